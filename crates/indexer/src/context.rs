@@ -48,3 +48,11 @@ pub(crate) fn embedded_text(chunk: &Chunk) -> String {
     out.push_str(&chunk.text);
     out
 }
+
+/// The terms of all questions that a document answers, for each of its chunks.
+pub(crate) fn question_terms(questions: &[String]) -> Vec<String> {
+    questions
+        .iter()
+        .flat_map(|question| analyze::terms(question))
+        .collect()
+}

@@ -44,6 +44,9 @@ pub(crate) struct FrontMatter {
     pub(crate) operators: Vec<String>,
     #[serde(deserialize_with = "one_or_many")]
     pub(crate) keywords: Vec<String>,
+    /// Questions and pasted lines that the document answers.
+    #[serde(deserialize_with = "one_or_many")]
+    pub(crate) questions: Vec<String>,
     #[serde(deserialize_with = "one_or_many")]
     pub(crate) steps: Vec<String>,
     #[serde(deserialize_with = "one_or_many")]

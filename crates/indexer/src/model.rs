@@ -249,9 +249,9 @@ pub enum Fusion {
     Vector,
 }
 
-/// A part of reading a query. An evaluation leaves one out to see what it is worth.
+/// A part of reading a query or finding chunks. An evaluation leaves one out to see what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Numbers and units weigh little.
     Numbers,
@@ -259,12 +259,16 @@ pub enum Part {
     Code,
     /// Misspelt English words are corrected.
     Spelling,
+    /// Words are looked up in the questions that documents answer.
+    QuestionWords,
+    /// The query is compared with the questions that documents answer.
+    QuestionVectors,
 }
 
 impl Part {
-    pub const ALL: [Part; 3] = {
+    pub const ALL: [Part; 5] = {
         use Part::*;
-        [Numbers, Code, Spelling]
+        [Numbers, Code, Spelling, QuestionWords, QuestionVectors]
     };
 }
 
@@ -323,6 +327,9 @@ pub struct Evidence {
     pub bm25: f32,
     /// Cosine; 0 without a vector.
     pub cosine: f32,
+    /// Cosine with the nearest question that the document answers; 0 without one.
+    #[serde(default)]
+    pub question: f32,
 }
 
 /// A chunk found by a query, with the parts of its score.
@@ -345,6 +352,8 @@ pub struct Hit {
     pub vector_rank: Option<usize>,
     /// Cosine; `None` if the query has no vector.
     pub vector_score: Option<f32>,
+    /// Cosine of the query with the nearest question that the document answers; `None` without one.
+    pub question_score: Option<f32>,
     /// Fused score before boosts, 0 to 1.
     pub fused: f32,
     /// Added by the preferred facets and the language.

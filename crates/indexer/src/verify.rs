@@ -248,6 +248,6 @@ fn rarest(open: &Index, mut terms: Vec<String>) -> tantivy::Result<Words> {
     counted.truncate(PROBE_TERMS);
     Ok(Words {
         terms: counted.into_iter().map(|(_, term)| (term, 1.0)).collect(),
-        pairs: Vec::new(),
+        ..Words::default()
     })
 }

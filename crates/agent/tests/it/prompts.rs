@@ -60,6 +60,7 @@ impl ExperienceSource for OneChunk {
             bm25_score: Some(1.0),
             vector_rank: None,
             vector_score: None,
+            question_score: None,
             fused: 1.0,
             boost: 0.0,
             prior: 0.0,

@@ -153,8 +153,12 @@ fn explanation(hit: &Hit) -> String {
         .rerank_score
         .map(|score| format!(" · reranked {score:.3}"));
     let reranked = reranked.unwrap_or_default();
+    let question = hit
+        .question_score
+        .map(|score| format!(" · question {score:.3}"));
+    let question = question.unwrap_or_default();
     format!(
-        "bm25 {} · vector {} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked} · covers {:.2}",
+        "bm25 {} · vector {}{question} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked} · covers {:.2}",
         branch(hit.bm25_rank, hit.bm25_score),
         branch(hit.vector_rank, hit.vector_score),
         hit.fused,

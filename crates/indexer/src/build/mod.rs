@@ -15,12 +15,11 @@ use serde::Serialize;
 pub use outdated::outdated;
 pub(crate) use read::{Listing, from_memory, sources};
 
-use crate::chunk;
+use crate::chunk::{self, Contents};
 use crate::document::{self, Problem, Source};
 use crate::embed::{Embedder, load};
 pub use crate::error::Skipped;
 use crate::error::{BuildError, OpenError};
-use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
 use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
@@ -80,7 +79,7 @@ pub fn update(
 ) -> Result<Summary, BuildError> {
     start(progress, Phase::Read, 0);
     let listing = Listing::of(knowledge)?;
-    update_with(listing, &chunk::chunks, index, settings, progress)
+    update_with(listing, &chunk::contents, index, settings, progress)
 }
 
 /// As [`update`], with documents in memory: pairs of path (relative to the knowledge folder) and text.
@@ -96,10 +95,10 @@ pub fn update_from(
         let path = Path::new("the given list").to_owned();
         return Err(BuildError::NoDocuments { path });
     }
-    update_with(sources.into(), &chunk::chunks, index, settings, progress)
+    update_with(sources.into(), &chunk::contents, index, settings, progress)
 }
 
-pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Vec<Chunk> + Sync);
+pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Contents + Sync);
 
 /// As [`update`], with documents already listed and another chunker.
 pub(crate) fn update_with(

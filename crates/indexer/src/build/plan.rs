@@ -196,6 +196,7 @@ mod tests {
         let segment = |seq, rows| Segment {
             seq,
             rows,
+            asked: Vec::new(),
             dead: Vec::new(),
         };
         let mut documents = Documents::new();

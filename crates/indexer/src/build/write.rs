@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use super::embed::{Embedded, embed};
 use super::plan::Plan;
 use super::{Phase, Progress, Summary, open_cache, start};
+use crate::chunk::Contents;
 use crate::context;
 use crate::document::Source;
 use crate::embed::Embedder;
@@ -65,6 +67,7 @@ struct Cut<'a> {
     source: &'a Source,
     hash: &'a str,
     chunks: Vec<Chunk>,
+    questions: Vec<String>,
 }
 
 /// Writes, checks and publishes the generation that `job` describes.
@@ -72,7 +75,7 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
     start(progress, Phase::Chunk, job.plan.write.len());
     let cuts = cut(&job);
     let new_chunks: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
-    let embedded = embed_chunks(&job, &new_chunks, progress)?;
+    let embedded = embed_texts(&job, &cuts, &new_chunks, progress)?;
 
     start(progress, Phase::Write, new_chunks.len());
     let previous = job.current.map(|(held, _)| &*held.manifest.generation);
@@ -100,19 +103,31 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
 
 fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
     let (sources, hashes, cutter) = (job.sources, job.hashes, job.cutter);
-    parallel::map(&job.plan.write, MANY, |&i| Cut {
-        source: &sources[i],
-        hash: &hashes[i],
-        chunks: cutter(&sources[i]),
+    parallel::map(&job.plan.write, MANY, |&i| {
+        let Contents { chunks, questions } = cutter(&sources[i]);
+        Cut {
+            source: &sources[i],
+            hash: &hashes[i],
+            // Without a chunk there is nothing to be found.
+            questions: if chunks.is_empty() {
+                Vec::new()
+            } else {
+                questions
+            },
+            chunks,
+        }
     })
 }
 
-fn embed_chunks(
+/// The texts of the chunks, then those of the questions.
+fn embed_texts(
     job: &Job<'_>,
+    cuts: &[Cut<'_>],
     new_chunks: &[&Chunk],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Embedded, BuildError> {
-    let texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
+    let mut texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
+    texts.extend(cuts.iter().flat_map(|cut| &cut.questions).cloned());
     let anew = matches!(job.rebuild, Rebuild::Reembed | Rebuild::Full);
     let known = match anew {
         true => Known::default(),
@@ -134,8 +149,8 @@ fn embed_chunks(
 /// Reusable vectors of the previous generation.
 #[derive(Default)]
 struct Known {
-    segments: HashMap<u32, Vectors>,
-    rows: HashMap<TextHash, (u32, usize)>,
+    files: HashMap<String, Vectors>,
+    rows: HashMap<TextHash, (String, usize)>,
 }
 
 impl Known {
@@ -158,25 +173,40 @@ impl Known {
         let Some(segment) = held.manifest.segments.iter().find(|s| s.seq == entry.seq) else {
             return;
         };
-        let vectors = match self.segments.entry(entry.seq) {
+        self.add_rows(
+            held,
+            segment.vectors_file(),
+            entry.first..entry.first + entry.count,
+        );
+        let Some(file) = segment.questions_file() else {
+            return;
+        };
+        let mut start = 0;
+        for &(first, _, questions) in &segment.asked {
+            if first == entry.first {
+                return self.add_rows(held, file, start..start + questions);
+            }
+            start += questions;
+        }
+    }
+
+    fn add_rows(&mut self, held: &Held, file: String, rows: Range<usize>) {
+        let vectors = match self.files.entry(file.clone()) {
             MapEntry::Occupied(open) => open.into_mut(),
             // Texts of a damaged segment are embedded again.
-            MapEntry::Vacant(place) => {
-                match Vectors::open(&held.folder.join(segment.vectors_file())) {
-                    Ok(open) => place.insert(open),
-                    Err(_) => return,
-                }
-            }
+            MapEntry::Vacant(place) => match Vectors::open(&held.folder.join(&file)) {
+                Ok(open) => place.insert(open),
+                Err(_) => return,
+            },
         };
-        let end = (entry.first + entry.count).min(vectors.len());
-        for row in entry.first..end {
-            self.rows.insert(vectors.hash(row), (entry.seq, row));
+        for row in rows.start..rows.end.min(vectors.len()) {
+            self.rows.insert(vectors.hash(row), (file.clone(), row));
         }
     }
 
     fn get(&self, hash: &TextHash) -> Option<Vec<f32>> {
-        let (seq, row) = self.rows.get(hash)?;
-        Some(self.segments.get(seq)?.exact(*row).to_vec())
+        let (file, row) = self.rows.get(hash)?;
+        Some(self.files.get(file)?.exact(*row).to_vec())
     }
 }
 
@@ -199,7 +229,7 @@ impl Output<'_> {
     ) -> Result<Manifest, BuildError> {
         let mut segments = self.keep_segments()?;
         if !new_chunks.is_empty() {
-            segments.push(self.write_segment(new_chunks, embedded)?);
+            segments.push(self.write_segment(cuts, new_chunks, embedded)?);
         }
         self.write_lexical(cuts)?;
         let documents = self.documents(cuts);
@@ -259,7 +289,7 @@ impl Output<'_> {
                 .dead
                 .extend(here.map(|entry| (entry.first, entry.count)));
             segment.dead.sort_unstable();
-            for file in [segment.chunks_file(), segment.vectors_file()] {
+            for file in segment.files() {
                 let to = self.folder.join(&file);
                 files::link_or_copy(&held.folder.join(&file), &to).map_err(write_error(&to))?;
                 if let Some(sum) = held.manifest.files.get(&file) {
@@ -273,6 +303,7 @@ impl Output<'_> {
 
     fn write_segment(
         &mut self,
+        cuts: &[Cut<'_>],
         chunks: &[&Chunk],
         embedded: &Embedded,
     ) -> Result<Segment, BuildError> {
@@ -280,17 +311,31 @@ impl Output<'_> {
             seq: self.seq,
             rows: chunks.len(),
             dead: Vec::new(),
+            asked: asked(cuts),
         };
         let (chunks_file, vectors_file) = (segment.chunks_file(), segment.vectors_file());
         let path = self.folder.join(&chunks_file);
         chunks::write(&path, chunks).map_err(write_error(&path))?;
         self.note(&chunks_file)?;
-        let path = self.folder.join(&vectors_file);
-        let rows = embedded.hashes.iter().map(|hash| &*embedded.by_hash[hash]);
-        let (rows, dimension) = (rows.collect::<Vec<_>>(), self.job.embedder.dimension());
-        vectors::write(&path, dimension, &rows, &embedded.hashes).map_err(write_error(&path))?;
-        self.note(&vectors_file)?;
+        let (of_chunks, of_questions) = embedded.hashes.split_at(chunks.len());
+        self.write_vectors(&vectors_file, of_chunks, embedded)?;
+        if let Some(questions_file) = segment.questions_file() {
+            self.write_vectors(&questions_file, of_questions, embedded)?;
+        }
         Ok(segment)
+    }
+
+    fn write_vectors(
+        &mut self,
+        file: &str,
+        hashes: &[TextHash],
+        embedded: &Embedded,
+    ) -> Result<(), BuildError> {
+        let path = self.folder.join(file);
+        let rows = hashes.iter().map(|hash| &*embedded.by_hash[hash]);
+        let (rows, dimension) = (rows.collect::<Vec<_>>(), self.job.embedder.dimension());
+        vectors::write(&path, dimension, &rows, hashes).map_err(write_error(&path))?;
+        self.note(file)
     }
 
     fn write_lexical(&mut self, cuts: &[Cut<'_>]) -> Result<(), BuildError> {
@@ -372,29 +417,50 @@ impl Output<'_> {
     }
 }
 
+/// Where the documents with questions are in the new segment.
+fn asked(cuts: &[Cut<'_>]) -> Vec<(usize, usize, usize)> {
+    let mut first = 0;
+    let placed = cuts.iter().map(|cut| {
+        let place = (first, cut.chunks.len(), cut.questions.len());
+        first += cut.chunks.len();
+        place
+    });
+    placed.filter(|(_, _, questions)| *questions > 0).collect()
+}
+
 /// Whether a file with this name stays the same from one generation to the next.
 fn is_fixed(name: &str) -> bool {
     !name.ends_with(".json")
 }
 
 /// Terms are computed on all cores, one part at a time to bound memory.
-fn add_chunks(
+fn add_chunks<'c>(
     store: &mut LexicalWriter,
     seq: u32,
-    cuts: &[Cut<'_>],
+    cuts: &'c [Cut<'_>],
 ) -> Result<(), tantivy::TantivyError> {
     const PART: usize = 4096;
-    let all: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
+    let with_questions = |cut: &'c Cut<'_>| {
+        let questions = cut.questions.as_slice();
+        cut.chunks.iter().map(move |chunk| (chunk, questions))
+    };
+    let all: Vec<(&'c Chunk, &'c [String])> = cuts.iter().flat_map(with_questions).collect();
     for (part, chunks) in all.chunks(PART).enumerate() {
-        let words = parallel::map(chunks, MANY, |chunk| {
-            (context::lexical_terms(chunk), context::lexical_pairs(chunk))
+        let words = parallel::map(chunks, MANY, |(chunk, questions)| {
+            let terms = context::lexical_terms(chunk);
+            (
+                terms,
+                context::lexical_pairs(chunk),
+                context::question_terms(questions),
+            )
         });
-        for (i, (chunk, (terms, pairs))) in chunks.iter().zip(words).enumerate() {
+        for (i, ((chunk, _), (terms, pairs, questions))) in chunks.iter().zip(words).enumerate() {
             store.add(Entry {
                 chunk,
                 ordinal: Ordinal::new(seq, part * PART + i),
                 terms,
                 pairs,
+                questions,
             })?;
         }
     }
@@ -428,13 +494,21 @@ fn check(folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
         return Err(wrong(reason));
     }
     for segment in &manifest.segments {
-        let path = folder.join(segment.vectors_file());
-        let (place, expected) = (path.display(), segment.rows);
-        let open = Vectors::open(&path).map_err(|error| wrong(format!("{place}: {error}")))?;
-        if open.len() != expected {
-            let found = open.len();
-            let reason = format!("{place} has {found} vectors instead of {expected}");
-            return Err(wrong(reason));
+        let of_questions = segment
+            .questions_file()
+            .map(|file| (file, segment.questions()));
+        for (file, expected) in [(segment.vectors_file(), segment.rows)]
+            .into_iter()
+            .chain(of_questions)
+        {
+            let path = folder.join(file);
+            let place = path.display();
+            let open = Vectors::open(&path).map_err(|error| wrong(format!("{place}: {error}")))?;
+            if open.len() != expected {
+                let found = open.len();
+                let reason = format!("{place} has {found} vectors instead of {expected}");
+                return Err(wrong(reason));
+            }
         }
     }
     Ok(())

@@ -22,16 +22,36 @@ use crate::model::Chunk;
 /// Stored with the index. Change it whenever the same text gives other chunks.
 pub(crate) const VERSION: &str = "headings-2";
 
-pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
+/// What a document gives the index.
+pub(crate) struct Contents {
+    pub(crate) chunks: Vec<Chunk>,
+    /// Questions that the document answers, whichever of its chunks does.
+    pub(crate) questions: Vec<String>,
+}
+
+impl From<Vec<Chunk>> for Contents {
+    fn from(chunks: Vec<Chunk>) -> Contents {
+        let questions = Vec::new();
+        Contents { chunks, questions }
+    }
+}
+
+pub(crate) fn contents(source: &Source) -> Contents {
     if source.path.ends_with(".toml") {
-        return catalogue(source);
+        return catalogue(source).into();
     }
     let document = Document::parse(source);
     let title = title_of(&document);
     let pieces = pieces(&document).into_iter();
-    pieces
-        .map(|piece| to_chunk(&document, &title, &piece))
-        .collect()
+    let chunks = pieces.map(|piece| to_chunk(&document, &title, &piece));
+    Contents {
+        chunks: chunks.collect(),
+        questions: document.front.questions,
+    }
+}
+
+pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {
+    contents(source).chunks
 }
 
 /// From the front matter, else the first heading of level one, else the file name.

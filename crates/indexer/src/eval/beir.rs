@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::judgements::{read_error, read_text};
 use super::{EvalError, Judged, Options, Relevant, Report, evaluate};
 use crate::build::{Progress, update_with};
+use crate::chunk::Contents;
 use crate::document::{Source, detect_language};
 use crate::error::BuildError;
 use crate::model::{Chunk, Kind};
@@ -102,15 +103,16 @@ fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
     Ok(out)
 }
 
-fn one_chunk(source: &Source) -> Vec<Chunk> {
+fn one_chunk(source: &Source) -> Contents {
     let Ok(line) = serde_json::from_str::<Line>(&source.text) else {
-        return Vec::new();
+        return Vec::new().into();
     };
     let language = detect_language(&line.text);
-    vec![Chunk {
+    let chunk = Chunk {
         title: line.title,
         ..Chunk::whole(line.id, Kind::Document, language, line.text)
-    }]
+    };
+    vec![chunk].into()
 }
 
 fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {

@@ -9,7 +9,7 @@ use crate::document::{Document, Problem, detect_language, file_stem, split_front
 use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
-const KEYS: &str = "id title language engine problem_type causes operators keywords steps related source confidence reviewed \
+const KEYS: &str = "id title language engine problem_type causes operators keywords questions steps related source confidence reviewed \
                     origin seed job";
 
 pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findings) {

@@ -8,6 +8,7 @@ mod coverage;
 mod fences;
 mod fix;
 mod front;
+mod questions;
 mod structure;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -95,6 +96,7 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
     for source in tables {
         collections::check_catalogue(source, &mut out);
     }
+    questions::check(knowledge, &documents, &mut out);
     collections::check_judgements(knowledge, &known, &mut out);
     out.0.sort();
     out.0.dedup();

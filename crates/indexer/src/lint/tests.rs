@@ -228,6 +228,61 @@ fn glossary_and_judgements_are_checked() {
 }
 
 #[test]
+fn questions_are_enough_and_nobody_elses() {
+    let asking = |id: &str, questions: &[&str]| {
+        let others = (questions.len()..12).map(|n| format!("{id} {n}"));
+        let all = questions.iter().map(|q| (*q).to_owned()).chain(others);
+        let all: Vec<String> = all
+            .map(|question| format!("\n  - \"{question}\""))
+            .collect();
+        let front = format!("id: {id}\nquestions:{}\n", all.concat());
+        WHOLE.replace("id: good\n", &front)
+    };
+    let judged = |split: &str| {
+        let query = |id: &str, text: &str| {
+            let relevant = "[{ document = \"experience/a.md\" }]";
+            format!(
+                "[[query]]\nid = \"{id}\"\ntext = \"{text}\"\nsplit = \"{split}\"\nrelevant = {relevant}\n"
+            )
+        };
+        query("six", "Well, one task reads nearly all rows of it")
+            + &query("eight", "请问最后一个任务总是卡住")
+    };
+    let [a, b] = [
+        [
+            "Skewed?",
+            "why is it that one task reads nearly all",
+            "one task reads nearly",
+        ],
+        ["skewed", "最后一个任务总是卡住吗", "任务总是卡住"],
+    ];
+    let (a, b) = (asking("a", &a), asking("b", &b));
+    let twice = "experience/b.md:4 question-twice";
+    let shared = [
+        "experience/a.md:5 judged-question",
+        twice,
+        "experience/b.md:5 judged-question",
+    ];
+    for (split, expect) in [
+        ("heldout", shared.as_slice()),
+        ("fresh", &shared),
+        ("tune", &[twice]),
+    ] {
+        let judged = judged(split);
+        let files = [
+            ("experience/a.md", &*a),
+            ("experience/b.md", &b),
+            ("judgements/j.toml", &judged),
+        ];
+        check(&files, expect);
+    }
+    check(
+        &[("experience/a.md", &*a), ("experience/good.md", WHOLE)],
+        &["experience/good.md:1 few-questions"],
+    );
+}
+
+#[test]
 fn a_repair_changes_nothing_that_is_said() {
     let broken = WHOLE
         .replace("id: good\n", "")

@@ -97,7 +97,11 @@ fn words(text: &str, own: &[(String, f32)], expansions: &[Expansion]) -> Words {
     let mut pairs = analyze::pairs(text);
     pairs.sort();
     pairs.dedup();
-    Words { terms, pairs }
+    Words {
+        terms,
+        pairs,
+        ..Words::default()
+    }
 }
 
 /// A Chinese name of four characters is two words in seven terms, which together weigh as much

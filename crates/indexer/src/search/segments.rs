@@ -1,7 +1,7 @@
 //! The segments of a generation, open for reading: chunks by ordinal, and the vector branch as an exact scan or, in a session, by
 //! graph.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,17 +32,98 @@ pub(crate) struct Segments {
 pub(crate) struct Open {
     seq: u32,
     chunks: Chunks,
+    pub(crate) passages: Rows,
+    questions: Option<Questions>,
+}
+
+/// Vectors of which some rows are served.
+pub(crate) struct Rows {
     pub(crate) vectors: Arc<Vectors>,
     /// Checksum of the vectors, which names their graph.
-    pub(crate) checksum: String,
+    checksum: String,
     /// Ranges of live rows, in order.
     live: Vec<Range<usize>>,
 }
 
-impl Open {
+/// The questions that documents say they answer.
+struct Questions {
+    rows: Rows,
+    /// In the order of their rows.
+    documents: Vec<Asked>,
+}
+
+/// A document with questions.
+#[derive(Clone)]
+struct Asked {
+    chunks: Range<usize>,
+    questions: Range<usize>,
+}
+
+impl Rows {
+    fn open(
+        folder: &Path,
+        manifest: &Manifest,
+        file: &str,
+        (rows, live): (usize, Vec<Range<usize>>),
+    ) -> Result<Rows, OpenError> {
+        let path = folder.join(file);
+        let vectors = Vectors::open(&path).map_err(|reason| damaged(&path, reason))?;
+        match vectors.len() == rows && vectors.dimension() == manifest.dimension {
+            true => Ok(Rows {
+                vectors: Arc::new(vectors),
+                checksum: manifest.checksum(file).unwrap_or_default().to_owned(),
+                live,
+            }),
+            false => Err(damaged(&path, "it does not fit the manifest")),
+        }
+    }
+
     fn is_live(&self, row: usize) -> bool {
         let at = self.live.partition_point(|range| range.end <= row);
         self.live.get(at).is_some_and(|range| range.contains(&row))
+    }
+}
+
+impl Questions {
+    /// `None` if no document of the segment has questions.
+    fn open(
+        folder: &Path,
+        manifest: &Manifest,
+        segment: &Segment,
+        passages: &Rows,
+    ) -> Result<Option<Questions>, OpenError> {
+        let Some(file) = segment.questions_file() else {
+            return Ok(None);
+        };
+        let mut end = 0;
+        let asked = segment.asked.iter().map(|&(first, count, questions)| {
+            let start = end;
+            end += questions;
+            Asked {
+                chunks: first..first + count,
+                questions: start..end,
+            }
+        });
+        let documents: Vec<Asked> = asked.collect();
+        let live = documents
+            .iter()
+            .filter(|d| passages.is_live(d.chunks.start));
+        let live = live.map(|document| document.questions.clone()).collect();
+        let rows = Rows::open(folder, manifest, &file, (end, live))?;
+        Ok(Some(Questions { rows, documents }))
+    }
+
+    /// The document with the question at `row`.
+    fn at(&self, row: usize) -> Option<&Asked> {
+        let at = self.documents.partition_point(|d| d.questions.end <= row);
+        self.documents.get(at)
+    }
+
+    /// The document with the chunk at `row`, if it has questions.
+    fn of(&self, row: usize) -> Option<&Asked> {
+        let at = self.documents.partition_point(|d| d.chunks.end <= row);
+        let document = self.documents.get(at);
+        document.filter(|document| document.chunks.contains(&row))
     }
 }
 
@@ -55,32 +136,29 @@ impl Segments {
         let open = |segment: &Segment| -> Result<Open, OpenError> {
             let path = folder.join(segment.chunks_file());
             let chunks = Chunks::open(&path).map_err(|reason| damaged(&path, reason))?;
-            let path = folder.join(segment.vectors_file());
-            let vectors = Vectors::open(&path).map_err(|reason| damaged(&path, reason))?;
-            let agrees = chunks.len() == segment.rows
-                && vectors.len() == segment.rows
-                && vectors.dimension() == manifest.dimension;
-            if !agrees {
+            if chunks.len() != segment.rows {
                 return Err(damaged(&path, "it does not fit the manifest"));
             }
+            let live = (segment.rows, live_ranges(segment));
+            let passages = Rows::open(folder, manifest, &segment.vectors_file(), live)?;
             Ok(Open {
                 seq: segment.seq,
                 chunks,
-                vectors: Arc::new(vectors),
-                checksum: manifest.checksum(segment).unwrap_or_default().to_owned(),
-                live: live_ranges(segment),
+                questions: Questions::open(folder, manifest, segment, &passages)?,
+                passages,
             })
         };
         let all: Result<Vec<Open>, OpenError> = manifest.segments.iter().map(open).collect();
         let all = all?;
-        let vectors = all.iter().map(|open| (&*open.checksum, &open.vectors));
+        let vectors = all.iter().flat_map(Open::rows);
+        let vectors = vectors.map(|rows| (&*rows.checksum, &rows.vectors));
         graphs.want(&vectors.collect::<Vec<_>>());
         Ok(Segments { all, graphs })
     }
 
     fn segment(&self, ordinal: Ordinal) -> Option<&Open> {
         let open = self.all.iter().find(|open| open.seq == ordinal.seq());
-        open.filter(|open| ordinal.row() < open.vectors.len())
+        open.filter(|open| ordinal.row() < open.passages.vectors.len())
     }
 
     pub(crate) fn id(&self, ordinal: Ordinal) -> Option<&str> {
@@ -98,80 +176,161 @@ impl Segments {
     }
 
     pub(crate) fn vector(&self, ordinal: Ordinal) -> Option<&[f32]> {
-        Some(self.segment(ordinal)?.vectors.exact(ordinal.row()))
+        Some(self.segment(ordinal)?.passages.vectors.exact(ordinal.row()))
     }
 
     /// `query` has length 1.
     pub(crate) fn cosine(&self, ordinal: Ordinal, query: &[f32]) -> Option<f32> {
-        Some(self.segment(ordinal)?.vectors.cosine(ordinal.row(), query))
+        let vectors = &self.segment(ordinal)?.passages.vectors;
+        Some(vectors.cosine(ordinal.row(), query))
     }
 
     /// Whether two chunks were embedded from the same text.
     pub(crate) fn same_text(&self, a: Ordinal, b: Ordinal) -> bool {
-        let hash = |ordinal| Some(self.segment(ordinal)?.vectors.hash(ordinal.row()));
+        let hash = |ordinal| Some(self.segment(ordinal)?.passages.vectors.hash(ordinal.row()));
         hash(a).is_some() && hash(a) == hash(b)
     }
 
     pub(crate) fn ordinals(&self) -> impl Iterator<Item = Ordinal> + '_ {
         self.all.iter().flat_map(|open| {
-            let rows = open.live.iter().cloned().flatten();
+            let rows = open.passages.live.iter().cloned().flatten();
             rows.map(|row| Ordinal::new(open.seq, row))
         })
     }
 
-    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given. Segments with a graph are searched by it, but
-    /// not under a filter, of which a graph knows nothing.
+    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given.
     pub(crate) fn nearest(
         &self,
         query: &[f32],
         allowed: Option<&HashSet<Ordinal>>,
         limit: usize,
     ) -> Vec<(Ordinal, f32)> {
+        let stores = self.all.iter().map(|open| (open.seq, &open.passages));
+        let keep = allowed.map(|allowed| move |row: Ordinal| allowed.contains(&row));
+        let keep = keep.as_ref().map(|keep| keep as Keep<'_>);
+        let found = self.near(&stores.collect::<Vec<_>>(), query, keep, limit);
+        let with_cosine = |ordinal| Some((ordinal, self.cosine(ordinal, query)?));
+        best(found.into_iter().filter_map(with_cosine), limit)
+    }
+
+    /// The chunks of the documents with the `limit` questions nearest to `query`; only those in `allowed`, if given.
+    pub(crate) fn asked(
+        &self,
+        query: &[f32],
+        allowed: Option<&HashSet<Ordinal>>,
+        limit: usize,
+    ) -> Vec<Ordinal> {
+        let stores = self.all.iter();
+        let stores = stores.filter_map(|open| Some((open.seq, &open.questions.as_ref()?.rows)));
+        let is_allowed = |row: &Ordinal| allowed.is_none_or(|allowed| allowed.contains(row));
+        let keep = |question: Ordinal| self.asking(question).any(|row| is_allowed(&row));
+        let keep = allowed.map(|_| &keep as Keep<'_>);
+        let found = self.near(&stores.collect::<Vec<_>>(), query, keep, limit);
+        let chunks = found.into_iter().flat_map(|question| self.asking(question));
+        let mut chunks: Vec<Ordinal> = chunks.filter(is_allowed).collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        chunks
+    }
+
+    /// The chunks of the document with this question.
+    fn asking(&self, question: Ordinal) -> impl Iterator<Item = Ordinal> + use<> {
+        let seq = question.seq();
+        let open = self.all.iter().find(|open| open.seq == seq);
+        let questions = open.and_then(|open| open.questions.as_ref());
+        let document = questions.and_then(|questions| questions.at(question.row()));
+        let rows = document.map_or(0..0, |document| document.chunks.clone());
+        rows.map(move |row| Ordinal::new(seq, row))
+    }
+
+    /// The cosine of `query` with the nearest question of the chunk's document; `None` without questions.
+    /// `known` has those of the documents so far.
+    pub(crate) fn question_cosine(
+        &self,
+        ordinal: Ordinal,
+        query: &[f32],
+        known: &mut HashMap<Ordinal, f32>,
+    ) -> Option<f32> {
+        let questions = self.segment(ordinal)?.questions.as_ref()?;
+        let document = questions.of(ordinal.row())?;
+        let cosine = |row| questions.rows.vectors.cosine(row, query);
+        let first = Ordinal::new(ordinal.seq(), document.chunks.start);
+        let nearest = || document.questions.clone().map(cosine).fold(-1.0, f32::max);
+        Some(*known.entry(first).or_insert_with(nearest))
+    }
+
+    pub(crate) fn has_questions(&self) -> bool {
+        self.all.iter().any(|open| open.questions.is_some())
+    }
+
+    /// The rows whose int8 vectors are nearest to `query`, somewhat more than `limit`. Vectors with a graph are searched by it, but not under
+    /// a condition, of which a graph knows nothing.
+    fn near(
+        &self,
+        stores: &[(u32, &Rows)],
+        query: &[f32],
+        keep: Option<Keep<'_>>,
+        limit: usize,
+    ) -> Vec<Ordinal> {
         if limit == 0 {
             return Vec::new();
         }
         let quantized = Quantized::new(query);
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
-        for open in &self.all {
-            let graph = self.graphs.get(&open.checksum);
-            let Some(graph) = graph.filter(|_| allowed.is_none()) else {
-                scans.extend(tasks(open));
+        for &(seq, rows) in stores {
+            let graph = self.graphs.get(&rows.checksum);
+            let Some(graph) = graph.filter(|_| keep.is_none()) else {
+                scans.extend(tasks(seq, rows));
                 continue;
             };
-            let rows = graph.near(&open.vectors, &quantized, depth, |row| open.is_live(row));
-            found.extend(rows.into_iter().map(|row| Ordinal::new(open.seq, row)));
+            let near = graph.near(&rows.vectors, &quantized, depth, |row| rows.is_live(row));
+            found.extend(near.into_iter().map(|row| Ordinal::new(seq, row)));
         }
-        found.extend(scan(&scans, &quantized, allowed, depth));
-        let with_cosine = |ordinal| Some((ordinal, self.cosine(ordinal, query)?));
-        let mut exact: Vec<(Ordinal, f32)> = found.into_iter().filter_map(with_cosine).collect();
-        exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        exact.truncate(limit);
-        exact
+        found.extend(scan(&scans, &quantized, keep, depth));
+        found
     }
 }
 
-/// A part of a segment that one thread scans.
-type Task<'a> = (&'a Open, Range<usize>);
+impl Open {
+    fn rows(&self) -> impl Iterator<Item = &Rows> {
+        let questions = self.questions.iter().map(|questions| &questions.rows);
+        std::iter::once(&self.passages).chain(questions)
+    }
+}
+
+/// Whether a row is wanted.
+type Keep<'a> = &'a (dyn Fn(Ordinal) -> bool + Sync);
+
+/// A part of a segment's rows that one thread scans.
+type Task<'a> = (u32, &'a Rows, Range<usize>);
+
+/// The best first.
+fn best(scored: impl Iterator<Item = (Ordinal, f32)>, limit: usize) -> Vec<(Ordinal, f32)> {
+    let mut scored: Vec<(Ordinal, f32)> = scored.collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scored.truncate(limit);
+    scored
+}
 
 /// The `depth` best rows of all tasks by their coarse cosine.
 fn scan(
     tasks: &[Task<'_>],
     query: &Quantized,
-    allowed: Option<&HashSet<Ordinal>>,
+    keep: Option<Keep<'_>>,
     depth: usize,
 ) -> impl Iterator<Item = Ordinal> {
-    let scan = |(open, rows): &Task<'_>| {
+    let scan = |(seq, of, rows): &Task<'_>| {
         let mut best = Best::new(depth);
         for row in rows.clone() {
-            let ordinal = Ordinal::new(open.seq, row);
-            if allowed.is_none_or(|allowed| allowed.contains(&ordinal)) {
-                best.offer(Scored(open.vectors.coarse_cosine(row, query), ordinal));
+            let ordinal = Ordinal::new(*seq, row);
+            if keep.is_none_or(|keep| keep(ordinal)) {
+                best.offer(Scored(of.vectors.coarse_cosine(row, query), ordinal));
             }
         }
         best
     };
-    let rows: usize = tasks.iter().map(|(_, rows)| rows.len()).sum();
+    let rows: usize = tasks.iter().map(|(_, _, rows)| rows.len()).sum();
     let best = if rows < 2 * ROWS_PER_TASK {
         tasks.iter().map(scan).fold(Best::new(depth), Best::merge)
     } else {
@@ -181,10 +340,10 @@ fn scan(
     best.into_keys()
 }
 
-fn tasks(open: &Open) -> impl Iterator<Item = Task<'_>> {
-    open.live.iter().flat_map(move |range| {
+fn tasks(seq: u32, rows: &Rows) -> impl Iterator<Item = Task<'_>> {
+    rows.live.iter().flat_map(move |range| {
         let starts = range.clone().step_by(ROWS_PER_TASK);
-        starts.map(move |start| (open, start..range.end.min(start + ROWS_PER_TASK)))
+        starts.map(move |start| (seq, rows, start..range.end.min(start + ROWS_PER_TASK)))
     })
 }
 
@@ -212,6 +371,7 @@ mod tests {
         let segment = |dead: Vec<(usize, usize)>| Segment {
             seq: 1,
             rows: 10,
+            asked: Vec::new(),
             dead,
         };
         assert_eq!(live_ranges(&segment(vec![])).first(), Some(&(0..10)));

@@ -30,8 +30,7 @@ pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), Stri
     if live != chunks {
         return Err(format!("{chunks} chunks, but {live} rows in segments"));
     }
-    let files = manifest.segments.iter();
-    let files = files.flat_map(|s| [s.chunks_file(), s.vectors_file()]);
+    let files = manifest.segments.iter().flat_map(Segment::files);
     let fixed = [DOCUMENTS, GLOSSARY, &format!("{BM25}/meta.json")].map(str::to_owned);
     match files.chain(fixed).find(|file| !listed.contains_key(file)) {
         Some(file) => Err(format!("`{file}` is not listed")),
@@ -39,7 +38,7 @@ pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), Stri
     }
 }
 
-/// Dead rows are ranges in order, within the segment.
+/// Dead rows and documents with questions are ranges in order, within the segment.
 fn is_consistent(segment: &Segment) -> bool {
     let mut end = 0;
     let mut ranges = segment.dead.iter();
@@ -48,7 +47,17 @@ fn is_consistent(segment: &Segment) -> bool {
         end = first.saturating_add(count);
         is_next && end <= segment.rows
     });
-    in_order && u32::try_from(segment.rows).is_ok()
+    let mut end = 0;
+    let mut asked = segment.asked.iter();
+    let owned = asked.all(|&(first, count, questions)| {
+        let is_next = first >= end && count > 0 && questions > 0;
+        end = first.saturating_add(count);
+        is_next && end <= segment.rows
+    });
+    let sizes = segment.asked.iter().map(|asked| asked.2);
+    let questions = sizes.fold(0, usize::saturating_add);
+    let is_small = |number: usize| u32::try_from(number).is_ok();
+    in_order && owned && is_small(segment.rows) && is_small(questions)
 }
 
 /// Checks every file of the manifest.

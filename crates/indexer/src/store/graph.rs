@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::best::{Best, Scored};
 use super::files::replace;
 use super::kernel::dot_i8;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Segment};
 use super::map::Map;
 use super::vectors::{Quantized, Vectors};
 
@@ -169,9 +169,9 @@ impl Graph {
 
 /// Removes the graphs of segments that are not in `manifest`. What cannot be removed is tried again at the next update.
 pub(crate) fn collect(folder: &Path, manifest: &Manifest) {
-    let segments = manifest.segments.iter();
-    let checksums = segments.filter_map(|segment| manifest.checksum(segment));
-    let kept: Vec<PathBuf> = checksums.map(|sum| place(folder, sum)).collect();
+    let files = manifest.segments.iter().flat_map(Segment::files);
+    let kept = files.filter_map(|file| Some(place(folder, manifest.checksum(&file)?)));
+    let kept: Vec<PathBuf> = kept.collect();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if !kept.contains(&path) {

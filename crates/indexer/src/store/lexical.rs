@@ -43,6 +43,7 @@ struct Fields {
     facet: Field,
     body: Field,
     pairs: Field,
+    questions: Field,
     ordinal: Field,
 }
 
@@ -56,7 +57,7 @@ impl Fields {
         for name in ["id", "document", "facet"] {
             schema.add_text_field(name, STRING);
         }
-        for name in ["body", "pairs"] {
+        for name in ["body", "pairs", "questions"] {
             schema.add_text_field(name, terms.clone());
         }
         schema.add_u64_field("ordinal", FAST);
@@ -70,6 +71,7 @@ impl Fields {
             facet: schema.get_field("facet")?,
             body: schema.get_field("body")?,
             pairs: schema.get_field("pairs")?,
+            questions: schema.get_field("questions")?,
             ordinal: schema.get_field("ordinal")?,
         })
     }
@@ -80,12 +82,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) ordinal: Ordinal,
     pub(crate) terms: Vec<String>,
     pub(crate) pairs: Vec<String>,
+    /// Of the questions that the document answers.
+    pub(crate) questions: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     pub(crate) terms: Vec<Weighted>,
     pub(crate) pairs: Vec<String>,
+    /// Weight of the terms in the questions that a document answers; 0 not to look there.
+    pub(crate) question_weight: f32,
 }
 
 pub(crate) struct LexicalWriter {
@@ -132,6 +138,10 @@ impl LexicalWriter {
         }
         document.add_pre_tokenized_text(self.fields.body, pre_tokenized(entry.terms));
         document.add_pre_tokenized_text(self.fields.pairs, pre_tokenized(entry.pairs));
+        if !entry.questions.is_empty() {
+            let terms = pre_tokenized(entry.questions);
+            document.add_pre_tokenized_text(self.fields.questions, terms);
+        }
         document.add_u64(self.fields.ordinal, entry.ordinal.0);
         self.writer.add_document(document)?;
         Ok(())
@@ -205,12 +215,20 @@ impl Lexical {
             };
             (Occur::Should, query)
         };
-        let Fields { body, pairs, .. } = self.fields;
+        let Fields {
+            body,
+            pairs,
+            questions,
+            ..
+        } = self.fields;
         let terms = words.terms.iter();
         let terms = terms.map(|(term, weight)| clause(body, term, *weight));
         let all = words.pairs.iter();
         let pairs = all.map(|pair| clause(pairs, pair, PAIR_WEIGHT));
-        let clauses = terms.chain(pairs).collect();
+        let asked = words.terms.iter().filter(|_| words.question_weight > 0.0);
+        let asked =
+            asked.map(|(term, weight)| clause(questions, term, words.question_weight * weight));
+        let clauses = terms.chain(pairs).chain(asked).collect();
         let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses));
         if let Some(filter) = self.filter_query(filter) {
             let silent = Box::new(ConstScoreQuery::new(filter, 0.0));

@@ -31,7 +31,7 @@ pub(crate) struct Manifest {
     pub(crate) files: BTreeMap<String, FileSum>,
 }
 
-/// A pair of files `seg-<seq>.chunks` and `seg-<seq>.vec`.
+/// The files `seg-<seq>.chunks`, `seg-<seq>.vec` and, with questions, `seg-<seq>.questions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Segment {
     /// Never used twice in one index.
@@ -39,6 +39,10 @@ pub(crate) struct Segment {
     pub(crate) rows: usize,
     /// Rows no longer served, as first and count, sorted.
     pub(crate) dead: Vec<(usize, usize)>,
+    /// Documents with questions, in the order of their rows: first row, number of rows, number of questions. The vectors of the questions
+    /// are in `seg-<seq>.questions`, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) asked: Vec<(usize, usize, usize)>,
 }
 
 impl Segment {
@@ -56,6 +60,21 @@ impl Segment {
 
     pub(crate) fn vectors_file(&self) -> String {
         format!("seg-{:08}.vec", self.seq)
+    }
+
+    /// `None` if no document of this segment has questions.
+    pub(crate) fn questions_file(&self) -> Option<String> {
+        let any = !self.asked.is_empty();
+        any.then(|| format!("seg-{:08}.questions", self.seq))
+    }
+
+    pub(crate) fn questions(&self) -> usize {
+        self.asked.iter().map(|(_, _, questions)| questions).sum()
+    }
+
+    pub(crate) fn files(&self) -> impl Iterator<Item = String> {
+        let always = [self.chunks_file(), self.vectors_file()];
+        always.into_iter().chain(self.questions_file())
     }
 }
 
@@ -96,10 +115,8 @@ impl Ordinal {
 }
 
 impl Manifest {
-    /// Checksum of the vectors of a segment.
-    pub(crate) fn checksum(&self, segment: &Segment) -> Option<&str> {
-        let sum = self.files.get(&segment.vectors_file())?;
-        Some(&sum.blake3)
+    pub(crate) fn checksum(&self, file: &str) -> Option<&str> {
+        Some(&self.files.get(file)?.blake3)
     }
 
     /// Rejects an index that this program would not have built with this embedder.

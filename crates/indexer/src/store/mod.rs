@@ -7,6 +7,7 @@
 //! index/gen-…/manifest.json          versions, segments, checksums
 //! index/gen-…/documents.json         which chunks belong to which document
 //! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
+//! index/gen-…/seg-….questions        vectors of the questions that documents say they answer
 //! index/gen-…/bm25/                  tantivy
 //! index/graph/                       graphs over large segments; a cache
 //! index/cache/                       vectors by model and text
@@ -31,7 +32,7 @@ pub(crate) mod mark;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";

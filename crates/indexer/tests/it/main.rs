@@ -7,5 +7,6 @@ mod kill;
 mod old;
 #[cfg(feature = "fastembed")]
 mod onnx;
+mod questions;
 mod session;
 mod support;

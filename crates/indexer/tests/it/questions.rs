@@ -1,0 +1,81 @@
+//! Questions that documents say they answer.
+
+use indexer::{Part, Query, Rebuild};
+
+use crate::support::{World, ids};
+
+fn page(questions: &[&str], text: &str) -> String {
+    let questions: Vec<String> = questions.iter().map(|q| format!("  - \"{q}\"\n")).collect();
+    format!(
+        "---\ntitle: Page\nquestions:\n{}---\n# Page\n\n## Cause\n\nsalt divides a hot key\n\n## Fix\n\n{text}\n",
+        questions.concat()
+    )
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.write(
+        "experience/skew.md",
+        &page(&["why does everybody wait for the last vertex"], "add salt"),
+    );
+    world.write(
+        "experience/spill.md",
+        "# Spill\n\n## Fix\n\nmore memory for the sort\n",
+    );
+    world.update();
+    world
+}
+
+#[test]
+fn a_page_is_found_by_its_questions_and_a_passage_of_it_is_shown() {
+    let world = world();
+    let index = world.open();
+    let asks = |without: &[Part]| {
+        let mut query = Query::new("everybody waits for the last vertex", 5);
+        query.without = without.to_vec();
+        index.search(&query).expect("searched")
+    };
+    for without in [Part::QuestionWords, Part::QuestionVectors] {
+        let hits = asks(&[without]);
+        assert_eq!(hits[0].chunk.document, "experience/skew.md", "{without:?}");
+    }
+    let hits = asks(&[]);
+    assert!(
+        hits[0].question_score > Some(0.5),
+        "{:?}",
+        hits[0].question_score
+    );
+    assert!(hits.iter().all(|hit| !hit.chunk.text.contains("everybody")));
+    let mut query = Query::new("everybody waits for the last vertex, add salt", 1);
+    query.filter.engine = Some(indexer::Engine::Scope);
+    assert_eq!(ids(&index, &query), ["experience/skew.md#fix"]);
+}
+
+#[test]
+fn questions_are_updated_with_their_page() {
+    let world = world();
+    world.assert_whole("built");
+    world.write(
+        "experience/skew.md",
+        &page(&["does zanzibar matter"], "add salt"),
+    );
+    let summary = world.update();
+    assert_eq!(
+        (summary.changed.len(), summary.embedded),
+        (1, 1),
+        "only the question"
+    );
+    world.assert_whole("updated");
+    assert_eq!(
+        world.search("zanzibar")[0].split('#').next(),
+        Some("experience/skew.md")
+    );
+    assert_eq!(world.rebuild(Rebuild::Rechunk).embedded, 0);
+    world.assert_whole("chunked again");
+    world.write("experience/skew.md", &page(&[], "add salt"));
+    world.update();
+    world.assert_whole("without questions");
+    let hits = world.open().search(&Query::new("zanzibar salt", 5));
+    let hits = hits.expect("searched");
+    assert!(!hits.is_empty() && hits.iter().all(|hit| hit.question_score.is_none()));
+}
