@@ -339,7 +339,7 @@ def sorted_frames(c):
     c.save(c.table("frames").orderBy("at"), "sorted")
 
 
-@job(spark="3.5", question=HEALTHY, tables={"rides": lambda c: c.rows(900_000, line="cast({r} * 500 as int)", km="{r}", t=text(3))}, extra=["allocation.over"],
+@job(spark="3.5", question=HEALTHY, tables={"rides": lambda c: c.rows(900_000, line="cast({r} * 500 as int)", km="{r}", t=text(3))}, extra=["allocation.over"], conf={"spark.app.name": "PySparkShell"},
      note="a person looks at the first result for 15 s before asking again: nobody waits for the driver")
 def notebook(c):
     c.table("rides").groupBy("line").agg(F.sum("km"), F.max("t")).collect()

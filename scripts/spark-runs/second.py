@@ -305,7 +305,8 @@ def compare_catalogues(c):
     c.save(c.sql("SELECT coalesce(a.k, b.k) AS k, max(t) AS t, max(u) AS u FROM a FULL OUTER JOIN b ON a.k = b.k GROUP BY coalesce(a.k, b.k)"), "both")
 
 
-@job(spark="4.0", question=HEALTHY, tables={"books": lambda c: c.rows(600_000, shelf="cast({r} * 400 as int)", title=text(3))}, extra=["allocation.over"], note="nobody asks anything between two cells of a notebook")
+@job(spark="4.0", question=HEALTHY, tables={"books": lambda c: c.rows(600_000, shelf="cast({r} * 400 as int)", title=text(3))}, extra=["allocation.over"],
+     conf={"spark.app.name": "PySparkShell"}, note="nobody asks anything between two cells of a notebook")
 def two_cells(c):
     c.views("books")
     c.sql("SELECT shelf, max(title) FROM books GROUP BY shelf").collect()

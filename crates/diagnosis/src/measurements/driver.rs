@@ -47,9 +47,8 @@ fn looks_at_files(stage: &StageAttempt) -> bool {
 }
 
 /// Every gap after the first stage that a plan or the application's code runs. What comes before it
-/// is start-up: the driver loads its code and looks at files. While no job and no execution is open the
-/// driver may wait for somebody who types or for something else; that it works itself is seen only by
-/// what it fetched before.
+/// is start-up: the driver loads its code and looks at files. In a shell, a time without an open job or
+/// execution is none: somebody types. A submitted application has nobody to wait for.
 pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let span = |s: usize| {
         let stage = &app.stages[s];
@@ -61,18 +60,17 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let works = |s: &(i64, i64, usize)| !looks_at_files(&app.stages[s.2]);
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    let open = app.open_spans();
-    let idle = |from: i64, to: i64, last: usize| {
+    let open = app.interactive.then(|| app.open_spans());
+    let idle = |from: i64, to: i64| {
         let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
-        let fetched = !app.interactive && results(view, last).is_some();
-        !fetched && !open.iter().any(within)
+        open.as_ref().is_some_and(|spans| !spans.iter().any(within))
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
         return gaps;
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
-        if from > until && !idle(until, from, last) {
+        if from > until && !idle(until, from) {
             gaps.push(Gap {
                 from_ms: until,
                 to_ms: from,
@@ -87,7 +85,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
         }
     }
     let end = view.job.info.ended_ms.filter(|end| *end > until);
-    gaps.extend(end.filter(|end| !idle(until, *end, last)).map(|end| Gap {
+    gaps.extend(end.filter(|end| !idle(until, *end)).map(|end| Gap {
         from_ms: until,
         to_ms: end,
         after: last,
