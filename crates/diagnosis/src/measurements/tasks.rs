@@ -5,7 +5,7 @@ use job::facts::Role;
 use job::model::{Application, ExchangeKind, SparkNode};
 
 use super::configuration::set_bytes;
-use super::contention::python_start_ms;
+use super::contention::{contention, python_start_ms};
 use crate::impact::{Saved, regroup, scale_run};
 use crate::view::View;
 use report::format::{Bytes, FILE, Seconds};
@@ -209,14 +209,26 @@ pub(crate) fn small_files(app: &Application, stage: usize) -> Option<Scanned<'_>
     })
 }
 
-/// What the same bytes in few files would save: the share of the scan that is opening files.
-pub(crate) fn saved_by_merging(view: &View<'_>, stage: usize) -> Option<Saved> {
-    let scan = view.facts[stage]
-        .operators
-        .iter()
-        .filter(|o| o.role == Role::StoredInput);
-    let ms: f64 = scan.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
-    let fraction = view.fraction(stage, ms) * MOSTLY_OPENING;
+/// Milliseconds that it usually takes to ask for a file and to open it, where no operator times that.
+const OPEN_MS: f64 = 5.0;
+
+/// What the same bytes in few files would save: the share of the scan that is opening files. Formats that
+/// are read row by row have no time of their scan.
+pub(crate) fn saved_by_merging(
+    view: &View<'_>,
+    stage: usize,
+    scanned: &Scanned<'_>,
+) -> Option<Saved> {
+    let operators = view.facts[stage].operators.iter();
+    let scans = operators.filter(|o| o.role == Role::StoredInput);
+    let timed: Vec<f64> = scans
+        .filter_map(|o| Some(o.own_ms.as_ref()?.value))
+        .collect();
+    let opening = match timed.is_empty() {
+        true => scanned.files * OPEN_MS * contention(view),
+        false => timed.iter().sum::<f64>() * MOSTLY_OPENING,
+    };
+    let fraction = view.fraction(stage, opening).min(MOSTLY_OPENING);
     view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction))
 }
 

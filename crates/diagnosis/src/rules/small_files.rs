@@ -103,7 +103,7 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
             size = Bytes(mean),
         ),
         evidence,
-        saved: saved_by_merging(view, stage),
+        saved: saved_by_merging(view, stage, &found),
         method: "schedule replayed without the time of opening files",
         strength: 0.9,
     };

@@ -70,6 +70,24 @@ impl Log {
             "description": "d", "details": "", "physicalPlanDescription": "", "sparkPlanInfo": plan[0], "time": ms(0.9)}))
     }
 
+    /// An execution that only scans files row by row, to which the next stage belongs.
+    fn scan(mut self, files: u64, bytes: u64) -> Log {
+        let metrics = [
+            (0, "number of output rows"),
+            (1, "number of files read"),
+            (2, "size of files read"),
+        ];
+        let metrics = metrics
+            .map(|(id, name)| json!({"name": name, "accumulatorId": id, "metricType": "sum"}));
+        let plan = json!({"nodeName": "Scan json ", "simpleString": "FileScan json [a#1]", "children": [], "metadata": {}, "metrics": metrics});
+        self.metrics = vec![(0, 1000)];
+        self.execution = Some(7);
+        self.event(json!({"Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", "executionId": 7,
+            "description": "d", "details": "", "physicalPlanDescription": "", "sparkPlanInfo": plan, "time": ms(0.9)}))
+        .event(json!({"Event": "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates", "executionId": 7,
+            "accumUpdates": [[1, files], [2, bytes]]}))
+    }
+
     /// A job of one stage that no plan runs. `rdds` are names and scopes of its RDDs, `partitions` those
     /// of the last; a stage reads the one before it if its first RDD is shuffled.
     fn stage(
@@ -216,6 +234,18 @@ fn few_partitions_of_an_rdd_leave_slots_idle_unless_the_action_needs_no_more() {
             .end(seconds + 1.5);
         let found = causes(&log).contains(&"parallelism.too_low");
         assert_eq!(found, expected, "{partitions} {seconds}");
+    }
+}
+
+#[test]
+fn small_files_cost_what_opening_them_takes_where_no_scan_is_timed() {
+    const MB: u64 = 1 << 20;
+    for (files, expected) in [(2_500, vec!["io.small_files"]), (60, vec![])] {
+        let log = Log::new(&[2, 2])
+            .scan(files, 3 * MB)
+            .stage("save at a.py:3", &[], 4, 0, &tasks(1.0, &[6.0; 4], &[0; 4]))
+            .end(7.5);
+        assert_eq!(causes(&log), expected, "{files}");
     }
 }
 
