@@ -32,6 +32,9 @@ pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
     for_each_role(text, |term, _| emit(term));
 }
 
+/// What joins the words of a pair; no word has it, and it is no white space.
+const BETWEEN: char = '\u{1f}';
+
 /// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
 /// text has its pairs among the [`terms`].
 pub(crate) fn pairs(text: &str) -> Vec<String> {
@@ -40,7 +43,7 @@ pub(crate) fn pairs(text: &str) -> Vec<String> {
     for_each_role(text, |term, role| match role {
         Role::Word => {
             if let Some(before) = before.replace(term.to_owned()) {
-                out.push(format!("{before} {term}"));
+                out.push(format!("{before}{BETWEEN}{term}"));
             }
         }
         Role::Character => before = None,
@@ -214,8 +217,9 @@ mod tests {
 
     #[test]
     fn neighbouring_words_make_pairs() {
-        assert_eq!(pairs("The hot keys of a join"), ["hot key", "key join"]);
-        assert_eq!(pairs("SV3_Combine 倾斜 join"), ["sv3 combin"]);
+        let hot = ["hot\u{1f}key", "key\u{1f}join"];
+        assert_eq!(pairs("The hot keys of a join"), hot);
+        assert_eq!(pairs("SV3_Combine 倾斜 join"), ["sv3\u{1f}combin"]);
         assert!(pairs("数据倾斜").is_empty());
     }
 }

@@ -194,6 +194,7 @@ fn shuffles_of_rdds_are_skewed_like_those_of_plans() {
         ),
         ("groupByKey at a.py:3", EVEN, [6.0, 6.0, 6.0, 6.0], vec![]),
     ] {
+        let end = 3.2 + seconds[0];
         let log = Log::new(&[2, 2])
             .stage(
                 written_at,
@@ -209,7 +210,7 @@ fn shuffles_of_rdds_are_skewed_like_those_of_plans() {
                 0,
                 &tasks(3.1, &seconds, &bytes),
             )
-            .end(22.0);
+            .end(end);
         assert_eq!(causes(&log), expected, "{written_at} {bytes:?}");
     }
 }

@@ -245,14 +245,16 @@ fn questions_are_enough_and_nobody_elses() {
                 "[[query]]\nid = \"{id}\"\ntext = \"{text}\"\nsplit = \"{split}\"\nrelevant = {relevant}\n"
             )
         };
-        query("six", "Well, one task reads nearly all rows of it")
-            + &query("eight", "请问最后一个任务总是卡住")
+        query(
+            "words",
+            "Well, why is one task reading nearly all rows of it",
+        ) + &query("characters", "请问最后一个任务总是卡住")
     };
     let [a, b] = [
         [
             "Skewed?",
-            "why is it that one task reads nearly all",
-            "one task reads nearly",
+            "so why is one task reading nearly all rows",
+            "why is one task reading nearly all",
         ],
         ["skewed", "最后一个任务总是卡住吗", "任务总是卡住"],
     ];

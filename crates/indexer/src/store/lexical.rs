@@ -1,6 +1,6 @@
 //! The BM25 store: one tantivy index per generation, its segment files linked from the one before.
 //!
-//! Terms come from our analyzer. Tantivy never parses a query, since its parser turns a Chinese sentence into one
+//! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,7 +15,6 @@ use tantivy::query::{
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{
     DocAddress, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
     Searcher, TERMINATED, TantivyDocument, TantivyError, Term,
@@ -51,7 +50,7 @@ impl Fields {
     fn schema() -> Schema {
         let mut schema = Schema::builder();
         let terms = TextFieldIndexing::default()
-            .set_tokenizer("raw")
+            .set_tokenizer("whitespace")
             .set_index_option(IndexRecordOption::WithFreqs);
         let terms = TextOptions::default().set_indexing_options(terms.set_fieldnorms(true));
         for name in ["id", "document", "facet"] {
@@ -136,11 +135,10 @@ impl LexicalWriter {
         for facet in Facets::from(entry.chunk).names() {
             document.add_text(self.fields.facet, facet);
         }
-        document.add_pre_tokenized_text(self.fields.body, pre_tokenized(entry.terms));
-        document.add_pre_tokenized_text(self.fields.pairs, pre_tokenized(entry.pairs));
+        document.add_text(self.fields.body, entry.terms.join(" "));
+        document.add_text(self.fields.pairs, entry.pairs.join(" "));
         if !entry.questions.is_empty() {
-            let terms = pre_tokenized(entry.questions);
-            document.add_pre_tokenized_text(self.fields.questions, terms);
+            document.add_text(self.fields.questions, entry.questions.join(" "));
         }
         document.add_u64(self.fields.ordinal, entry.ordinal.0);
         self.writer.add_document(document)?;
@@ -151,18 +149,6 @@ impl LexicalWriter {
     pub(crate) fn finish(mut self) -> tantivy::Result<()> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
-    }
-}
-
-fn pre_tokenized(terms: Vec<String>) -> PreTokenizedString {
-    let tokens = terms.into_iter().enumerate().map(|(position, text)| Token {
-        position,
-        text,
-        ..Token::default()
-    });
-    PreTokenizedString {
-        text: String::new(),
-        tokens: tokens.collect(),
     }
 }
 

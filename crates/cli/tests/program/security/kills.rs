@@ -87,6 +87,8 @@ fn assert_index_is_whole(user: &User, folder: &str) {
 #[test]
 fn analyze() {
     let user = User::new();
+    // the first command also builds the index of the built-in knowledge
+    user.analyze(&case("join-hot-key-skew"), "").text();
     let command = || {
         let mut command = user.process();
         command
@@ -154,6 +156,7 @@ fn batch() {
     for name in jobs {
         copy(&case(name), &user.path("jobs").join(name));
     }
+    user.analyze(&case("healthy"), "").text();
     let command = || {
         // Each round starts where the killed one stopped, until all is done.
         let mut command = user.process();
