@@ -1,8 +1,15 @@
 //! Fits the weights of the confidence: logistic regression by Newton's method, with a weak normal prior.
 
 use super::Failure;
-use super::score::Judged;
 use diagnosis::calibration::features;
+
+/// A finding and whether it is right.
+pub(crate) struct Judged {
+    pub(crate) strength: f64,
+    /// Share of the run; `None` for a failed job.
+    pub(crate) share: Option<f64>,
+    pub(crate) right: bool,
+}
 
 pub(crate) type Weights = [f64; 3];
 

@@ -2,19 +2,12 @@
 
 use std::path::Path;
 
-use super::{Failure, fit};
+use super::Failure;
+use super::fit::{self, Judged};
 use diagnosis::{Settings, diagnose};
 use job::Catalogue;
 use report::Language;
 use serde_json::Value;
-
-/// A finding and whether it is right.
-pub(crate) struct Judged {
-    pub(crate) strength: f64,
-    /// Share of the run; `None` for a failed job.
-    pub(crate) share: Option<f64>,
-    pub(crate) right: bool,
-}
 
 /// A diagnosis, scored.
 pub(crate) struct Scored {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::score::{Judged, Scored, calibration_error};
+use super::fit::Judged;
+use super::score::{Scored, calibration_error};
 use super::{Cause, Failure, Way, fit, ways};
 
 const BEGIN: &str = "<!-- begin of the tables -->";

@@ -5,7 +5,7 @@ use report::{Cause, SegmentKind};
 use super::names::{Known, Named, Subject, Unknown};
 use super::phrases::Quantity;
 use super::wording::Wording;
-use super::{Asked, rank};
+use super::{Asked, order};
 
 /// Subjects and quantities answered at once; nobody asks for more.
 const MOST: usize = 4;
@@ -84,7 +84,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         let asked = asked(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
             // The question was which stage it is: that stage.
-            true => rank::ranked(run, &asked)
+            true => order::ranked(run, &asked)
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))

@@ -1,13 +1,13 @@
 //! What was measured of the whole job.
 
-use report::format::{Bytes, FILE, ROW, STAGE, Seconds, without_stop};
-use report::{JobState, Language, Localize, Report, Text, text};
+use report::format::{STAGE, Seconds, without_stop};
+use report::{JobState, Report, Text, text};
 
 use super::Asked;
 use super::intent::{Intent, kind};
 use super::phrases::Quantity;
-use super::said::{Said, names};
-use super::{rank, thing, time, verdict};
+use super::said::{Said, joined, names};
+use super::{found, rank, thing, time, verdict};
 use crate::InputSummary;
 
 /// Inputs, places and findings named in an answer.
@@ -157,7 +157,7 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
         .take(SHOWN)
         .map(|input| {
             ids.extend(thing::evidence_of_input(said, input));
-            format!("{}{}", input.name, sizes(input).into(language))
+            format!("{}{}", input.name, thing::sizes(input).into(language))
         })
         .collect();
     let sentence = text!(
@@ -167,33 +167,6 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
         shown = names(&shown, language)
     );
     said.cite(sentence, &ids);
-}
-
-/// Rows, bytes and files of an input in brackets.
-pub(super) fn sizes(input: &InputSummary) -> Text {
-    let mut parts: Vec<Text> = Vec::new();
-    let both = |value: &dyn Localize| Text {
-        zh: value.localize(Language::Zh),
-        en: value.localize(Language::En),
-    };
-    parts.extend(input.rows.map(|n| both(&ROW.count(n as f64))));
-    parts.extend(input.bytes.map(|n| both(&Bytes(n as f64))));
-    parts.extend(input.files.map(|n| both(&FILE.count(n as f64))));
-    match parts.is_empty() {
-        true => Text::default(),
-        false => text!("（{parts}）", " ({parts})", parts = joined(&parts)),
-    }
-}
-
-fn joined(parts: &[Text]) -> Text {
-    let join = |comma: &str, pick: fn(&Text) -> &str| {
-        let parts: Vec<&str> = parts.iter().map(pick).collect();
-        parts.join(comma)
-    };
-    Text {
-        zh: join("，", |part| &part.zh),
-        en: join(", ", |part| &part.en),
-    }
 }
 
 fn cost(said: &mut Said<'_>, report: &Report) {
@@ -263,13 +236,13 @@ fn missing(said: &mut Said<'_>, run: &Asked<'_>) {
             "Nothing is missing: the rules have everything they need"
         ));
     }
-    verdict::undecided(said, run, |_| true);
+    found::undecided(said, run, |_| true);
 }
 
 /// What the answers of a report rest on.
 fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
     for found in run.report.findings.iter().take(SHOWN) {
-        thing::finding(said, run, &found.id, true);
+        found::finding_of(said, run, &found.id, true);
     }
     let files: Vec<String> = run
         .report

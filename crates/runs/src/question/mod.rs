@@ -7,9 +7,11 @@
 
 mod change;
 mod context;
+mod found;
 mod intent;
 mod job;
 mod names;
+mod order;
 mod phrases;
 mod rank;
 mod said;
@@ -153,7 +155,7 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Input(at) => thing::input(said, run, *at, intent),
         Subject::Column(name) => thing::column(said, run, name, intent),
         Subject::File(name) => thing::file(said, run, name),
-        Subject::Finding(id) => thing::finding(said, run, id, intent.asks(Quantity::Sources)),
+        Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),
         Subject::Suggestion(id) => thing::suggestion(said, run, id),
         Subject::Evidence(id) => thing::evidence(said, run, id),
         Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),

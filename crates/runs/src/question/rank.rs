@@ -5,10 +5,10 @@ use report::{Text, Verdict, text};
 
 use super::intent::Intent;
 use super::names::Subject;
-use super::phrases::Quantity;
+use super::order::{Order, ranked};
 use super::said::{Said, names};
 use super::stage::{findings, judge, memory, spread};
-use super::{Asked, verdict};
+use super::{Asked, found};
 use crate::StageSummary;
 
 /// Stages listed by rank.
@@ -16,59 +16,6 @@ const RANKED: usize = 3;
 
 /// Spread over vertices from which a stage is uneven.
 const UNEVEN: f64 = 2.0;
-
-/// By what stages are ranked.
-struct Order {
-    what: Text,
-    unit: &'static str,
-    value: fn(&StageSummary) -> Option<f64>,
-}
-
-impl Order {
-    /// What the question asks for: time unless it says otherwise.
-    fn of(asked: &[Quantity]) -> Order {
-        let asks = |q| asked.contains(&q);
-        let order = |what, unit, value| Order { what, unit, value };
-        if asks(Quantity::Vertices) {
-            let value: fn(&StageSummary) -> Option<f64> = |s| s.vertices.map(|n| n as f64);
-            order(text!("顶点最多", "most vertices"), "vertices", value)
-        } else if asks(Quantity::Rows) {
-            order(text!("读入行数最多", "most rows read"), "rows", |s| {
-                s.rows_in
-            })
-        } else if asks(Quantity::Bytes) {
-            order(
-                text!("读取字节最多", "most bytes read"),
-                "bytes",
-                |s| s.bytes_read,
-            )
-        } else if asks(Quantity::Spread) {
-            order(text!("最不均匀", "least even spread"), "ratio", |s| {
-                s.max_over_mean
-            })
-        } else {
-            order(text!("用时最长", "longest time"), "s", |s| {
-                s.span_ms.map(|ms| ms / 1e3)
-            })
-        }
-    }
-}
-
-/// The stages by what the question asks for, most first.
-pub(super) fn ranked(run: &Asked<'_>, asked: &[Quantity]) -> Vec<(f64, usize)> {
-    let order = Order::of(asked);
-    let path = run.on_path();
-    let value = |s: &StageSummary| match order.unit {
-        // What is off the critical path makes no job longer.
-        "s" if !path.is_empty() => path.get(s.name.as_str()).copied(),
-        _ => (order.value)(s),
-    };
-    let stages = run.summary.stages.iter().enumerate();
-    let mut ranked: Vec<(f64, usize)> =
-        stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    ranked
-}
 
 /// Names the first of the ranked stages.
 pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
@@ -230,6 +177,6 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         }
     }
     for stage in [a, b] {
-        findings(run, stage).for_each(|f| verdict::finding(said, f, false));
+        findings(run, stage).for_each(|f| found::finding(said, f, false));
     }
 }

@@ -162,6 +162,18 @@ impl<'a> Said<'a> {
     }
 }
 
+/// Parts of a sentence with commas between them.
+pub(super) fn joined(parts: &[Text]) -> Text {
+    let join = |comma: &str, pick: fn(&Text) -> &str| {
+        let parts: Vec<&str> = parts.iter().map(pick).collect();
+        parts.join(comma)
+    };
+    Text {
+        zh: join("，", |part| &part.zh),
+        en: join(", ", |part| &part.en),
+    }
+}
+
 /// Items in a row; Chinese ones may be names, which “和” would stick to.
 pub(super) fn names(items: &[String], language: Language) -> String {
     match language {

@@ -7,7 +7,7 @@ use report::{Finding, SegmentKind, Text, Verdict, text};
 use super::intent::{Intent, kind};
 use super::phrases::Quantity;
 use super::said::Said;
-use super::{Asked, thing, time, verdict};
+use super::{Asked, found, time};
 use crate::StageSummary;
 
 /// Answers what is asked of a stage; without a quantity, what is most worth knowing.
@@ -33,9 +33,9 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             Quantity::Place => place(said, run, stage),
             Quantity::Flow | Quantity::Inputs => flow(said, run, at),
             Quantity::Sources => {
-                findings(run, stage).for_each(|f| thing::finding(said, run, &f.id, true))
+                findings(run, stage).for_each(|f| found::finding_of(said, run, &f.id, true))
             }
-            Quantity::Missing => verdict::undecided(said, run, |_| true),
+            Quantity::Missing => found::undecided(said, run, |_| true),
             _ => {}
         }
     }
@@ -80,7 +80,7 @@ pub(super) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     if found.peek().is_some() {
         return found
             .enumerate()
-            .for_each(|(n, f)| verdict::finding(said, f, n == 0));
+            .for_each(|(n, f)| found::finding(said, f, n == 0));
     }
     match run.report.verdict {
         Verdict::Healthy => {
@@ -102,7 +102,7 @@ pub(super) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
                 "目前没有发现 {name} 的问题，但不能排除",
                 "No problem was found in {name} so far, but none can be ruled out"
             ));
-            verdict::undecided(said, run, |_| true);
+            found::undecided(said, run, |_| true);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
-use report::format::{DISTINCT_VALUE, ROW, Share, list, without_stop};
-use report::{Text, text};
+use report::format::{Bytes, DISTINCT_VALUE, FILE, ROW, Share, list, without_stop};
+use report::{Language, Localize, Text, text};
 
 use super::intent::Intent;
 use super::phrases::Quantity;
-use super::said::Said;
-use super::{Asked, job, stage, verdict};
+use super::said::{Said, joined};
+use super::{Asked, found, stage, verdict};
 use crate::{ColumnSummary, InputSummary};
 
 pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
@@ -52,7 +52,7 @@ pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
     let Some((metric, value, unit)) = known else {
         return Vec::new();
     };
-    let text = text!("{name}{sizes}", "{name}{sizes}", sizes = job::sizes(input));
+    let text = text!("{name}{sizes}", "{name}{sizes}", sizes = sizes(input));
     said.measured((metric, value, unit), input.source.as_ref(), text)
 }
 
@@ -67,7 +67,7 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     let sentence = text!(
         "输入 {name}{sizes}{layout}",
         "Input {name}{sizes}{layout}",
-        sizes = job::sizes(input),
+        sizes = sizes(input),
         layout = layout
     );
     said.cite(sentence, &ids);
@@ -83,6 +83,22 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         said.cite(text!("键：{keys}", "Keys: {keys}"), &ids);
     }
     mentions(said, run, name, intent);
+}
+
+/// Rows, bytes and files of an input in brackets.
+pub(super) fn sizes(input: &InputSummary) -> Text {
+    let mut parts: Vec<Text> = Vec::new();
+    let both = |value: &dyn Localize| Text {
+        zh: value.localize(Language::Zh),
+        en: value.localize(Language::En),
+    };
+    parts.extend(input.rows.map(|n| both(&ROW.count(n as f64))));
+    parts.extend(input.bytes.map(|n| both(&Bytes(n as f64))));
+    parts.extend(input.files.map(|n| both(&FILE.count(n as f64))));
+    match parts.is_empty() {
+        true => Text::default(),
+        false => text!("（{parts}）", " ({parts})", parts = joined(&parts)),
+    }
 }
 
 /// How the values of a column are spread.
@@ -144,7 +160,7 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
             .collect();
         if found.summary.contains(name) || !of_finding.is_empty() {
             any = true;
-            verdict::finding(said, found, false);
+            found::finding(said, found, false);
         }
     }
     if !any {
@@ -233,27 +249,6 @@ pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     }
 }
 
-/// A finding; with its evidence in words if that is asked for.
-pub(super) fn finding(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evidence: bool) {
-    let report = run.report;
-    let all = report.findings.iter().chain(&report.notes);
-    let Some(found) = all.clone().find(|f| f.id == id) else {
-        return;
-    };
-    verdict::finding(said, found, false);
-    for e in report
-        .evidence_of(&found.evidence)
-        .take(3)
-        .filter(|_| with_evidence)
-    {
-        let (text, file) = (without_stop(&e.text), &e.source.file);
-        said.cite(
-            text!("{text}（{file}）", "{text} ({file})"),
-            std::slice::from_ref(&e.id),
-        );
-    }
-}
-
 pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
         return;
@@ -275,7 +270,7 @@ pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
         }
     }
     if let Some(finding) = &s.finding {
-        self::finding(said, run, finding, false);
+        found::finding_of(said, run, finding, false);
     }
 }
 
@@ -338,7 +333,7 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
     let mut any = false;
     for found in there {
         any = true;
-        verdict::finding(said, found, false);
+        found::finding(said, found, false);
     }
     if !any {
         said.say(text!(

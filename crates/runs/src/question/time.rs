@@ -5,7 +5,7 @@ use report::{Segment, SegmentKind, Text, text};
 
 use super::intent::Intent;
 use super::said::{Said, names};
-use super::{Asked, verdict};
+use super::{Asked, found};
 
 /// Segments named in an answer.
 const SHOWN: usize = 3;
@@ -78,7 +78,7 @@ pub(super) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
         );
         said.say(sentence);
         duration(said, run);
-        return verdict::undecided(said, run, |_| true);
+        return found::undecided(said, run, |_| true);
     };
     let total = time.total_seconds();
     let mut parts: Vec<(f64, &Segment, Vec<String>)> = Vec::new();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
 
+use super::found::{CITED, finding, undecided};
 use super::intent::Intent;
 use super::names::Subject;
 use super::phrases::Quantity;
@@ -14,35 +15,6 @@ use super::{Asked, time};
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
 const SUGGESTIONS: usize = 3;
-
-/// Evidence cited for a finding.
-const CITED: usize = 3;
-
-/// Causes named that could not be decided.
-const OPEN: usize = 5;
-
-/// What a finding says, with its evidence.
-pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
-    if !said.tells(&finding.id) {
-        return;
-    }
-    let ids: Vec<String> = finding.evidence.iter().take(CITED).cloned().collect();
-    let (id, title) = (&finding.id, finding.cause.title());
-    let summary = without_stop(&finding.summary);
-    let sentence = match is_main {
-        true => text!(
-            "主要原因是{title}（{id}）：{summary}",
-            "The main cause: {title} ({id}): {summary}",
-            title = title
-        ),
-        false => text!(
-            "{title}（{id}）：{summary}",
-            "{id}, {title}: {summary}",
-            title = title
-        ),
-    };
-    said.cite(sentence, &ids);
-}
 
 /// The verdict on the job.
 pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
@@ -77,55 +49,6 @@ pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
             time::account(said, run);
         }
     }
-}
-
-/// What could not be decided, and the file that would decide it.
-pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Cause) -> bool) {
-    let language = said.language();
-    let mut files: Vec<String> = Vec::new();
-    let mut open: Vec<Vec<Cause>> = Vec::new();
-    for missing in &run.report.missing_information {
-        let causes: Vec<Cause> = missing
-            .would_decide
-            .iter()
-            .copied()
-            .filter(|c| wanted(*c))
-            .collect();
-        let file = format!("`{}`", missing.file);
-        if !causes.is_empty() && !files.contains(&file) {
-            files.push(file);
-        }
-        open.push(causes);
-    }
-    // The first of each file, then the second: the files matter in their order, and so do their causes.
-    let longest = open.iter().map(Vec::len).max().unwrap_or(0);
-    let mut causes: Vec<Cause> = Vec::new();
-    for cause in (0..longest).flat_map(|n| open.iter().filter_map(move |causes| causes.get(n))) {
-        if !causes.contains(cause) {
-            causes.push(*cause);
-        }
-    }
-    if causes.is_empty() {
-        return;
-    }
-    let more = match causes.len().saturating_sub(OPEN) {
-        0 => Text::default(),
-        n => text!("等 {n} 个其他原因", " and {n} more"),
-    };
-    let titles: Vec<String> = causes
-        .iter()
-        .take(OPEN)
-        .map(|c| c.title().localize(language))
-        .collect();
-    files.truncate(FINDINGS);
-    let sentence = text!(
-        "缺少文件，还不能判断是不是{causes}{more}；补充 {files} 后再分析一次",
-        "Undecided for lack of files: {causes}{more}; add {files} and analyze again",
-        causes = titles.join(language.select("、", ", ")),
-        more = more,
-        files = files.join(language.select("、", ", "))
-    );
-    said.say(sentence);
 }
 
 /// What the rules say about the causes that the question names.
