@@ -340,7 +340,7 @@ def sorted_frames(c):
 
 
 @job(spark="3.5", question=HEALTHY, tables={"rides": lambda c: c.rows(900_000, line="cast({r} * 500 as int)", km="{r}", t=text(3))}, extra=["allocation.over"], conf={"spark.app.name": "PySparkShell"},
-     note="a person looks at the first result for 15 s before asking again: nobody waits for the driver")
+     note="a person looks at the first result for 15 s before asking again, so the driver holds up nothing")
 def notebook(c):
     c.table("rides").groupBy("line").agg(F.sum("km"), F.max("t")).collect()
     time.sleep(15)

@@ -21,7 +21,7 @@ pub struct Application {
 }
 
 impl Server {
-    /// The server in an address of its own, or of an application.
+    /// The server in its address or in that of an application.
     pub(crate) fn of(text: &str) -> Option<Server> {
         let url = Url::parse(text).ok()?;
         if !matches!(url.scheme(), "http" | "https") {

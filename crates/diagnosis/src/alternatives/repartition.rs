@@ -68,7 +68,7 @@ pub(crate) fn passing(
 }
 
 /// What is saved without an exchange whose reader hands the rows on. If it does nothing else, its writer
-/// takes its place and writes what it wrote, so that all of its own work is saved.
+/// takes its place and writes what it wrote, so that all the reader's work is saved.
 fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     let e = &view.job.edges[edge];
     let operators = &view.job.stages[e.to].operators;

@@ -12,7 +12,7 @@ const LEAST_RUN_MS: f64 = 1000.0;
 /// Contention beyond which tasks wait for something else than a core.
 const MOST_CONTENTION: f64 = 4.0;
 
-/// Milliseconds that a Python worker takes to start and to import, on a core of its own.
+/// Milliseconds that a Python worker takes to start and to import, on an idle core.
 const PYTHON_START_MS: f64 = 1000.0;
 
 /// How many times longer the tasks of an application take than their own work because they share cores:

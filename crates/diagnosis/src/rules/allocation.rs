@@ -195,7 +195,7 @@ impl Held {
     }
 }
 
-/// The largest number of executors and of slots after some of the changes, which are at a time and by so many of both.
+/// The largest number of executors and of slots at any time. A change has a time, and a difference of each number.
 fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
     // what leaves at some time is gone before what comes at the same time
     changes.sort_unstable();

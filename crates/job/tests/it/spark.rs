@@ -204,7 +204,7 @@ fn fields_that_a_version_lacks_are_unknown() {
     assert!(notes.iter().any(|n| n.message.en.contains("OfTomorrow")));
 }
 
-/// Until a later attempt began, earlier ones ran: that is no queue of its own.
+/// Until a later attempt began, earlier ones ran, so it did not queue.
 #[test]
 fn a_later_attempt_is_submitted_when_it_begins() {
     let submitted = |attempt: &str| {
