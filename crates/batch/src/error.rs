@@ -85,13 +85,7 @@ impl Error {
 
     /// The message and its causes in one line.
     pub fn one_line(&self) -> String {
-        let mut line = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            line = format!("{line}: {error}");
-            cause = error.source();
-        }
-        line
+        report::with_causes(self)
     }
 
     /// What the user can do about it.

@@ -49,10 +49,8 @@ pub(crate) fn embedded_text(chunk: &Chunk) -> String {
     out
 }
 
-/// The terms of all questions that a document answers, for each of its chunks.
-pub(crate) fn question_terms(questions: &[String]) -> Vec<String> {
-    questions
-        .iter()
-        .flat_map(|question| analyze::terms(question))
-        .collect()
+/// The terms of all questions that a document answers, with spaces between them, for each of its chunks.
+pub(crate) fn question_terms(questions: &[String]) -> String {
+    let terms = questions.iter().flat_map(|text| analyze::terms(text));
+    terms.collect::<Vec<_>>().join(" ")
 }

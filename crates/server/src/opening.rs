@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Result;
 use crate::roots::Admitted;
+use crate::session::Task;
 
 /// Gets the logs of History Servers. Nothing else in this crate asks a server.
 pub trait Fetch: Send + Sync {
@@ -27,6 +28,14 @@ pub struct Fetched {
 }
 
 impl Admitted {
+    /// Opens the job that a task is to analyze; it is there until what this returns is dropped.
+    pub(crate) fn open_for(self, task: &mut Task, fetch: &dyn Fetch) -> Result<Fetched> {
+        let opened = self.open(fetch, &task.cancel)?;
+        opened.path.clone_into(&mut task.request.job);
+        task.request.origin.clone_from(&opened.origin);
+        Ok(opened)
+    }
+
     pub(crate) fn open(self, fetch: &dyn Fetch, cancel: &CancellationToken) -> Result<Fetched> {
         match self {
             Admitted::Remote(address) => fetch.fetch(&address, cancel),

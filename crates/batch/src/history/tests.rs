@@ -1,9 +1,7 @@
-use std::fs;
-
 use testkit::{Answer, HistoryServer, description, zip};
 
 use crate::location::Access;
-use crate::source::{Bounds, Sources};
+use crate::source::{Bounds, Sources, fixture};
 use crate::{Entry, discover};
 
 /// The first event of a log, and enough of the second to recognize one.
@@ -20,32 +18,14 @@ fn log() -> Vec<u8> {
     zip(&[("app-1", LOG)])
 }
 
-/// Opens an address on a server that is allowed, and returns its origin with the names of its files, or the error. Nothing may remain.
+/// Opens an address on a server that is allowed, and returns its origin with the names of its files, or the error.
 async fn opened(server: &HistoryServer, address: &str) -> Result<(String, Vec<String>), String> {
     let here = tempfile::tempdir().expect("folder");
-    let temporary = here.path().join("temporary");
-    fs::create_dir(&temporary).expect("made");
     let access = Access::default().with_history([server.url.as_str()]);
-    let sources = Sources::new(access, &temporary, SMALL);
-    let opened = sources.open(address).await;
-    drop(sources);
-    let answer = match &opened {
-        Ok(job) => {
-            let entries = fs::read_dir(&job.path).expect("a folder").flatten();
-            let mut names: Vec<String> = entries
-                .map(|e| e.file_name().display().to_string())
-                .collect();
-            names.sort();
-            Ok((job.origin.clone().expect("an origin"), names))
-        }
-        Err(error) => Err(error.one_line()),
-    };
-    drop(opened);
-    let left = fs::read_dir(&temporary).expect("a folder").count();
-    assert_eq!(left, 0, "{address}: temporary files remain");
-    let outside = fs::read_dir(here.path()).expect("a folder").count();
-    assert_eq!(outside, 1, "{address}: written outside");
-    answer
+    let opened = fixture::opened(here.path(), access, SMALL, address).await;
+    opened
+        .map(|(origin, names)| (origin.expect("an origin"), names))
+        .map_err(|error| error.one_line())
 }
 
 #[tokio::test]

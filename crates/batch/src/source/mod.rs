@@ -6,6 +6,8 @@
 
 mod archive;
 mod fetch;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod inside;
 mod temporary;
 
@@ -216,8 +218,7 @@ mod tests {
         ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
     }
 
-    /// Opens an archive with these bytes within small bounds and returns the job's files, or the error. Nothing may remain, inside or
-    /// outside of the temporary folder.
+    /// Opens an archive with these bytes within small bounds and returns the job's files, or the error.
     async fn opened(name: &str, bytes: &[u8]) -> std::result::Result<Vec<String>, String> {
         let here = tempfile::tempdir().expect("folder");
         let archive = here.path().join(name);
@@ -227,28 +228,11 @@ mod tests {
             entries: 5,
             depth: 3,
         };
-        let temporary = here.path().join("temporary");
-        fs::create_dir(&temporary).expect("made");
-        let sources = Sources::new(Access::default(), &temporary, bounds);
-        let opened = sources.open(&archive.display().to_string()).await;
-        drop(sources);
-        let answer = match &opened {
-            Ok(job) => {
-                let entries = fs::read_dir(&job.path).expect("a folder").flatten();
-                let mut names: Vec<String> = entries
-                    .map(|e| e.file_name().display().to_string())
-                    .collect();
-                names.sort();
-                Ok(names)
-            }
-            Err(error) => Err(error.to_string()),
-        };
-        drop(opened);
-        let left = fs::read_dir(&temporary).expect("a folder").count();
-        assert_eq!(left, 0, "{name}: temporary files remain");
-        let outside = fs::read_dir(here.path()).expect("a folder").count();
-        assert_eq!(outside, 2, "{name}: written outside");
-        answer
+        let place = archive.display().to_string();
+        let opened = fixture::opened(here.path(), Access::default(), bounds, &place).await;
+        opened
+            .map(|(_, names)| names)
+            .map_err(|error| error.to_string())
     }
 
     #[tokio::test]

@@ -434,27 +434,22 @@ fn is_fixed(name: &str) -> bool {
 }
 
 /// Terms are computed on all cores, one part at a time to bound memory.
-fn add_chunks<'c>(
+fn add_chunks(
     store: &mut LexicalWriter,
     seq: u32,
-    cuts: &'c [Cut<'_>],
+    cuts: &[Cut<'_>],
 ) -> Result<(), tantivy::TantivyError> {
     const PART: usize = 4096;
-    let with_questions = |cut: &'c Cut<'_>| {
-        let questions = cut.questions.as_slice();
-        cut.chunks.iter().map(move |chunk| (chunk, questions))
-    };
-    let all: Vec<(&'c Chunk, &'c [String])> = cuts.iter().flat_map(with_questions).collect();
+    let asked = parallel::map(cuts, MANY, |cut| context::question_terms(&cut.questions));
+    let mut all: Vec<(&Chunk, &str)> = Vec::new();
+    for (cut, asked) in cuts.iter().zip(&asked) {
+        all.extend(cut.chunks.iter().map(|chunk| (chunk, asked.as_str())));
+    }
     for (part, chunks) in all.chunks(PART).enumerate() {
-        let words = parallel::map(chunks, MANY, |(chunk, questions)| {
-            let terms = context::lexical_terms(chunk);
-            (
-                terms,
-                context::lexical_pairs(chunk),
-                context::question_terms(questions),
-            )
+        let words = parallel::map(chunks, MANY, |(chunk, _)| {
+            (context::lexical_terms(chunk), context::lexical_pairs(chunk))
         });
-        for (i, ((chunk, _), (terms, pairs, questions))) in chunks.iter().zip(words).enumerate() {
+        for (i, ((chunk, questions), (terms, pairs))) in chunks.iter().zip(words).enumerate() {
             store.add(Entry {
                 chunk,
                 ordinal: Ordinal::new(seq, part * PART + i),

@@ -6,7 +6,7 @@ use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
 
 /// Share of the nearest question in the vector score of a chunk whose document has questions. Chosen on the tuning judgments, where .3 and
-/// .7 find less; so do a branch of its own and the larger of both cosines.
+/// .7 find less; so do a separate branch and the larger of both cosines.
 const QUESTION: f32 = 0.5;
 
 /// A chunk that at least one branch proposed.

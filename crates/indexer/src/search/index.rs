@@ -124,8 +124,8 @@ impl Index {
     fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         let mut reading = self.read(query);
         let with = |part| !query.without.contains(&part);
-        let questions = (with(Part::QuestionWords), with(Part::QuestionVectors));
-        if questions.0 && self.segments.has_questions() {
+        let compares_questions = with(Part::QuestionVectors);
+        if with(Part::QuestionWords) && self.segments.has_questions() {
             reading.words.question_weight = QUESTION_WORDS;
         }
         let usual = || self.usual_fusion(&reading);
@@ -141,7 +141,7 @@ impl Index {
             filter: &query.filter,
             fusion,
             depth,
-            questions: questions.1,
+            questions: compares_questions,
             remote: query.remote,
         };
         let by_words = || self.lexical_branch(&asked);
@@ -159,7 +159,7 @@ impl Index {
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let known = RefCell::new(HashMap::new());
         let question = |ordinal| {
-            let vector = vector.as_deref().filter(|_| questions.1)?;
+            let vector = vector.as_deref().filter(|_| compares_questions)?;
             self.segments
                 .question_cosine(ordinal, vector, &mut known.borrow_mut())
         };

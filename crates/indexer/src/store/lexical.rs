@@ -81,8 +81,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) ordinal: Ordinal,
     pub(crate) terms: Vec<String>,
     pub(crate) pairs: Vec<String>,
-    /// Of the questions that the document answers.
-    pub(crate) questions: Vec<String>,
+    /// Terms of the questions that the document answers, with spaces between them.
+    pub(crate) questions: &'a str,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -138,7 +138,7 @@ impl LexicalWriter {
         document.add_text(self.fields.body, entry.terms.join(" "));
         document.add_text(self.fields.pairs, entry.pairs.join(" "));
         if !entry.questions.is_empty() {
-            document.add_text(self.fields.questions, entry.questions.join(" "));
+            document.add_text(self.fields.questions, entry.questions);
         }
         document.add_u64(self.fields.ordinal, entry.ordinal.0);
         self.writer.add_document(document)?;

@@ -61,6 +61,19 @@ pub struct Channel {
     pub is_final: bool,
 }
 
+impl Channel {
+    /// A channel of which no more is known.
+    pub fn named(id: String, uid: Option<u32>) -> Channel {
+        Channel {
+            id,
+            uid,
+            schema: Vec::new(),
+            count: None,
+            is_final: false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
     /// Identifier: `Join_5`.

@@ -112,13 +112,7 @@ fn lineage(
 
 /// Adds a shuffle to the operator of a stage that reads shuffles of RDDs.
 fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
-    let input = Channel {
-        id: channel.to_owned(),
-        uid: None,
-        schema: Vec::new(),
-        count: None,
-        is_final: false,
-    };
+    let input = Channel::named(channel.to_owned(), None);
     let own = stage.operators.iter_mut();
     if let Some(known) = own.last().filter(|o| o.uid.is_none()) {
         known.inputs.push(input);

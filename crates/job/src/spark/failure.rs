@@ -121,7 +121,7 @@ impl TaskFailure {
     }
 }
 
-/// Whether an expression of a query threw an exception: Spark has classes of its own for the values that
+/// Whether an expression of a query threw an exception: Spark has separate classes for the values that
 /// an expression cannot take, and one condition for what `raise_error` throws.
 fn of_expression(class: &str, description: &str) -> bool {
     const KINDS: [&str; 5] = [

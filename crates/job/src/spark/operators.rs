@@ -146,11 +146,11 @@ fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stag
     let channel_of = |node: usize| match pieces.exchange(node) {
         Some(exchange) => {
             let uid = pieces.nodes[exchange].uid;
-            channel(format!("Exchange_{uid}"), uid)
+            Channel::named(format!("Exchange_{uid}"), Some(uid))
         }
         None => {
             let uid = pieces.nodes[node].uid;
-            channel(format!("rows_{uid}"), uid)
+            Channel::named(format!("rows_{uid}"), Some(uid))
         }
     };
     let own = |node: usize| pieces.piece[node] == piece && !is_wrapper(&pieces.raw[node].name);
@@ -185,16 +185,6 @@ fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stag
             inputs: inputs.remove(&node).unwrap_or_default(),
             outputs: vec![channel_of(node)],
         });
-    }
-}
-
-fn channel(id: String, uid: u32) -> Channel {
-    Channel {
-        id,
-        uid: Some(uid),
-        schema: Vec::new(),
-        count: None,
-        is_final: false,
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_ev
     finding(said, found, false);
     for e in report
         .evidence_of(&found.evidence)
-        .take(3)
+        .take(CITED)
         .filter(|_| with_evidence)
     {
         let (text, file) = (without_stop(&e.text), &e.source.file);

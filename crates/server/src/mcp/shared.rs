@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) roots: Roots,
     pub(super) reasoner: ReasonerChoice,
     pub(super) analyst: Arc<dyn Analyst>,
-    fetch: Arc<dyn Fetch>,
+    pub(super) fetch: Arc<dyn Fetch>,
     pub(super) renderers: Renderers,
     pub(super) analyses: Places,
     reads: Places,
@@ -48,9 +48,9 @@ impl Shared {
         }
     }
 
-    /// Blocks as long as a History Server takes.
-    pub(super) fn open(&self, job: Admitted, cancel: &CancellationToken) -> Result<Fetched> {
-        job.open(&*self.fetch, cancel)
+    /// Opens a job that is only read. Blocks as long as a History Server takes.
+    pub(super) fn open(&self, job: Admitted) -> Result<Fetched> {
+        job.open(&*self.fetch, &self.stop)
     }
 
     /// Does blocking work away from the threads that serve messages.

@@ -69,9 +69,7 @@ impl Handler {
         let shared = Arc::clone(&self.shared);
         let mut analysis = self.shared.running.spawn_blocking(move || {
             let _place = place;
-            let opened = shared.open(job, &task.cancel)?;
-            opened.path.clone_into(&mut task.request.job);
-            task.request.origin.clone_from(&opened.origin);
+            let _opened = job.open_for(&mut task, &*shared.fetch)?;
             match steps {
                 Some(mut steps) => shared.analyst.analyze(task, &mut steps),
                 None => shared.analyst.analyze(task, &mut agent::Silent),
@@ -119,7 +117,7 @@ impl Handler {
     ) -> Outcome<Inspection> {
         let job = roots.admit(&asked.job).map_err(plain)?;
         self.blocking(move |shared| {
-            let opened = shared.open(job, &shared.stop)?;
+            let opened = shared.open(job)?;
             let mut inspection = Inspection::read(&opened.path, asked.stage.as_deref())?;
             if let Some(origin) = opened.origin {
                 inspection.path = origin;
@@ -162,7 +160,7 @@ impl Handler {
     ) -> Outcome<FilePart> {
         let job = roots.admit(&asked.job).map_err(plain)?;
         self.blocking(move |shared| {
-            let opened = shared.open(job, &shared.stop)?;
+            let opened = shared.open(job)?;
             let reader = job::open(&opened.path, &job::Options::default())?;
             let part = file_part::read(&reader, &asked)?;
             let text = part.text.clone();

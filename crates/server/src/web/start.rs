@@ -91,9 +91,7 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
             let progress = Arc::clone(&told);
             let mut teller = Teller { progress, language };
             let done = speaking(language, || {
-                let opened = job.open(&*fetch, &task.cancel)?;
-                opened.path.clone_into(&mut task.request.job);
-                task.request.origin.clone_from(&opened.origin);
+                let _opened = job.open_for(&mut task, &*fetch)?;
                 analyst.analyze(task, &mut teller)
             });
             told.end(done.map(drop));
