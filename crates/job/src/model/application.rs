@@ -199,6 +199,8 @@ pub struct StageAttempt {
     pub lost_events: bool,
     /// Whether rows go through Python.
     pub python: bool,
+    /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
+    pub sources: Vec<u32>,
     /// Attempts in the order of [`StageRuns::runs`](crate::runs::StageRuns::runs).
     pub attempts: Vec<Task>,
     /// Exchanges that it reads and writes, by their position in [`Application::exchanges`].

@@ -200,6 +200,7 @@ events! {
         #[serde(borrow)] name: Str<'a> = "Name",
         #[serde(borrow)] scope: Str<'a> = "Scope",
         level: StorageLevel = "Storage Level",
+        parents: Vec<Number> = "Parent IDs",
         partitions: Number = "Number of Partitions",
         cached: Number = "Number of Cached Partitions",
         memory: Number = "Memory Size",

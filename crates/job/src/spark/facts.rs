@@ -10,7 +10,7 @@ use crate::facts::{
     Account, Derived, Gc, Measured, OperatorFacts, PerVertex, Place, Role, Spread, StageFacts,
     TimeSplit,
 };
-use crate::model::{OperatorKind, Source, StageAttempt};
+use crate::model::{Operator, OperatorKind, Source, StageAttempt};
 use crate::runs::StageRuns;
 
 /// Where the numbers of one stage come from.
@@ -126,6 +126,20 @@ impl StageSource<'_> {
                 result_bytes: self.spread(Q::Result, "Result Size"),
             },
             ..StageFacts::default()
+        }
+    }
+}
+
+impl StageSource<'_> {
+    /// Facts of Python functions that no plan has: what they take in, in bytes. Python batches rows, so
+    /// records of an RDD don't count them.
+    pub(super) fn code_of_rdds(&self, code: &Operator) -> OperatorFacts {
+        OperatorFacts {
+            uid: code.uid,
+            name: code.class_name.as_str().into(),
+            role: Role::ManagedCode,
+            bytes: self.total(Quantity::BytesRead, "Bytes Read"),
+            ..OperatorFacts::default()
         }
     }
 }
@@ -315,18 +329,8 @@ pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     if source.record.python {
         let jvm = total(Q::Cpu) + total(Q::FetchWait) + total(Q::ShuffleWriteTime);
         let waited = (run - jvm).max(0.0);
-        let code = facts
-            .operators
-            .iter()
-            .position(|o| o.role == Role::ManagedCode);
-        let at = code.unwrap_or_else(|| {
-            facts.operators.push(OperatorFacts {
-                name: "Python".into(),
-                role: Role::ManagedCode,
-                ..OperatorFacts::default()
-            });
-            facts.operators.len() - 1
-        });
+        let managed = |o: &OperatorFacts| o.role == Role::ManagedCode;
+        let code = facts.operators.iter().position(managed);
         let known: f64 = facts
             .operators
             .iter()
@@ -335,7 +339,9 @@ pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
             .sum();
         let value = waited.min((run - known).max(0.0));
         let metric = "Executor Run Time - Executor CPU Time";
-        facts.operators[at].own_ms = Some(source.measured(value, metric));
+        if let Some(at) = code {
+            facts.operators[at].own_ms = Some(source.measured(value, metric));
+        }
     }
     let known = facts.own_ms();
     if run > known {

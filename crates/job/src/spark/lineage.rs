@@ -8,6 +8,8 @@ use crate::model::{ExchangeKind, OperatorKind};
 pub(super) struct Lineage {
     /// Whether rows go through Python.
     pub(super) python: bool,
+    /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
+    pub(super) sources: Vec<u32>,
     /// Partitions of the last RDD.
     pub(super) partitions: u32,
     /// Whether it brings together the rows of several RDDs by their keys.
@@ -25,8 +27,11 @@ impl Lineage {
             scope.name.text()
         });
         let is = |name: &str| info.rdds.iter().any(|r| r.name.0 == name);
+        let cached = info.rdds.iter().any(|r| r.level.memory || r.level.disk);
+        let sources = info.rdds.iter().filter(|r| r.parents.is_empty() && !cached);
         Lineage {
             python: is("PythonRDD"),
+            sources: sources.map(|r| r.id.id()).collect(),
             partitions: last.map_or(0, |r| r.partitions.id()),
             cogroups: is("CoGroupedRDD"),
             shuffled_by: scope.unwrap_or_default(),

@@ -9,9 +9,10 @@ use super::facts::{Counting, StageSource, rest};
 use super::plan::{Metrics, Pieces, is_exchange, is_read_side, is_wrapper, kind};
 use super::stages::Index;
 use super::tasks::Accumulated;
-use crate::facts::OperatorFacts;
+use crate::facts::{OperatorFacts, Role};
 use crate::model::{
-    Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, Table,
+    Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageAttempt,
+    Table,
 };
 
 /// Adds executions, and the operators and facts of the stages.
@@ -109,16 +110,49 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         }
     }
     for (stage, operators) in facts.into_iter().enumerate() {
+        let code = code_of_rdds(&log.app.stages[stage], &operators, &mut uid);
         let source = source(log, &states, job, stage);
         let mut known = source.facts();
         known.operators = operators;
+        if let Some(code) = &code {
+            known.operators.push(source.code_of_rdds(code));
+        }
         rest(&source, &mut known);
+        job.stages[stage].operators.extend(code);
         let of_operator = job.stages[stage].operators.iter();
         known.of_operator = of_operator.map(|o| known.position(o.uid)).collect();
         job.stages[stage].facts = Some(Box::new(known));
     }
     log.app.executions = executions;
     links
+}
+
+/// The functions that a stage runs in Python although no plan has an operator for them.
+fn code_of_rdds(
+    record: &StageAttempt,
+    operators: &[OperatorFacts],
+    uid: &mut u32,
+) -> Option<Operator> {
+    let planned = operators.iter().any(|o| o.role == Role::ManagedCode);
+    (record.python && !planned).then(|| {
+        let own = *uid;
+        *uid += 1;
+        Operator {
+            id: format!("Python_{own}"),
+            uid: Some(own),
+            kind: OperatorKind::Process,
+            class_name: "Python".into(),
+            args: record.call_site.clone(),
+            keys: Vec::new(),
+            right_keys: Vec::new(),
+            partition_count: None,
+            signature: None,
+            file: None,
+            line: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    })
 }
 
 fn is_python(name: &str) -> bool {

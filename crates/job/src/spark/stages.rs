@@ -142,6 +142,7 @@ pub(super) fn attempt(
         tasks: stage.n_tasks,
         partitions: stage.lineage.partitions,
         python: stage.lineage.python,
+        sources: stage.lineage.sources.clone(),
         failure: stage.failure.clone(),
         lost_events: whole && counts.completed < u64::from(stage.n_tasks),
         attempts: kept.iter().map(|(_, t)| *t).collect(),
