@@ -34,6 +34,9 @@ pub static MIN_SHARE: Threshold = Threshold {
     source: "report contract (reporting threshold); run-to-run variation",
 };
 
+/// Seconds that nobody changes a job for, whatever share of its run they are.
+pub(crate) const LEAST_SECONDS: f64 = 1.0;
+
 /// Relevance that a file must reach to be recommended.
 pub static MIN_RELEVANCE: Threshold = Threshold {
     name: "completeness.min_relevance",

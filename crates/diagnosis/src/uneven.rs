@@ -30,6 +30,8 @@ pub struct Uneven {
     pub stage: usize,
     /// Index into the job's edges of the exchange that is uneven; `None` for stored data.
     pub edge: Option<usize>,
+    /// Index in the stage of the join that puts out the uneven rows, where it takes in even ones.
+    pub join: Option<usize>,
     /// Largest over mean.
     pub ratio: f64,
     /// Share of the largest vertex.

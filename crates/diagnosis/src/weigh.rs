@@ -4,7 +4,7 @@
 use crate::calibration::confidence;
 use crate::impact::Fix;
 use crate::rule::{Candidate, Examination, Undecided, severity};
-use crate::settings::{MIN_SHARE, Settings};
+use crate::settings::{LEAST_SECONDS, MIN_SHARE, Settings};
 use crate::view::View;
 use job::info::Information;
 use report::format::Share;
@@ -36,6 +36,7 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
     (Cause::RedundantRepartition, &[Cause::MissedBroadcast]),
     (Cause::VertexRetries, &[Cause::ExecutorLost]),
     (Cause::DriverBottleneck, &[Cause::BroadcastTooLarge]),
+    (Cause::QueueWait, &[Cause::ExecutorLost]),
     (
         Cause::OverAllocation,
         &[
@@ -55,6 +56,11 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
         Cause::UnderAllocation,
         &[
             Cause::TinyVertices,
+            Cause::SlowMachine,
+            Cause::MissedBroadcast,
+            Cause::RedundantRepartition,
+            Cause::UnusedColumns,
+            Cause::LateFilter,
             Cause::CpuBoundUdo,
             Cause::JoinExplosion,
             Cause::IneffectiveCache,
@@ -141,7 +147,14 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
 
 /// Whether a candidate costs a share that matters, or nobody knows that it costs less.
 fn matters(candidate: &Candidate, least: f64) -> bool {
-    share(&candidate.finding).map_or(candidate.at_most >= least, |share| share >= least)
+    let share = share(&candidate.finding);
+    share.map_or(candidate.at_most >= least, |share| share >= least) && !is_slight(candidate)
+}
+
+/// Whether a candidate is known to cost next to no time.
+fn is_slight(candidate: &Candidate) -> bool {
+    let impact = candidate.finding.impact.as_ref();
+    impact.is_some_and(|i| i.share_of_elapsed.is_some() && i.seconds_saved < LEAST_SECONDS)
 }
 
 /// What a rule could not decide because the share of a candidate is only known to be about, and
@@ -152,7 +165,7 @@ pub(crate) fn open(
     language: Language,
 ) -> impl Iterator<Item = Undecided> {
     let least = settings.get(&MIN_SHARE);
-    let open = move |c: &&Candidate| !matters(c, least) && c.at_most >= least;
+    let open = move |c: &&Candidate| !matters(c, least) && c.at_most >= least && !is_slight(c);
     e.candidates.iter().filter(open).map(move |c| Undecided {
         info: Information::VertexEvents,
         stage: c.finding.stage.clone(),

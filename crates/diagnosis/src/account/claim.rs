@@ -10,7 +10,7 @@ use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
 use crate::impact::{Basis, Fix, RunModel, StageWork};
 use crate::rule::{Candidate, severity};
-use crate::settings::MIN_SHARE;
+use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
 
@@ -95,7 +95,8 @@ pub(crate) fn claim(
             (Some(start), Some(now)) => now.replayed_s / start.replayed_s,
             _ => 1.0,
         };
-        if !findings.is_empty() && share(&candidate, seconds) < left * view.limit(&MIN_SHARE) {
+        let little = share(&candidate, seconds) < left * view.limit(&MIN_SHARE);
+        if !findings.is_empty() && (little || seconds < LEAST_SECONDS) {
             explained.push(candidate);
             continue;
         }

@@ -50,9 +50,10 @@ pub(crate) fn passing(
         origin.is_some_and(|o| o.starts_with("REPARTITION_BY"))
     };
     let hands_on = |s: usize| {
-        use OperatorKind::{Aggregate, Join, Process, Sort, Window};
+        use OperatorKind::{Aggregate, Join, Process, Window};
         let operators = &view.job.stages[s].operators;
-        let works = |k| matches!(k, Aggregate | Join | Process | Sort | Window);
+        // the order of what is sorted goes with the next exchange
+        let works = |k| matches!(k, Aggregate | Join | Process | Window);
         let stage = &app.stages[s];
         !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
     };

@@ -76,13 +76,13 @@ pub struct RunModel {
 impl RunModel {
     /// The model of a job; `None` if no file shows what its stages cost.
     pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
-        let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
-            work::stage_works(job, facts).into_iter().unzip();
         let tokens_known = job.info.tokens.is_some_and(|t| t > 0);
         let tokens = match job.info.tokens {
             Some(tokens) if tokens > 0 => tokens as usize,
             _ => observed_tokens(job).unwrap_or(UNKNOWN_TOKENS),
         };
+        let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
+            work::stage_works(job, facts, tokens).into_iter().unzip();
         let spans = schedule(&stages, tokens, |_| {});
         let replayed_s = spans.iter().map(|span| span.end).fold(0.0, f64::max);
         if replayed_s <= 0.0 {

@@ -36,7 +36,11 @@ pub enum Basis {
 }
 
 /// Work of every stage in the order of the job's stages, and how it is known.
-pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Basis)> {
+pub(super) fn stage_works(
+    job: &Job,
+    facts: &[StageFacts],
+    tokens: usize,
+) -> Vec<(StageWork, Basis)> {
     let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); facts.len()];
     let edges = job.edges.iter().map(|e| (e.from, e.to));
     let before = edges.chain(job.order.iter().copied());
@@ -46,12 +50,15 @@ pub(super) fn stage_works(job: &Job, facts: &[StageFacts]) -> Vec<(StageWork, Ba
         }
     }
     let most = most_vertices(facts);
+    // tasks of an application tell themselves what sending them took
+    let dispatched = if job.spark.is_some() { 0 } else { tokens };
     let works = inputs.into_iter().zip(facts).enumerate();
     works
         .map(|(stage, (mut inputs, facts))| {
             inputs.sort_unstable();
             inputs.dedup();
-            let (vertices, basis) = vertices(job.stages[stage].runs.as_ref(), facts, most);
+            let (vertices, basis) =
+                vertices(job.stages[stage].runs.as_ref(), facts, most, dispatched);
             let handover_s = handover_s(job, stage, &inputs);
             let work = StageWork {
                 inputs,
@@ -102,9 +109,14 @@ fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
     waited.map_or(usual, |ms| ms.max(0) as f64 / 1000.0)
 }
 
-fn vertices(runs: Option<&StageRuns>, facts: &StageFacts, most: u64) -> (Vec<VertexWork>, Basis) {
+fn vertices(
+    runs: Option<&StageRuns>,
+    facts: &StageFacts,
+    most: u64,
+    tokens: usize,
+) -> (Vec<VertexWork>, Basis) {
     if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
-        let mut vertices = from_events(runs);
+        let mut vertices = from_events(runs, tokens);
         vertices.extend(unseen(facts, runs, &vertices, most));
         return (vertices, Basis::Events);
     }
@@ -128,10 +140,10 @@ fn vertices(runs: Option<&StageRuns>, facts: &StageFacts, most: u64) -> (Vec<Ver
 
 /// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
 /// a running attempt are left out: they hold tokens, but nothing waits for them.
-fn from_events(runs: &StageRuns) -> Vec<VertexWork> {
+fn from_events(runs: &StageRuns, tokens: usize) -> Vec<VertexWork> {
     let mut by_vertex: Vec<&VertexRun> = runs.runs.iter().collect();
     by_vertex.sort_by_key(|r| (r.index, r.created_ms, r.ended_ms));
-    let dispatch_s = dispatch_s(&by_vertex);
+    let dispatch_s = dispatch_s(&by_vertex, tokens);
     let mut vertices: Vec<VertexWork> = by_vertex
         .chunk_by(|a, b| a.index == b.index)
         .map(vertex_of_attempts)
@@ -143,13 +155,14 @@ fn from_events(runs: &StageRuns) -> Vec<VertexWork> {
 }
 
 /// Seconds for which a token is held before the process starts: what the vertices wait that do
-/// not have to wait for a token, their shortest twentieth.
-fn dispatch_s(runs: &[&VertexRun]) -> f64 {
+/// not have to wait for a token, the shortest twentieth of as many as there are tokens.
+fn dispatch_s(runs: &[&VertexRun], tokens: usize) -> f64 {
     let mut waits: Vec<i64> = runs
         .iter()
         .map(|r| (r.started_ms - r.queued_ms).max(0))
         .collect();
     waits.sort_unstable();
+    waits.truncate(tokens);
     let shortest = waits.get(waits.len() / 20).copied().unwrap_or(0);
     (shortest as f64 / 1000.0).min(MAX_DISPATCH_S)
 }

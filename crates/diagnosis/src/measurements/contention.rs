@@ -15,6 +15,9 @@ const MOST_CONTENTION: f64 = 4.0;
 /// Milliseconds that a Python worker takes to start and to import, on an idle core.
 const PYTHON_START_MS: f64 = 1000.0;
 
+/// Milliseconds that a task takes to hand its function to a Python worker and to end, on an idle core.
+const PYTHON_TASK_MS: f64 = 50.0;
+
 /// How many times longer the tasks of an application take than their own work because they share cores:
 /// the median over its stages of the run time over processor time and known waits. What runs outside the
 /// tasks hides it, so a stage that waits for Python tells nothing.
@@ -38,14 +41,15 @@ pub(crate) fn contention(view: &View<'_>) -> f64 {
     median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
 }
 
-/// Milliseconds that the tasks of a stage wait for Python workers to start: one for every slot that it
-/// uses, which later stages may find running.
+/// Milliseconds that the tasks of a stage wait for Python without a row: for workers to start, one for every
+/// slot that it uses, which later stages may find running, and for each to take up every task.
 pub(crate) fn python_start_ms(view: &View<'_>, stage: usize) -> f64 {
     let app = view.job.spark.as_deref();
     if !app.is_some_and(|app| app.stages[stage].python) {
         return 0.0;
     }
     let slots = view.run.as_ref().map_or(1, |r| r.tokens) as u64;
-    let workers = view.vertices(stage).unwrap_or(1).min(slots) as f64;
-    workers * PYTHON_START_MS * contention(view)
+    let tasks = view.vertices(stage).unwrap_or(1);
+    let workers = tasks.min(slots) as f64;
+    (workers * PYTHON_START_MS + tasks as f64 * PYTHON_TASK_MS) * contention(view)
 }

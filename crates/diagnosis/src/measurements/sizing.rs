@@ -2,8 +2,15 @@
 
 use job::model::ExchangeKind;
 
+use super::contention::contention;
 use crate::settings::Threshold;
 use crate::view::View;
+
+/// Share of the time of a vertex that its start-up may take.
+const SMALL_START: f64 = 0.2;
+
+/// Milliseconds that a task of an application takes for nothing, on an idle core.
+const EMPTY_TASK_MS: f64 = 10.0;
 
 /// Bytes that a vertex usually reads from an exchange.
 pub(crate) static SHUFFLE_BYTES: Threshold = Threshold {
@@ -84,11 +91,32 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 /// Vertices that suit a stage that has too many: as many as its data calls for, and more where
 /// tokens are free and the start-up stays small.
 pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
-    let most = (bytes_read(view, stage)? / view.limit(&LEAST_BYTES))
-        .ceil()
-        .max(1.0) as usize;
-    let tokens = view.run.as_ref()?.tokens;
-    Some(fitting_vertices(view, stage)?.max(most.min(tokens)))
+    let run = view.run.as_ref()?;
+    let work = &run.stages[stage];
+    let by_bytes = bytes_read(view, stage)? / view.limit(&LEAST_BYTES);
+    let start_s = work.start_s() / work.vertices.len().max(1) as f64;
+    let own_s = (work.run_s() - overhead_s(view, stage)?).max(0.0);
+    let by_time = own_s * SMALL_START / start_s.max(f64::MIN_POSITIVE);
+    let most = by_bytes.max(by_time).ceil().max(1.0) as usize;
+    Some(fitting_vertices(view, stage)?.max(most.min(run.tokens)))
+}
+
+/// Seconds that the vertices of a stage run without working on rows: what their operators do not take, or in
+/// an application what an empty task takes, which its tasks do not time.
+pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
+    let run = &view.run.as_ref()?.stages[stage];
+    let work_s = view.stage_ms(stage) / 1000.0;
+    if view.job.spark.is_some() {
+        let mut runs: Vec<f64> = run.vertices.iter().map(|v| v.run_s).collect();
+        runs.sort_by(f64::total_cmp);
+        let shortest = runs.get(runs.len() / 20)?;
+        let empty = shortest.min(EMPTY_TASK_MS * contention(view) / 1000.0);
+        return Some(empty * runs.len() as f64 + (run.run_s() - work_s).max(0.0));
+    }
+    Some(match work_s > 0.0 {
+        true => (run.run_s() - work_s).max(0.0),
+        false => run.run_s() * 0.5,
+    })
 }
 
 /// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on

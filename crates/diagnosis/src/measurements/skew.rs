@@ -5,7 +5,7 @@
 //! rows and still ends with the others is not a problem.
 
 use job::facts::{OperatorFacts, value};
-use job::model::{Edge, ExchangeKind, Source, Table};
+use job::model::{Edge, ExchangeKind, Operator, OperatorKind, Source, Table};
 
 use super::exchange::feeds_join;
 use super::{failure, spill};
@@ -65,11 +65,50 @@ pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     source: "physics",
 };
 
-/// Every stage with uneven input.
+/// Every stage with uneven input, or with a join that makes it uneven.
 pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
     (0..view.job.stages.len())
-        .filter_map(|s| uneven(view, s))
+        .filter_map(|s| uneven(view, s).or_else(|| uneven_join(view, s)))
         .collect()
+}
+
+/// A join that stays where its larger side is, so that nothing is dealt out by its key, and that still puts
+/// out most rows in one vertex: that one has the key which matches most.
+fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
+    let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
+    if view.failed() || view.basis(stage) != Basis::Events {
+        return None;
+    }
+    let operators = view.job.stages[stage].operators.iter().enumerate();
+    let ratio = |(at, o): (usize, &Operator)| {
+        let facts = view
+            .node(stage, o.uid)
+            .filter(|_| o.kind == OperatorKind::Join)?;
+        Some((at, view.facts[stage].rows_spread(facts)?.max_over_mean))
+    };
+    let (join, ratio) = operators
+        .filter_map(ratio)
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if ratio < view.limit(&MIN_RATIO) {
+        return None;
+    }
+    let (saved, at_most) = saving(view, stage);
+    let matters = saved.as_ref()?.share >= view.limit(&MIN_SHARE);
+    matters.then_some(Uneven {
+        stage,
+        edge: None,
+        join: Some(join),
+        ratio,
+        largest_share: ratio / vertices as f64,
+        vertices,
+        empty: 0,
+        distinct: None,
+        hot: None,
+        cause: Cause::JoinHotKey,
+        saved,
+        at_most,
+        matters,
+    })
 }
 
 /// Largest over mean input of a stage, and the exchange that it comes through.
@@ -120,6 +159,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let mut found = Uneven {
         stage,
         edge,
+        join: None,
         ratio,
         largest_share: ratio / vertices as f64,
         vertices,

@@ -3,7 +3,7 @@
 use job::model::{Operator, Source, Table};
 
 use super::load;
-use super::sizing::{bytes_read, merged_vertices};
+use super::sizing::{bytes_read, merged_vertices, overhead_s};
 use crate::impact::{Saved, regroup};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -59,13 +59,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     let fitting = merged_vertices(view, stage)?;
-    let run = view.run.as_ref()?.stages[stage].run_s();
-    let work = view.stage_ms(stage) / 1000.0;
-    let overhead = if work > 0.0 {
-        (run - work).max(0.0)
-    } else {
-        run * 0.5
-    };
+    let overhead = overhead_s(view, stage)?;
     view.saved_in(stage, move |stage| regroup(stage, fitting, overhead))
 }
 

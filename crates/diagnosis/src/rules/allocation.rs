@@ -25,14 +25,13 @@ pub(crate) static MIN_IDLE: Threshold = Threshold {
 /// How much longer the run may take on fewer executors.
 const NO_LONGER: f64 = 1.05;
 
-/// Seconds that more executors must save: asking for them, starting and warming them takes some
-/// ten seconds itself.
+/// Seconds that more executors must save: starting and warming them takes some ten seconds itself.
 pub(crate) static MIN_GAIN: Threshold = Threshold {
     name: "allocation.min_gain",
-    default: 60.0,
+    default: 10.0,
     unit: "s",
-    reason_zh: "新执行器的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
-    reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
+    reason_zh: "执行器启动和预热要十秒左右，省得更少就不值得",
+    reason_en: "an executor takes some ten seconds to start and to warm up; what saves less is not worth it",
     source: "start-up of executors in public logs",
 };
 

@@ -1,8 +1,9 @@
 //! Rule for `cache.ineffective`: several executions compute the same rows from the same files.
 //!
-//! What they share is no more than the cheapest of them takes, so that is what a cached result
-//! saves in each of the others.
+//! A part of a plan that several of them have in common, from the files on, is computed once in each. It takes
+//! no more than the stages of the cheapest of them, so that is what a cached result saves in each of the others.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::info::Information;
@@ -21,8 +22,8 @@ pub(crate) struct IneffectiveCache;
 static ABOUT: About = About {
     cause: Cause::IneffectiveCache,
     what: both(
-        "多次执行从同样的文件重复计算同样的数据",
-        "several executions compute the same rows from the same files",
+        "多次执行从同样的来源重复计算同样的数据",
+        "several executions compute the same rows from the same source",
     ),
     needs: &[Information::StageGraph, Information::VertexEvents],
     helps: &[Information::Script],
@@ -49,16 +50,10 @@ impl Rule for IneffectiveCache {
         let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
             return result;
         };
-        let mut groups: BTreeMap<Lineage, Vec<usize>> = BTreeMap::new();
-        for (at, execution) in app.executions.iter().enumerate() {
-            if let Some(lineage) = Lineage::of(execution) {
-                groups.entry(lineage).or_default().push(at);
-            }
-        }
-        for executions in groups.values() {
-            match repeated(view, app, executions) {
-                Some(repeated) => result.found(view, symptom(view, app, executions, repeated)),
-                None => result.under(0.5, || evidence(view, app, executions)),
+        for shared in shared(&app.executions).into_iter().chain(alike(view, app)) {
+            match repeated(view, &shared) {
+                Some(repeated) => result.found(view, symptom(view, app, &shared, repeated)),
+                None => result.under(0.5, || evidence(app, view, &shared)),
             }
         }
         result.cleared_by(text!(
@@ -68,30 +63,146 @@ impl Rule for IneffectiveCache {
     }
 }
 
-/// What rows are computed from and how: files, and the conditions, joins and functions of the user on
-/// the way. Projections differ with the columns that are needed, so they don't count.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Lineage {
-    files: BTreeSet<String>,
-    steps: BTreeSet<String>,
+/// What computes the same rows as another does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// An execution, by its index.
+    Execution(usize),
+    /// A stage of a job without a plan.
+    Stage(usize),
 }
 
-impl Lineage {
-    /// `None` if the execution computes nothing of files, or reads a cache.
-    fn of(execution: &Execution) -> Option<Lineage> {
-        if execution
-            .plan
-            .iter()
-            .any(|n| n.name.contains("InMemoryTableScan"))
-        {
-            return None;
+/// What is computed several times from the same source.
+struct Shared {
+    /// What computes it, and the stages in which it does.
+    by: Vec<(Again, BTreeSet<usize>)>,
+}
+
+/// Stages of different jobs that start from the same RDDs and take about as long as each other. Nothing tells
+/// which functions they run, so that fewer or less alike prove nothing.
+fn alike(view: &View<'_>, app: &Application) -> Vec<Shared> {
+    let Some(run) = view.run.as_ref() else {
+        return Vec::new();
+    };
+    let mut starts: BTreeMap<&[u32], BTreeMap<usize, usize>> = BTreeMap::new();
+    for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
+        let planned = stage.execution.is_some() || stage.sources.is_empty();
+        if let Some(job) = stage.job.filter(|_| !planned) {
+            starts.entry(&stage.sources).or_default().insert(job, at);
         }
-        let ran = |n: &&SparkNode| !n.stages.is_empty();
-        let scans = execution.plan.iter().filter(ran);
-        let files: BTreeSet<String> = scans.filter_map(files).collect();
-        let steps: BTreeSet<String> = execution.plan.iter().filter_map(step).collect();
-        (!files.is_empty() && !steps.is_empty()).then_some(Lineage { files, steps })
     }
+    let of_start = |stages: BTreeMap<usize, usize>| {
+        let stages: Vec<usize> = stages.into_values().collect();
+        let work = |s: &usize| run.stages[*s].run_s();
+        let mut works: Vec<f64> = stages.iter().map(work).collect();
+        works.sort_by(f64::total_cmp);
+        let median = works.get(works.len() / 2).copied()?;
+        let usual = |s: &usize| (work(s) / median - 1.0).abs() <= LIKE;
+        let by = stages.into_iter().filter(usual);
+        let by: Vec<_> = by.map(|s| (Again::Stage(s), BTreeSet::from([s]))).collect();
+        (by.len() >= LEAST_ALIKE).then_some(Shared { by })
+    };
+    starts.into_values().filter_map(of_start).collect()
+}
+
+/// Stages that must start from the same RDDs, and how far their times may be off the median.
+const LEAST_ALIKE: usize = 3;
+
+const LIKE: f64 = 0.3;
+
+/// The parts of plans that executions have in common, from the files on, the most frequent and then the longest
+/// first. Each execution counts for one of them.
+fn shared(executions: &[Execution]) -> Vec<Shared> {
+    let mut parts: BTreeMap<Computed, BTreeMap<usize, usize>> = BTreeMap::new();
+    for (at, execution) in executions.iter().enumerate() {
+        for (node, computed) in computed(&execution.plan).into_iter().enumerate() {
+            if let Some(computed) = computed.filter(|c| c.steps > 0) {
+                // the first of equal nodes is the one that is computed last
+                parts.entry(computed).or_default().entry(at).or_insert(node);
+            }
+        }
+    }
+    let mut parts: Vec<(Computed, BTreeMap<usize, usize>)> = parts.into_iter().collect();
+    parts.retain(|(_, nodes)| nodes.len() > 1);
+    parts.sort_by_key(|(computed, nodes)| Reverse((nodes.len(), computed.steps)));
+    let mut taken = BTreeSet::new();
+    let mut found = Vec::new();
+    for (_, mut nodes) in parts {
+        nodes.retain(|at, _| !taken.contains(at));
+        if nodes.len() > 1 {
+            taken.extend(nodes.keys().copied());
+            let by = |(at, node): (usize, usize)| {
+                let stages = stages_below(&executions[at].plan, node);
+                (Again::Execution(at), stages)
+            };
+            found.push(Shared {
+                by: nodes.into_iter().map(by).collect(),
+            });
+        }
+    }
+    found
+}
+
+/// What the rows of a node are computed from and how: files, and the conditions, joins, groups and functions
+/// on the way. Projections and aggregates differ with the columns that are needed, so they don't count.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Computed {
+    how: String,
+    steps: usize,
+}
+
+/// What every node of a plan puts out; `None` where it computes nothing of files, or reads a cache.
+fn computed(plan: &[SparkNode]) -> Vec<Option<Computed>> {
+    let mut below: Vec<Option<Vec<Computed>>> = vec![Some(Vec::new()); plan.len()];
+    let mut all = vec![None; plan.len()];
+    // a node stands before those whose rows it takes
+    for (at, node) in plan.iter().enumerate().rev() {
+        let inputs = below[at].take();
+        let own = inputs.and_then(|inputs| put_out(node, inputs));
+        if let Some(parent) = node.parent.filter(|p| *p < at) {
+            match (&own, &mut below[parent]) {
+                (Some(own), Some(inputs)) => inputs.insert(0, own.clone()),
+                (None, inputs) => *inputs = None,
+                (_, None) => {}
+            }
+        }
+        all[at] = own;
+    }
+    all
+}
+
+fn put_out(node: &SparkNode, inputs: Vec<Computed>) -> Option<Computed> {
+    let step = step(node);
+    if node.name.contains("InMemoryTableScan") {
+        return None;
+    }
+    if inputs.is_empty() {
+        let how = files(node).filter(|_| !node.stages.is_empty())?;
+        return Some(Computed { how, steps: 0 });
+    }
+    let steps = inputs.iter().map(|c| c.steps).sum::<usize>() + usize::from(step.is_some());
+    let from = inputs.iter().map(|c| c.how.as_str());
+    let from = from.collect::<Vec<_>>().join(" and ");
+    let how = match step {
+        Some(step) => format!("{step} of ({from})"),
+        None => from,
+    };
+    Some(Computed { how, steps })
+}
+
+/// Stages in which a node and what is below it run.
+fn stages_below(plan: &[SparkNode], node: usize) -> BTreeSet<usize> {
+    let mut is_below = vec![false; plan.len()];
+    let mut stages = BTreeSet::new();
+    for at in node..plan.len() {
+        let parent = plan[at].parent;
+        is_below[at] = at == node || parent.is_some_and(|p| is_below[p]);
+        let counts = files(&plan[at]).is_some() || step(&plan[at]).is_some();
+        if is_below[at] && counts {
+            stages.extend(&plan[at].stages);
+        }
+    }
+    stages
 }
 
 fn files(node: &SparkNode) -> Option<String> {
@@ -104,6 +215,11 @@ fn files(node: &SparkNode) -> Option<String> {
 /// A step that computes something, without the numbers that Spark gives columns. A condition that only
 /// excludes nulls is made up for a join.
 fn step(node: &SparkNode) -> Option<String> {
+    if node.name.contains("Aggregate") {
+        let text = plain(&node.text);
+        let keys = text.split_once("keys=[")?.1.split(']').next()?;
+        return Some(format!("groups of [{keys}]"));
+    }
     const STEPS: [&str; 6] = [
         "Filter",
         "Join",
@@ -139,7 +255,7 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// What executions of one lineage have in common.
+/// The work that executions repeat.
 struct Repeated {
     /// Stages that do it again, each with the seconds of work of its execution's part.
     again: Vec<(usize, f64)>,
@@ -148,21 +264,16 @@ struct Repeated {
     first: Option<usize>,
 }
 
-/// The work that executions of one lineage repeat; `None` if fewer than two of them are known to do it.
-fn repeated(view: &View<'_>, app: &Application, executions: &[usize]) -> Option<Repeated> {
+/// The work that executions repeat; `None` if fewer than two of them are known to do it.
+fn repeated(view: &View<'_>, shared: &Shared) -> Option<Repeated> {
     let run = view.run.as_ref()?;
-    let reading = |e: &usize| -> Vec<usize> {
-        let plan = &app.executions[*e].plan;
-        let steps = plan
-            .iter()
-            .filter(|n| files(n).is_some() || step(n).is_some());
-        let stages: BTreeSet<usize> = steps.flat_map(|n| n.stages.iter().copied()).collect();
-        stages
-            .into_iter()
-            .filter(|s| *s < run.stages.len())
-            .collect()
+    // executions that read a cache show the stages that have filled it
+    let mut seen = BTreeSet::new();
+    let mut known = |(_, of): &(Again, BTreeSet<usize>)| -> Vec<usize> {
+        let known = of.iter().copied().filter(|s| *s < run.stages.len());
+        known.filter(|s| seen.insert(*s)).collect()
     };
-    let stages: Vec<Vec<usize>> = executions.iter().map(reading).collect();
+    let stages: Vec<Vec<usize>> = shared.by.iter().map(&mut known).collect();
     let work = |of: &Vec<usize>| of.iter().map(|s| run.stages[*s].run_s()).sum::<f64>();
     let works: Vec<f64> = stages.iter().map(work).filter(|w| *w > 0.0).collect();
     let shared_s = works.iter().copied().reduce(f64::min)?;
@@ -182,29 +293,24 @@ fn repeated(view: &View<'_>, app: &Application, executions: &[usize]) -> Option<
     })
 }
 
-fn symptom(
-    view: &View<'_>,
-    app: &Application,
-    executions: &[usize],
-    repeated: Repeated,
-) -> Symptom {
+fn symptom(view: &View<'_>, app: &Application, shared: &Shared, repeated: Repeated) -> Symptom {
     let Repeated {
         again,
         shared_s,
         first,
     } = repeated;
-    let n = executions.len() as f64;
+    let n = shared.by.len() as f64;
     Symptom {
         cause: Cause::IneffectiveCache,
         stage: again.first().map(|(s, _)| *s).or(first),
         lines: None,
         summary: text!(
-            "同样的数据从同样的文件计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",
-            "the same rows are computed from the same files {n}, each time with at least {time} of task time; cached, once would do",
+            "同样的数据从同样的来源计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",
+            "the same rows are computed from the same source {n}, each time with at least {time} of task time; cached, once would do",
             n = TIME.count(n),
             time = Seconds(shared_s),
         ),
-        evidence: evidence(view, app, executions),
+        evidence: evidence(app, view, shared),
         saved: view.saved(move |stages| {
             for (s, all) in &again {
                 scale_run(&mut stages[*s], 1.0 - (shared_s / all).min(1.0));
@@ -215,9 +321,12 @@ fn symptom(
     }
 }
 
-fn evidence(view: &View<'_>, app: &Application, executions: &[usize]) -> Vec<Evidence> {
-    let fact = |e: &usize| {
-        let execution = &app.executions[*e];
+fn evidence(app: &Application, view: &View<'_>, shared: &Shared) -> Vec<Evidence> {
+    let fact = |(again, _): &(Again, BTreeSet<usize>)| {
+        let execution = match again {
+            Again::Execution(at) => &app.executions[*at],
+            Again::Stage(at) => return Some(started(view, app, *at)),
+        };
         let place = execution.plan.iter().find_map(files)?;
         let id = execution.id;
         let sentence = text!(
@@ -226,7 +335,19 @@ fn evidence(view: &View<'_>, app: &Application, executions: &[usize]) -> Vec<Evi
         );
         Some(view.word("Location", &place, app.at_line(execution.line), sentence))
     };
-    executions.iter().filter_map(fact).take(6).collect()
+    shared.by.iter().filter_map(fact).take(6).collect()
+}
+
+fn started(view: &View<'_>, app: &Application, at: usize) -> Evidence {
+    let stage = &app.stages[at];
+    let sources: Vec<String> = stage.sources.iter().map(u32::to_string).collect();
+    let sources = sources.join(", ");
+    let sentence = text!(
+        "{name} 从 RDD {sources} 开始计算",
+        "{name} computes from RDD {sources}",
+        name = view.name(at),
+    );
+    view.word("RDD ID", &sources, app.at_line(stage.line), sentence)
 }
 
 #[cfg(test)]
@@ -255,8 +376,44 @@ mod tests {
                 None,
             ),
             ("Project", "Project [a#1L]", None),
+            (
+                "HashAggregate",
+                "HashAggregate(keys=[a#1, b#2L], functions=[partial_sum(c#3)])",
+                Some("groups of [a, b]"),
+            ),
         ] {
             assert_eq!(step(&node(name, text)).as_deref(), expected, "{text}");
         }
+    }
+
+    /// An execution whose nodes each take the rows of the next; those of the first two stages.
+    fn execution(nodes: &[(&str, &str)]) -> Execution {
+        let chained = |(at, (name, text)): (usize, &(&str, &str))| SparkNode {
+            parent: at.checked_sub(1),
+            metadata: [("Location".to_owned(), (*text).to_owned())].into(),
+            stages: vec![at],
+            ..node(name, text)
+        };
+        Execution {
+            plan: nodes.iter().enumerate().map(chained).collect(),
+            ..Execution::default()
+        }
+    }
+
+    #[test]
+    fn what_several_executions_compute_is_shared_whatever_they_do_with_it() {
+        let scan = ("Scan parquet ", "/data");
+        let groups = ("HashAggregate", "HashAggregate(keys=[a#1], functions=[])");
+        let top = |text| execution(&[("HashAggregate", text), ("Exchange", ""), groups, scan]);
+        let hours = top("HashAggregate(keys=[h#2], functions=[])");
+        let all = top("HashAggregate(keys=[], functions=[max(n#3)])");
+        let other = execution(&[("HashAggregate", "HashAggregate(keys=[z#1])"), scan]);
+        let found = shared(&[hours.clone(), other.clone(), all.clone(), hours.clone()]);
+        let below = BTreeSet::from([2, 3]);
+        let again = [0, 2, 3].map(|at| (Again::Execution(at), below.clone()));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].by, again);
+        let cached = execution(&[groups, ("InMemoryTableScan", ""), groups, scan]);
+        assert!(shared(&[cached, other]).is_empty());
     }
 }

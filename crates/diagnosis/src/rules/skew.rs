@@ -153,7 +153,7 @@ fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
         let rows = rows_node(view, stage, edge);
         let largest = rows.and_then(|node| view.measured(&node.rows_max, "rows"));
         let mut facts: Vec<Evidence> = largest.into_iter().collect();
-        facts.extend(ratio_fact(view, stage, edge, ratio));
+        facts.extend(ratio_fact(view, stage, rows, edge, ratio));
         facts
     });
 }
@@ -180,6 +180,7 @@ fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
 fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     let edge = u.edge.map(|e| &view.job.edges[e]);
     let lines = match edge {
+        _ if let Some(join) = u.join => view.lines(u.stage, join),
         Some(edge) => view
             .consumer_of(edge)
             .and_then(|(op, _)| view.lines(u.stage, op)),
@@ -222,6 +223,11 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     let share = Share(u.largest_share.min(1.0));
     let ratio = format!("{:.1}", u.ratio);
     match u.cause {
+        _ if u.join.is_some() => text!(
+            "{stage} 的连接输出不均匀：最大的顶点输出 {share} 的行，是均值的 {ratio} 倍，因为它有匹配最多的键值",
+            "the join in {stage} puts out uneven rows: one vertex has the key that matches most and {share} of them, {ratio} times the mean",
+            share = share,
+        ),
         Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
             let what = if u.cause == Cause::JoinHotKey {
                 text!("连接", "join")
@@ -288,7 +294,12 @@ fn hot_words(u: &Uneven) -> Text {
 
 fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     let mut facts = Vec::new();
-    if let Some(input) = rows_node(view, u.stage, u.edge)
+    let join = u.join.map(|at| &view.job.stages[u.stage].operators[at]);
+    let rows = match join {
+        Some(join) => view.node(u.stage, join.uid),
+        None => rows_node(view, u.stage, u.edge),
+    };
+    if let Some(input) = rows
         && input.rows_max.is_some()
         && input.rows.is_some()
     {
@@ -297,15 +308,21 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
     }
-    facts.extend(ratio_fact(view, u.stage, u.edge, u.ratio));
+    facts.extend(ratio_fact(view, u.stage, rows, u.edge, u.ratio));
     facts.extend(hot_fact(view, u));
     facts.extend(hot_column_fact(view, u));
     facts.extend(slowest(view, u.stage));
     facts
 }
 
-/// Largest over mean input of a stage, where it was read.
-fn ratio_fact(view: &View<'_>, stage: usize, edge: Option<usize>, ratio: f64) -> Option<Evidence> {
+/// Largest over mean rows of a stage, where they were counted.
+fn ratio_fact(
+    view: &View<'_>,
+    stage: usize,
+    counted: Option<&OperatorFacts>,
+    edge: Option<usize>,
+    ratio: f64,
+) -> Option<Evidence> {
     let stated = || {
         let stated = view.facts[stage].stated.as_ref()?;
         let (max, read) = (stated.bytes_read_max.as_ref()?, stated.bytes_read.as_ref()?);
@@ -314,8 +331,7 @@ fn ratio_fact(view: &View<'_>, stage: usize, edge: Option<usize>, ratio: f64) ->
         Some((metric, max.source()))
     };
     let by_rows = || {
-        let input = rows_node(view, stage, edge)?;
-        let (max, rows) = (input.rows_max.as_ref()?, input.rows.as_ref()?);
+        let (max, rows) = (counted?.rows_max.as_ref()?, counted?.rows.as_ref()?);
         let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
         Some((metric, max.source()))
     };

@@ -3,7 +3,7 @@
 //! User code is slow if it takes many times what managed code usually takes for rows of that
 //! width; a stage that merely runs user code is not.
 
-use job::facts::value;
+use job::facts::{StageFacts, value};
 use job::info::Information;
 use job::model::{Edge, Operator, Source};
 use job::runs::{RunState, VertexRun};
@@ -22,6 +22,9 @@ use report::{Cause, Evidence, text};
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
 
 const MANAGED_MS_PER_BYTE: f64 = 22e-6;
+
+/// Milliseconds that Python functions of an RDD usually take per byte that they read.
+const PYTHON_MS_PER_BYTE: f64 = 0.15e-3;
 
 /// How many times the usual time of managed code an operator must take.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
@@ -109,7 +112,12 @@ impl Rule for CpuBound {
 
 /// Whether managed code may run in a stage: the user's, or expressions in it that nothing counts.
 fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
-    let uncounted = view.facts[stage].operators.is_empty();
+    let facts = &view.facts[stage];
+    // what reads nothing makes its rows itself, and nobody knows how many
+    if managed(view, stage).any(|(_, o)| by_bytes(facts, o).is_some_and(|b| b <= 0.0)) {
+        return false;
+    }
+    let uncounted = facts.operators.is_empty();
     runs_user_code(view, stage) || (uncounted && view.job.stages[stage].native_only != Some(true))
 }
 
@@ -151,6 +159,7 @@ fn facts(view: &View<'_>, stage: usize, timed: &Timed) -> Vec<Evidence> {
     spent
         .into_iter()
         .chain(view.measured(&node.rows, "rows"))
+        .chain(view.measured(&node.bytes, "bytes"))
         .collect()
 }
 
@@ -261,10 +270,20 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     let facts = &view.facts[stage];
     let position = facts.position(operator.uid)?;
     let rows = match facts.rows_in(position).as_slice() {
-        [] => value(&facts.operators[position].rows)?,
-        inputs => inputs.iter().sum(),
+        [] => value(&facts.operators[position].rows),
+        inputs => Some(inputs.iter().sum()),
     };
-    Some((rows * usual_row_ms(view, operator)).max(1.0))
+    let usual = match rows {
+        Some(rows) => rows * usual_row_ms(view, operator),
+        None => by_bytes(facts, operator).filter(|b| *b > 0.0)? * PYTHON_MS_PER_BYTE,
+    };
+    Some(usual.max(1.0))
+}
+
+/// Bytes that an operator reads whose rows nothing counts.
+fn by_bytes(facts: &StageFacts, operator: &Operator) -> Option<f64> {
+    let own = facts.by_uid(operator.uid).filter(|o| o.rows.is_none())?;
+    value(&own.bytes)
 }
 
 /// What managed code usually takes for an input row of an operator.

@@ -18,7 +18,11 @@ struct Log {
     cpu: f64,
     /// Values of metrics that the next tasks report, and the execution that they are of.
     metrics: Vec<(u32, u64)>,
+    /// Whether a task of several counts as many more rows as it takes longer than the first.
+    rows_by_time: bool,
     execution: Option<u32>,
+    /// The number of the RDD that the next stages start from, and whether it is cached.
+    source: Option<(u32, bool)>,
 }
 
 const START_MS: f64 = 1.7e12;
@@ -44,8 +48,15 @@ impl Log {
             stages: 0,
             cpu: 0.9,
             metrics: Vec::new(),
+            rows_by_time: false,
             execution: None,
+            source: None,
         }
+    }
+
+    fn source(mut self, rdd: u32, cached: bool) -> Log {
+        self.source = Some((rdd, cached));
+        self
     }
 
     fn cpu(mut self, share: f64) -> Log {
@@ -108,17 +119,31 @@ impl Log {
             .then(|| id - 1)
             .into_iter()
             .collect();
+        let first = self.source.map_or(id * 10 + 1, |(rdd, _)| rdd);
+        let is_cached = self.source.is_some_and(|(_, cached)| cached);
         let rdds = rdds.iter().enumerate().map(|(at, (name, scope))| {
-            json!({"RDD ID": id * 10 + at as u32, "Name": name, "Scope": json!({"id": "1", "name": scope}).to_string(),
-                "Number of Partitions": partitions, "Storage Level": {}})
+            let last = at + 1 == rdds.len();
+            json!({"RDD ID": if last { first } else { first + id * 10 + at as u32 + 1 }, "Name": name, "Scope": json!({"id": "1", "name": scope}).to_string(),
+                "Parent IDs": if last { vec![] } else { vec![first] }, "Number of Partitions": partitions, "Storage Level": {"Use Memory": is_cached && last}})
         });
         let info = json!({"Stage ID": id, "Stage Attempt ID": 0, "Stage Name": call_site, "Number of Tasks": tasks.len(),
             "RDD Info": rdds.collect::<Vec<_>>(), "Parent IDs": parents, "Submission Time": ms(from), "Completion Time": ms(to)});
         let job = json!({"Event": "SparkListenerJobStart", "Job ID": id, "Submission Time": ms(from), "Stage Infos": [info],
             "Stage IDs": [id], "Properties": {"spark.sql.execution.id": self.execution.map(|e| e.to_string())}});
-        let values: Vec<Value> = self.metrics.iter().map(|(id, n)| {
-            json!({"ID": id, "Name": "number of output rows", "Update": n.to_string(), "Value": n.to_string()})
-        }).collect();
+        let shortest = tasks.iter().map(|t| t.1 - t.0).fold(f64::MAX, f64::min);
+        let counted = |seconds: f64| -> Vec<Value> {
+            let times = |id: u32| {
+                if id == 0 && self.rows_by_time {
+                    seconds / shortest
+                } else {
+                    1.0
+                }
+            };
+            self.metrics.iter().map(|(id, n)| {
+                let n = (*n as f64 * times(*id)) as u64;
+                json!({"ID": id, "Name": "number of output rows", "Update": n.to_string(), "Value": n.to_string()})
+            }).collect()
+        };
         self.lines.push(job);
         self.lines
             .push(json!({"Event": "SparkListenerStageSubmitted", "Stage Info": info}));
@@ -127,7 +152,7 @@ impl Log {
             self.lines.push(json!({"Event": "SparkListenerTaskEnd", "Stage ID": id, "Stage Attempt ID": 0,
                 "Task End Reason": {"Reason": "Success"},
                 "Task Info": {"Task ID": id * 1000 + index as u32, "Index": index, "Attempt": 0, "Launch Time": ms(*from),
-                    "Executor ID": executor.to_string(), "Host": "h", "Finish Time": ms(*to), "Accumulables": values},
+                    "Executor ID": executor.to_string(), "Host": "h", "Finish Time": ms(*to), "Accumulables": counted(to - from)},
                 "Task Metrics": {"Executor Deserialize Time": 0, "Executor Run Time": run, "Executor CPU Time": run as f64 * self.cpu * 1e6,
                     "JVM GC Time": 0, "Result Size": result, "Memory Bytes Spilled": 0, "Disk Bytes Spilled": 0,
                     "Shuffle Read Metrics": {"Local Bytes Read": bytes, "Remote Bytes Read": 0, "Total Records Read": rows, "Fetch Wait Time": 0},
@@ -403,5 +428,119 @@ fn few_files_are_uneven_by_what_they_cost() {
             )
             .end(1.1 + seconds[0]);
         assert_eq!(causes(&log), expected, "{seconds:?}");
+    }
+}
+
+#[test]
+fn functions_of_rdds_are_slow_by_the_bytes_that_they_read() {
+    const MB: u64 = 1 << 20;
+    for (bytes, expected) in [
+        (MB / 2, vec!["udo.cpu_bound"]),
+        (30 * MB, vec![]),
+        // rows that the code makes itself are as many as it likes
+        (0, vec![]),
+    ] {
+        let log = Log::new(&[2, 2])
+            .cpu(0.05)
+            .stage(
+                "sum at a.py:3",
+                &[("PythonRDD", "map"), ("ParallelCollectionRDD", "")],
+                4,
+                0,
+                &tasks(1.0, &[8.0; 4], &[bytes; 4]),
+            )
+            .end(9.2);
+        assert_eq!(causes(&log), expected, "{bytes}");
+    }
+}
+
+#[test]
+fn jobs_that_start_from_the_same_rdd_and_take_as_long_compute_it_again() {
+    let rdds = [("PythonRDD", "map"), ("ParallelCollectionRDD", "")];
+    for (cached, lengths, expected) in [
+        (false, [6.0, 5.5, 6.2, 6.0], vec!["cache.ineffective"]),
+        (true, [6.0, 5.5, 6.2, 6.0], vec![]),
+        // functions that take more and less are others
+        (false, [6.0, 2.0, 13.0, 25.0], vec![]),
+    ] {
+        let mut log = Log::new(&[2, 2]).source(3, cached);
+        let mut at = 1.0;
+        for seconds in lengths {
+            log = log.stage(
+                "sum at a.py:3",
+                &rdds,
+                4,
+                0,
+                &tasks(at, &[seconds; 4], &[0; 4]),
+            );
+            at += seconds + 0.1;
+        }
+        assert_eq!(causes(&log.end(at)), expected, "{cached} {lengths:?}");
+    }
+}
+
+#[test]
+fn a_join_that_stays_where_its_rows_are_may_put_out_uneven_ones() {
+    let plan = [
+        (
+            "BroadcastHashJoin",
+            "BroadcastHashJoin [a#1], [b#2], Inner, BuildRight",
+        ),
+        ("Scan csv ", "FileScan csv [a#1]"),
+    ];
+    for (by_time, expected) in [(true, vec!["skew.join_hot_key"]), (false, vec![])] {
+        let mut log = Log::new(&[2, 2]).plan(&plan, 10_000);
+        log.rows_by_time = by_time;
+        let log = log
+            .stage(
+                "save at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks(1.0, &[20.0, 4.0, 4.0, 4.0], &EVEN),
+            )
+            .end(21.2);
+        let found = causes(&log);
+        let skewed: Vec<_> = found
+            .into_iter()
+            .filter(|c| c.starts_with("skew"))
+            .collect();
+        assert_eq!(skewed, expected);
+    }
+}
+
+/// Tasks that run one after another, as on one slot.
+fn in_turn(count: usize, seconds: f64) -> Vec<Task> {
+    let from = |n: usize| 1.5 + n as f64 * seconds;
+    let turn = |n| (from(n), from(n) + seconds, 0, 1_000_000, 10_000);
+    (0..count).map(turn).collect()
+}
+
+#[test]
+fn many_tasks_of_one_slot_wait_for_it_and_not_for_being_sent() {
+    for (count, expected) in [(100, Some(20.0)), (20, None)] {
+        let tasks = in_turn(count, 0.4);
+        let end = 1.7 + count as f64 * 0.4;
+        let log = Log::new(&[1])
+            .stage(
+                "count at A.scala:3",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks,
+            )
+            .end(end);
+        let catalogue = Catalogue::builtin();
+        let found = diagnose(&log.read(), &catalogue, &Settings::default(), Language::En);
+        let findings = found.findings.iter();
+        let saved = findings.map(|f| (f.cause.code(), f.impact.as_ref().map(|i| i.seconds_saved)));
+        let saved: Vec<_> = saved.collect();
+        match (expected, saved.as_slice()) {
+            (None, []) => {}
+            (Some(expected), [("allocation.under", Some(seconds))]) => {
+                assert!((seconds - expected).abs() < 2.0, "{seconds}");
+            }
+            _ => panic!("{saved:?}"),
+        }
     }
 }
