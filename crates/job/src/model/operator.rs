@@ -99,3 +99,24 @@ pub struct Operator {
     pub inputs: Vec<Channel>,
     pub outputs: Vec<Channel>,
 }
+
+impl Operator {
+    /// An operator of which nothing else is known.
+    pub fn new(id: String, uid: Option<u32>, kind: OperatorKind, class_name: &str) -> Operator {
+        Operator {
+            id,
+            uid,
+            kind,
+            class_name: class_name.to_owned(),
+            args: String::new(),
+            keys: Vec::new(),
+            right_keys: Vec::new(),
+            partition_count: None,
+            signature: None,
+            file: None,
+            line: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+}

@@ -118,20 +118,10 @@ fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
         known.inputs.push(input);
         return;
     }
+    let id = format!("{kind:?}_of_RDDs");
     stage.operators.push(Operator {
-        id: format!("{kind:?}_of_RDDs"),
-        uid: None,
-        kind,
-        class_name: "RDD".to_owned(),
-        args: String::new(),
-        keys: Vec::new(),
-        right_keys: Vec::new(),
-        partition_count: None,
-        signature: None,
-        file: None,
-        line: None,
         inputs: vec![input],
-        outputs: Vec::new(),
+        ..Operator::new(id, None, kind, "RDD")
     });
 }
 

@@ -137,20 +137,10 @@ fn code_of_rdds(
     (record.python && !planned).then(|| {
         let own = *uid;
         *uid += 1;
+        let (id, kind) = (format!("Python_{own}"), OperatorKind::Process);
         Operator {
-            id: format!("Python_{own}"),
-            uid: Some(own),
-            kind: OperatorKind::Process,
-            class_name: "Python".into(),
             args: record.call_site.clone(),
-            keys: Vec::new(),
-            right_keys: Vec::new(),
-            partition_count: None,
-            signature: None,
-            file: None,
-            line: None,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
+            ..Operator::new(id, Some(own), kind, "Python")
         }
     })
 }
