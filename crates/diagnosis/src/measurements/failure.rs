@@ -57,10 +57,9 @@ pub(crate) fn kind(error: &JobError) -> Option<Cause> {
         "out of memory",
         "maximum temporary",
     ];
-    limit
-        .iter()
-        .any(|l| words.contains(l))
-        .then_some(Cause::LimitFailure)
+    let beyond = ["exceed", "bigger than", "larger than"];
+    let of_setting = words.contains("spark.") && beyond.iter().any(|b| words.contains(b));
+    (of_setting || limit.iter().any(|l| words.contains(l))).then_some(Cause::LimitFailure)
 }
 
 /// The first error that is of this kind.

@@ -25,15 +25,19 @@ pub(crate) static MIN_IDLE: Threshold = Threshold {
 /// How much longer the run may take on fewer executors.
 const NO_LONGER: f64 = 1.05;
 
-/// Seconds that more executors must save: starting and warming them takes some ten seconds itself.
+/// Seconds that more executors must save: asking for them, starting and warming them takes some
+/// ten seconds itself.
 pub(crate) static MIN_GAIN: Threshold = Threshold {
     name: "allocation.min_gain",
-    default: 10.0,
+    default: 60.0,
     unit: "s",
-    reason_zh: "执行器启动和预热要十秒左右，省得更少就不值得",
-    reason_en: "an executor takes some ten seconds to start and to warm up; what saves less is not worth it",
+    reason_zh: "新执行器的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
+    reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
     source: "start-up of executors in public logs",
 };
+
+/// The same where a single executor has to do everything, so that nothing is distributed.
+const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
@@ -124,7 +128,10 @@ impl Rule for UnderAllocation {
         let queue = mean_queue(run) / run.tokens.max(1) as f64;
         let twice = crate::impact::replay(&run.stages, run.tokens * 2);
         let seconds = run.seconds(run.replayed_s - twice);
-        let limit = view.limit(&MIN_GAIN);
+        let limit = match held.executors {
+            1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
+            _ => view.limit(&MIN_GAIN),
+        };
         if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
             result.found(view, under(view, app, &held, queue, seconds, run));
         } else {

@@ -5,7 +5,8 @@ use job::info::Information;
 use job::model::{Application, Exchange};
 
 use super::support::{Symptom, both};
-use crate::impact::{Fix, Saved, shorten_handover};
+use crate::alternatives::cost::Rates;
+use crate::impact::{Fix, Saved, StageWork, shorten_handover};
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::measurements::driver::elapsed_s;
 use crate::rule::{About, Examination, Rule};
@@ -36,6 +37,10 @@ static ABOUT: About = About {
             "what is broadcast is within spark.sql.autoBroadcastJoinThreshold",
         ),
         both(
+            "不广播就要重分区的另一侧更贵",
+            "without it the other side would be shuffled, which costs more",
+        ),
+        both(
             "广播与其他阶段同时进行，没有耽误运行",
             "the broadcast runs beside other stages and holds up nothing",
         ),
@@ -62,11 +67,12 @@ impl Rule for BroadcastTooLarge {
         for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
             let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
             let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
-            let is_large = of_limit > 1.0;
+            let is_large =
+                of_limit > 1.0 && driver_s(app, exchange) > shuffle_s(view, app, exchange);
             if (view.failed() && timed_out) || (!view.failed() && is_large) {
                 result.found(view, symptom(view, app, exchange));
             } else if !is_large {
-                result.under(of_limit, || evidence(view, app, exchange));
+                result.under(of_limit.min(0.99), || evidence(view, app, exchange));
             }
         }
         result.cleared_by(text!("广播的数据都不大", "nothing large is broadcast"))
@@ -83,6 +89,17 @@ fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
     let collect = (exchange.collect_ms.unwrap_or(0.0) - stages).max(0.0);
     let own = exchange.build_ms.unwrap_or(0.0) + exchange.broadcast_ms.unwrap_or(0.0);
     (collect + own) / 1000.0
+}
+
+/// Seconds that it takes to shuffle what the broadcast leaves in its place: the rows of the other side.
+fn shuffle_s(view: &View<'_>, app: &Application, exchange: &Exchange) -> f64 {
+    let Some(run) = &view.run else {
+        return 0.0;
+    };
+    let readers = exchange.readers.iter().filter_map(|s| run.stages.get(*s));
+    let bytes: f64 = readers.map(StageWork::bytes).sum();
+    let slots = app.slots().map_or(1.0, f64::from);
+    bytes * Rates::of(view).moving() / slots.max(1.0) / 1000.0
 }
 
 fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {

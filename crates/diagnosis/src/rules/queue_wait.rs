@@ -74,6 +74,9 @@ impl Rule for QueueWait {
     }
 }
 
+/// Seconds that an executor of an application usually takes to come.
+const EXECUTOR_START_S: f64 = 5.0;
+
 /// States in which a job has what it needs but the machines.
 const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
 
@@ -142,7 +145,11 @@ impl Waited {
     fn excess(&self, view: &View<'_>) -> f64 {
         let whole = self.whole().share() / view.limit(&MIN_SHARE);
         let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
-        whole.max(run)
+        // an executor that takes the place of another one has to start
+        match view.job.spark.is_some() && self.during < EXECUTOR_START_S {
+            true => whole,
+            false => whole.max(run),
+        }
     }
 }
 

@@ -348,6 +348,64 @@ fn what_an_expression_throws_is_the_code_of_the_user_and_going_is_no_loss() {
     }
 }
 
+/// A failure whose innermost cause was thrown below a frame of the engine.
+fn caused_by(class: &str, description: &str, cause: &str, frame: &str) -> Log {
+    let mut log = failed(class, description);
+    for line in &mut log.lines {
+        if let Some(stack) = line.pointer_mut("/Task End Reason/Full Stack Trace") {
+            *stack = json!(format!(
+                "{class}: {description}\n\tat org.apache.spark.sql.execution.datasources.FileScanRDD.hasNext(F.scala:1)\n\
+                 Caused by: {cause}\n\tat java.base/java.lang.Double.parseDouble(Double.java:651)\n\tat {frame}(U.scala:1)"
+            ));
+        }
+    }
+    log
+}
+
+#[test]
+fn a_value_that_no_parser_reads_is_the_code_of_the_user_and_a_broken_disk_is_not() {
+    let (class, read) = (
+        "org.apache.spark.SparkException",
+        "[FAILED_READ_FILE.NO_HINT]",
+    );
+    let number = "java.lang.NumberFormatException: For input string: \"broken\"";
+    for (cause, frame, expected) in [
+        (
+            number,
+            "org.apache.spark.sql.catalyst.csv.UnivocityParser.convert",
+            vec!["failure.user_code"],
+        ),
+        (
+            "java.lang.RuntimeException: order 7 has a negative price",
+            "org.apache.spark.sql.catalyst.expressions.GeneratedClass$Iterator.next",
+            vec!["failure.user_code"],
+        ),
+        (
+            "java.io.IOException: Input/output error",
+            "org.apache.spark.sql.catalyst.csv.UnivocityParser.convert",
+            vec![],
+        ),
+        (number, "org.apache.spark.storage.BlockManager.get", vec![]),
+    ] {
+        assert_eq!(
+            causes(&caused_by(class, read, cause, frame)),
+            expected,
+            "{cause} {frame}"
+        );
+    }
+}
+
+#[test]
+fn memory_that_a_task_is_denied_and_settings_that_it_exceeds_are_limits() {
+    for description in [
+        "Can't acquire 134217728 bytes memory to build hash relation, got 46300698 bytes.",
+        "Serialized task 8:0 was 3141661 bytes, which exceeds max allowed: spark.rpc.message.maxSize (1048576 bytes).",
+    ] {
+        let log = failed("org.apache.spark.SparkException", description);
+        assert_eq!(causes(&log), ["failure.limit"], "{description}");
+    }
+}
+
 /// A real run in which the code repartitions rows only to repartition them again.
 #[test]
 fn a_repartition_that_is_handed_on_is_redundant() {
@@ -435,7 +493,7 @@ fn few_files_are_uneven_by_what_they_cost() {
 fn functions_of_rdds_are_slow_by_the_bytes_that_they_read() {
     const MB: u64 = 1 << 20;
     for (bytes, expected) in [
-        (MB / 2, vec!["udo.cpu_bound"]),
+        (MB / 4, vec!["udo.cpu_bound"]),
         (30 * MB, vec![]),
         // rows that the code makes itself are as many as it likes
         (0, vec![]),

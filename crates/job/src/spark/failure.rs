@@ -89,14 +89,21 @@ impl TaskFailure {
         self.class.ends_with("PythonException")
             || self.frame().is_some()
             || of_expression(&self.class, &self.description)
+            || of_value(&self.stack)
+    }
+
+    /// Whether the memory of its executor did not suffice.
+    fn out_of_memory(&self) -> bool {
+        let said = [&self.stack, &self.description];
+        let mut said = said.into_iter().map(String::as_str);
+        said.any(|s| s.contains("OutOfMemoryError") || is_denied(s))
     }
 
     pub(super) fn error(&self, file: &str, stage: &str) -> JobError {
         let exception = self
             .innermost()
             .map(|text| head(text, MAX_MESSAGE).to_owned());
-        let out_of_memory = self.stack.contains("OutOfMemoryError")
-            || self.description.contains("OutOfMemoryError");
+        let out_of_memory = self.out_of_memory();
         let id = match (out_of_memory, self.class.as_str()) {
             (true, _) => "java.lang.OutOfMemoryError",
             (false, "") => &self.reason,
@@ -133,6 +140,32 @@ fn of_expression(class: &str, description: &str) -> bool {
     ];
     let class = class.rsplit('.').next().unwrap_or(class);
     KINDS.contains(&class) || description.starts_with("[USER_RAISED_EXCEPTION]")
+}
+
+/// Whether an exception comes from a value that an expression or a parser met: its innermost cause was thrown
+/// below one of them.
+fn of_value(stack: &str) -> bool {
+    const WORKS: [&str; 5] = ["expressions.", "csv.", "json.", "xml.", "util."];
+    let innermost = stack.rsplit("Caused by: ").next().unwrap_or_default();
+    let mut lines = innermost.lines();
+    let class = lines.next().and_then(|l| l.split(':').next());
+    let frames = lines.filter_map(|l| l.trim().strip_prefix("at "));
+    let mut engine = frames.filter_map(|f| f.strip_prefix("org.apache.spark."));
+    let thrower = engine.find(|f| !f.starts_with("sql.errors."));
+    let thrower = thrower.and_then(|f| f.strip_prefix("sql.catalyst."));
+    thrower.is_some_and(|f| WORKS.iter().any(|w| f.starts_with(w)))
+        && !class.is_some_and(|c| c.ends_with("Error") || c.ends_with("IOException"))
+}
+
+/// Whether Spark says that a task got less memory than it asked for.
+fn is_denied(text: &str) -> bool {
+    let denied = ["Can't acquire ", "Unable to acquire "];
+    let asked = denied.iter().find_map(|d| text.split(d).nth(1));
+    asked.is_some_and(|a| {
+        a.split(" bytes")
+            .next()
+            .is_some_and(|n| n.parse::<u64>().is_ok())
+    })
 }
 
 /// The innermost exception of a stack: its last cause; of Python the last line of its traceback.

@@ -1,6 +1,7 @@
 //! The application as a job: name, state, times, and why it failed.
 
 use super::collect::Collector;
+use super::failure::TaskFailure;
 use super::stages::{self, Index};
 use crate::model::{Job, JobError, JobState, Source};
 
@@ -141,7 +142,10 @@ pub(super) fn errors(log: &Collector, index: &Index, job: &mut Job) {
         let at = index.get(stage);
         last.is_none_or(|l| at.is_some_and(|at| l.stages.contains(&at)))
     };
-    let mut failures: Vec<_> = log.failures.iter().filter(|f| own(f.stage)).collect();
+    // executors that go when all has failed take tasks with them
+    let after = |f: &&TaskFailure| f.lost && last.is_some_and(|l| l.ended_ms < Some(f.finished));
+    let failures = log.failures.iter().filter(|f| own(f.stage) && !after(f));
+    let mut failures: Vec<_> = failures.collect();
     failures.sort_by_key(|f| (f.lost, std::cmp::Reverse((f.finished, f.line))));
     let mut seen = Vec::new();
     for failure in failures {
