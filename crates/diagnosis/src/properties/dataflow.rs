@@ -180,6 +180,21 @@ impl<'a> Dataflow<'a> {
                 }
             }
         }
+        self.cut_circles();
+    }
+
+    /// Forgets what feeds operators that have no place, because they are on a circle or behind one, so that every
+    /// way through the operators ends. No plan has circles, only a broken file.
+    fn cut_circles(&mut self) {
+        let place = &self.place;
+        let is_open = |n: usize| place[n] == usize::MAX;
+        let nodes = self.nodes.iter_mut().enumerate();
+        for (_, node) in nodes.filter(|(n, _)| is_open(*n)) {
+            for feed in &mut node.inputs {
+                feed.node = feed.node.filter(|from| !is_open(*from));
+            }
+            node.readers.clear();
+        }
     }
 }
 

@@ -567,6 +567,31 @@ fn a_join_that_stays_where_its_rows_are_may_put_out_uneven_ones() {
     }
 }
 
+#[test]
+fn a_start_that_waits_for_cores_which_never_come_is_waiting_for_capacity() {
+    for (share, expected) in [("1.0", vec!["queue.wait"]), ("0.2", vec![])] {
+        let settings = json!({
+            "spark.app.submitTime": ms(0.0).to_string(), "spark.cores.max": "8",
+            "spark.scheduler.minRegisteredResourcesRatio": share,
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": "20s",
+        });
+        let mut log = Log::new(&[2, 2]);
+        log.lines[2]["Spark Properties"] = settings;
+        // a driver that is busy itself begins when it likes
+        let begin = if share == "1.0" { 20.5 } else { 2.0 };
+        let log = log
+            .stage(
+                "sum at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks(begin, &[12.0; 4], &EVEN),
+            )
+            .end(begin + 12.2);
+        assert_eq!(causes(&log), expected, "{share}");
+    }
+}
+
 /// Tasks that run one after another, as on one slot.
 fn in_turn(count: usize, seconds: f64) -> Vec<Task> {
     let from = |n: usize| 1.5 + n as f64 * seconds;

@@ -52,7 +52,12 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         info.ended_ms = Some(end);
         info.sources.insert("ended_ms", line(from));
     }
-    let first = first_executor(log);
+    let executor = first_executor(log);
+    let awaited = cores_awaited(log).filter(|at| executor.is_some_and(|(first, _)| first < *at));
+    let first = match (executor, awaited) {
+        (Some((_, line)), Some(at)) => Some((at, line)),
+        _ => executor,
+    };
     let first_job = app.jobs.first().map(|j| j.submitted_ms);
     let mut states: Vec<(&str, i64)> = Vec::new();
     states.extend(submitted.map(|at| ("Queued", at)));
@@ -63,6 +68,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
             .filter(|at| first.is_none_or(|(first, _)| *at < first))
             .map(|at| ("WaitingForCapacity", at)),
     );
+    let cores = executor.filter(|_| awaited.is_some());
+    states.extend(cores.map(|(at, _)| ("WaitingForCapacity", at)));
     states.extend(first.map(|(at, _)| ("Running", at)));
     let running = first.or(started);
     if let Some((start, from)) = running {
@@ -91,6 +98,57 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         let added = app.executors.iter().map(|e| e.line).min().unwrap_or(0);
         info.sources.insert("tokens", line(added));
     }
+}
+
+/// Until when the application waits for the share of its cores with which it is content to begin, or for as
+/// long as it is set to; `None` where it does not wait, or the settings don't say for how many.
+fn cores_awaited(log: &Collector) -> Option<i64> {
+    let app = &log.app;
+    let setting = |name: &str| app.configuration.get(name).map(|v| v.trim());
+    let number = |name: &str| setting(name)?.parse::<f64>().ok();
+    let (start, _) = log.started?;
+    let first_job = app.jobs.first()?.submitted_ms;
+    // the cluster managers but Spark's own have a share of their own
+    let managed =
+        setting("spark.master").is_some_and(|m| m.starts_with("yarn") || m.starts_with("k8s"));
+    let share = number("spark.scheduler.minRegisteredResourcesRatio");
+    let share = share.or(managed.then_some(0.8)).filter(|s| *s > 0.0)?;
+    let executors = number("spark.executor.instances");
+    let of_executors = executors.map(|n| n * number("spark.executor.cores").unwrap_or(1.0));
+    let wanted = number("spark.cores.max").or(of_executors)? * share;
+    let longest = setting("spark.scheduler.maxRegisteredResourcesWaitingTime");
+    let longest = longest.map_or(Some(30_000), milliseconds)?;
+    let mut came: Vec<(i64, u32)> = app
+        .executors
+        .iter()
+        .filter_map(|e| Some((e.added_ms?, e.cores?)))
+        .collect();
+    came.sort_unstable();
+    let enough = came.iter().scan(0, |cores, (at, more)| {
+        *cores += more;
+        Some((*at, *cores))
+    });
+    let enough = enough
+        .filter(|(_, cores)| f64::from(*cores) >= wanted)
+        .map(|(at, _)| at)
+        .next();
+    let until = enough
+        .unwrap_or(i64::MAX)
+        .min(start.saturating_add(longest));
+    Some(until).filter(|until| *until <= first_job)
+}
+
+/// A duration of a setting: `30s`, `500ms`, `2min`; without a unit it is in milliseconds.
+fn milliseconds(text: &str) -> Option<i64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
 }
 
 /// When the first executor came, and the line that says so.

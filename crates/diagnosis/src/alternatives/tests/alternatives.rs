@@ -428,3 +428,24 @@ SV3 40
         );
     }
 }
+
+#[test]
+fn ways_through_a_plan_that_goes_round_end() {
+    let text = "
+SV1 40
+  extract T1 -> e(K,A) 100e6
+  filter e -> a(K,A) 100e6
+  filter a -> b(K,A) 100e6
+  hash K 40 b -> c1
+SV2 40
+  sort K c1 -> s1
+  agg K s1 -> g(K) 1e6
+  output g -> o";
+    let mut job = plan(text, &[]);
+    let operators = &mut job.stages[0].operators;
+    operators[1].inputs = operators[2].outputs.clone();
+    look(&job, |view, rates| {
+        assert!(repartition::layouts(view, rates).is_empty());
+        assert!(repartition::needless(view, rates).is_empty());
+    });
+}
