@@ -1,6 +1,7 @@
-//! Rule for `cache.ineffective`: several executions compute the same rows from the same files.
+//! Rule for `cache.ineffective`: several executions compute the same rows from the same files, or several jobs
+//! from the same RDDs.
 //!
-//! A part of a plan that several of them have in common, from the files on, is computed once in each. It takes
+//! A part of a plan that several executions have in common, from the files on, is computed once in each. It takes
 //! no more than the stages of the cheapest of them, so that is what a cached result saves in each of the others.
 
 use std::cmp::Reverse;
@@ -78,6 +79,11 @@ struct Shared {
     by: Vec<(Again, BTreeSet<usize>)>,
 }
 
+/// Stages that must start from the same RDDs, and how far their times may be off the median.
+const LEAST_ALIKE: usize = 3;
+
+const LIKE: f64 = 0.3;
+
 /// Stages of different jobs that start from the same RDDs and take about as long as each other. Nothing tells
 /// which functions they run, so that fewer or less alike prove nothing.
 fn alike(view: &View<'_>, app: &Application) -> Vec<Shared> {
@@ -105,26 +111,22 @@ fn alike(view: &View<'_>, app: &Application) -> Vec<Shared> {
     starts.into_values().filter_map(of_start).collect()
 }
 
-/// Stages that must start from the same RDDs, and how far their times may be off the median.
-const LEAST_ALIKE: usize = 3;
-
-const LIKE: f64 = 0.3;
-
 /// The parts of plans that executions have in common, from the files on, the most frequent and then the longest
 /// first. Each execution counts for one of them.
 fn shared(executions: &[Execution]) -> Vec<Shared> {
-    let mut parts: BTreeMap<Computed, BTreeMap<usize, usize>> = BTreeMap::new();
+    let mut known = Parts::default();
+    let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
-        for (node, computed) in computed(&execution.plan).into_iter().enumerate() {
-            if let Some(computed) = computed.filter(|c| c.steps > 0) {
+        for (node, part) in known.of(&execution.plan).into_iter().enumerate() {
+            if let Some(part) = part.filter(|part| known.steps[*part] > 0) {
                 // the first of equal nodes is the one that is computed last
-                parts.entry(computed).or_default().entry(at).or_insert(node);
+                nodes_of.entry(part).or_default().entry(at).or_insert(node);
             }
         }
     }
-    let mut parts: Vec<(Computed, BTreeMap<usize, usize>)> = parts.into_iter().collect();
+    let mut parts: Vec<(usize, BTreeMap<usize, usize>)> = nodes_of.into_iter().collect();
     parts.retain(|(_, nodes)| nodes.len() > 1);
-    parts.sort_by_key(|(computed, nodes)| Reverse((nodes.len(), computed.steps)));
+    parts.sort_by_key(|(part, nodes)| Reverse((nodes.len(), known.steps[*part])));
     let mut taken = BTreeSet::new();
     let mut found = Vec::new();
     for (_, mut nodes) in parts {
@@ -143,51 +145,62 @@ fn shared(executions: &[Execution]) -> Vec<Shared> {
     found
 }
 
-/// What the rows of a node are computed from and how: files, and the conditions, joins, groups and functions
-/// on the way. Projections and aggregates differ with the columns that are needed, so they don't count.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Computed {
-    how: String,
-    steps: usize,
+/// Parts of plans by what their rows are computed from and how: files, and the conditions, joins, groups and
+/// functions on the way. Projections and aggregates differ with the columns that are needed, so they don't count.
+#[derive(Debug, Default)]
+struct Parts {
+    /// The number of a part, by its last step and the parts that it takes rows from.
+    numbers: BTreeMap<(String, Vec<usize>), usize>,
+    /// Steps of each part.
+    steps: Vec<usize>,
 }
 
-/// What every node of a plan puts out; `None` where it computes nothing of files, or reads a cache.
-fn computed(plan: &[SparkNode]) -> Vec<Option<Computed>> {
-    let mut below: Vec<Option<Vec<Computed>>> = vec![Some(Vec::new()); plan.len()];
-    let mut all = vec![None; plan.len()];
-    // a node stands before those whose rows it takes
-    for (at, node) in plan.iter().enumerate().rev() {
-        let inputs = below[at].take();
-        let own = inputs.and_then(|inputs| put_out(node, inputs));
-        if let Some(parent) = node.parent.filter(|p| *p < at) {
-            match (&own, &mut below[parent]) {
-                (Some(own), Some(inputs)) => inputs.insert(0, own.clone()),
-                (None, inputs) => *inputs = None,
-                (_, None) => {}
+impl Parts {
+    /// The part that every node of a plan puts out; `None` where it computes nothing of files, or reads a cache.
+    fn of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
+        let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
+        let mut all = vec![None; plan.len()];
+        // a node stands before those whose rows it takes
+        for (at, node) in plan.iter().enumerate().rev() {
+            let own = below[at]
+                .take()
+                .and_then(|inputs| self.put_out(node, inputs));
+            if let Some(parent) = node.parent.filter(|p| *p < at) {
+                match (own, &mut below[parent]) {
+                    (Some(own), Some(inputs)) => inputs.push(own),
+                    (None, inputs) => *inputs = None,
+                    (_, None) => {}
+                }
             }
+            all[at] = own;
         }
-        all[at] = own;
+        all
     }
-    all
-}
 
-fn put_out(node: &SparkNode, inputs: Vec<Computed>) -> Option<Computed> {
-    let step = step(node);
-    if node.name.contains("InMemoryTableScan") {
-        return None;
+    fn put_out(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
+        if node.name.contains("InMemoryTableScan") {
+            return None;
+        }
+        if inputs.is_empty() {
+            let files = files(node).filter(|_| !node.stages.is_empty())?;
+            return Some(self.number(files, inputs, 0));
+        }
+        match (step(node), inputs.as_slice()) {
+            (None, [only]) => Some(*only),
+            (None, _) => Some(self.number(String::new(), inputs, 0)),
+            (Some(step), _) => Some(self.number(step, inputs, 1)),
+        }
     }
-    if inputs.is_empty() {
-        let how = files(node).filter(|_| !node.stages.is_empty())?;
-        return Some(Computed { how, steps: 0 });
+
+    fn number(&mut self, step: String, inputs: Vec<usize>, own: usize) -> usize {
+        let before: usize = inputs.iter().map(|part| self.steps[*part]).sum();
+        let steps = &mut self.steps;
+        let numbers = self.numbers.entry((step, inputs));
+        *numbers.or_insert_with(|| {
+            steps.push(before.saturating_add(own));
+            steps.len() - 1
+        })
     }
-    let steps = inputs.iter().map(|c| c.steps).sum::<usize>() + usize::from(step.is_some());
-    let from = inputs.iter().map(|c| c.how.as_str());
-    let from = from.collect::<Vec<_>>().join(" and ");
-    let how = match step {
-        Some(step) => format!("{step} of ({from})"),
-        None => from,
-    };
-    Some(Computed { how, steps })
 }
 
 /// Stages in which a node and what is below it run.

@@ -124,14 +124,12 @@ fn cores_awaited(log: &Collector) -> Option<i64> {
         .filter_map(|e| Some((e.added_ms?, e.cores?)))
         .collect();
     came.sort_unstable();
-    let enough = came.iter().scan(0, |cores, (at, more)| {
-        *cores += more;
-        Some((*at, *cores))
+    let mut cores = 0.0;
+    let enough = came.into_iter().find(|(_, more)| {
+        cores += f64::from(*more);
+        cores >= wanted
     });
-    let enough = enough
-        .filter(|(_, cores)| f64::from(*cores) >= wanted)
-        .map(|(at, _)| at)
-        .next();
+    let enough = enough.map(|(at, _)| at);
     let until = enough
         .unwrap_or(i64::MAX)
         .min(start.saturating_add(longest));
