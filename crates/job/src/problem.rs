@@ -70,6 +70,8 @@ pub(crate) enum Problem {
         expected: u64,
     },
     NoApplicationEnd,
+    /// A file of a SCOPE or U-SQL job in the folder of a Spark application.
+    NotOfSpark,
 }
 
 impl Problem {
@@ -226,6 +228,16 @@ impl Problem {
                 text!(
                     "按未知处理；其余计数器都已读取",
                     "it is treated as unknown; all other counters are read"
+                ),
+            ),
+            P::NotOfSpark => (
+                text!(
+                    "属于 SCOPE 或 U-SQL 作业，而该文件夹是 Spark 应用的",
+                    "belongs to a SCOPE or U-SQL job, but the folder is that of a Spark application"
+                ),
+                text!(
+                    "未读取；请把两者放在不同的文件夹中分别分析",
+                    "it was not read; put the two into folders of their own and analyze each"
                 ),
             ),
             P::NoStatement => (

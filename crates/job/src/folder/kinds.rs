@@ -7,15 +7,17 @@ use crate::spark::driver_log;
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;
     match kind {
-        K::VertexDef | K::SparkEvents => 0,
-        K::Algebra => 1,
-        K::RuntimeStatistics => 2,
-        K::Tables => 3,
-        K::InternalStatistics => 4,
-        K::StreamInfo => 5,
-        K::PartitionLastRows => 6,
-        K::Script | K::Error => 7,
-        _ => 8,
+        // decides whether files of the other engine belong to the job
+        K::SparkEvents => 0,
+        K::VertexDef => 1,
+        K::Algebra => 2,
+        K::RuntimeStatistics => 3,
+        K::Tables => 4,
+        K::InternalStatistics => 5,
+        K::StreamInfo => 6,
+        K::PartitionLastRows => 7,
+        K::Script | K::Error => 8,
+        _ => 9,
     }
 }
 

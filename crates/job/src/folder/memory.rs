@@ -22,6 +22,9 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
             bytes: bytes.len() as u64,
             read: true,
         });
+        if !reader.belongs(name, kind) {
+            continue;
+        }
         match kind {
             FileKind::VertexEvents => {
                 read::events::read(name, bytes, &reader.options, &mut reader.job);

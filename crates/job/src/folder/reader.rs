@@ -102,12 +102,19 @@ impl JobReader {
 
     fn read_one(&mut self, at: usize, parser: &'static str) -> ReadFile {
         let (name, kind) = (self.job.files[at].name.clone(), self.job.files[at].kind);
+        self.job.files[at].read = true;
+        if !self.belongs(&name, kind) {
+            return ReadFile {
+                file: name,
+                parser: None,
+                bytes: 0,
+            };
+        }
         let outcome = match kind {
             FileKind::VertexEvents => self.stream(&name),
             FileKind::SparkEvents => self.event_log(&name),
             _ => self.whole(&name, kind),
         };
-        self.job.files[at].read = true;
         let (parser, bytes) = match outcome {
             Ok(bytes) => (Some(parser), bytes),
             Err(error) => {
@@ -121,6 +128,16 @@ impl JobReader {
             parser,
             bytes,
         }
+    }
+
+    /// Whether a file may be of the same job as the event log, if there is one; else that is noted.
+    pub(super) fn belongs(&mut self, name: &str, kind: FileKind) -> bool {
+        let is_spark = self.events.is_some() || self.job.spark.is_some();
+        let belongs = !is_spark || kind.is_spark() || kind == FileKind::Script;
+        if !belongs {
+            self.job.note(name, None, &Problem::NotOfSpark);
+        }
+        belongs
     }
 
     /// Vertex events may be larger than memory.

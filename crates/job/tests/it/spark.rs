@@ -267,6 +267,27 @@ fn several_applications_are_no_job() {
     assert!(job::load(&folder.path().join("a")).is_ok());
 }
 
+#[test]
+fn files_of_a_scope_job_are_left_out_of_an_application() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("log"), healthy()).expect("a log");
+    let scope = case("join-hot-key-skew/job");
+    let mut added = 0;
+    for file in std::fs::read_dir(scope).expect("a job").flatten() {
+        let name = file.file_name();
+        std::fs::copy(file.path(), folder.path().join(&name)).expect("a copy");
+        added += usize::from(name != "scope.script");
+    }
+    let job = job::load(folder.path()).expect("a job");
+    assert_eq!(job.engine(), Some(JobEngine::Spark));
+    let app = job.spark.as_deref().expect("an application");
+    assert_eq!(job.stages.len(), app.stages.len());
+    assert_eq!(job.stages.len(), read(&healthy()).stages.len());
+    let left_out = job.diagnostics.iter();
+    let left_out = left_out.filter(|d| d.message.en.contains("that of a Spark application"));
+    assert_eq!(left_out.count(), added);
+}
+
 /// The parts of a rolling log, of which a compacted one replaces those before it.
 #[test]
 fn parts_of_a_rolling_log_are_one() {
