@@ -12,12 +12,12 @@ use crate::build::{Phase, Progress};
 use crate::context;
 use crate::error::{OpenError, damaged};
 use crate::guard::guarded;
-use crate::model::Filter;
 use crate::search::Index;
 use crate::settings::Settings;
-use crate::store::generation::documents;
+use crate::store::generation::{READERS, documents};
 use crate::store::lexical::Words;
 use crate::store::manifest::{BM25, DOCUMENTS, MANIFEST, Manifest, Ordinal};
+use crate::store::stamp::CHECKED;
 
 /// How many of its rarest terms a chunk is looked up by.
 const PROBE_TERMS: usize = 16;
@@ -106,7 +106,7 @@ fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
         }
     }
     for name in present(folder) {
-        let expected = name == MANIFEST || name == "READERS" || name.ends_with(".lock");
+        let expected = [MANIFEST, READERS, CHECKED].contains(&&*name) || name.ends_with(".lock");
         if !expected && !manifest.files.contains_key(&name) {
             out.problem(name, "not in the manifest");
         }
@@ -223,7 +223,7 @@ fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> 
     let by_words = if probe.terms.is_empty() {
         analyze::terms(&chunk.text).is_empty()
     } else {
-        let hits = open.lexical.search(&probe, &Filter::default(), PROBE_DEPTH);
+        let hits = open.lexical.search(&probe, None, PROBE_DEPTH);
         is_among(open, ordinal, &hits.map_err(|error| error.to_string())?)
     };
     let vector = open.segments.vector(ordinal).ok_or("it has no vector")?;

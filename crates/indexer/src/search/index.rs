@@ -19,12 +19,12 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::guard::guarded;
-use crate::model::{Chunk, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote};
+use crate::model::{Chunk, Evidence, Fusion, Hit, Kind, Part, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held, read_json};
-use crate::store::lexical::Lexical;
+use crate::store::lexical::{Allowed, Lexical};
 use crate::store::manifest::{GLOSSARY, Ordinal};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
@@ -136,9 +136,10 @@ impl Index {
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
+        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
         let asked = Asked {
             reading: &reading,
-            filter: &query.filter,
+            allowed: allowed.as_ref(),
             fusion,
             depth,
             questions: compares_questions,
@@ -235,7 +236,7 @@ impl Index {
             return Ok(Vec::new());
         }
         let words = &asked.reading.words;
-        let found = self.lexical.search(words, asked.filter, asked.depth);
+        let found = self.lexical.search(words, asked.allowed, asked.depth);
         found.map_err(lexical_error)
     }
 
@@ -244,8 +245,7 @@ impl Index {
         let Some(vector) = self.query_vector(asked)? else {
             return Ok(Near::default());
         };
-        let allowed = self.lexical.allowed(asked.filter).map_err(lexical_error)?;
-        let (segments, allowed) = (&self.segments, allowed.as_ref());
+        let (segments, allowed) = (&self.segments, asked.allowed.map(Allowed::ordinals));
         let nearest = segments.nearest(&vector, allowed, asked.depth);
         let asked = match asked.questions {
             true => segments.asked(&vector, allowed, asked.depth),
@@ -410,7 +410,8 @@ type Near = (Option<Vec<f32>>, Ranking, Vec<Ordinal>);
 /// What both branches of a search are asked for.
 struct Asked<'a> {
     reading: &'a Reading,
-    filter: &'a Filter,
+    /// The chunks that pass the filter; `None` if all do.
+    allowed: Option<&'a Allowed>,
     fusion: Fusion,
     depth: usize,
     /// Whether to compare with the questions of documents.

@@ -1,7 +1,7 @@
 //! The segments of a generation, open for reading: chunks by ordinal, and the vector branch as an exact scan or, in a session, by
 //! graph.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -119,6 +119,14 @@ impl Questions {
         self.documents.get(at)
     }
 
+    /// The questions of the documents with any of these chunks, given as sorted rows.
+    fn of_any(&self, chunks: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let asked = chunks.filter_map(|row| self.of(row));
+        let mut out: Vec<Range<usize>> = asked.map(|document| document.questions.clone()).collect();
+        out.dedup();
+        out
+    }
+
     /// The document with the chunk at `row`, if it has questions.
     fn of(&self, row: usize) -> Option<&Asked> {
         let at = self.documents.partition_point(|d| d.chunks.end <= row);
@@ -198,35 +206,44 @@ impl Segments {
         })
     }
 
-    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given.
+    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given, which is sorted.
     pub(crate) fn nearest(
         &self,
         query: &[f32],
-        allowed: Option<&HashSet<Ordinal>>,
+        allowed: Option<&[Ordinal]>,
         limit: usize,
     ) -> Vec<(Ordinal, f32)> {
-        let stores = self.all.iter().map(|open| (open.seq, &open.passages));
-        let keep = allowed.map(|allowed| move |row: Ordinal| allowed.contains(&row));
-        let keep = keep.as_ref().map(|keep| keep as Keep<'_>);
-        let found = self.near(&stores.collect::<Vec<_>>(), query, keep, limit);
+        let stores = self.all.iter().map(|open| {
+            let live = |row: &usize| open.passages.is_live(*row);
+            Wanted {
+                seq: open.seq,
+                of: &open.passages,
+                rows: allowed.map(|all| ranges(rows_of(all, open.seq).filter(live))),
+            }
+        });
+        let found = self.near(stores, query, limit);
         let with_cosine = |ordinal| Some((ordinal, self.cosine(ordinal, query)?));
         best(found.into_iter().filter_map(with_cosine), limit)
     }
 
-    /// The chunks of the documents with the `limit` questions nearest to `query`; only those in `allowed`, if given.
+    /// The chunks of the documents with the `limit` questions nearest to `query`; only those in `allowed`, if given, which is sorted.
     pub(crate) fn asked(
         &self,
         query: &[f32],
-        allowed: Option<&HashSet<Ordinal>>,
+        allowed: Option<&[Ordinal]>,
         limit: usize,
     ) -> Vec<Ordinal> {
-        let stores = self.all.iter();
-        let stores = stores.filter_map(|open| Some((open.seq, &open.questions.as_ref()?.rows)));
-        let is_allowed = |row: &Ordinal| allowed.is_none_or(|allowed| allowed.contains(row));
-        let keep = |question: Ordinal| self.asking(question).any(|row| is_allowed(&row));
-        let keep = allowed.map(|_| &keep as Keep<'_>);
-        let found = self.near(&stores.collect::<Vec<_>>(), query, keep, limit);
+        let stores = self.all.iter().filter_map(|open| {
+            let questions = open.questions.as_ref()?;
+            Some(Wanted {
+                seq: open.seq,
+                of: &questions.rows,
+                rows: allowed.map(|all| questions.of_any(rows_of(all, open.seq))),
+            })
+        });
+        let found = self.near(stores, query, limit);
         let chunks = found.into_iter().flat_map(|question| self.asking(question));
+        let is_allowed = |row: &Ordinal| allowed.is_none_or(|a| a.binary_search(row).is_ok());
         let mut chunks: Vec<Ordinal> = chunks.filter(is_allowed).collect();
         chunks.sort_unstable();
         chunks.dedup();
@@ -263,13 +280,12 @@ impl Segments {
         self.all.iter().any(|open| open.questions.is_some())
     }
 
-    /// The rows whose int8 vectors are nearest to `query`, somewhat more than `limit`. Vectors with a graph are searched by it, but not under
-    /// a condition, of which a graph knows nothing.
-    fn near(
+    /// The rows whose int8 vectors are nearest to `query`, somewhat more than `limit`. Vectors with a graph are searched by it, but not if
+    /// only some rows are wanted, of which a graph knows nothing.
+    fn near<'a>(
         &self,
-        stores: &[(u32, &Rows)],
+        stores: impl Iterator<Item = Wanted<'a>>,
         query: &[f32],
-        keep: Option<Keep<'_>>,
         limit: usize,
     ) -> Vec<Ordinal> {
         if limit == 0 {
@@ -278,16 +294,17 @@ impl Segments {
         let quantized = Quantized::new(query);
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
-        for &(seq, rows) in stores {
-            let graph = self.graphs.get(&rows.checksum);
-            let Some(graph) = graph.filter(|_| keep.is_none()) else {
-                scans.extend(tasks(seq, rows));
+        for wanted in stores {
+            let Wanted { seq, of, rows } = &wanted;
+            let graph = self.graphs.get(&of.checksum);
+            let Some(graph) = graph.filter(|_| rows.is_none()) else {
+                scans.extend(tasks(&wanted));
                 continue;
             };
-            let near = graph.near(&rows.vectors, &quantized, depth, |row| rows.is_live(row));
-            found.extend(near.into_iter().map(|row| Ordinal::new(seq, row)));
+            let near = graph.near(&of.vectors, &quantized, depth, |row| of.is_live(row));
+            found.extend(near.into_iter().map(|row| Ordinal::new(*seq, row)));
         }
-        found.extend(scan(&scans, &quantized, keep, depth));
+        found.extend(scan(&scans, &quantized, depth));
         found
     }
 }
@@ -299,8 +316,13 @@ impl Open {
     }
 }
 
-/// Whether a row is wanted.
-type Keep<'a> = &'a (dyn Fn(Ordinal) -> bool + Sync);
+/// Vectors to search.
+struct Wanted<'a> {
+    seq: u32,
+    of: &'a Rows,
+    /// Ranges of live rows; `None` for all of them.
+    rows: Option<Vec<Range<usize>>>,
+}
 
 /// A part of a segment's rows that one thread scans.
 type Task<'a> = (u32, &'a Rows, Range<usize>);
@@ -314,19 +336,12 @@ fn best(scored: impl Iterator<Item = (Ordinal, f32)>, limit: usize) -> Vec<(Ordi
 }
 
 /// The `depth` best rows of all tasks by their coarse cosine.
-fn scan(
-    tasks: &[Task<'_>],
-    query: &Quantized,
-    keep: Option<Keep<'_>>,
-    depth: usize,
-) -> impl Iterator<Item = Ordinal> {
+fn scan(tasks: &[Task<'_>], query: &Quantized, depth: usize) -> impl Iterator<Item = Ordinal> {
     let scan = |(seq, of, rows): &Task<'_>| {
         let mut best = Best::new(depth);
         for row in rows.clone() {
             let ordinal = Ordinal::new(*seq, row);
-            if keep.is_none_or(|keep| keep(ordinal)) {
-                best.offer(Scored(of.vectors.coarse_cosine(row, query), ordinal));
-            }
+            best.offer(Scored(of.vectors.coarse_cosine(row, query), ordinal));
         }
         best
     };
@@ -340,11 +355,33 @@ fn scan(
     best.into_keys()
 }
 
-fn tasks(seq: u32, rows: &Rows) -> impl Iterator<Item = Task<'_>> {
-    rows.live.iter().flat_map(move |range| {
+fn tasks<'a>(wanted: &Wanted<'a>) -> Vec<Task<'a>> {
+    let &Wanted { seq, of, ref rows } = wanted;
+    let ranges = rows.as_ref().unwrap_or(&of.live);
+    let parts = ranges.iter().flat_map(|range| {
         let starts = range.clone().step_by(ROWS_PER_TASK);
-        starts.map(move |start| (seq, rows, start..range.end.min(start + ROWS_PER_TASK)))
-    })
+        starts.map(move |start| (seq, of, start..range.end.min(start + ROWS_PER_TASK)))
+    });
+    parts.collect()
+}
+
+/// The rows of a segment among sorted `ordinals`.
+fn rows_of(ordinals: &[Ordinal], seq: u32) -> impl Iterator<Item = usize> {
+    let first = ordinals.partition_point(|ordinal| ordinal.seq() < seq);
+    let rows = ordinals[first..].iter().take_while(move |o| o.seq() == seq);
+    rows.map(|ordinal| ordinal.row())
+}
+
+/// Sorted rows as ranges.
+fn ranges(rows: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for row in rows {
+        match out.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => out.push(row..row + 1),
+        }
+    }
+    out
 }
 
 fn live_ranges(segment: &Segment) -> Vec<Range<usize>> {

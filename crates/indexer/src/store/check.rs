@@ -1,13 +1,13 @@
 //! Whether the files of a generation are those that its writer closed, before anything is mapped or handed to a library: both trust
 //! what a file says of itself.
 
-use std::io::Read;
 use std::path::{Component, Path};
 
 use rayon::prelude::*;
 
-use super::files::open_regular;
+use super::files;
 use super::manifest::{BM25, DOCUMENTS, FileSum, GLOSSARY, Manifest, Segment};
+use super::stamp::{self, State};
 use crate::error::{OpenError, damaged};
 
 /// Size of a generation up to which its checksums are compared too, which takes some ten milliseconds. In a larger one only the sizes
@@ -60,34 +60,56 @@ fn is_consistent(segment: &Segment) -> bool {
     in_order && owned && is_small(segment.rows) && is_small(questions)
 }
 
-/// Checks every file of the manifest.
+/// Checks every file of the manifest. What was compared with its checksum and has not been written since is not compared again.
 pub(crate) fn check_files(folder: &Path, manifest: &Manifest) -> Result<(), OpenError> {
+    let states = check_states(folder, manifest)?;
     let sizes = manifest.files.values().map(|sum| sum.bytes);
-    let is_hashed = sizes.fold(0, u64::saturating_add) <= HASHED;
+    let is_small = sizes.fold(0, u64::saturating_add) <= HASHED;
+    if !is_small || stamp::is_valid(folder, &states) {
+        return Ok(());
+    }
     let files: Vec<_> = manifest.files.iter().collect();
     files.into_par_iter().try_for_each(|(name, sum)| {
         let path = folder.join(name);
-        check_file(&path, name, sum, is_hashed).map_err(|reason| damaged(&path, reason))
-    })
+        check_content(&path, sum).map_err(|reason| damaged(&path, reason))
+    })?;
+    stamp::write(folder, &states);
+    Ok(())
 }
 
-fn check_file(path: &Path, name: &str, sum: &FileSum, is_hashed: bool) -> Result<(), String> {
+/// The state of each file, if they have the names and sizes of the manifest.
+fn check_states(folder: &Path, manifest: &Manifest) -> Result<Vec<State>, OpenError> {
+    let files = manifest.files.iter();
+    let states = files.map(|(name, sum)| {
+        let path = folder.join(name);
+        check_state(&path, name, sum).map_err(|reason| damaged(&path, reason))
+    });
+    states.collect()
+}
+
+fn check_state(path: &Path, name: &str, sum: &FileSum) -> Result<State, String> {
     let mut parts = Path::new(name).components();
     if !parts.all(|part| matches!(part, Component::Normal(_))) {
         return Err("its name leaves the folder".to_owned());
     }
-    let mut file = open_regular(path).map_err(|error| error.to_string())?;
-    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
-    if bytes != sum.bytes {
-        return Err(format!("it has {bytes} bytes instead of {}", sum.bytes));
+    let state = files::regular(path).map_err(|error| error.to_string())?;
+    match state.len() == sum.bytes {
+        true => Ok(State::of(&state)),
+        false => Err(format!(
+            "it has {} bytes instead of {}",
+            state.len(),
+            sum.bytes
+        )),
     }
-    if !is_hashed {
-        return Ok(());
-    }
-    let mut content = Vec::new();
-    let read = file.read_to_end(&mut content);
-    read.map_err(|error| error.to_string())?;
-    match *blake3::hash(&content).to_hex() == *sum.blake3 {
+}
+
+fn check_content(path: &Path, sum: &FileSum) -> Result<(), String> {
+    let file = files::open_regular(path).map_err(|error| error.to_string())?;
+    let mut hasher = blake3::Hasher::new();
+    hasher
+        .update_reader(file)
+        .map_err(|error| error.to_string())?;
+    match *hasher.finalize().to_hex() == *sum.blake3 {
         true => Ok(()),
         false => Err("its checksum is wrong".to_owned()),
     }

@@ -1,6 +1,6 @@
 //! Durable writes: under a new name, synced, renamed. The files of a generation are synced together.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,17 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
+    only_regular(file.metadata()?).map(|_| file)
+}
+
+/// What the system says of a file of the index, refused as by [`open_regular`].
+pub(crate) fn regular(path: &Path) -> io::Result<Metadata> {
+    only_regular(fs::symlink_metadata(path)?)
+}
+
+fn only_regular(found: Metadata) -> io::Result<Metadata> {
+    match found.is_file() {
+        true => Ok(found),
         false => Err(io::Error::other("it is not a regular file")),
     }
 }

@@ -22,7 +22,7 @@ use crate::guard::guarded;
 
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "LOCK";
-const READERS: &str = "READERS";
+pub(crate) const READERS: &str = "READERS";
 const PREFIX: &str = "gen-";
 
 /// How often a reader tries again when the generation that it was about to open has been collected.

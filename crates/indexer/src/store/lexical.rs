@@ -3,15 +3,15 @@
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
+mod among;
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::fastfield::Column;
 use tantivy::indexer::IndexWriterOptions;
-use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery,
-};
+use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
@@ -24,6 +24,8 @@ use super::directory::Folder;
 use super::facets::{Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
+
+pub(crate) use among::Allowed;
 
 /// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
 const UPDATE_ARENA: usize = 16_000_000;
@@ -91,6 +93,12 @@ pub(crate) struct Words {
     pub(crate) pairs: Vec<String>,
     /// Weight of the terms in the questions that a document answers; 0 not to look there.
     pub(crate) question_weight: f32,
+}
+
+/// A term to look for, and how much it counts.
+struct Clause {
+    term: Term,
+    weight: f32,
 }
 
 pub(crate) struct LexicalWriter {
@@ -182,24 +190,39 @@ impl Lexical {
         usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
     }
 
-    /// The best `limit` chunks that contain any of `words` and pass `filter`, best first.
+    /// The best `limit` chunks that contain any of `words`, best first; only those in `allowed`, if given.
     pub(crate) fn search(
         &self,
         words: &Words,
-        filter: &Filter,
+        allowed: Option<&Allowed>,
         limit: usize,
     ) -> tantivy::Result<Vec<(Ordinal, f32)>> {
         if words.terms.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        let clause = |field: Field, term: &str, weight: f32| {
-            let term = Term::from_field_text(field, term);
+        let clauses = self.clauses(words);
+        if let Some(allowed) = allowed {
+            return among::search(&self.searcher, clauses, allowed, limit);
+        }
+        let clauses = clauses.map(|Clause { term, weight }| {
             let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
             let query: Box<dyn Query> = match weight {
                 1.0 => query,
                 _ => Box::new(BoostQuery::new(query, weight)),
             };
             (Occur::Should, query)
+        });
+        let query = BooleanQuery::new(clauses.collect());
+        let top = TopDocs::with_limit(limit).order_by_score();
+        let found = self.searcher.search(&query, &top)?.into_iter();
+        let ranked = found.map(|(score, address)| Ok((self.ordinal(address)?, score)));
+        ranked.collect()
+    }
+
+    fn clauses(&self, words: &Words) -> impl Iterator<Item = Clause> {
+        let clause = |field, term: &str, weight| Clause {
+            term: Term::from_field_text(field, term),
+            weight,
         };
         let Fields {
             body,
@@ -207,30 +230,25 @@ impl Lexical {
             questions,
             ..
         } = self.fields;
+        let in_questions = words.question_weight;
         let terms = words.terms.iter();
-        let terms = terms.map(|(term, weight)| clause(body, term, *weight));
+        let asked = terms.clone().filter(move |_| in_questions > 0.0);
+        let terms = terms.map(move |(term, weight)| clause(body, term, *weight));
         let all = words.pairs.iter();
-        let pairs = all.map(|pair| clause(pairs, pair, PAIR_WEIGHT));
-        let asked = words.terms.iter().filter(|_| words.question_weight > 0.0);
-        let asked =
-            asked.map(|(term, weight)| clause(questions, term, words.question_weight * weight));
-        let clauses = terms.chain(pairs).chain(asked).collect();
-        let mut query: Box<dyn Query> = Box::new(BooleanQuery::new(clauses));
-        if let Some(filter) = self.filter_query(filter) {
-            let silent = Box::new(ConstScoreQuery::new(filter, 0.0));
-            let both = vec![(Occur::Must, query), (Occur::Must, silent as _)];
-            query = Box::new(BooleanQuery::new(both));
-        }
-        let top = TopDocs::with_limit(limit).order_by_score();
-        let found = self.searcher.search(&*query, &top)?.into_iter();
-        let ranked = found.map(|(score, address)| Ok((self.ordinal(address)?, score)));
-        ranked.collect()
+        let pairs = all.map(move |pair| clause(pairs, pair, PAIR_WEIGHT));
+        let asked = asked.map(move |(term, weight)| clause(questions, term, in_questions * weight));
+        terms.chain(pairs).chain(asked)
     }
 
     /// The chunks that pass `filter`; `None` if all do.
-    pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<HashSet<Ordinal>>> {
-        let query = self.filter_query(filter);
-        query.map(|query| self.matching(&*query)).transpose()
+    pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Allowed>> {
+        let Some(query) = self.filter_query(filter) else {
+            return Ok(None);
+        };
+        let found = self.searcher.search(&*query, &DocSetCollector)?;
+        let chunks = found.into_iter();
+        let chunks = chunks.map(|address| Ok((address, self.ordinal(address)?)));
+        Ok(Some(Allowed::new(chunks.collect::<tantivy::Result<_>>()?)))
     }
 
     fn matching<C: FromIterator<Ordinal>>(&self, query: &dyn Query) -> tantivy::Result<C> {

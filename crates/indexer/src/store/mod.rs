@@ -5,6 +5,7 @@
 //! index/LOCK                         held by the one writer
 //! index/SOURCE                       which documents the caller last built from; a cache
 //! index/gen-…/manifest.json          versions, segments, checksums
+//! index/gen-…/CHECKED                that the files had these checksums; a cache
 //! index/gen-…/documents.json         which chunks belong to which document
 //! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
 //! index/gen-…/seg-….questions        vectors of the questions that documents say they answer
@@ -29,6 +30,7 @@ pub(crate) mod lexical;
 pub(crate) mod manifest;
 pub(crate) mod map;
 pub(crate) mod mark;
+pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
