@@ -70,3 +70,44 @@ pub(crate) fn write(folder: &Path, files: &[State]) {
         let _ = fs::remove_file(&beside);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_holds_until_a_file_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("seg");
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let state = |text: &str, written: SystemTime| {
+            fs::write(&path, text).expect("written");
+            let file = fs::File::options().append(true).open(&path);
+            let file = file.expect("opened");
+            file.set_modified(written).expect("dated");
+            vec![State::of(&file.metadata().expect("its state"))]
+        };
+        let before = state("one", long_ago);
+        assert!(!is_valid(folder.path(), &before), "nothing is noted");
+        let noted = serde_json::to_vec(&before).expect("serialized");
+        fs::write(folder.path().join(CHECKED), noted).expect("noted");
+        assert!(is_valid(folder.path(), &before));
+        assert!(!is_valid(folder.path(), &state("two", SystemTime::now())));
+    }
+
+    #[test]
+    fn nothing_is_noted_of_a_file_that_was_just_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |written| State {
+            bytes: 3,
+            written: Some(written),
+            inode: None,
+        };
+        let now = SystemTime::now();
+        write(folder.path(), &[file(now - SETTLED / 2)]);
+        assert!(!folder.path().join(CHECKED).exists());
+        let old = [file(now - 2 * SETTLED)];
+        write(folder.path(), &old);
+        assert!(is_valid(folder.path(), &old));
+    }
+}

@@ -91,6 +91,41 @@ fn filters_come_before_the_search() {
 }
 
 #[test]
+fn a_filter_changes_no_score() {
+    let world = world();
+    world.update();
+    // The words are then in two segments, one of which has dead chunks.
+    world.write("experience/skew.md", &edited());
+    world.update();
+    let index = world.open();
+    let mut query = Query::new("hot key 垃圾回收 vertex 热点", 100);
+    query.fusion = Some(Fusion::Bm25);
+    let found = |query: &Query<'_>| {
+        let hits = index.search(query).expect("searched").into_iter();
+        let mut hits: Vec<(String, Language, f32)> = hits
+            .map(|hit| {
+                let score = hit.bm25_score.expect("found by words");
+                (hit.chunk.id, hit.chunk.language, score)
+            })
+            .collect();
+        hits.sort_by(|a, b| a.0.cmp(&b.0));
+        hits
+    };
+    let all = found(&query);
+    for language in [Language::Zh, Language::En] {
+        query.filter.languages = vec![language];
+        let passing: Vec<_> = all.iter().filter(|hit| hit.1 == language).collect();
+        let filtered = found(&query);
+        assert!(passing.len() > 1);
+        assert_eq!(filtered.len(), passing.len());
+        for (filtered, passing) in filtered.iter().zip(passing) {
+            assert_eq!(filtered.0, passing.0);
+            assert!((filtered.2 - passing.2).abs() < 1e-4 * passing.2);
+        }
+    }
+}
+
+#[test]
 fn an_engine_selects_its_documents_and_those_of_every_engine() {
     let world = World::new();
     for (name, engine) in [
