@@ -40,9 +40,8 @@ fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>
 fn most_if_unique(view: &View<'_>, stage: usize, index: usize, inputs: &[f64]) -> f64 {
     let larger = inputs.iter().copied().fold(1.0, f64::max);
     let derived = view.derived();
-    let mut nodes = derived.flow.nodes.iter();
-    let join = nodes.position(|n| n.stage == stage && n.index == index);
-    let kept = join.and_then(|at| derived.kept(at));
+    let join = derived.flow.of_stage(stage).nth(index);
+    let kept = join.and_then(|(node, _)| derived.kept(node));
     match kept.is_some_and(|k| k.left && k.right) {
         true => larger.max(inputs.iter().sum()),
         false => larger,
