@@ -34,6 +34,8 @@ pub struct View<'a> {
     pub(crate) short_s: Option<f64>,
     /// Pace of the job's own sorts, 1 the usual; unset until somebody asked.
     pub(crate) sort_pace: OnceCell<f64>,
+    /// How many times longer tasks take because they share cores; unset until somebody asked.
+    pub(crate) contention: OnceCell<f64>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -65,6 +67,7 @@ impl<'a> View<'a> {
             derived: Derived::none(job),
             short_s: None,
             sort_pace: OnceCell::new(),
+            contention: OnceCell::new(),
             uneven: Vec::new(),
         };
         view.derived = Derived::of(job, |stage, operator| {

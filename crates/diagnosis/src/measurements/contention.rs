@@ -22,6 +22,10 @@ const PYTHON_TASK_MS: f64 = 50.0;
 /// the median over its stages of the run time over processor time and known waits. What runs outside the
 /// tasks hides it, so a stage that waits for Python tells nothing.
 pub(crate) fn contention(view: &View<'_>) -> f64 {
+    *view.contention.get_or_init(|| median_contention(view))
+}
+
+fn median_contention(view: &View<'_>) -> f64 {
     let Some(app) = view.job.spark.as_deref() else {
         return 1.0;
     };
