@@ -3,11 +3,19 @@
 use job::model::ExchangeKind;
 
 use super::contention::contention;
+use crate::impact::StageWork;
 use crate::settings::Threshold;
 use crate::view::View;
 
-/// Share of the time of a vertex that its start-up may take.
-const SMALL_START: f64 = 0.2;
+/// Start-up over all time of a stage's vertices from which they count as tiny.
+pub(crate) static MIN_START: Threshold = Threshold {
+    name: "tiny_vertices.min_start_share",
+    default: 0.2,
+    unit: "share",
+    reason_zh: "启动一个顶点需 1–3 秒；占到五分之一，说明顶点的数据太少",
+    reason_en: "starting a vertex takes one to three seconds; a fifth of its time means that it has too little to do",
+    source: "judgement; the replayed saving decides",
+};
 
 /// Milliseconds that a task of an application takes for nothing, on an idle core.
 const EMPTY_TASK_MS: f64 = 10.0;
@@ -96,7 +104,7 @@ pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let by_bytes = bytes_read(view, stage)? / view.limit(&LEAST_BYTES);
     let start_s = work.start_s() / work.vertices.len().max(1) as f64;
     let own_s = (work.run_s() - overhead_s(view, stage)?).max(0.0);
-    let by_time = own_s * SMALL_START / start_s.max(f64::MIN_POSITIVE);
+    let by_time = own_s * view.limit(&MIN_START) / start_s.max(f64::MIN_POSITIVE);
     let most = by_bytes.max(by_time).ceil().max(1.0) as usize;
     Some(fitting_vertices(view, stage)?.max(most.min(run.tokens)))
 }
@@ -104,19 +112,25 @@ pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 /// Seconds that the vertices of a stage run without working on rows: what their operators do not take, or in
 /// an application what an empty task takes, which its tasks do not time.
 pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
-    let run = &view.run.as_ref()?.stages[stage];
-    let work_s = view.stage_ms(stage) / 1000.0;
+    let work = &view.run.as_ref()?.stages[stage];
+    let (run_s, operators_s) = (work.run_s(), view.stage_ms(stage) / 1000.0);
+    let untimed_s = (run_s - operators_s).max(0.0);
     if view.job.spark.is_some() {
-        let mut runs: Vec<f64> = run.vertices.iter().map(|v| v.run_s).collect();
-        runs.sort_by(f64::total_cmp);
-        let shortest = runs.get(runs.len() / 20)?;
-        let empty = shortest.min(EMPTY_TASK_MS * contention(view) / 1000.0);
-        return Some(empty * runs.len() as f64 + (run.run_s() - work_s).max(0.0));
+        return Some(empty_tasks_s(view, work)? + untimed_s);
     }
-    Some(match work_s > 0.0 {
-        true => (run.run_s() - work_s).max(0.0),
-        false => run.run_s() * 0.5,
+    Some(match operators_s > 0.0 {
+        true => untimed_s,
+        false => run_s * 0.5,
     })
+}
+
+/// Seconds that the tasks of a stage would take without rows: at most what its shortest twentieth takes.
+fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
+    let mut runs: Vec<f64> = work.vertices.iter().map(|v| v.run_s).collect();
+    runs.sort_by(f64::total_cmp);
+    let shortest = runs.get(runs.len() / 20)?;
+    let empty_s = shortest.min(EMPTY_TASK_MS * contention(view) / 1000.0);
+    Some(empty_s * runs.len() as f64)
 }
 
 /// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on

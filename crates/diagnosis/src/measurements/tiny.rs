@@ -3,22 +3,12 @@
 use job::model::{Operator, Source, Table};
 
 use super::load;
-use super::sizing::{bytes_read, merged_vertices, overhead_s};
+use super::sizing::{MIN_START, bytes_read, merged_vertices, overhead_s};
 use crate::impact::{Saved, regroup};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::Bytes;
 use report::{Evidence, text};
-
-/// Start-up over all time of a stage's vertices from which they count as tiny.
-pub(crate) static MIN_START: Threshold = Threshold {
-    name: "tiny_vertices.min_start_share",
-    default: 0.2,
-    unit: "share",
-    reason_zh: "启动一个顶点需 1–3 秒；占到五分之一，说明顶点的数据太少",
-    reason_en: "starting a vertex takes one to three seconds; a fifth of its time means that it has too little to do",
-    source: "judgement; the replayed saving decides",
-};
 
 /// Mean size up to which a file is small.
 pub(crate) static MAX_FILE: Threshold = Threshold {

@@ -5,10 +5,10 @@ use job::model::Application;
 
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
+use crate::measurements::sizing::MIN_START;
 use crate::measurements::tasks::{saved_by_merging, scans, small_files};
 use crate::measurements::tiny::{
-    Files, MAX_FILE, MIN_FILES, MIN_START, evidence as load_evidence, is_tiny, reads_small_files,
-    saved,
+    Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;

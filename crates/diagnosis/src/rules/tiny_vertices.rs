@@ -5,10 +5,10 @@ use job::info::Information;
 
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
-use crate::measurements::sizing::{LEAST_BYTES, bytes_read};
+use crate::measurements::sizing::{LEAST_BYTES, MIN_START, bytes_read};
 use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::{
-    MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
+    evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
