@@ -64,18 +64,22 @@ impl Rule for BroadcastTooLarge {
                 m.contains("Could not execute broadcast") || m.contains("Cannot broadcast")
             })
         });
+        let rates = Rates::of(view);
         for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
             let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
             let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
             let is_large =
-                of_limit > 1.0 && driver_s(app, exchange) > shuffle_s(view, app, exchange);
+                of_limit > 1.0 && driver_s(app, exchange) > shuffle_s(view, &rates, exchange);
             if (view.failed() && timed_out) || (!view.failed() && is_large) {
                 result.found(view, symptom(view, app, exchange));
             } else if !is_large {
                 result.under(of_limit.min(0.99), || evidence(view, app, exchange));
             }
         }
-        result.cleared_by(text!("广播的数据都不大", "nothing large is broadcast"))
+        result.cleared_by(text!(
+            "没有得不偿失的大广播",
+            "nothing large is broadcast that costs more than it saves"
+        ))
     }
 }
 
@@ -92,14 +96,13 @@ fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
 }
 
 /// Seconds that it takes to shuffle what the broadcast leaves in its place: the rows of the other side.
-fn shuffle_s(view: &View<'_>, app: &Application, exchange: &Exchange) -> f64 {
+fn shuffle_s(view: &View<'_>, rates: &Rates, exchange: &Exchange) -> f64 {
     let Some(run) = &view.run else {
         return 0.0;
     };
     let readers = exchange.readers.iter().filter_map(|s| run.stages.get(*s));
     let bytes: f64 = readers.map(StageWork::bytes).sum();
-    let slots = app.slots().map_or(1.0, f64::from);
-    bytes * Rates::of(view).moving() / slots.max(1.0) / 1000.0
+    bytes * rates.moving() / run.tokens.max(1) as f64 / 1000.0
 }
 
 fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
