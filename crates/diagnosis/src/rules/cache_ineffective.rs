@@ -51,10 +51,11 @@ impl Rule for IneffectiveCache {
         let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
             return result;
         };
-        for shared in shared(&app.executions).into_iter().chain(alike(view, app)) {
-            match repeated(view, &shared) {
-                Some(repeated) => result.found(view, symptom(view, app, &shared, repeated)),
-                None => result.under(0.5, || evidence(app, view, &shared)),
+        let of_executions = shared_parts(&app.executions).into_iter();
+        for same in of_executions.chain(alike_stages(view, app)) {
+            match repeated(view, &same) {
+                Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
+                None => result.under(0.5, || evidence(view, app, &same)),
             }
         }
         result.cleared_by(text!(
@@ -64,56 +65,62 @@ impl Rule for IneffectiveCache {
     }
 }
 
-/// What computes the same rows as another does.
+/// What computes rows, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Again {
-    /// An execution, by its index.
+enum ComputedBy {
     Execution(usize),
     /// A stage of a job without a plan.
     Stage(usize),
 }
 
-/// What is computed several times from the same source.
-struct Shared {
-    /// What computes it, and the stages in which it does.
-    by: Vec<(Again, BTreeSet<usize>)>,
+/// One of several computations of the same rows.
+#[derive(Debug, PartialEq, Eq)]
+struct Computation {
+    by: ComputedBy,
+    /// Stages in which it runs.
+    stages: BTreeSet<usize>,
 }
 
-/// Stages that must start from the same RDDs, and how far their times may be off the median.
+/// Stages that must start from the same RDDs.
 const LEAST_ALIKE: usize = 3;
 
+/// How far their times may be off the median, as a share of it.
 const LIKE: f64 = 0.3;
 
 /// Stages of different jobs that start from the same RDDs and take about as long as each other. Nothing tells
 /// which functions they run, so that fewer or less alike prove nothing.
-fn alike(view: &View<'_>, app: &Application) -> Vec<Shared> {
+fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     let Some(run) = view.run.as_ref() else {
         return Vec::new();
     };
+    // the last such stage of each job
     let mut starts: BTreeMap<&[u32], BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
-        let planned = stage.execution.is_some() || stage.sources.is_empty();
-        if let Some(job) = stage.job.filter(|_| !planned) {
+        let is_known = stage.execution.is_none() && !stage.sources.is_empty();
+        if let Some(job) = stage.job.filter(|_| is_known) {
             starts.entry(&stage.sources).or_default().insert(job, at);
         }
     }
-    let of_start = |stages: BTreeMap<usize, usize>| {
-        let stages: Vec<usize> = stages.into_values().collect();
-        let work = |s: &usize| run.stages[*s].run_s();
-        let mut works: Vec<f64> = stages.iter().map(work).collect();
+    let work = |s: &usize| run.stages[*s].run_s();
+    let computation = |s| Computation {
+        by: ComputedBy::Stage(s),
+        stages: BTreeSet::from([s]),
+    };
+    let of_start = |of_jobs: BTreeMap<usize, usize>| {
+        let mut works: Vec<f64> = of_jobs.values().map(work).collect();
         works.sort_by(f64::total_cmp);
         let median = works.get(works.len() / 2).copied()?;
-        let usual = |s: &usize| (work(s) / median - 1.0).abs() <= LIKE;
-        let by = stages.into_iter().filter(usual);
-        let by: Vec<_> = by.map(|s| (Again::Stage(s), BTreeSet::from([s]))).collect();
-        (by.len() >= LEAST_ALIKE).then_some(Shared { by })
+        let is_usual = |s: &usize| (work(s) / median - 1.0).abs() <= LIKE;
+        let alike = of_jobs.into_values().filter(is_usual).map(computation);
+        let alike: Vec<Computation> = alike.collect();
+        (alike.len() >= LEAST_ALIKE).then_some(alike)
     };
     starts.into_values().filter_map(of_start).collect()
 }
 
 /// The parts of plans that executions have in common, from the files on, the most frequent and then the longest
 /// first. Each execution counts for one of them.
-fn shared(executions: &[Execution]) -> Vec<Shared> {
+fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
     let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
@@ -133,13 +140,11 @@ fn shared(executions: &[Execution]) -> Vec<Shared> {
         nodes.retain(|at, _| !taken.contains(at));
         if nodes.len() > 1 {
             taken.extend(nodes.keys().copied());
-            let by = |(at, node): (usize, usize)| {
-                let stages = stages_below(&executions[at].plan, node);
-                (Again::Execution(at), stages)
+            let computation = |(at, node): (usize, usize)| Computation {
+                by: ComputedBy::Execution(at),
+                stages: stages_below(&executions[at].plan, node),
             };
-            found.push(Shared {
-                by: nodes.into_iter().map(by).collect(),
-            });
+            found.push(nodes.into_iter().map(computation).collect());
         }
     }
     found
@@ -160,11 +165,10 @@ impl Parts {
     fn of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
         let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
         let mut all = vec![None; plan.len()];
-        // a node stands before those whose rows it takes
+        // a node is before those whose rows it takes
         for (at, node) in plan.iter().enumerate().rev() {
-            let own = below[at]
-                .take()
-                .and_then(|inputs| self.put_out(node, inputs));
+            let inputs = below[at].take();
+            let own = inputs.and_then(|inputs| self.put_out(node, inputs));
             if let Some(parent) = node.parent.filter(|p| *p < at) {
                 match (own, &mut below[parent]) {
                     (Some(own), Some(inputs)) => inputs.push(own),
@@ -228,11 +232,6 @@ fn files(node: &SparkNode) -> Option<String> {
 /// A step that computes something, without the numbers that Spark gives columns. A condition that only
 /// excludes nulls is made up for a join.
 fn step(node: &SparkNode) -> Option<String> {
-    if node.name.contains("Aggregate") {
-        let text = plain(&node.text);
-        let keys = text.split_once("keys=[")?.1.split(']').next()?;
-        return Some(format!("groups of [{keys}]"));
-    }
     const STEPS: [&str; 6] = [
         "Filter",
         "Join",
@@ -241,6 +240,11 @@ fn step(node: &SparkNode) -> Option<String> {
         "MapInPandas",
         "Window",
     ];
+    if node.name.contains("Aggregate") {
+        let text = plain(&node.text);
+        let keys = text.split_once("keys=[")?.1.split(']').next()?;
+        return Some(format!("groups of [{keys}]"));
+    }
     if !STEPS.iter().any(|s| node.name.contains(s)) {
         return None;
     }
@@ -268,36 +272,36 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// The work that executions repeat.
+/// Work that is done several times.
 struct Repeated {
-    /// Stages that do it again, each with the seconds of work of its execution's part.
+    /// Stages that do it again, each with the seconds of work of its computation.
     again: Vec<(usize, f64)>,
     /// Seconds of work that the cheapest of them takes.
     shared_s: f64,
     first: Option<usize>,
 }
 
-/// The work that executions repeat; `None` if fewer than two of them are known to do it.
-fn repeated(view: &View<'_>, shared: &Shared) -> Option<Repeated> {
+/// The work that is repeated; `None` if fewer than two computations are known to do it.
+fn repeated(view: &View<'_>, same: &[Computation]) -> Option<Repeated> {
     let run = view.run.as_ref()?;
     // executions that read a cache show the stages that have filled it
     let mut seen = BTreeSet::new();
-    let mut known = |(_, of): &(Again, BTreeSet<usize>)| -> Vec<usize> {
-        let known = of.iter().copied().filter(|s| *s < run.stages.len());
+    let mut own = |computation: &Computation| -> Vec<usize> {
+        let known = computation.stages.iter().copied();
+        let known = known.filter(|s| *s < run.stages.len());
         known.filter(|s| seen.insert(*s)).collect()
     };
-    let stages: Vec<Vec<usize>> = shared.by.iter().map(&mut known).collect();
-    let work = |of: &Vec<usize>| of.iter().map(|s| run.stages[*s].run_s()).sum::<f64>();
+    let stages: Vec<Vec<usize>> = same.iter().map(&mut own).collect();
+    let work = |own: &Vec<usize>| own.iter().map(|s| run.stages[*s].run_s()).sum::<f64>();
     let works: Vec<f64> = stages.iter().map(work).filter(|w| *w > 0.0).collect();
     let shared_s = works.iter().copied().reduce(f64::min)?;
     if works.len() < 2 {
         return None;
     }
     let first = stages.first().and_then(|s| s.first().copied());
-    let again = stages.iter().skip(1);
-    let again = again.flat_map(|of| {
-        let all = work(of);
-        of.iter().map(move |s| (*s, all))
+    let again = stages.iter().skip(1).flat_map(|own| {
+        let all = work(own);
+        own.iter().map(move |s| (*s, all))
     });
     Some(Repeated {
         again: again.collect(),
@@ -306,13 +310,18 @@ fn repeated(view: &View<'_>, shared: &Shared) -> Option<Repeated> {
     })
 }
 
-fn symptom(view: &View<'_>, app: &Application, shared: &Shared, repeated: Repeated) -> Symptom {
+fn symptom(
+    view: &View<'_>,
+    app: &Application,
+    same: &[Computation],
+    repeated: Repeated,
+) -> Symptom {
     let Repeated {
         again,
         shared_s,
         first,
     } = repeated;
-    let n = shared.by.len() as f64;
+    let n = same.len() as f64;
     Symptom {
         cause: Cause::IneffectiveCache,
         stage: again.first().map(|(s, _)| *s).or(first),
@@ -323,7 +332,7 @@ fn symptom(view: &View<'_>, app: &Application, shared: &Shared, repeated: Repeat
             n = TIME.count(n),
             time = Seconds(shared_s),
         ),
-        evidence: evidence(app, view, shared),
+        evidence: evidence(view, app, same),
         saved: view.saved(move |stages| {
             for (s, all) in &again {
                 scale_run(&mut stages[*s], 1.0 - (shared_s / all).min(1.0));
@@ -334,24 +343,28 @@ fn symptom(view: &View<'_>, app: &Application, shared: &Shared, repeated: Repeat
     }
 }
 
-fn evidence(app: &Application, view: &View<'_>, shared: &Shared) -> Vec<Evidence> {
-    let fact = |(again, _): &(Again, BTreeSet<usize>)| {
-        let execution = match again {
-            Again::Execution(at) => &app.executions[*at],
-            Again::Stage(at) => return Some(started(view, app, *at)),
-        };
-        let place = execution.plan.iter().find_map(files)?;
-        let id = execution.id;
-        let sentence = text!(
-            "SQL 执行 {id} 从 {place} 计算",
-            "SQL execution {id} computes from {place}",
-        );
-        Some(view.word("Location", &place, app.at_line(execution.line), sentence))
+fn evidence(view: &View<'_>, app: &Application, same: &[Computation]) -> Vec<Evidence> {
+    let fact = |computation: &Computation| match computation.by {
+        ComputedBy::Execution(at) => files_of(view, app, at),
+        ComputedBy::Stage(at) => Some(rdds_of(view, app, at)),
     };
-    shared.by.iter().filter_map(fact).take(6).collect()
+    same.iter().filter_map(fact).take(6).collect()
 }
 
-fn started(view: &View<'_>, app: &Application, at: usize) -> Evidence {
+/// The files that an execution starts from.
+fn files_of(view: &View<'_>, app: &Application, at: usize) -> Option<Evidence> {
+    let execution = &app.executions[at];
+    let place = execution.plan.iter().find_map(files)?;
+    let id = execution.id;
+    let sentence = text!(
+        "SQL 执行 {id} 从 {place} 计算",
+        "SQL execution {id} computes from {place}",
+    );
+    Some(view.word("Location", &place, app.at_line(execution.line), sentence))
+}
+
+/// The RDDs that a stage starts from.
+fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
     let stage = &app.stages[at];
     let sources: Vec<String> = stage.sources.iter().map(u32::to_string).collect();
     let sources = sources.join(", ");
@@ -399,7 +412,7 @@ mod tests {
         }
     }
 
-    /// An execution whose nodes each take the rows of the next; those of the first two stages.
+    /// An execution whose nodes each take the rows of the next, each in a separate stage.
     fn execution(nodes: &[(&str, &str)]) -> Execution {
         let chained = |(at, (name, text)): (usize, &(&str, &str))| SparkNode {
             parent: at.checked_sub(1),
@@ -421,12 +434,15 @@ mod tests {
         let hours = top("HashAggregate(keys=[h#2], functions=[])");
         let all = top("HashAggregate(keys=[], functions=[max(n#3)])");
         let other = execution(&[("HashAggregate", "HashAggregate(keys=[z#1])"), scan]);
-        let found = shared(&[hours.clone(), other.clone(), all.clone(), hours.clone()]);
+        let found = shared_parts(&[hours.clone(), other.clone(), all.clone(), hours.clone()]);
         let below = BTreeSet::from([2, 3]);
-        let again = [0, 2, 3].map(|at| (Again::Execution(at), below.clone()));
+        let same = [0, 2, 3].map(|at| Computation {
+            by: ComputedBy::Execution(at),
+            stages: below.clone(),
+        });
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].by, again);
+        assert_eq!(found[0], same);
         let cached = execution(&[groups, ("InMemoryTableScan", ""), groups, scan]);
-        assert!(shared(&[cached, other]).is_empty());
+        assert!(shared_parts(&[cached, other]).is_empty());
     }
 }
