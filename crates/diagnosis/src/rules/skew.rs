@@ -153,7 +153,7 @@ fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
         let rows = rows_node(view, stage, edge);
         let largest = rows.and_then(|node| view.measured(&node.rows_max, "rows"));
         let mut facts: Vec<Evidence> = largest.into_iter().collect();
-        facts.extend(ratio_fact(view, stage, rows, edge, ratio));
+        facts.extend(ratio_fact(view, stage, rows, ratio, edge.is_none()));
         facts
     });
 }
@@ -179,20 +179,15 @@ fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
 
 fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     let edge = u.edge.map(|e| &view.job.edges[e]);
-    let lines = match edge {
-        _ if let Some(join) = u.join => view.lines(u.stage, join),
-        Some(edge) => view
-            .consumer_of(edge)
-            .and_then(|(op, _)| view.lines(u.stage, op)),
-        None => view
-            .extracts(u.stage)
-            .next()
-            .and_then(|(op, _)| view.lines(u.stage, op)),
+    let input = || match edge {
+        Some(edge) => view.consumer_of(edge),
+        None => view.extracts(u.stage).next(),
     };
+    let operator = u.join.or_else(|| Some(input()?.0));
     Symptom {
         cause: u.cause,
         stage: Some(u.stage),
-        lines,
+        lines: operator.and_then(|operator| view.lines(u.stage, operator)),
         summary: summarize(view, u),
         evidence: evidence(view, u),
         saved: u.saved.clone(),
@@ -214,20 +209,22 @@ fn strength(u: &Uneven) -> f64 {
 
 fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     let stage = view.name(u.stage);
+    let share = Share(u.largest_share.min(1.0));
+    let ratio = format!("{:.1}", u.ratio);
+    if u.join.is_some() {
+        return text!(
+            "{stage} 的连接输出不均匀：最大的顶点输出 {share} 的行，是均值的 {ratio} 倍，因为它有匹配最多的键值",
+            "the join in {stage} puts out uneven rows: one vertex has the key that matches most and {share} of them, {ratio} times the mean",
+            share = share,
+        );
+    }
     let named = u.edge.map(|e| view.job.edges[e].keys.join(", "));
     let keys = match named.filter(|keys| !keys.is_empty()) {
         Some(keys) => text!("{keys}", "{keys}"),
         // an RDD has keys without names
         None => text!("键值", "its keys"),
     };
-    let share = Share(u.largest_share.min(1.0));
-    let ratio = format!("{:.1}", u.ratio);
     match u.cause {
-        _ if u.join.is_some() => text!(
-            "{stage} 的连接输出不均匀：最大的顶点输出 {share} 的行，是均值的 {ratio} 倍，因为它有匹配最多的键值",
-            "the join in {stage} puts out uneven rows: one vertex has the key that matches most and {share} of them, {ratio} times the mean",
-            share = share,
-        ),
         Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
             let what = if u.cause == Cause::JoinHotKey {
                 text!("连接", "join")
@@ -308,7 +305,7 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
     }
-    facts.extend(ratio_fact(view, u.stage, rows, u.edge, u.ratio));
+    facts.extend(ratio_fact(view, u.stage, rows, u.ratio, u.edge.is_none()));
     facts.extend(hot_fact(view, u));
     facts.extend(hot_column_fact(view, u));
     facts.extend(slowest(view, u.stage));
@@ -319,9 +316,9 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
 fn ratio_fact(
     view: &View<'_>,
     stage: usize,
-    counted: Option<&OperatorFacts>,
-    edge: Option<usize>,
+    rows: Option<&OperatorFacts>,
     ratio: f64,
+    is_stored: bool,
 ) -> Option<Evidence> {
     let stated = || {
         let stated = view.facts[stage].stated.as_ref()?;
@@ -331,8 +328,8 @@ fn ratio_fact(
         Some((metric, max.source()))
     };
     let by_rows = || {
-        let (max, rows) = (counted?.rows_max.as_ref()?, counted?.rows.as_ref()?);
-        let metric = format!("{} / ({} / vertices)", max.metric, rows.metric);
+        let (max, all) = (rows?.rows_max.as_ref()?, rows?.rows.as_ref()?);
+        let metric = format!("{} / ({} / vertices)", max.metric, all.metric);
         Some((metric, max.source()))
     };
     let by_events = || {
@@ -346,10 +343,9 @@ fn ratio_fact(
         stage = view.name(stage),
         shown = format!("{ratio:.1}"),
     );
-    let limit = view.limit(if edge.is_some() {
-        &MIN_RATIO
-    } else {
-        &MIN_LAYOUT_RATIO
+    let limit = view.limit(match is_stored {
+        true => &MIN_LAYOUT_RATIO,
+        false => &MIN_RATIO,
     });
     let fact = view.number(&metric, ratio, "ratio", source, sentence);
     Some(fact.expecting(format!("<= {limit:.1}")))
