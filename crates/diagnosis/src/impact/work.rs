@@ -50,15 +50,14 @@ pub(super) fn stage_works(
         }
     }
     let most = most_vertices(facts);
-    // tasks of an application tell themselves what sending them took
-    let dispatched = if job.spark.is_some() { 0 } else { tokens };
+    // tasks of an application record themselves what sending them took, so none of their waits counts
+    let at_once = if job.spark.is_some() { 0 } else { tokens };
     let works = inputs.into_iter().zip(facts).enumerate();
     works
         .map(|(stage, (mut inputs, facts))| {
             inputs.sort_unstable();
             inputs.dedup();
-            let (vertices, basis) =
-                vertices(job.stages[stage].runs.as_ref(), facts, most, dispatched);
+            let (vertices, basis) = vertices(job.stages[stage].runs.as_ref(), facts, most, at_once);
             let handover_s = handover_s(job, stage, &inputs);
             let work = StageWork {
                 inputs,
@@ -113,10 +112,10 @@ fn vertices(
     runs: Option<&StageRuns>,
     facts: &StageFacts,
     most: u64,
-    tokens: usize,
+    at_once: usize,
 ) -> (Vec<VertexWork>, Basis) {
     if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
-        let mut vertices = from_events(runs, tokens);
+        let mut vertices = from_events(runs, at_once);
         vertices.extend(unseen(facts, runs, &vertices, most));
         return (vertices, Basis::Events);
     }
@@ -140,10 +139,10 @@ fn vertices(
 
 /// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
 /// a running attempt are left out: they hold tokens, but nothing waits for them.
-fn from_events(runs: &StageRuns, tokens: usize) -> Vec<VertexWork> {
+fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     let mut by_vertex: Vec<&VertexRun> = runs.runs.iter().collect();
     by_vertex.sort_by_key(|r| (r.index, r.created_ms, r.ended_ms));
-    let dispatch_s = dispatch_s(&by_vertex, tokens);
+    let dispatch_s = dispatch_s(&by_vertex, at_once);
     let mut vertices: Vec<VertexWork> = by_vertex
         .chunk_by(|a, b| a.index == b.index)
         .map(vertex_of_attempts)
@@ -155,14 +154,14 @@ fn from_events(runs: &StageRuns, tokens: usize) -> Vec<VertexWork> {
 }
 
 /// Seconds for which a token is held before the process starts: what the vertices wait that do
-/// not have to wait for a token, the shortest twentieth of as many as there are tokens.
-fn dispatch_s(runs: &[&VertexRun], tokens: usize) -> f64 {
+/// not have to wait for a token, the shortest twentieth of as many as run at once.
+fn dispatch_s(runs: &[&VertexRun], at_once: usize) -> f64 {
     let mut waits: Vec<i64> = runs
         .iter()
         .map(|r| (r.started_ms - r.queued_ms).max(0))
         .collect();
     waits.sort_unstable();
-    waits.truncate(tokens);
+    waits.truncate(at_once);
     let shortest = waits.get(waits.len() / 20).copied().unwrap_or(0);
     (shortest as f64 / 1000.0).min(MAX_DISPATCH_S)
 }

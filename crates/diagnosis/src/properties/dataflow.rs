@@ -180,18 +180,18 @@ impl<'a> Dataflow<'a> {
                 }
             }
         }
-        self.cut_circles();
+        self.cut_cycles();
     }
 
-    /// Forgets what feeds operators that have no place, because they are on a circle or behind one, so that every
-    /// way through the operators ends. No plan has circles, only a broken file.
-    fn cut_circles(&mut self) {
+    /// Removes the connections between operators that have no place, because they are on a cycle or behind one, so
+    /// that every path through the operators ends. No plan has cycles, only a broken file.
+    fn cut_cycles(&mut self) {
         let place = &self.place;
-        let is_open = |n: usize| place[n] == usize::MAX;
+        let has_place = |node: usize| place[node] != usize::MAX;
         let nodes = self.nodes.iter_mut().enumerate();
-        for (_, node) in nodes.filter(|(n, _)| is_open(*n)) {
+        for (_, node) in nodes.filter(|(at, _)| !has_place(*at)) {
             for feed in &mut node.inputs {
-                feed.node = feed.node.filter(|from| !is_open(*from));
+                feed.node = feed.node.filter(|from| has_place(*from));
             }
             node.readers.clear();
         }
