@@ -3,6 +3,7 @@
 use super::collect::Collector;
 use super::failure::TaskFailure;
 use super::stages::{self, Index};
+use super::start::{cores_awaited, first_executor};
 use crate::model::{Job, JobError, JobState, Source};
 
 /// Fills the job information.
@@ -54,10 +55,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     }
     let executor = first_executor(log);
     let awaited = cores_awaited(log).filter(|at| executor.is_some_and(|(first, _)| first < *at));
-    let first = match (executor, awaited) {
-        (Some((_, line)), Some(at)) => Some((at, line)),
-        _ => executor,
-    };
+    let ready = executor.map(|(came, line)| (awaited.unwrap_or(came), line));
     let first_job = app.jobs.first().map(|j| j.submitted_ms);
     let mut states: Vec<(&str, i64)> = Vec::new();
     states.extend(submitted.map(|at| ("Queued", at)));
@@ -65,13 +63,13 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     // without executors the driver's own work is no waiting; a job that was submitted waits
     states.extend(
         first_job
-            .filter(|at| first.is_none_or(|(first, _)| *at < first))
+            .filter(|at| ready.is_none_or(|(ready, _)| *at < ready))
             .map(|at| ("WaitingForCapacity", at)),
     );
-    let cores = executor.filter(|_| awaited.is_some());
-    states.extend(cores.map(|(at, _)| ("WaitingForCapacity", at)));
-    states.extend(first.map(|(at, _)| ("Running", at)));
-    let running = first.or(started);
+    let short_of_cores = executor.filter(|_| awaited.is_some());
+    states.extend(short_of_cores.map(|(at, _)| ("WaitingForCapacity", at)));
+    states.extend(ready.map(|(at, _)| ("Running", at)));
+    let running = ready.or(started);
     if let Some((start, from)) = running {
         info.started_ms = Some(start);
         info.sources.insert("started_ms", line(from));
@@ -84,9 +82,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         .windows(2)
         .filter(|pair| pair[0].0 != "Starting" && pair[0].0 != "Running");
     let waited: i64 = waits.map(|pair| pair[1].1 - pair[0].1).sum();
-    if first.is_some() && submitted.is_some() {
+    if let Some((_, from)) = ready.filter(|_| submitted.is_some()) {
         info.queued_seconds = Some(waited.max(0) as f64 / 1e3);
-        let from = first.map_or(0, |(_, from)| from);
         info.sources.insert("queued_seconds", line(from));
     }
     info.states = states
@@ -97,71 +94,6 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         info.tokens = Some(slots);
         let added = app.executors.iter().map(|e| e.line).min().unwrap_or(0);
         info.sources.insert("tokens", line(added));
-    }
-}
-
-/// Until when the application waits for the share of its cores with which it is content to begin, or for as
-/// long as it is set to; `None` where it does not wait, or the settings don't say for how many.
-fn cores_awaited(log: &Collector) -> Option<i64> {
-    let app = &log.app;
-    let setting = |name: &str| app.configuration.get(name).map(|v| v.trim());
-    let number = |name: &str| setting(name)?.parse::<f64>().ok();
-    let (start, _) = log.started?;
-    let first_job = app.jobs.first()?.submitted_ms;
-    // the cluster managers but Spark's own have a share of their own
-    let managed =
-        setting("spark.master").is_some_and(|m| m.starts_with("yarn") || m.starts_with("k8s"));
-    let share = number("spark.scheduler.minRegisteredResourcesRatio");
-    let share = share.or(managed.then_some(0.8)).filter(|s| *s > 0.0)?;
-    let executors = number("spark.executor.instances");
-    let of_executors = executors.map(|n| n * number("spark.executor.cores").unwrap_or(1.0));
-    let wanted = number("spark.cores.max").or(of_executors)? * share;
-    let longest = setting("spark.scheduler.maxRegisteredResourcesWaitingTime");
-    let longest = longest.map_or(Some(30_000), milliseconds)?;
-    let mut came: Vec<(i64, u32)> = app
-        .executors
-        .iter()
-        .filter_map(|e| Some((e.added_ms?, e.cores?)))
-        .collect();
-    came.sort_unstable();
-    let mut cores = 0.0;
-    let enough = came.into_iter().find(|(_, more)| {
-        cores += f64::from(*more);
-        cores >= wanted
-    });
-    let enough = enough.map(|(at, _)| at);
-    let until = enough
-        .unwrap_or(i64::MAX)
-        .min(start.saturating_add(longest));
-    Some(until).filter(|until| *until <= first_job)
-}
-
-/// A duration of a setting: `30s`, `500ms`, `2min`; without a unit it is in milliseconds.
-fn milliseconds(text: &str) -> Option<i64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
-}
-
-/// When the first executor came, and the line that says so.
-fn first_executor(log: &Collector) -> Option<(i64, u64)> {
-    let added = log
-        .app
-        .executors
-        .iter()
-        .filter_map(|e| Some((e.added_ms?, e.line)));
-    let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
-    let launched = tasks.map(|t| (t.launched_ms, t.line)).min();
-    match added.min() {
-        // a task shows that there was one
-        Some(added) => Some(launched.filter(|task| task.0 < added.0).unwrap_or(added)),
-        None => launched,
     }
 }
 

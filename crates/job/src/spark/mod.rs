@@ -20,6 +20,7 @@ mod operators;
 mod plan;
 mod plan_text;
 mod stages;
+mod start;
 mod tasks;
 
 use std::fs::File;

@@ -1,0 +1,154 @@
+//! When an application could begin to run: when its first executor came, and until when it waited for more.
+
+use super::collect::Collector;
+use crate::model::Application;
+
+/// Share of the cores that cluster managers other than Spark's own wait for where no setting says it.
+const MANAGED_SHARE: f64 = 0.8;
+
+/// Milliseconds that an application waits for cores at most where no setting says it.
+const LONGEST_MS: i64 = 30_000;
+
+/// When the first executor came, and the line that says so.
+pub(super) fn first_executor(log: &Collector) -> Option<(i64, u64)> {
+    let added = log
+        .app
+        .executors
+        .iter()
+        .filter_map(|e| Some((e.added_ms?, e.line)));
+    let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
+    let launched = tasks.map(|t| (t.launched_ms, t.line)).min();
+    match added.min() {
+        // a task shows that there was one
+        Some(added) => Some(launched.filter(|task| task.0 < added.0).unwrap_or(added)),
+        None => launched,
+    }
+}
+
+/// Until when the application waits for the cores without which it does not begin, at most for as long as a
+/// setting says; `None` where it does not wait, or the settings don't say for how many.
+pub(super) fn cores_awaited(log: &Collector) -> Option<i64> {
+    let app = &log.app;
+    let (start, _) = log.started?;
+    let first_job = app.jobs.first()?.submitted_ms;
+    let wanted = cores_wanted(app)?;
+    let longest = setting(app, "spark.scheduler.maxRegisteredResourcesWaitingTime");
+    let longest = longest.map_or(Some(LONGEST_MS), milliseconds)?;
+    let latest = start.saturating_add(longest);
+    let until = cores_came(app, wanted).map_or(latest, |came| came.min(latest));
+    (until <= first_job).then_some(until)
+}
+
+/// Cores without which an application does not begin.
+fn cores_wanted(app: &Application) -> Option<f64> {
+    let number = |name: &str| setting(app, name)?.parse::<f64>().ok();
+    let is_managed =
+        setting(app, "spark.master").is_some_and(|m| m.starts_with("yarn") || m.starts_with("k8s"));
+    let share = number("spark.scheduler.minRegisteredResourcesRatio");
+    let share = share.or(is_managed.then_some(MANAGED_SHARE));
+    let executors = number("spark.executor.instances");
+    let of_executors = executors.map(|n| n * number("spark.executor.cores").unwrap_or(1.0));
+    let all = number("spark.cores.max").or(of_executors)?;
+    Some(all * share.filter(|share| *share > 0.0)?)
+}
+
+/// When that many cores had come; `None` if they never did.
+fn cores_came(app: &Application, wanted: f64) -> Option<i64> {
+    let executors = app.executors.iter();
+    let mut came: Vec<(i64, u32)> = executors
+        .filter_map(|e| Some((e.added_ms?, e.cores?)))
+        .collect();
+    came.sort_unstable();
+    let mut cores = 0.0;
+    let enough = came.into_iter().find(|(_, more)| {
+        cores += f64::from(*more);
+        cores >= wanted
+    });
+    enough.map(|(at, _)| at)
+}
+
+fn setting<'a>(app: &'a Application, name: &str) -> Option<&'a str> {
+    app.configuration.get(name).map(|value| value.trim())
+}
+
+/// A duration of a setting: `30s`, `500ms`, `2min`; without a unit it is in milliseconds.
+fn milliseconds(text: &str) -> Option<i64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Executor;
+
+    #[test]
+    fn durations_are_read_in_every_unit() {
+        for (text, expected) in [
+            ("500", Some(500)),
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("30 s", Some(30_000)),
+            ("2m", Some(120_000)),
+            ("2min", Some(120_000)),
+            ("1h", Some(3_600_000)),
+            ("1week", None),
+            ("s", None),
+            ("", None),
+        ] {
+            assert_eq!(milliseconds(text), expected, "{text}");
+        }
+    }
+
+    fn application(settings: &[(&str, &str)]) -> Application {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Application {
+            configuration: settings.iter().map(own).collect(),
+            ..Application::default()
+        }
+    }
+
+    #[test]
+    fn the_cluster_manager_and_the_settings_say_how_many_cores_are_wanted() {
+        let ratio = "spark.scheduler.minRegisteredResourcesRatio";
+        let executors = [
+            ("spark.executor.instances", "4"),
+            ("spark.executor.cores", "5"),
+        ];
+        let [instances, cores] = executors;
+        for (settings, expected) in [
+            (vec![("spark.cores.max", "8"), (ratio, "0.5")], Some(4.0)),
+            (vec![("spark.cores.max", "8")], None),
+            (vec![("spark.cores.max", "8"), (ratio, "0")], None),
+            (vec![("spark.master", "yarn"), instances, cores], Some(16.0)),
+            (vec![(ratio, "1.0"), instances], Some(4.0)),
+            (vec![(ratio, "1.0")], None),
+        ] {
+            let wanted = cores_wanted(&application(&settings));
+            assert_eq!(wanted, expected, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn cores_come_with_their_executors() {
+        let came = |at| Executor {
+            added_ms: Some(at),
+            cores: Some(2),
+            ..Executor::default()
+        };
+        let app = Application {
+            executors: vec![came(30), came(10)],
+            ..Application::default()
+        };
+        for (wanted, expected) in [(2.0, Some(10)), (3.0, Some(30)), (5.0, None)] {
+            assert_eq!(cores_came(&app, wanted), expected, "{wanted}");
+        }
+    }
+}
