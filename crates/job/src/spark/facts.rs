@@ -128,12 +128,10 @@ impl StageSource<'_> {
             ..StageFacts::default()
         }
     }
-}
 
-impl StageSource<'_> {
     /// Facts of Python functions that no plan has: what they take in, in bytes. Python batches rows, so
     /// records of an RDD don't count them.
-    pub(super) fn code_of_rdds(&self, code: &Operator) -> OperatorFacts {
+    pub(super) fn unplanned_code(&self, code: &Operator) -> OperatorFacts {
         OperatorFacts {
             uid: code.uid,
             name: code.class_name.as_str().into(),
@@ -326,22 +324,16 @@ pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     let Some(run) = source.tasks.total(Q::Run) else {
         return;
     };
-    if source.record.python {
+    let is_code = |o: &OperatorFacts| o.role == Role::ManagedCode;
+    let code = facts.operators.iter().position(is_code);
+    if let Some(code) = code.filter(|_| source.record.python) {
         let jvm = total(Q::Cpu) + total(Q::FetchWait) + total(Q::ShuffleWriteTime);
-        let waited = (run - jvm).max(0.0);
-        let managed = |o: &OperatorFacts| o.role == Role::ManagedCode;
-        let code = facts.operators.iter().position(managed);
-        let known: f64 = facts
-            .operators
-            .iter()
-            .filter(|o| o.role == Role::StoredInput)
-            .filter_map(|o| Some(o.own_ms.as_ref()?.value))
-            .sum();
-        let value = waited.min((run - known).max(0.0));
+        let scans = facts.operators.iter();
+        let scans = scans.filter(|o| o.role == Role::StoredInput);
+        let scanned: f64 = scans.filter_map(|o| Some(o.own_ms.as_ref()?.value)).sum();
+        let waited = (run - jvm).max(0.0).min((run - scanned).max(0.0));
         let metric = "Executor Run Time - Executor CPU Time";
-        if let Some(at) = code {
-            facts.operators[at].own_ms = Some(source.measured(value, metric));
-        }
+        facts.operators[code].own_ms = Some(source.measured(waited, metric));
     }
     let known = facts.own_ms();
     if run > known {

@@ -1,5 +1,7 @@
 //! Why tasks and executors failed.
 
+use std::str::Lines;
+
 use super::event::TaskEnd;
 use crate::model::{Executor, JobError};
 use crate::runs::RunState;
@@ -149,8 +151,7 @@ fn of_value(stack: &str) -> bool {
     let innermost = stack.rsplit("Caused by: ").next().unwrap_or_default();
     let mut lines = innermost.lines();
     let class = lines.next().and_then(|l| l.split(':').next());
-    let frames = lines.filter_map(|l| l.trim().strip_prefix("at "));
-    let mut engine = frames.filter_map(|f| f.strip_prefix("org.apache.spark."));
+    let mut engine = frames(lines).filter_map(|f| f.strip_prefix("org.apache.spark."));
     let thrower = engine.find(|f| !f.starts_with("sql.errors."));
     let thrower = thrower.and_then(|f| f.strip_prefix("sql.catalyst."));
     thrower.is_some_and(|f| WORKS.iter().any(|w| f.starts_with(w)))
@@ -161,11 +162,13 @@ fn of_value(stack: &str) -> bool {
 fn is_denied(text: &str) -> bool {
     let denied = ["Can't acquire ", "Unable to acquire "];
     let asked = denied.iter().find_map(|d| text.split(d).nth(1));
-    asked.is_some_and(|a| {
-        a.split(" bytes")
-            .next()
-            .is_some_and(|n| n.parse::<u64>().is_ok())
-    })
+    let bytes = asked.and_then(|asked| asked.split(" bytes").next());
+    bytes.is_some_and(|bytes| bytes.parse::<u64>().is_ok())
+}
+
+/// The frames among the lines of a stack.
+fn frames(lines: Lines<'_>) -> impl Iterator<Item = &str> {
+    lines.filter_map(|l| l.trim().strip_prefix("at "))
 }
 
 /// The innermost exception of a stack: its last cause; of Python the last line of its traceback.
@@ -195,7 +198,7 @@ pub(super) fn own_frame(stack: &str) -> Option<String> {
     let own = |frame: &&str| !PLATFORM.iter().any(|p| frame.starts_with(p));
     // the innermost cause comes last
     let causes = stack.rsplit("Caused by: ");
-    let frames = causes.flat_map(|c| c.lines().filter_map(|l| l.trim().strip_prefix("at ")));
+    let frames = causes.flat_map(|c| frames(c.lines()));
     let mut frames = frames.map(|f| f.rsplit('/').next().unwrap_or(f));
     python_frame(stack).or_else(|| frames.find(own).map(str::to_owned))
 }

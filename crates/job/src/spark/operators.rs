@@ -110,15 +110,15 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         }
     }
     for (stage, operators) in facts.into_iter().enumerate() {
-        let code = code_of_rdds(&log.app.stages[stage], &operators, &mut uid);
+        let unplanned = unplanned_code(&log.app.stages[stage], &operators, &mut uid);
         let source = source(log, &states, job, stage);
         let mut known = source.facts();
         known.operators = operators;
-        if let Some(code) = &code {
-            known.operators.push(source.code_of_rdds(code));
+        if let Some(code) = &unplanned {
+            known.operators.push(source.unplanned_code(code));
         }
         rest(&source, &mut known);
-        job.stages[stage].operators.extend(code);
+        job.stages[stage].operators.extend(unplanned);
         let of_operator = job.stages[stage].operators.iter();
         known.of_operator = of_operator.map(|o| known.position(o.uid)).collect();
         job.stages[stage].facts = Some(Box::new(known));
@@ -128,20 +128,20 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
 }
 
 /// The functions that a stage runs in Python although no plan has an operator for them.
-fn code_of_rdds(
+fn unplanned_code(
     record: &StageAttempt,
-    operators: &[OperatorFacts],
-    uid: &mut u32,
+    planned: &[OperatorFacts],
+    next_uid: &mut u32,
 ) -> Option<Operator> {
-    let planned = operators.iter().any(|o| o.role == Role::ManagedCode);
-    (record.python && !planned).then(|| {
-        let own = *uid;
-        *uid += 1;
-        let (id, kind) = (format!("Python_{own}"), OperatorKind::Process);
-        Operator {
-            args: record.call_site.clone(),
-            ..Operator::new(id, Some(own), kind, "Python")
-        }
+    if !record.python || planned.iter().any(|o| o.role == Role::ManagedCode) {
+        return None;
+    }
+    let uid = *next_uid;
+    *next_uid += 1;
+    let (id, kind) = (format!("Python_{uid}"), OperatorKind::Process);
+    Some(Operator {
+        args: record.call_site.clone(),
+        ..Operator::new(id, Some(uid), kind, "Python")
     })
 }
 
@@ -167,15 +167,13 @@ fn source<'a>(
 
 /// Adds the operators of a piece to a stage that runs it, inputs first.
 fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stage) {
-    let channel_of = |node: usize| match pieces.exchange(node) {
-        Some(exchange) => {
-            let uid = pieces.nodes[exchange].uid;
-            Channel::named(format!("Exchange_{uid}"), Some(uid))
-        }
-        None => {
-            let uid = pieces.nodes[node].uid;
-            Channel::named(format!("rows_{uid}"), Some(uid))
-        }
+    let channel_of = |node: usize| {
+        let (what, node) = match pieces.exchange(node) {
+            Some(exchange) => ("Exchange", exchange),
+            None => ("rows", node),
+        };
+        let uid = pieces.nodes[node].uid;
+        Channel::named(format!("{what}_{uid}"), Some(uid))
     };
     let own = |node: usize| pieces.piece[node] == piece && !is_wrapper(&pieces.raw[node].name);
     let mut inputs: HashMap<usize, Vec<Channel>> = HashMap::new();
