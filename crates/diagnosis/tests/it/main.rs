@@ -1,6 +1,7 @@
 //! Diagnoses of whole folders, simulated and real.
 
 mod account;
+mod event_log;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
