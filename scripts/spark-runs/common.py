@@ -1,4 +1,5 @@
 """What all jobs share: how a job is declared, what it gets when it runs, and how it disturbs its executors."""
+import gzip
 import os
 import random
 import signal
@@ -8,6 +9,7 @@ import time
 from pyspark.sql import functions as F
 
 JOBS = {}
+HEALTHY = "Is anything wrong with this application?"
 
 
 def job(cause=None, tables=None, spark="3.5", workers=(2, 2, 1024), conf=None, bad=None, good=None, also=(), extra=(), question=None, note="",
@@ -75,6 +77,21 @@ class Context:
                 return int(pid)
         return None
 
+    def _background(self, act):
+        threading.Thread(target=act, daemon=True).start()
+
+    def once_done(self, tasks, act, stage=0):
+        """Calls `act` in the background as soon as `tasks` tasks of the stage (or a later one) are done."""
+        status = self.sc.statusTracker()
+
+        def watch():
+            while not self._stop.wait(.2):
+                for i in status.getActiveStageIds():
+                    info = status.getStageInfo(i)
+                    if info and i >= stage and info.numCompletedTasks >= tasks:
+                        return act()
+        self._background(watch)
+
     def kill_executor(self, number, after):
         """Kills an executor `after` seconds from now, as a host that goes away would."""
         def act():
@@ -82,7 +99,18 @@ class Context:
                 pid = self.executor(number)
                 if pid:
                     os.kill(pid, signal.SIGKILL)
-        threading.Thread(target=act, daemon=True).start()
+        self._background(act)
+
+    def hang_executor(self, number, seconds):
+        """Stops an executor for good, as a host that hangs; what is left of it goes away `seconds` later."""
+        pid = self.executor(number)
+        if pid:
+            os.kill(pid, signal.SIGSTOP)
+            self._stop.wait(seconds)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     def throttle_executor(self, number, share):
         """Lets an executor run only `share` of the time, as a host that somebody else overloads would."""
@@ -99,7 +127,7 @@ class Context:
                 except ProcessLookupError:
                     return
                 time.sleep(.4 * share)
-        threading.Thread(target=act, daemon=True).start()
+        self._background(act)
 
     def quiet(self):
         self._stop.set()
@@ -109,6 +137,20 @@ class Context:
 def text(words, of="id"):
     """An SQL expression: text that hardly compresses, 32 characters per word."""
     return "concat_ws('', %s)" % ", ".join("md5(concat(%s, '%d'))" % (of, i) for i in range(words))
+
+
+def text_files(c, name, n, files, line, pattern="part-%05d.csv", share=None, large=0):
+    """Writes n lines into text files; `share` is the part of all lines that the file with the number `large` has.  Files with
+    names in .gz are compressed."""
+    os.makedirs(c.path(name))
+    of_large = int(n * share) if share else n // files
+    of_others, at = (n - of_large) // (files - 1), 0
+    for i in range(files):
+        count = of_large if i == large else of_others
+        path = os.path.join(c.path(name), pattern % i)
+        with (gzip.open(path, "wt", 1) if path.endswith(".gz") else open(path, "w")) as fh:
+            fh.writelines(line(at + k) + "\n" for k in range(count))
+        at += count
 
 
 def asks(key, every, ms):

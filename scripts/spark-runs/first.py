@@ -1,25 +1,11 @@
 """The first set of jobs: public transport and sensors."""
-import gzip
 import os
 import time
 
 from pyspark import StorageLevel, TaskContext
 from pyspark.sql import Window, functions as F
 
-from common import AQE_OFF, asks, job, partitions, text
-
-
-def lines(c, name, n, files, line, share=None):
-    """Text files; `share` is the part of all lines that the first file has; names ending in .gz are compressed."""
-    os.makedirs(c.path(name))
-    first = int(n * share) if share else n // files
-    rest, at = (n - first) // (files - 1), 0
-    for i in range(files):
-        count = first if i == 0 else rest
-        path = os.path.join(c.path(name), "part-%05d.csv" % i) + (".gz" if name.endswith("gz") else "")
-        with (gzip.open(path, "wt", 1) if name.endswith("gz") else open(path, "w")) as fh:
-            fh.writelines(line(at + k) + "\n" for k in range(count))
-        at += count
+from common import AQE_OFF, HEALTHY, asks, job, partitions, text, text_files
 
 
 @job("skew.join_hot_key", spark="3.3", conf=partitions(12, **AQE_OFF), extra=["udo.cpu_bound", "shuffle.unused_columns"], fixed=False,
@@ -33,7 +19,7 @@ def rides_per_city(c):
 
 
 @job("skew.group_hot_key", spark="3.5", extra=["udo.cpu_bound"], question="One task runs and runs. Why?",
-     tables={"events": lambda c: lines(c, "events", 120_000, 6, lambda i: "%s,%d" % ("bus-7" if c.bad and c.random.random() < .6 else "bus-%d" % c.random.randrange(4000), i))},
+     tables={"events": lambda c: text_files(c, "events", 120_000, 6, lambda i: "%s,%d" % ("bus-7" if c.bad and c.random.random() < .6 else "bus-%d" % c.random.randrange(4000), i))},
      note="RDD groupByKey; one vehicle sends most events; without: evenly distributed")
 def vehicle_sessions(c):
     def session(pair):
@@ -67,7 +53,7 @@ def calibrate(c):
 
 
 @job("skew.partition_layout", spark="3.5", workers=(2, 2, 1024), extra=["parallelism.too_low", "udo.cpu_bound"], question="Reading takes most of the time. Why?",
-     tables={"log.gz": lambda c: lines(c, "log.gz", 240_000, 8, lambda i: "%d,%d,%s" % (i, i % 97, "%x" % (i * 2654435761 % 2**32)), .65 if c.bad else None)},
+     tables={"log.gz": lambda c: text_files(c, "log.gz", 240_000, 8, lambda i: "%d,%d,%s" % (i, i % 97, "%x" % (i * 2654435761 % 2**32)), "part-%05d.csv.gz", .65 if c.bad else None)},
      note="one of eight gzip files has most lines, and gzip cannot be split; without: eight even files")
 def import_log(c):
     log = c.spark.read.schema("id long, line int, tag string").csv(c.path("log.gz"))
@@ -139,7 +125,7 @@ def histogram(c):
 
 
 @job("io.small_files", spark="3.3", fixed=True, extra=["parallelism.tiny_vertices", "driver.bottleneck"],
-     tables={"day": lambda c: lines(c, "day", 90_000, 3000 if c.bad else 6, lambda i: "%d,%d,%d" % (i, i % 400, i * 7 % 1009))},
+     tables={"day": lambda c: text_files(c, "day", 90_000, 3000 if c.bad else 6, lambda i: "%d,%d,%d" % (i, i % 400, i * 7 % 1009))},
      note="3,000 CSV files of 30 lines; without: six files with the same lines")
 def stops_of_a_day(c):
     day = c.spark.read.schema("id long, stop int, seconds int").csv(c.path("day"))
@@ -308,8 +294,6 @@ def season_days(c):
 
 # Healthy jobs, several of which look like a problem at first sight.
 
-HEALTHY = "Is anything wrong with this application?"
-
 
 @job(spark="3.5", question=HEALTHY, tables={"notes": lambda c: c.rows(1_500_000, note=text(5), line="cast({r} * 400 as int)")}, note="a Python UDF, but on 400 rows")
 def label_lines(c):
@@ -347,7 +331,7 @@ def notebook(c):
     c.table("rides").groupBy((F.col("km") * 10).cast("int")).agg(F.count("*"), F.max("t")).collect()
 
 
-@job(spark="3.5", question=HEALTHY, tables={"words": lambda c: lines(c, "words", 400_000, 6, lambda i: " ".join("w%d" % (i * k % 7919) for k in (3, 7, 11, 13)))},
+@job(spark="3.5", question=HEALTHY, tables={"words": lambda c: text_files(c, "words", 400_000, 6, lambda i: " ".join("w%d" % (i * k % 7919) for k in (3, 7, 11, 13)))},
      extra=["udo.cpu_bound"], note="RDD word count, all in Python; the work is what it is")
 def count_words(c):
     counts = c.sc.textFile(c.path("words"), 8).flatMap(str.split).map(lambda w: (w, 1)).reduceByKey(lambda a, b: a + b, 8)

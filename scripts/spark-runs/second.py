@@ -6,17 +6,7 @@ import time
 from pyspark import TaskContext
 from pyspark.sql import Window, functions as F
 
-from common import AQE_OFF, asks, job, partitions, text
-
-HEALTHY = "Is anything wrong with this application?"
-
-
-def files(c, name, n, count, row):
-    """JSON lines in `count` files."""
-    os.makedirs(c.path(name))
-    for i in range(count):
-        with open(os.path.join(c.path(name), "%06d.json" % i), "w") as fh:
-            fh.writelines(json.dumps(row(k)) + "\n" for k in range(i * n // count, (i + 1) * n // count))
+from common import AQE_OFF, HEALTHY, asks, job, partitions, text, text_files
 
 
 @job("skew.join_hot_key", spark="4.0", conf=partitions(10), extra=["udo.cpu_bound"],
@@ -131,7 +121,7 @@ def shelf_readers(c):
 
 
 @job("io.small_files", spark="4.0", fixed=True, extra=["parallelism.tiny_vertices", "driver.bottleneck"],
-     tables={"inbox": lambda c: files(c, "inbox", 60_000, 2500 if c.bad else 5, lambda k: {"id": k, "shelf": k % 300, "state": "s%d" % (k % 7)})},
+     tables={"inbox": lambda c: text_files(c, "inbox", 60_000, 2500 if c.bad else 5, lambda k: json.dumps({"id": k, "shelf": k % 300, "state": "s%d" % (k % 7)}), "%06d.json")},
      note="2,500 JSON files of 24 rows; without: five with the same rows")
 def inbox_states(c):
     c.spark.read.schema("id long, shelf int, state string").json(c.path("inbox")).createOrReplaceTempView("inbox")

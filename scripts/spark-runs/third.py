@@ -8,46 +8,7 @@ import time
 from pyspark import StorageLevel, TaskContext
 from pyspark.sql import Window, functions as F
 
-from common import AQE_OFF, asks, job, partitions, text
-
-HEALTHY = "Is anything wrong with this application?"
-
-
-def csv_files(c, name, n, files, row, share=None):
-    """CSV files; `share` is the part of all rows that the third file has."""
-    os.makedirs(c.path(name))
-    big = int(n * share) if share else n // files
-    rest, at = (n - big) // (files - 1), 0
-    for i in range(files):
-        count = big if i == 2 else rest
-        with open(os.path.join(c.path(name), "export-%03d.csv" % i), "w") as fh:
-            fh.writelines(row(at + k) + "\n" for k in range(count))
-        at += count
-
-
-def once_done(c, tasks, act, stage=0):
-    """Calls `act` in the background as soon as `tasks` tasks of the stage (or a later one) are done."""
-    status = c.sc.statusTracker()
-
-    def watch():
-        while not c._stop.wait(.2):
-            for i in status.getActiveStageIds():
-                info = status.getStageInfo(i)
-                if info and i >= stage and info.numCompletedTasks >= tasks:
-                    return act()
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def hang_executor(c, number, seconds):
-    """Stops an executor for good, as a host that hangs; what is left of it goes away some time later."""
-    pid = c.executor(number)
-    if pid:
-        os.kill(pid, signal.SIGSTOP)
-        c._stop.wait(seconds)
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+from common import AQE_OFF, HEALTHY, asks, job, partitions, text, text_files
 
 
 @job("skew.join_hot_key", spark="3.5", conf=partitions(12, **{"spark.sql.adaptive.coalescePartitions.enabled": "false"}), extra=["udo.cpu_bound", "shuffle.unused_columns"],
@@ -106,7 +67,7 @@ def warm_days(c):
 
 
 @job("skew.partition_layout", spark="3.3", conf={"spark.sql.files.maxPartitionBytes": "512k"}, extra=["parallelism.too_low", "udo.cpu_bound"], question="One task of the first stage takes very long. Why?",
-     tables={"catalogue": lambda c: csv_files(c, "catalogue", 240_000, 8, lambda i: '%d,%d,"article %x"' % (i, i % 97, i * 2654435761 % 2**32), .65 if c.bad else None)},
+     tables={"catalogue": lambda c: text_files(c, "catalogue", 240_000, 8, lambda i: '%d,%d,"article %x"' % (i, i % 97, i * 2654435761 % 2**32), "export-%03d.csv", .65 if c.bad else None, 2)},
      note="CSV with multiLine, which cannot be split, and one of eight files has most rows; without: eight even files")
 def read_catalogue(c):
     a = c.spark.read.option("multiLine", "true").schema("id long, category int, label string").csv(c.path("catalogue"))
@@ -253,7 +214,7 @@ def check_orders(c):
 
 
 @job("failure.user_code", spark="4.0", pair=False, extra=["failure.vertex_retries", "failure.limit"], question="Why did the import stop?",
-     tables={"gauges": lambda c: csv_files(c, "gauges", 60_000, 6, lambda i: "%d,%s,%d" % (i, "broken" if i == 47_111 else "%.2f" % (i % 700 / 7), i % 40))},
+     tables={"gauges": lambda c: text_files(c, "gauges", 60_000, 6, lambda i: "%d,%s,%d" % (i, "broken" if i == 47_111 else "%.2f" % (i % 700 / 7), i % 40), "export-%03d.csv")},
      note="a value that is no number, read in FAILFAST mode")
 def import_gauges(c):
     g = c.spark.read.option("mode", "FAILFAST").schema("id long, level double, gauge int").csv(c.path("gauges"))
@@ -323,7 +284,7 @@ def mail_list(c):
      note="an executor hangs in the middle of the second stage and is given up after spark.network.timeout=14s; without: it does not hang")
 def forecast_runs(c):
     if c.bad:
-        once_done(c, 4, lambda: hang_executor(c, 1, 40), stage=1)
+        c.once_done(4, lambda: c.hang_executor(1, 40), stage=1)
 
     def simulate(i):
         time.sleep(.05)
