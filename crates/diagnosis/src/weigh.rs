@@ -147,8 +147,8 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
 
 /// Whether a candidate costs a share that matters, or nobody knows that it costs less.
 fn matters(candidate: &Candidate, least: f64) -> bool {
-    let share = share(&candidate.finding);
-    share.map_or(candidate.at_most >= least, |share| share >= least) && !is_slight(candidate)
+    let share = share(&candidate.finding).unwrap_or(candidate.at_most);
+    share >= least && !is_slight(candidate)
 }
 
 /// Whether a candidate is known to cost next to no time.

@@ -57,15 +57,13 @@ const UNEXPECTED: f64 = 4.0;
 pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64, f64)> {
     let join = &view.job.stages[stage].operators[index];
     let (out, inputs) = rows(view, stage, join)?;
-    let larger = most_if_unique(view, stage, index, &inputs);
+    let most = most_if_unique(view, stage, index, &inputs);
     let expected = view
         .job
         .estimate_of(stage, index)
         .and_then(|l| l.value.card);
-    let unexpected = |e: &f64| out > larger && *e >= 1.0 && out >= UNEXPECTED * e;
-    let should = expected
-        .filter(unexpected)
-        .map_or(larger, |e| e.min(larger));
+    let unexpected = |e: &f64| out > most && *e >= 1.0 && out >= UNEXPECTED * e;
+    let should = expected.filter(unexpected).map_or(most, |e| e.min(most));
     Some((out, should))
 }
 

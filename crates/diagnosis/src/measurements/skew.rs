@@ -80,15 +80,12 @@ fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
         return None;
     }
     let operators = view.job.stages[stage].operators.iter().enumerate();
-    let ratio = |(at, o): (usize, &Operator)| {
-        let facts = view
-            .node(stage, o.uid)
-            .filter(|_| o.kind == OperatorKind::Join)?;
-        Some((at, view.facts[stage].rows_spread(facts)?.max_over_mean))
+    let joins = operators.filter(|(_, o)| o.kind == OperatorKind::Join);
+    let ratio = |(at, join): (usize, &Operator)| {
+        let spread = view.facts[stage].rows_spread(view.node(stage, join.uid)?)?;
+        Some((at, spread.max_over_mean))
     };
-    let (join, ratio) = operators
-        .filter_map(ratio)
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (join, ratio) = joins.filter_map(ratio).max_by(|a, b| a.1.total_cmp(&b.1))?;
     if ratio < view.limit(&MIN_RATIO) {
         return None;
     }

@@ -115,7 +115,8 @@ impl Rule for CpuBound {
 fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
     // what reads nothing makes its rows itself, and nobody knows how many
-    if managed(view, stage).any(|(_, o)| by_bytes(facts, o).is_some_and(|b| b <= 0.0)) {
+    let reads_nothing = |o: &Operator| bytes_without_rows(facts, o).is_some_and(|b| b <= 0.0);
+    if managed(view, stage).any(|(_, o)| reads_nothing(o)) {
         return false;
     }
     let uncounted = facts.operators.is_empty();
@@ -276,13 +277,13 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     };
     let usual = match rows {
         Some(rows) => rows * usual_row_ms(view, operator),
-        None => by_bytes(facts, operator).filter(|b| *b > 0.0)? * PYTHON_MS_PER_BYTE,
+        None => bytes_without_rows(facts, operator).filter(|b| *b > 0.0)? * PYTHON_MS_PER_BYTE,
     };
     Some(usual.max(1.0))
 }
 
-/// Bytes that an operator reads whose rows nothing counts.
-fn by_bytes(facts: &StageFacts, operator: &Operator) -> Option<f64> {
+/// Bytes that an operator reads where nothing counts its rows.
+fn bytes_without_rows(facts: &StageFacts, operator: &Operator) -> Option<f64> {
     let own = facts.by_uid(operator.uid).filter(|o| o.rows.is_none())?;
     value(&own.bytes)
 }
