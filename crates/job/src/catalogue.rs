@@ -4,6 +4,7 @@
 //! Knows nothing of folders; files are recognized by their content elsewhere.
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use report::Text;
 use serde::Deserialize;
@@ -47,9 +48,10 @@ pub struct Entry {
     pub cost: Cost,
 }
 
+/// What each kind of file contains. Clones share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
-    pub entries: Vec<Entry>,
+    pub entries: Arc<[Entry]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,8 +84,12 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
+    /// The embedded one, which is read once in a process.
     pub fn builtin() -> Catalogue {
-        Catalogue::parse(BUILTIN.0, BUILTIN.1).expect("a test checks the embedded catalogue")
+        static READ: LazyLock<Catalogue> = LazyLock::new(|| {
+            Catalogue::parse(BUILTIN.0, BUILTIN.1).expect("a test checks the embedded catalogue")
+        });
+        READ.clone()
     }
 
     pub fn load(path: &Path) -> Result<Catalogue, Vec<CatalogueError>> {
@@ -121,6 +127,7 @@ impl Catalogue {
             check.errors.push(error);
         }
         if check.errors.is_empty() {
+            let entries = entries.into();
             Ok(Catalogue { entries })
         } else {
             Err(check.errors)

@@ -124,7 +124,7 @@ impl<'a> Derived<'a> {
     }
 
     /// Hash exchanges that bring an input of an operator, through what sorts, unites or works row by
-    /// row; `None` if some of it comes from elsewhere.
+    /// row, at least one; `None` if some of it comes from elsewhere.
     pub(crate) fn arrivals(&self, node: usize, input: usize) -> Option<Vec<usize>> {
         use OperatorKind::{Sort, Transform, Union};
         let mut found = Vec::new();
@@ -136,8 +136,9 @@ impl<'a> Derived<'a> {
                 }
                 (None, Some(node)) => {
                     let node = &self.flow.nodes[node];
-                    let kind = node.operator.kind;
-                    matches!(kind, Sort | Union | Transform).then_some(())?;
+                    let passes_on = matches!(node.operator.kind, Sort | Union | Transform);
+                    // Only a broken file has such an operator without inputs.
+                    (passes_on && !node.inputs.is_empty()).then_some(())?;
                     open.extend(&node.inputs);
                 }
                 _ => return None,

@@ -98,6 +98,25 @@ fn a_broadcast_pays_for_what_it_makes_others_exchange() {
     }
 }
 
+/// A broken file can leave an operator without inputs; looking for what else to broadcast must end all the same.
+#[test]
+fn a_side_that_comes_from_nowhere_is_not_broadcast() {
+    let mut job = star_join(
+        50e3,
+        "  sort L c4 -> s4\n  join K=L j s4 -> k(K,A,V,B,D) 100e6",
+    );
+    let sorts = job.stages.iter_mut().flat_map(|s| &mut s.operators);
+    let sort = sorts
+        .into_iter()
+        .find(|o| o.keys == ["L"] && o.kind == job::model::OperatorKind::Sort);
+    sort.expect("the sort of the second join").inputs.clear();
+    let (_, bytes) = broadcast_saves(&with_join(job, "INNER")).expect("an alternative");
+    assert!(
+        bytes > 1.0,
+        "the result is exchanged for the second join: {bytes} GB"
+    );
+}
+
 #[test]
 fn two_small_sides_are_broadcast_together() {
     let mut job = star_join(

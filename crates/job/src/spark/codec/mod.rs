@@ -98,10 +98,8 @@ struct Plain<R>(R);
 
 impl<R: Read> Blocks for Plain<R> {
     fn next(&mut self, to: &mut Vec<u8>) -> io::Result<bool> {
-        to.resize(BUFFER, 0);
-        let read = self.0.read(to);
-        to.truncate(*read.as_ref().unwrap_or(&0));
-        Ok(read? > 0)
+        let mut piece = self.0.by_ref().take(BUFFER as u64);
+        Ok(piece.read_to_end(to)? > 0)
     }
 }
 
