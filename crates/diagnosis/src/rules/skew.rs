@@ -305,7 +305,8 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
     }
-    facts.extend(ratio_fact(view, u.stage, rows, u.ratio, u.edge.is_none()));
+    let is_stored = u.edge.is_none() && u.join.is_none();
+    facts.extend(ratio_fact(view, u.stage, rows, u.ratio, is_stored));
     facts.extend(hot_fact(view, u));
     facts.extend(hot_column_fact(view, u));
     facts.extend(slowest(view, u.stage));
