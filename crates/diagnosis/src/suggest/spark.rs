@@ -189,7 +189,7 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
         step("读取后用 df.repartition(n) 或 REPARTITION(n) 提示，再做昂贵的运算", "after reading, use df.repartition(n) or the hint REPARTITION(n) before expensive work");
         step("spark.sql.shuffle.partitions 现在是 {set}：至少取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores at least");
-        step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.advisoryPartitionSizeInBytes；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.advisoryPartitionSizeInBytes; RDDs: raise numSlices or minPartitions");
+        step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
         pro("空闲的核参与工作", "idle cores take part");
         con("repartition 多一次洗牌", "repartition is one more shuffle");
     }
