@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use report::{Language, Verdict};
 
-/// Made once: they hold the catalogue, which takes longer to check than most inputs to read.
 static OPTIONS: LazyLock<job::Options> = LazyLock::new(job::Options::default);
 
 fuzz_target!(|data: &[u8]| {

@@ -20,7 +20,6 @@ use report::{Finding, Language, Report};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Made once: it takes longer to check than most inputs to read.
 static CATALOGUE: LazyLock<job::Catalogue> = LazyLock::new(job::Catalogue::builtin);
 
 /// What the rules alone report.

@@ -105,10 +105,8 @@ fn a_side_that_comes_from_nowhere_is_not_broadcast() {
         50e3,
         "  sort L c4 -> s4\n  join K=L j s4 -> k(K,A,V,B,D) 100e6",
     );
-    let sorts = job.stages.iter_mut().flat_map(|s| &mut s.operators);
-    let sort = sorts
-        .into_iter()
-        .find(|o| o.keys == ["L"] && o.kind == job::model::OperatorKind::Sort);
+    let mut operators = job.stages.iter_mut().flat_map(|s| &mut s.operators);
+    let sort = operators.find(|o| o.keys == ["L"] && o.kind == job::model::OperatorKind::Sort);
     sort.expect("the sort of the second join").inputs.clear();
     let (_, bytes) = broadcast_saves(&with_join(job, "INNER")).expect("an alternative");
     assert!(
