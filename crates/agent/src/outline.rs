@@ -16,7 +16,7 @@ use job::script::Statement;
 use report::{JobSummary, Language};
 
 /// What the steps read of a job besides its findings.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outline {
     /// In the job's order.
     pub stages: Vec<StageRow>,

@@ -40,6 +40,7 @@ impl<'a> Retrieval<'a> {
         self.services.index.map(|source| Asker {
             source,
             engine: facts.job.engine.into(),
+            outline: &facts.outline,
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
             bounds: Bounds {

@@ -2,16 +2,14 @@
 
 use indexer::{Chunk, Filter, Hit, Kind, Query, Section};
 
+use super::Asker;
 use super::plan::{self, Topic};
-use super::{Asker, THINNING};
 use crate::facts::Facts;
 use crate::step::StepId;
 
-/// Hits of a search that a list chooses from: a cause has up to a dozen of a section.
-const CHOICE: usize = 16;
-
-/// Hits where nothing is known that the search could be about: most may be about causes that are ruled out.
-const CHOICE_IN_GENERAL: usize = 48;
+/// Parts of playbooks, and of cases, that lists choose from. A cause has up to a dozen of a section; where nothing is known that a search
+/// could be about, most may be about causes that are ruled out.
+const CHOICE: usize = 48;
 
 /// The chunks for a step, best first, none of them among those that other steps have.
 ///
@@ -58,23 +56,31 @@ fn shelf(
     sections: &[Section],
     facts: &Facts,
 ) -> Result<Shelf, String> {
-    let playbooks = Filter {
-        kinds: vec![Kind::Experience],
-        sections: sections.to_vec(),
-        ..Filter::default()
+    let of = |kind, sections: &[Section]| {
+        let filter = Filter {
+            kinds: vec![kind],
+            sections: sections.to_vec(),
+            ..Filter::default()
+        };
+        search(asker, topic, filter, facts)
     };
-    let cases = Filter {
-        kinds: vec![Kind::Case],
-        ..Filter::default()
+    if topic.causes.is_empty() {
+        return Ok(Shelf {
+            playbooks: of(Kind::Experience, sections)?,
+            cases: Vec::new(),
+        });
+    }
+    // One ranking of what is known about the causes serves all steps; what it lacks is looked for.
+    let mut playbooks = of(Kind::Experience, &[])?;
+    let serves = |hit: &Hit| hit.chunk.section.is_some_and(|s| sections.contains(&s));
+    if !playbooks.iter().any(serves) {
+        playbooks = of(Kind::Experience, sections)?;
+    }
+    let cases = match plan::takes_cases(step) {
+        true => of(Kind::Case, &[])?,
+        false => Vec::new(),
     };
-    let takes_cases = plan::takes_cases(step) && !topic.causes.is_empty();
-    Ok(Shelf {
-        playbooks: search(asker, topic, playbooks, facts)?,
-        cases: match takes_cases {
-            true => search(asker, topic, cases, facts)?,
-            false => Vec::new(),
-        },
-    })
+    Ok(Shelf { playbooks, cases })
 }
 
 /// Hits in the language of the report; in another only if it has none.
@@ -84,12 +90,7 @@ fn search(
     filter: Filter,
     facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
-    let choice = match topic.causes.is_empty() {
-        true => CHOICE_IN_GENERAL,
-        false => CHOICE,
-    };
-    let mut query = Query::new(&topic.text, choice);
-    query.diversity = THINNING;
+    let mut query = Query::new(&topic.text, CHOICE);
     query.prefer = topic.prefer.clone();
     for languages in [&[facts.language][..], &[]] {
         query.filter = Filter {

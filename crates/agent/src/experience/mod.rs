@@ -4,6 +4,7 @@
 
 mod list;
 mod plan;
+mod wording;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use llm::Mask;
 use tokio_util::sync::CancellationToken;
 
 use crate::facts::{Facts, Passage};
+use crate::outline::Outline;
 use crate::step::StepId;
 use report::Experience;
 
@@ -53,6 +55,8 @@ pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
     pub(crate) engine: Engine,
+    /// What the job calls its parts: names that no query needs.
+    pub(crate) outline: &'a Outline,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
     pub(crate) bounds: Bounds<'a>,
@@ -87,7 +91,10 @@ pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
 
 impl Asker<'_> {
     fn search(&self, query: &Query<'_>, causes: &[String]) -> Result<Vec<Hit>, String> {
-        let mut query = query.clone();
+        let mut query = Query {
+            text: wording::general(&query.text, self.outline),
+            ..query.clone()
+        };
         query.filter.engine = Some(self.engine);
         let key = format!(
             "{} {:?} {:?} {causes:?} {}",
@@ -261,6 +268,7 @@ mod tests {
         let asker = Asker {
             source: testkit::knowledge::index(),
             engine: facts.job.engine.into(),
+            outline: &facts.outline,
             prior: None,
             answers: Answers::default(),
             bounds: Bounds {

@@ -6,7 +6,7 @@ use indexer::{Filter, Section};
 
 use crate::facts::Facts;
 use crate::step::StepId;
-use report::{Cause, Finding, MissingInformation, Suggestion};
+use report::{Cause, Finding, MissingInformation};
 
 /// Findings whose causes each get a search; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
@@ -48,7 +48,7 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
         let findings = facts.found.findings.iter();
         let distinct = findings.filter(|f| seen.insert(f.cause));
         let asked = distinct.take(FINDINGS_ASKED);
-        topics.extend(asked.map(|finding| about(step, finding, facts)));
+        topics.extend(asked.map(|finding| about(finding, facts)));
     }
     let is_about_gaps = matches!(step, StepId::Completeness | StepId::Hypotheses);
     if is_about_gaps || topics.is_empty() {
@@ -73,59 +73,30 @@ pub(super) fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> To
     Topic {
         text: parts.join(" "),
         causes,
-        prefer: preferred(step),
-    }
-}
-
-fn about(step: StepId, finding: &Finding, facts: &Facts) -> Topic {
-    let causes = vec![finding.cause.code().to_owned()];
-    Topic {
-        text: wording(step, finding, facts),
         prefer: Filter {
-            causes: causes.clone(),
-            problem_types: vec![finding.problem_type.code().to_owned()],
-            ..preferred(step)
+            steps: vec![step.id().to_owned()],
+            ..Filter::default()
         },
-        causes,
     }
 }
 
-fn preferred(step: StepId) -> Filter {
-    Filter {
-        steps: vec![step.id().to_owned()],
-        ..Filter::default()
+/// The same for every step: what a cause has is ranked once, and each step takes its sections.
+fn about(finding: &Finding, facts: &Facts) -> Topic {
+    let cause = finding.cause.code();
+    let question = facts.question.as_deref().unwrap_or_default();
+    Topic {
+        text: format!("{} {} {question}", words(cause), finding.summary),
+        prefer: Filter {
+            causes: vec![cause.to_owned()],
+            problem_types: vec![finding.problem_type.code().to_owned()],
+            ..Filter::default()
+        },
+        causes: vec![cause.to_owned()],
     }
 }
 
 fn words(cause: &str) -> String {
     cause.replace(['.', '_'], " ")
-}
-
-/// The words of a step's query: the question, what was found, what earlier steps concluded.
-fn wording(step: StepId, finding: &Finding, facts: &Facts) -> String {
-    let found = &facts.found;
-    let cause_words = words(finding.cause.code());
-    let mut parts = vec![cause_words.as_str(), &finding.summary];
-    match step {
-        StepId::Classify => parts.extend(facts.question.as_deref()),
-        StepId::KeyCode => {
-            let mut stages = facts.outline.stages.iter();
-            let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
-            let operators = stage.into_iter().flat_map(|s| &s.operators);
-            parts.extend(operators.map(String::as_str));
-        }
-        StepId::Experience | StepId::Hypotheses => {
-            let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
-            parts.extend(evidence.map(|e| e.metric.as_str()));
-        }
-        StepId::Completeness => parts.extend(gaps(facts).map(|m| m.reason.as_str())),
-        StepId::Advice | StepId::Answer => {
-            let mine = |s: &&Suggestion| s.finding.as_deref() == Some(&finding.id);
-            let suggestions = found.suggestions.iter().filter(mine);
-            parts.extend(suggestions.map(|s| s.title.as_str()));
-        }
-    }
-    parts.join(" ")
 }
 
 /// The most relevant gaps; with all of them a query would be about everything.

@@ -1,5 +1,5 @@
-//! The whole context that a model sees, step by step, under review as snapshots. Experience is a
-//! fixed chunk, so that an edit of the knowledge base does not change them.
+//! The whole context that a model sees, step by step, under review as snapshots. Of the experience they have the titles only, so that
+//! an edit of a document does not change them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,64 +8,33 @@ use agent::experience::ExperienceSource;
 use agent::model::DryRun;
 use agent::terms::Terms;
 use agent::{Prompts, Request};
-use indexer::{Chunk, Engine, Evidence, Hit, Kind, Match, Query};
+use indexer::{Chunk, Engine, Hit, Query};
 use llm::{Profile, Provider};
 use report::Language;
 use testkit::contains;
 
 use crate::support::{self, *};
 
-/// One chunk for every step, which names it; no case.
-struct OneChunk;
+/// The documents of the project, without what they say.
+struct Titles;
 
-impl ExperienceSource for OneChunk {
-    fn chunk(&self, _: &str) -> Option<Chunk> {
-        None
+fn without_text(mut chunk: Chunk) -> Chunk {
+    chunk.text = "…".to_owned();
+    chunk
+}
+
+impl ExperienceSource for Titles {
+    fn chunk(&self, id: &str) -> Option<Chunk> {
+        testkit::knowledge::index().chunk(id).map(without_text)
     }
 
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
-        if query.filter.kinds == [Kind::Case] {
-            return Ok(Vec::new());
-        }
-        let step = query.prefer.steps.join("-");
-        let chunk = Chunk {
-            id: format!("experience/example.md#for-{step}"),
-            document: "experience/example.md".to_owned(),
-            title: "An example".to_owned(),
-            heading_path: vec!["Fix".to_owned()],
-            text: format!(
-                "What helps is written here. (asked for {})",
-                query.prefer.steps.join(", ")
-            ),
-            language: indexer::Language::En,
-            kind: Kind::Experience,
-            engine: query.filter.engine.unwrap_or_default(),
-            problem_type: None,
-            causes: query.filter.causes.clone(),
-            section: query.filter.sections.first().copied(),
-            steps: Vec::new(),
-            operators: Vec::new(),
-            keywords: Vec::new(),
-            source: None,
-            confidence: None,
-            line: 1,
+        let hits = ExperienceSource::search(testkit::knowledge::index(), query)?;
+        let untold = |hit: Hit| Hit {
+            chunk: without_text(hit.chunk),
+            ..hit
         };
-        Ok(vec![Hit {
-            chunk,
-            fit: Match::Strong,
-            evidence: Evidence::default(),
-            rank: 1,
-            score: 1.0,
-            bm25_rank: Some(1),
-            bm25_score: Some(1.0),
-            vector_rank: None,
-            vector_score: None,
-            question_score: None,
-            fused: 1.0,
-            boost: 0.0,
-            prior: 0.0,
-            rerank_score: None,
-        }])
+        Ok(hits.into_iter().map(untold).collect())
     }
 }
 
@@ -73,7 +42,7 @@ async fn contexts(request: &Request) -> String {
     let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
     let previews = dry.previews();
     let setting = Setting {
-        source: Some(&OneChunk),
+        source: Some(&Titles),
         ..Setting::with(dry)
     };
     run(request, setting).await;
@@ -89,22 +58,38 @@ async fn contexts(request: &Request) -> String {
 }
 
 #[tokio::test]
-async fn what_a_model_sees_of_three_jobs() {
-    for (case, question, language) in [
+async fn what_a_model_sees_of_four_jobs() {
+    for (case, zh, en) in [
         (
             "join-hot-key-skew",
+            "为什么这个作业花这么长时间？",
             "why does this job take so long?",
-            Language::En,
         ),
-        ("excessive-shuffle", "为什么这个作业这么慢？", Language::Zh),
-        ("healthy", "is anything wrong with this job?", Language::En),
+        (
+            "excessive-shuffle",
+            "为什么这个作业这么慢？",
+            "why is this job so slow?",
+        ),
+        (
+            "user-code-failure",
+            "这个作业为什么失败？",
+            "why did this job fail?",
+        ),
+        (
+            "healthy",
+            "这个作业有什么问题吗？",
+            "is anything wrong with this job?",
+        ),
     ] {
-        let request = Request {
-            question: Some(question.to_owned()),
-            language: Some(language),
-            ..about(case)
-        };
-        insta::assert_snapshot!(case, contexts(&request).await);
+        for language in [Language::Zh, Language::En] {
+            let request = Request {
+                question: Some(language.select(zh, en).to_owned()),
+                language: Some(language),
+                ..about(case)
+            };
+            let name = format!("{case}.{}", language.code());
+            insta::assert_snapshot!(name, contexts(&request).await);
+        }
     }
 }
 
