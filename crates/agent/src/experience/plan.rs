@@ -48,7 +48,7 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
         let findings = facts.found.findings.iter();
         let distinct = findings.filter(|f| seen.insert(f.cause));
         let asked = distinct.take(FINDINGS_ASKED);
-        topics.extend(asked.map(|finding| about(finding, facts)));
+        topics.extend(asked.map(|finding| about(step, finding, facts)));
     }
     let is_about_gaps = matches!(step, StepId::Completeness | StepId::Hypotheses);
     if is_about_gaps || topics.is_empty() {
@@ -80,12 +80,21 @@ pub(super) fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> To
     }
 }
 
-/// The same for every step: what a cause has is ranked once, and each step takes its sections.
-fn about(finding: &Finding, facts: &Facts) -> Topic {
-    let cause = finding.cause.code();
-    let question = facts.question.as_deref().unwrap_or_default();
+/// The same for all steps before the advice: what a cause has is ranked once, and each step takes its sections.
+fn about(step: StepId, finding: &Finding, facts: &Facts) -> Topic {
+    let (found, cause) = (&facts.found, finding.cause.code());
+    let cause_words = words(cause);
+    let mut parts = vec![cause_words.as_str(), &finding.summary];
+    match step {
+        StepId::Advice | StepId::Answer => {
+            let suggestions = found.suggestions.iter().zip(&found.topics);
+            let mine = suggestions.filter(|(s, _)| s.finding.as_deref() == Some(&finding.id));
+            parts.extend(mine.map(|(_, topic)| topic.as_str()));
+        }
+        _ => parts.extend(facts.question.as_deref()),
+    }
     Topic {
-        text: format!("{} {} {question}", words(cause), finding.summary),
+        text: parts.join(" "),
         prefer: Filter {
             causes: vec![cause.to_owned()],
             problem_types: vec![finding.problem_type.code().to_owned()],
