@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use minijinja::Environment;
 use minijinja::value::Serde;
 use report::format::Seconds;
-use report::{Evidence, Finding, Language, Report, Suggestion};
+use report::{
+    Diagnostic, Evidence, Experience, FileRead, Finding, Language, Report, Step, Suggestion,
+    Verdict,
+};
 use runs::RunSummary;
 use serde::Serialize;
 
@@ -72,7 +75,7 @@ struct Page<'a> {
     style: &'static str,
     language: &'static str,
     served: Option<&'a Served>,
-    report: &'a Report,
+    report: Told<'a>,
     headline: String,
     name: &'a str,
     facts: Vec<String>,
@@ -88,6 +91,32 @@ struct Page<'a> {
     timeline: Option<String>,
     script_file: Option<&'a str>,
     script: Vec<ScriptLine<'a>>,
+}
+
+/// What the page shows of a report as it is.
+#[derive(Serialize)]
+struct Told<'a> {
+    run_id: &'a str,
+    verdict: Verdict,
+    question: Option<&'a str>,
+    answer: Option<&'a str>,
+    fallback: Option<&'a str>,
+    steps: Vec<StepView<'a>>,
+    files_read: &'a [FileRead],
+    diagnostics: &'a [Diagnostic],
+}
+
+/// A step with the experience that it was given.
+#[derive(Serialize)]
+struct StepView<'a> {
+    id: &'a str,
+    title: &'a str,
+    elapsed_ms: f64,
+    text: &'a str,
+    remarks: &'a [String],
+    experiences: Vec<&'a Experience>,
+    /// JSON.
+    conclusion: String,
 }
 
 /// A line of the script with its margin.
@@ -220,7 +249,16 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
         style: STYLE,
         language: report.language.code(),
         served,
-        report,
+        report: Told {
+            run_id: &report.run_id,
+            verdict: report.verdict,
+            question: report.question.as_deref(),
+            answer: report.answer.as_ref().map(|a| a.text.as_str()),
+            fallback: report.engine.fallback.as_deref(),
+            steps: report.steps.iter().map(|s| step_view(s, report)).collect(),
+            files_read: &report.files_read,
+            diagnostics: &report.diagnostics,
+        },
         headline: words.headline(report),
         name: report.job.label(),
         facts: words.job_facts(&report.job),
@@ -243,6 +281,19 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
             .map(|t| charts::timeline(t, summary, words)),
         script_file: summary.script.as_ref().map(|s| s.file.as_str()),
         script: script_lines(report, summary),
+    }
+}
+
+fn step_view<'a>(step: &'a Step, report: &'a Report) -> StepView<'a> {
+    let given = report.experiences.iter().filter(|e| e.step == step.id);
+    StepView {
+        id: &step.id,
+        title: &step.title,
+        elapsed_ms: step.elapsed_ms,
+        text: &step.text,
+        remarks: &step.remarks,
+        experiences: given.collect(),
+        conclusion: format!("{:#}", step.conclusion),
     }
 }
 
