@@ -2,6 +2,9 @@
 //! every provider takes: each property required, no others allowed, nothing by reference. What a field holds is said in the
 //! language of the prompt.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use report::Language;
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -9,27 +12,37 @@ use serde_json::Value;
 use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode, Reply};
 use crate::step::StepId;
 
-/// Schema of a step's conclusion.
-pub(crate) fn schema(step: StepId) -> Value {
-    match step {
-        StepId::Classify => strict_schema_of::<Classification>(),
-        StepId::KeyCode => strict_schema_of::<KeyCode>(),
-        StepId::Experience => strict_schema_of::<Causes>(),
-        StepId::Completeness => strict_schema_of::<FileRequest>(),
-        StepId::Advice => strict_schema_of::<Advice>(),
-        StepId::Hypotheses => strict_schema_of::<Hypotheses>(),
-        StepId::Answer => strict_schema_of::<Reply>(),
+static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
+    BTreeMap::from([
+        (StepId::Classify, strict_schema_of::<Classification>()),
+        (StepId::KeyCode, strict_schema_of::<KeyCode>()),
+        (StepId::Experience, strict_schema_of::<Causes>()),
+        (StepId::Completeness, strict_schema_of::<FileRequest>()),
+        (StepId::Advice, strict_schema_of::<Advice>()),
+        (StepId::Hypotheses, strict_schema_of::<Hypotheses>()),
+        (StepId::Answer, strict_schema_of::<Reply>()),
+    ])
+});
+
+static ACCEPTED: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
+    let mut schemas = SCHEMAS.clone();
+    for schema in schemas.values_mut() {
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|name| name != "answer");
+        }
     }
+    schemas
+});
+
+/// Schema of a step's conclusion.
+pub(crate) fn schema(step: StepId) -> &'static Value {
+    &SCHEMAS[&step]
 }
 
 /// Schema that the conclusion of a step is read by. Advice may lack the answer: the program answers too, and transcripts of
 /// earlier versions have none.
-pub(crate) fn accepted(step: StepId) -> Value {
-    let mut schema = schema(step);
-    if let Some(required) = schema["required"].as_array_mut() {
-        required.retain(|name| name != "answer");
-    }
-    schema
+pub(crate) fn accepted(step: StepId) -> &'static Value {
+    &ACCEPTED[&step]
 }
 
 /// The strict schema of a type.
@@ -48,12 +61,12 @@ pub(crate) fn strict_schema_of<T: JsonSchema>() -> Value {
 /// Schema of an answer that holds the conclusions of the steps, each under its id if there are several.
 pub(crate) fn schema_of(steps: &[StepId], language: Language) -> Value {
     let mut schema = match steps {
-        [one] => schema(*one),
+        [one] => schema(*one).clone(),
         _ => {
             let ids: Vec<&str> = steps.iter().map(|s| s.id()).collect();
             let properties: serde_json::Map<String, Value> = steps
                 .iter()
-                .map(|s| (s.id().to_owned(), schema(*s)))
+                .map(|s| (s.id().to_owned(), schema(*s).clone()))
                 .collect();
             serde_json::json!({
                 "type": "object", "properties": properties, "required": ids, "additionalProperties": false

@@ -205,8 +205,8 @@ fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<Strin
 
 fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
     let schema = schema::accepted(step);
-    fill_gaps(&mut value, &schema);
-    let mut errors = validate::faults(&value, &schema);
+    fill_gaps(&mut value, schema);
+    let mut errors = validate::faults(&value, schema);
     errors.truncate(ERRORS_QUOTED);
     if !errors.is_empty() {
         return Err(errors);

@@ -198,7 +198,7 @@ mod tests {
             Advice,
             Hypotheses,
         ] {
-            keywords(&schema::schema(step), &mut found);
+            keywords(schema::schema(step), &mut found);
         }
         found.retain(|word| !CHECKED.contains(&word.as_str()));
         assert!(found.is_empty(), "{found:?}");

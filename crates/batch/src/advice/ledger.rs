@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use llm::Budget;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot};
 
 use super::object::to_json;
 use crate::error::{Error, Result};
@@ -43,6 +43,8 @@ pub struct Ledger {
     caps: Caps,
     /// How long reservations of other processes are waited for in which nothing changes.
     patience: Duration,
+    /// Of calls that this process may have under way.
+    places: Semaphore,
     last: tokio::sync::Mutex<Last>,
     waiting: Mutex<Vec<Change>>,
     /// Calls of this process that are under way.
@@ -78,11 +80,13 @@ enum Verdict {
 }
 
 impl Ledger {
-    pub fn new(store: Store, caps: Caps, patience: Duration) -> Ledger {
+    /// Allows this process `places` calls at a time.
+    pub fn new(store: Store, caps: Caps, patience: Duration, places: usize) -> Ledger {
         Ledger {
             store,
             caps,
             patience,
+            places: Semaphore::new(places),
             last: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
             under_way: AtomicU64::new(0),
@@ -227,12 +231,15 @@ impl Spent {
 impl Budget for Ledger {
     fn reserve(&self, most: Option<f64>) -> BoxFuture<'_, std::result::Result<(), String>> {
         async move {
+            let place = self.places.acquire().await;
+            let place = place.map_err(|closed| closed.to_string())?;
             let mut unchanged: Option<(u64, Instant)> = None;
             loop {
                 let settled = self.settled.notified();
                 match self.apply(What::Reserve { most }).await? {
                     Verdict::Fine => {
                         self.under_way.fetch_add(1, Ordering::Relaxed);
+                        place.forget();
                         return Ok(());
                     }
                     Verdict::NoPrices => {
@@ -260,6 +267,7 @@ impl Budget for Ledger {
     fn settle(&self, most: Option<f64>, calls: u32, cost: f64) -> BoxFuture<'_, ()> {
         async move {
             self.under_way.fetch_sub(1, Ordering::Relaxed);
+            self.places.add_permits(1);
             let what = What::Settle {
                 most: most.unwrap_or(0.0),
                 calls: u64::from(calls),
@@ -288,7 +296,7 @@ mod tests {
 
     fn ledgers(caps: Caps, count: usize) -> Vec<Arc<Ledger>> {
         let store = Store::over(Arc::new(InMemory::new()), "memory");
-        let ledger = || Ledger::new(store.clone(), caps, Duration::from_millis(50));
+        let ledger = || Ledger::new(store.clone(), caps, Duration::from_millis(50), 8);
         (0..count).map(|_| Arc::new(ledger())).collect()
     }
 

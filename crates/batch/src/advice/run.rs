@@ -29,7 +29,8 @@ pub struct Advising<'a> {
     /// Who advises, as far as it decides what the advice is.
     pub program: Program,
     pub services: &'a Services<'a>,
-    /// Clusters asked about at a time.
+    /// Clusters at a time: more than the budget of `services` has places for calls, so that prompts are made and answers read while
+    /// others are under way.
     pub concurrency: usize,
     /// How long another process may be silent until its claims are taken over.
     pub patience: Duration,

@@ -46,7 +46,8 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
         cost: args.max_cost,
         calls: args.max_calls,
     };
-    let ledger = Arc::new(Ledger::new(store.clone(), caps, patience));
+    let calls = usize::from(args.concurrency);
+    let ledger = Arc::new(Ledger::new(store.clone(), caps, patience, calls));
     let choice = ReasonerChoice {
         mode: Mode::Llm,
         profile: args.llm.clone(),
@@ -70,7 +71,8 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
             store: &store,
             program: adviser(config, &knowledge, args.redact, &announced),
             services,
-            concurrency: usize::from(args.concurrency),
+            // answers come in bursts, after which each place wants a call that is ready
+            concurrency: 2 * calls,
             patience,
             cancel: cancel.clone(),
         };
