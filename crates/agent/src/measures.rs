@@ -143,7 +143,7 @@ pub(crate) fn stage(
     if path > 0.0 {
         let text = text!(
             "在关键路径上占 {path}",
-            "{path} on the critical path",
+            "takes {path} of the critical path",
             path = Seconds(path)
         );
         measures.say(text, language);
@@ -171,8 +171,8 @@ fn times(
     if let (Some(begin), Some(from), Some(to)) = (begin, from, to) {
         let [from, to] = [from, to].map(|ms| ms.saturating_sub(begin) as f64 / 1e3);
         let text = text!(
-            "运行于第 {from}至 {to}",
-            "runs from {from} to {to}",
+            "第 {from}开始，第 {to}结束",
+            "starts at {from} and ends at {to}",
             from = Seconds(from),
             to = Seconds(to)
         );
@@ -194,8 +194,8 @@ fn times(
     if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
         let (queue, start) = (waits.queue_ms / 1e3, waits.start_ms / 1e3);
         let text = text!(
-            "平均等待资源 {queue}、启动 {start}",
-            "on average {queue} of waiting for capacity and {start} of start-up",
+            "{vertices}平均等待资源 {queue}，启动用时 {start}",
+            "{vertices} wait {queue} for capacity and take {start} to start, on average",
             queue = Seconds(queue),
             start = Seconds(start)
         );
@@ -247,8 +247,9 @@ fn amounts(
     ] {
         if let Some(bytes) = spread.as_ref().map(|d| d.value) {
             let text = text!(
-                "{zh} {total}，最多的一个 {max}（平均的 {ratio}）",
-                "{en} {total}, one of them at most {max} ({ratio} the mean)",
+                "{zh} {total}，单个{vertices}最多 {max}（平均的 {ratio}）",
+                "{en} {total} in all, at most {max} by one of its {vertices} ({ratio} the mean)",
+                vertices = terms.vertices,
                 total = Bytes(bytes.total),
                 max = Bytes(bytes.max),
                 ratio = Ratio(bytes.max_over_mean)
@@ -260,7 +261,11 @@ fn amounts(
 
 fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language: Language) {
     if let Some(gc) = facts.gc.mean_share() {
-        let text = text!("垃圾回收占 {gc}", "garbage collection {gc}", gc = Share(gc));
+        let text = text!(
+            "垃圾回收平均占时间的 {gc}",
+            "garbage collection takes {gc} of the time on average",
+            gc = Share(gc)
+        );
         measures.say(text, language);
     }
     if let Some(spills @ 1..) = facts.spills() {
@@ -287,8 +292,8 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
     if let Some(runs) = stage.runs.as_ref().filter(|r| r.failed + r.revoked > 0) {
         let (failed, revoked, lost) = (runs.failed, runs.revoked, runs.wasted_ms / 1e3);
         let text = text!(
-            "{failed} 次失败、{revoked} 次撤销，共浪费 {lost}",
-            "{failed} failed and {revoked} revoked attempts, which cost {lost}",
+            "失败 {failed} 次、被收回 {revoked} 次，共浪费 {lost}",
+            "attempts: {failed} failed, {revoked} revoked; {lost} of work lost",
             lost = Seconds(lost)
         );
         measures.say(text, language);

@@ -127,7 +127,7 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
     let number = |name: &str| Number(conclusion[name].as_f64().unwrap_or_default());
     let mut lines = vec![text!(
         "程序判断：信息{sufficient}（得分 {score}，下限 {minimum}）",
-        "by the program: information {sufficient} (score {score}, minimum {minimum})",
+        "judged by the program: {sufficient} (score {score}, minimum {minimum})",
         sufficient = is_enough(&conclusion["sufficient"]),
         score = number("score"),
         minimum = number("minimum")
@@ -150,7 +150,7 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
         };
         lines.push(text!(
             "模型判断：信息{sufficient}{missing}。{basis}",
-            "by the model: information {sufficient}{missing}. {basis}",
+            "judged by the model: {sufficient}{missing}. {basis}",
             sufficient = is_enough(&model["sufficient"]),
             missing = missing
         ));
