@@ -10,7 +10,7 @@ use crate::step::StepId;
 use crate::wording::{sentence, shorten};
 
 /// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
-const LINE_BYTES: usize = 400;
+const LINE_BYTES: usize = 600;
 const LINES: usize = 8;
 
 /// A conclusion in lines.
@@ -103,7 +103,9 @@ fn module(module: &Value) -> Text {
 }
 
 fn cause(cause: &Value) -> Text {
-    let (name, explanation) = (code(&cause["cause"]), code(&cause["explanation"]));
+    let (name, mut explanation) = (code(&cause["cause"]), code(&cause["explanation"]));
+    // what speaks against the cause must not be what is cut
+    shorten(&mut explanation, LINE_BYTES / 2);
     let against = match cause["against"].as_str() {
         Some(against) => text!(" 反证：{against}", " Against it: {against}"),
         None => Text::default(),
@@ -156,4 +158,26 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
         ));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_speaks_against_a_cause_is_remembered_however_long_the_explanation_is() {
+        let cause = serde_json::json!({
+            "cause": "skew.join_hot_key",
+            "explanation": "the key repeats ".repeat(100),
+            "against": "the median vertex is slow too",
+            "evidence": ["E1"],
+        });
+        let conclusion = serde_json::json!({ "causes": [cause] });
+        let lines = lines("think3", &conclusion, "", Language::En);
+        assert!(lines[0].starts_with("skew.join_hot_key [E1]: the key repeats"));
+        assert!(
+            lines[0].ends_with("Against it: the median vertex is slow too"),
+            "{lines:?}"
+        );
+    }
 }

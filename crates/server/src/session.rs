@@ -265,12 +265,14 @@ impl Session {
     }
 
     /// What would be sent to the LLM for a task, step by step.
-    pub fn preview(&self, task: &Task, observer: &mut dyn Observer) -> Result<Vec<Preview>> {
+    pub fn preview(&self, mut task: Task, observer: &mut dyn Observer) -> Result<Vec<Preview>> {
+        let language = &mut task.request.language;
+        *language = language.or(self.settings.language);
         let reasoners = self.reasoners(&task.reasoner)?;
         let previews = reasoners.previews.clone().unwrap_or_default();
         let index = self.index()?;
         let preferences = self.preferences(false);
-        self.run(task, reasoners, Some(&index), &preferences, observer)?;
+        self.run(&task, reasoners, Some(&index), &preferences, observer)?;
         let previews = locked(&previews).clone();
         Ok(previews)
     }

@@ -402,7 +402,9 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
         StepId::Classify => "job findings time stages cleared experience",
         StepId::KeyCode => "job findings stages tables script experience memory",
         StepId::Experience => "job findings time stages tables script cleared experience memory",
-        StepId::Completeness => "job findings stages missing excerpts experience memory",
+        StepId::Completeness => {
+            "job findings time stages tables missing suggestions excerpts experience memory"
+        }
         StepId::Advice => {
             "job findings time cleared stages tables script suggestions excerpts experience memory answer"
         }

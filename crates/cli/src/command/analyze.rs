@@ -101,7 +101,7 @@ impl Call<'_> {
             progress: None,
         };
         if args.dry_run {
-            let previews = self.session.preview(&task(), &mut display);
+            let previews = self.session.preview(task(), &mut display);
             drop(display);
             write(&match args.format {
                 ReportFormat::Json => super::json(&previews?)?,

@@ -51,4 +51,9 @@ fn a_dry_run_sends_nothing_and_shows_the_prompts() {
     assert!(server.requests().is_empty());
     assert!(previews.iter().all(|p| p["tokens"].as_u64() > Some(100)));
     assert!(previews.len() >= 4, "one prompt per step");
+    let line = "--lang zh --question slow? --dry-run --format json";
+    for preview in user.analyze(&job, line).list() {
+        let prompt = preview["user"].as_str().expect("a prompt");
+        contains(prompt, ["作业", "阶段"]);
+    }
 }

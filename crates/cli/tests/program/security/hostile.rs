@@ -57,7 +57,23 @@ fn survives(name: &str, fill: impl FnOnce(&Path)) -> Option<Value> {
     let answer = bounded(&user, &job);
     assert!(!answer.err.contains("panicked"), "{name}: {}", answer.err);
     assert!(matches!(answer.code, Some(0 | 3)), "{name}: {answer:#?}");
-    (answer.code == Some(0)).then(|| answer.json())
+    let report = (answer.code == Some(0)).then(|| answer.json());
+    let largest = report.as_ref().map_or(0.0, largest);
+    assert!(largest <= MOST, "{name}: {largest} is no measured number");
+    report
+}
+
+/// Sums of possible counts and times are below this.
+const MOST: f64 = 1e18;
+
+/// The largest number of a report, whatever it means.
+fn largest(report: &Value) -> f64 {
+    match report {
+        Value::Number(number) => number.as_f64().map_or(0.0, f64::abs),
+        Value::Array(all) => all.iter().map(largest).fold(0.0, f64::max),
+        Value::Object(fields) => fields.values().map(largest).fold(0.0, f64::max),
+        _ => 0.0,
+    }
 }
 
 /// The messages of a report about what could not be read.
@@ -299,7 +315,7 @@ fn twenty_thousand_stages_are_analyzed() {
 
 #[test]
 fn deep_and_wide_documents_are_bounded() {
-    for (name, file, begin, n, piece, end) in [
+    for (name, file, begin, n, piece, end, said) in [
         (
             "deep XML",
             "ScopeVertexDef.xml",
@@ -307,15 +323,34 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             "<a>",
             "",
+            "nested deeper than",
         ),
-        ("deep JSON", "tables.json", "{\"tables\":", 200_000, "[", ""),
+        (
+            "many elements",
+            "JobInfo.xml",
+            "<JobInfo>",
+            300_000,
+            "<a/>",
+            "</JobInfo>",
+            "has more than",
+        ),
+        (
+            "deep JSON",
+            "tables.json",
+            "{\"tables\":",
+            200_000,
+            "[",
+            "",
+            "recursion limit",
+        ),
         (
             "many values",
             "tables.json",
-            "{\"tables\":[0",
-            240_000,
+            "{\"tables\":[],\"more\":[0",
+            600_000,
             ",{\"\":0}",
             "]}",
+            "more than 1000000 values",
         ),
         (
             "attributes",
@@ -324,6 +359,7 @@ fn deep_and_wide_documents_are_bounded() {
             300_000,
             " a='1'",
             "/>",
+            "",
         ),
         (
             "counters",
@@ -332,6 +368,7 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             "<a b=''/>",
             "</SV1_X></AggregatedStats>",
+            "",
         ),
         (
             "texts",
@@ -340,6 +377,7 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             " a=''",
             "/></AggregatedStats>",
+            "",
         ),
         (
             "operators",
@@ -348,6 +386,7 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             "<operator/>",
             "</ScopeVertex></ScopeVertices>",
+            "operators; the rest are left out",
         ),
         (
             "columns",
@@ -356,6 +395,7 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             "a,",
             "'/></operator></ScopeVertex></ScopeVertices>",
+            "",
         ),
         (
             "streams",
@@ -364,6 +404,7 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             "<SStream id='a'/>",
             "</SStreams>",
+            "",
         ),
         (
             "one line",
@@ -372,6 +413,7 @@ fn deep_and_wide_documents_are_bounded() {
             1_000_000,
             "A,B,",
             "",
+            "too long to read",
         ),
         (
             "tokens",
@@ -380,12 +422,15 @@ fn deep_and_wide_documents_are_bounded() {
             200_000,
             ",{\"value\":1,\"count\":1}",
             "]}]}]}",
+            "",
         ),
     ] {
-        survives(name, |job| {
+        let report = survives(name, |job| {
             row(job, file, begin, n, |_| piece.to_owned(), end);
             fs::write(job.join("scope.script"), "A = SELECT x FROM t;\n").expect("written");
         });
+        let messages = messages(&report.expect("a report"));
+        assert!(messages.contains(said), "{name}: {messages}");
     }
 }
 
