@@ -185,6 +185,8 @@ fn counts_of_one_stage_size_nothing() {
 #[test]
 fn a_script_of_doubling_joins_has_no_columns() {
     let report = survives("joins", |job| {
+        // columns are looked for where a plan is to be tied to the script
+        copy(&case("join-hot-key-skew"), job);
         let join = |n: usize| {
             format!(
                 "r{} = SELECT l.*, r.* FROM r{n} AS l INNER JOIN r{n} AS r ON l.a == r.a;\n",

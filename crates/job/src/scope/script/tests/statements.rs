@@ -364,3 +364,23 @@ fn lines_count_from_one_whatever_ends_them() {
     let rowset = script.flow().of_statement(1).expect("it is in the flow");
     assert_eq!(rowset.leaves.kind, PartitioningKind::Unknown);
 }
+
+/// Sixty such joins would have more columns than any machine can hold.
+#[test]
+fn the_columns_of_doubling_joins_are_known_up_to_a_bound() {
+    let mut text = "r0 = SELECT a, b, c FROM t;\n".to_owned();
+    for n in 0..14 {
+        let next = n + 1;
+        text += &format!(
+            "r{next} = SELECT l.*, r.* FROM r{n} AS l INNER JOIN r{n} AS r ON l.a == r.a;\n"
+        );
+    }
+    let script = parse(&text);
+    let flow = script.flow();
+    let columns = |statement: usize| {
+        let rowset = flow.of_statement(statement).expect("it is in the flow");
+        rowset.columns.as_ref().map(Vec::len)
+    };
+    assert_eq!(columns(3), Some(24));
+    assert_eq!(columns(14), None);
+}
