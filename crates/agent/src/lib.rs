@@ -11,6 +11,7 @@
 
 mod analyze;
 mod check;
+pub mod code;
 mod completeness;
 pub mod conclusion;
 pub mod experience;
@@ -32,6 +33,8 @@ mod schema;
 mod script;
 pub mod step;
 pub mod terms;
+#[cfg(test)]
+mod tests;
 mod tools;
 pub mod transfer;
 

@@ -8,6 +8,7 @@ use job::catalogue::{Catalogue, Entry};
 use job::model as files;
 use serde::Serialize;
 
+use crate::code::{self, CodeExcerpt};
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
@@ -24,6 +25,8 @@ pub struct Outline {
     /// Inputs of the job, largest first.
     pub tables: Vec<TableRow>,
     pub script: Option<ScriptText>,
+    /// What failed, then what the findings name, then what costs most.
+    pub code: Vec<CodeExcerpt>,
     /// Stages, operators, columns, tables, classes and files: names that an answer may use.
     #[serde(skip)]
     pub names: Vec<String>,
@@ -37,13 +40,14 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The tables of a job, with what a diagnosis says about its stages.
+    /// The tables of a job, with what a diagnosis says about its stages; `text` reads a file of the folder.
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
         catalogue: &Catalogue,
         terms: &Terms,
         question: Option<&str>,
+        text: &dyn Fn(&str) -> Option<String>,
         language: Language,
     ) -> Outline {
         let about = About::of(job, diagnosis, question);
@@ -56,6 +60,7 @@ impl Outline {
             statements: statements(job),
             tables: measures::tables(job, language),
             script: script(job),
+            code: code::excerpts(job, diagnosis, text),
             names: names(job),
             errors: errors(job),
             unread,

@@ -11,6 +11,7 @@ use job::Job;
 use job::model::JobError;
 use llm::{Mask, is_word_part, own_words};
 
+use crate::code::CodeExcerpt;
 use crate::outline;
 
 /// Shortest number that may be a value rather than a count.
@@ -91,6 +92,16 @@ pub(crate) fn mask(job: &Job) -> Mask {
             .for_each(|text| words(&mut mask, text));
     }
     mask
+}
+
+/// Adds the words of quoted code, and the texts and comments in it.
+pub(crate) fn code(mask: &mut Mask, excerpts: &[CodeExcerpt]) {
+    for line in excerpts.iter().flat_map(|e| &e.lines) {
+        for text in own_words(line) {
+            name(mask, "text", &text);
+        }
+        words(mask, line);
+    }
 }
 
 /// The mask of names that are known from a saved run, each with the prefix of its placeholder. As in any

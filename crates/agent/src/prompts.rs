@@ -181,13 +181,11 @@ fn broken_up(text: &str) -> String {
     out
 }
 
-fn numbered(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for (index, line) in text.lines().enumerate() {
-        out.push_str(&format!("{:>4}  {line}\n", index + 1));
-    }
-    out.truncate(out.trim_end_matches('\n').len());
-    out
+/// Lines with their numbers, the first of which is given.
+fn numbered(lines: Vec<String>, first: u32) -> String {
+    let numbered = (first..).zip(lines);
+    let numbered = numbered.map(|(number, line)| format!("{number:>4}  {line}"));
+    numbered.collect::<Vec<_>>().join("\n")
 }
 
 /// A number as people write it: no needless decimals, thousands kept together.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use diagnosis::Completeness;
 use report::{Language, Report, RuleResult, Suggestion};
 
+use crate::code::CodeExcerpt;
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
 use crate::found::{Cleared, Found};
 use crate::measures;
@@ -22,9 +23,11 @@ pub struct SavedRun<'a> {
     pub turns: &'a [(String, String)],
     pub stages: Vec<StageRow>,
     pub script: Option<ScriptText>,
+    /// C# that the findings are about.
+    pub code: Vec<CodeExcerpt>,
     /// Names that the owners of the job chose.
     pub names: Vec<String>,
-    /// Whether those names are masked; the script is then left out, as its words are not known.
+    /// Whether those names are masked; script and code are then left out, as their words are not known.
     pub redact: bool,
 }
 
@@ -42,6 +45,7 @@ impl SavedRun<'_> {
         };
         let mask = self.redact.then(|| self.mask());
         let (question, answer) = self.question.unzip();
+        let code = if self.redact { Vec::new() } else { self.code };
         let facts = Facts {
             language,
             question: question.map(str::to_owned),
@@ -55,6 +59,7 @@ impl SavedRun<'_> {
                 statements: Vec::new(),
                 tables: Vec::new(),
                 script: self.script.filter(|_| !self.redact),
+                code,
                 errors: Vec::new(),
                 unread: Vec::new(),
                 parsed: Vec::new(),

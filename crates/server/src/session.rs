@@ -321,11 +321,12 @@ impl Session {
             observer,
         };
         let analyzed = agent::analyze(&task.request, &services, &mut observer);
-        let agent::Analysis { report, job } = self.runtime.block_on(analyzed)?;
-        Ok(Analysis {
-            report,
-            summary: RunSummary::of(&job),
-        })
+        let agent::Analysis { report, job, code } = self.runtime.block_on(analyzed)?;
+        let summary = RunSummary {
+            code,
+            ..RunSummary::of(&job)
+        };
+        Ok(Analysis { report, summary })
     }
 
     /// Works with what advice may use: a reasoner, and experience.

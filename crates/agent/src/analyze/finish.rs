@@ -1,11 +1,11 @@
 //! The report of a run, whole or partial.
 
-use job::Job;
 use report::{
     Answer, Evidence, Experience, ReasonerKind, Report, SCHEMA_VERSION, Step, Suggestion,
 };
 use serde::Deserialize;
 
+use super::Analysis;
 use super::run::Run;
 use crate::conclusion::Reply;
 use crate::step::StepId;
@@ -45,7 +45,7 @@ impl Run<'_> {
     }
 
     /// The report of what has been done, and the job as it was read.
-    pub(super) fn finish(self, partial: bool) -> (Report, Job) {
+    pub(super) fn finish(self, partial: bool) -> Analysis {
         let mut report = self.draft();
         self.answer(&mut report);
         report.suggestions = self.retrieval.supported(&self.folder.facts());
@@ -62,7 +62,11 @@ impl Run<'_> {
         report.usage = with_llm.then_some(usage);
         report.checks = with_llm.then_some(self.notebook.checks);
         report.partial = partial;
-        (report, self.folder.into_job())
+        Analysis {
+            report,
+            code: self.folder.facts().outline.code.clone(),
+            job: self.folder.into_job(),
+        }
     }
 
     /// Answers the question: as THINK 5 did, else as the program does.

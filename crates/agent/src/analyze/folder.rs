@@ -53,7 +53,7 @@ impl<'a> Folder<'a> {
             files: reader.files().len(),
         });
         let core = reader.read_core();
-        let (diagnosis, facts) = diagnose(reader.job(), services, request);
+        let (diagnosis, facts) = diagnose(&reader, services, request);
         let mut folder = Folder {
             services,
             request: request.clone(),
@@ -71,7 +71,7 @@ impl<'a> Folder<'a> {
     /// Reads files through their parsers and diagnoses again.
     pub(super) fn read(&mut self, names: &[&str], observer: &mut dyn Observer) {
         let read = self.reader.read(names);
-        (self.diagnosis, self.facts) = diagnose(self.job(), self.services, &self.request);
+        (self.diagnosis, self.facts) = diagnose(&self.reader, self.services, &self.request);
         if self.services.redact {
             hide_words(&mut self.facts, &self.excerpts);
         }
@@ -203,15 +203,26 @@ fn hide_words(facts: &mut Arc<Facts>, quoted: &[Excerpt]) {
 }
 
 /// What the rules say about a job as far as it has been read, and the facts for the steps.
-fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis, Arc<Facts>) {
+fn diagnose(
+    reader: &JobReader,
+    services: &Services<'_>,
+    request: &Request,
+) -> (Diagnosis, Arc<Facts>) {
+    let job = reader.job();
     let (catalogue, language) = (services.catalogue, request.report_language());
     let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
     let summary = outline::summary(job);
     let terms = Terms::of(summary.engine.into(), language);
     let question = request.question.as_deref();
-    let outline = Outline::of(job, &diagnosis, catalogue, &terms, question, language);
+    let text = |name: &str| reader.text(name, REACHABLE).ok();
+    let outline = Outline::of(job, &diagnosis, catalogue, &terms, question, &text, language);
     let with = (catalogue, services.diagnosis);
     let prior = services.kind_prior;
+    let mask = services.redact.then(|| {
+        let mut mask = private::mask(job);
+        private::code(&mut mask, &outline.code);
+        mask
+    });
     let found = Found::of(job, &diagnosis, with, &outline.unread, prior, language);
     let facts = Facts {
         language,
@@ -220,7 +231,7 @@ fn diagnose(job: &Job, services: &Services<'_>, request: &Request) -> (Diagnosis
         job: summary,
         outline,
         found,
-        mask: services.redact.then(|| private::mask(job)),
+        mask,
     };
     (diagnosis, Arc::new(facts))
 }

@@ -15,6 +15,7 @@ mod serve;
 
 use job::Job;
 
+use crate::code::CodeExcerpt;
 use crate::facts::Facts;
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
@@ -42,6 +43,8 @@ pub struct Analysis {
     pub report: Report,
     /// The job as far as it was read.
     pub job: Job,
+    /// C# that the findings are about.
+    pub code: Vec<CodeExcerpt>,
 }
 
 /// Analyzes one job folder.
@@ -61,8 +64,7 @@ pub async fn analyze(
         Err(Stop::Cancelled) => true,
         Err(Stop::Failed(error)) => return Err(error),
     };
-    let (report, job) = run.finish(partial);
-    Ok(Analysis { report, job })
+    Ok(run.finish(partial))
 }
 
 async fn chain(

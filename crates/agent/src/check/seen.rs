@@ -96,6 +96,10 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     if let Some(script) = &outline.script {
         texts.extend([script.text.as_str(), &script.file]);
     }
+    for excerpt in &outline.code {
+        texts.extend([excerpt.class.as_str(), &excerpt.file]);
+        texts.extend(excerpt.lines.iter().map(String::as_str));
+    }
     for passage in &input.experiences {
         texts.extend([passage.text.as_str(), &passage.title]);
     }
@@ -132,7 +136,11 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
     values.extend(sizes.chain(vertices).chain(bytes).map(|n| n as f64));
     let lines = outline.statements.iter().flat_map(|s| s.lines);
     let rounds = [input.reading.round, input.reading.rounds];
-    values.extend(lines.chain(rounds).map(f64::from));
+    let shown = outline
+        .code
+        .iter()
+        .flat_map(|e| (e.first_line..).take(e.lines.len()));
+    values.extend(lines.chain(rounds).chain(shown).map(f64::from));
     let c = &found.completeness;
     values.extend([c.score, c.minimum, c.progress]);
     let (stages, statements) = (outline.stages.len(), outline.statements.len());

@@ -235,7 +235,7 @@ mod tests {
                 engine: Some(engine),
                 ..JobSummary::default()
             },
-            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, None, language),
+            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, None, &|_| None, language),
             found: Found {
                 findings: vec![Finding {
                     id: "F1".to_owned(),

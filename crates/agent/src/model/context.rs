@@ -1,7 +1,7 @@
 //! Makes the prompt of a task and keeps it within its budget of tokens.
 //!
 //! What is too much is cut in a stated order: files, the script away from the findings,
-//! experience, memory, causes ruled out, stages, evidence. Findings are never cut, and nothing is cut in silence:
+//! experience, memory, causes ruled out, code, stages, evidence. Findings are never cut, and nothing is cut in silence:
 //! the prompt and the report say what was left out.
 
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(super) use super::tokens::tokens;
+use crate::code::CodeExcerpt;
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
 use crate::prompts::PromptError;
@@ -156,14 +157,16 @@ enum Cut {
     LongMemory,
     Columns,
     FurtherCleared,
+    LongCode,
     OtherStages,
     FurtherEvidence,
     FurtherFiles,
+    Code,
     Script,
 }
 
 /// What is cut in which order, and how the prompt and the report name it.
-const ORDER: [(Cut, &str, &str); 12] = [
+const ORDER: [(Cut, &str, &str); 14] = [
     (Cut::LongFiles, "文件的后半部分", "the later part of files"),
     (Cut::Files, "文件内容", "the content of files"),
     (
@@ -197,6 +200,11 @@ const ORDER: [(Cut, &str, &str); 12] = [
         "some of the causes that are ruled out",
     ),
     (
+        Cut::LongCode,
+        "用户代码中较远的行",
+        "code away from the lines that matter",
+    ),
+    (
         Cut::OtherStages,
         "与发现无关的阶段",
         "stages without a finding",
@@ -207,6 +215,7 @@ const ORDER: [(Cut, &str, &str); 12] = [
         "部分未读文件的名字",
         "names of some unread files",
     ),
+    (Cut::Code, "用户代码", "the code"),
     (Cut::Script, "脚本", "the script"),
 ];
 
@@ -341,11 +350,16 @@ impl Fitting {
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)
             }
+            Cut::LongCode if uses("code") => {
+                let code = self.facts_mut().outline.code.iter_mut();
+                shorten_each(code, CodeExcerpt::shorten)
+            }
             Cut::OtherStages if uses("stages") => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
             Cut::FurtherFiles if uses("missing") => {
                 keep(&mut self.facts_mut().outline.unread, ROWS)
             }
+            Cut::Code if uses("code") => keep(&mut self.facts_mut().outline.code, 0),
             Cut::Script if uses("script") => self.facts_mut().outline.script.take().is_some(),
             _ => false,
         }
@@ -400,17 +414,17 @@ fn shorten_each<T>(items: impl Iterator<Item = T>, shorten: impl Fn(T) -> bool) 
 fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
     let parts = match step {
         StepId::Classify => "job findings time stages cleared experience",
-        StepId::KeyCode => "job findings stages tables script experience memory",
-        StepId::Experience => "job findings time stages tables script cleared experience memory",
+        StepId::KeyCode => "job findings stages tables script code experience memory",
+        StepId::Experience => "job findings time stages tables script code cleared experience memory",
         StepId::Completeness => {
             "job findings time stages tables missing suggestions excerpts experience memory"
         }
         StepId::Advice => {
-            "job findings time cleared stages tables script suggestions excerpts experience memory answer"
+            "job findings time cleared stages tables script code suggestions excerpts experience memory answer"
         }
-        StepId::Answer => "job findings time stages script suggestions cleared memory answer",
+        StepId::Answer => "job findings time stages script code suggestions cleared memory answer",
         StepId::Hypotheses => {
-            "job findings time stages tables script cleared missing excerpts experience memory"
+            "job findings time stages tables script code cleared missing excerpts experience memory"
         }
     };
     parts.split(' ')

@@ -79,6 +79,7 @@ fn input(of: &Given) -> StepInput {
             file: "job.script".to_owned(),
             text: script,
         }),
+        code: Vec::new(),
         names: Vec::new(),
         redact: false,
     }

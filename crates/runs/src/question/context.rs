@@ -68,6 +68,7 @@ fn saved<'a>(
             file: s.file.clone(),
             text: s.text.clone(),
         }),
+        code: run.summary.code.clone(),
         names: run.summary.private_names.clone(),
         redact,
     }

@@ -6,6 +6,7 @@ mod charts;
 
 use std::collections::{BTreeSet, HashSet};
 
+use agent::code::CodeExcerpt;
 use job::Job;
 use job::facts::{Derived, Measured, Spread, StageFacts, value};
 use job::model::{Edge, OperatorKind};
@@ -34,6 +35,8 @@ pub struct RunSummary {
     pub timeline: Option<Timeline>,
     /// `None` if no file holds it.
     pub script: Option<Script>,
+    /// C# that the findings are about.
+    pub code: Vec<CodeExcerpt>,
     /// Names that the owners of the job chose (tables, paths, columns, hot values): masked wherever
     /// text leaves the team.
     pub private_names: Vec<String>,
@@ -182,7 +185,7 @@ impl RunSummary {
                 text: s.text.clone(),
             }),
             private_names: private_names(job),
-            drawn_only: false,
+            ..RunSummary::default()
         }
     }
 

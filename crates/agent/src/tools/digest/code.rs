@@ -1,10 +1,11 @@
 //! The digest of C#: classes, the operators that run them, and what costs time where it runs once per row.
 
-use job::model::CodegenClass;
+use job::model::{Codegen, CodegenClass};
 use report::format::list;
 use report::{Localize, Text, text};
 
 use super::Look;
+use crate::code::runs;
 use crate::measures::Measures;
 
 /// Lines of a body that are shown.
@@ -132,7 +133,7 @@ fn described(look: &Look<'_>, named: Option<&str>, with_body: bool) -> Measures 
                 .lines
                 .push(format!("  {}", line.localize(look.language)))
         };
-        let run_by = run_by(look, class);
+        let run_by = run_by(look, class, codegen);
         if !run_by.is_empty() {
             say(text!(
                 "运行它的算子：{ops}",
@@ -163,18 +164,11 @@ fn described(look: &Look<'_>, named: Option<&str>, with_body: bool) -> Measures 
 }
 
 /// The operators that run a class, with their stages and script lines.
-fn run_by(look: &Look<'_>, class: &CodegenClass) -> Vec<String> {
+fn run_by(look: &Look<'_>, class: &CodegenClass, codegen: &Codegen) -> Vec<String> {
     let mut found = Vec::new();
     for stage in &look.job.stages {
-        let runs = |args: &str| {
-            args.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .any(|word| word == class.name)
-        };
-        for operator in stage
-            .operators
-            .iter()
-            .filter(|o| o.class_name == class.name || runs(&o.args))
-        {
+        let operators = stage.operators.iter();
+        for operator in operators.filter(|o| runs(o, class, codegen)) {
             let place = format!("{}/{}", stage.name, operator.id);
             found.push(match operator.line {
                 Some(line) => text!(
