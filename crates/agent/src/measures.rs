@@ -12,12 +12,13 @@ use serde::Serialize;
 
 use crate::terms::Terms;
 
-/// Stages of a job that are described.
-const STAGES: usize = 40;
+/// Stages that are described: at some 250 tokens each they fill the share of a context of 200,000.
+pub(crate) const STAGES: usize = 120;
 
-/// Inputs, their columns, and the values of a column that are described.
-const TABLES: usize = 20;
+/// Columns of an input that are described besides the keys of the job.
 const COLUMNS: usize = 8;
+
+/// Values of a column that are described.
 const VALUES: usize = 3;
 
 /// Share of the time below which neighboring segments are summed up.
@@ -39,6 +40,9 @@ impl Measures {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableRow {
     pub name: String,
+    /// Place in the order of relevance, from 0.
+    #[serde(skip)]
+    pub rank: usize,
     #[serde(flatten)]
     pub measures: Measures,
 }
@@ -99,13 +103,13 @@ fn is_same(a: &Segment, b: &Segment) -> bool {
     a.kind == b.kind && a.stage == b.stage && a.finding == b.finding
 }
 
-/// The stages worth describing: those of the findings, then those on the critical path, then those
-/// that ran longest.
-pub(crate) fn chosen(
+/// The stages in the order of relevance: those of the findings, then those on the critical path, then
+/// those that ran longest.
+pub(crate) fn ranked(
     job: &Job,
     account: Option<&TimeAccount>,
     findings: &[report::Finding],
-) -> BTreeSet<usize> {
+) -> Vec<usize> {
     let weight = |(index, stage): (usize, &Stage)| {
         let is_found = findings
             .iter()
@@ -118,7 +122,7 @@ pub(crate) fn chosen(
         let by_time = || b.1.total_cmp(&a.1).then_with(|| b.2.total_cmp(&a.2));
         b.0.cmp(&a.0).then_with(by_time).then_with(|| a.3.cmp(&b.3))
     });
-    stages.into_iter().take(STAGES).map(|s| s.3).collect()
+    stages.into_iter().map(|s| s.3).collect()
 }
 
 /// Seconds of the critical path that a stage takes.
@@ -164,6 +168,19 @@ fn times(
     terms: &Terms,
     language: Language,
 ) {
+    let vertices = terms.vertices;
+    if let Some(run) = facts.run_ms.as_ref().map(|d| d.value) {
+        let median = run.p50.unwrap_or(run.mean);
+        let text = text!(
+            "{vertices}运行时间：平均 {mean}，中位 {median}，最长 {max}（平均的 {ratio}）",
+            "{vertices} run for {mean} on average, {median} in the median, {max} at most ({ratio} the mean)",
+            mean = Seconds(run.mean / 1e3),
+            median = Seconds(median / 1e3),
+            max = Seconds(run.max / 1e3),
+            ratio = Ratio(run.max_over_mean)
+        );
+        measures.say(text, language);
+    }
     let runs = stage.runs.iter().flat_map(|runs| &runs.runs);
     let from = runs.clone().map(|run| run.created_ms).min();
     let to = runs.map(|run| run.ended_ms).max();
@@ -175,19 +192,6 @@ fn times(
             "starts at {from} and ends at {to}",
             from = Seconds(from),
             to = Seconds(to)
-        );
-        measures.say(text, language);
-    }
-    let vertices = terms.vertices;
-    if let Some(run) = facts.run_ms.as_ref().map(|d| d.value) {
-        let median = run.p50.unwrap_or(run.mean);
-        let text = text!(
-            "{vertices}运行时间：平均 {mean}，中位 {median}，最长 {max}（平均的 {ratio}）",
-            "{vertices} run for {mean} on average, {median} in the median, {max} at most ({ratio} the mean)",
-            mean = Seconds(run.mean / 1e3),
-            median = Seconds(median / 1e3),
-            max = Seconds(run.max / 1e3),
-            ratio = Ratio(run.max_over_mean)
         );
         measures.say(text, language);
     }
@@ -331,16 +335,18 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
     measures.say(text, language);
 }
 
-/// The inputs of the job, largest first.
-pub(crate) fn tables(job: &Job, language: Language) -> Vec<TableRow> {
+/// The inputs of the job: those that the findings name, then the largest.
+pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language) -> Vec<TableRow> {
     let keys = keys(job);
+    let is_named = |table: &Table| findings.iter().any(|f| f.summary.contains(&table.name));
     let mut tables: Vec<&Table> = job.tables.iter().collect();
-    tables.sort_by_key(|table| std::cmp::Reverse(table.bytes));
-    let row = |table: &&Table| TableRow {
+    tables.sort_by_key(|table| std::cmp::Reverse((is_named(table), table.bytes)));
+    let row = |(rank, table): (usize, &&Table)| TableRow {
         name: table.name.clone(),
+        rank,
         measures: of_table(table, &keys, COLUMNS, language),
     };
-    tables.iter().take(TABLES).map(row).collect()
+    tables.iter().enumerate().map(row).collect()
 }
 
 /// One input, with all its columns where `whole`.
@@ -356,12 +362,8 @@ fn keys(job: &Job) -> BTreeSet<&str> {
     keys.map(String::as_str).collect()
 }
 
-fn of_table(
-    table: &Table,
-    keys: &BTreeSet<&str>,
-    most_columns: usize,
-    language: Language,
-) -> Measures {
+/// What is known of an input, of its keys, and of some `others` of its columns.
+fn of_table(table: &Table, keys: &BTreeSet<&str>, others: usize, language: Language) -> Measures {
     let mut measures = Measures::default();
     let mut sizes: Vec<String> = Vec::new();
     let number = |n: Option<u64>| n.map(|n| n as f64);
@@ -403,8 +405,8 @@ fn of_table(
     let is_key = |column: &&ColumnStatistics| keys.contains(column.name.as_str());
     let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
     let known = || table.columns.iter().filter(is_known);
-    let columns = known().filter(is_key).chain(known().filter(|c| !is_key(c)));
-    for column in columns.take(most_columns) {
+    let others = known().filter(|c| !is_key(c)).take(others);
+    for column in known().filter(is_key).chain(others) {
         of_column(&mut measures, column, table.rows, language);
     }
     measures

@@ -22,7 +22,7 @@ pub struct Outline {
     /// In the job's order.
     pub stages: Vec<StageRow>,
     pub statements: Vec<StatementRow>,
-    /// Inputs of the job, largest first.
+    /// Inputs of the job, those that the findings name first.
     pub tables: Vec<TableRow>,
     pub script: Option<ScriptText>,
     /// What failed, then what the findings name, then what costs most.
@@ -58,7 +58,7 @@ impl Outline {
         Outline {
             stages: stages(job, diagnosis, terms, language),
             statements: statements(job),
-            tables: measures::tables(job, language),
+            tables: measures::tables(job, &diagnosis.findings, language),
             script: script(job),
             code: code::excerpts(job, diagnosis, text),
             names: names(job),
@@ -78,6 +78,9 @@ pub struct StageRow {
     pub lines: Vec<u32>,
     /// What it did; empty for those of a large job that matter little.
     pub measures: Measures,
+    /// Place in the order of relevance, from 0.
+    #[serde(skip)]
+    pub rank: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -143,8 +146,12 @@ fn rfc3339(ms: i64) -> Option<String> {
 
 fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -> Vec<StageRow> {
     let account = diagnosis.time.as_ref();
-    let described = measures::chosen(job, account, &diagnosis.findings);
-    let measured = |index| match described.contains(&index) {
+    let order = measures::ranked(job, account, &diagnosis.findings);
+    let mut ranks = vec![0; order.len()];
+    for (rank, index) in order.into_iter().enumerate() {
+        ranks[index] = rank;
+    }
+    let measured = |index| match ranks[index] < measures::STAGES {
         true => measures::stage(job, index, account, terms, language),
         false => Measures::default(),
     };
@@ -157,6 +164,7 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
             vertices: job.vertex_count(index).map(|count| count.value),
             lines: lines.into_iter().collect(),
             measures: measured(index),
+            rank: ranks[index],
         }
     };
     job.stages.iter().enumerate().map(row).collect()

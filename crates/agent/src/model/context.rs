@@ -1,7 +1,7 @@
 //! Makes the prompt of a task and keeps it within its budget of tokens.
 //!
-//! What is too much is cut in a stated order: files, the script away from the findings,
-//! experience, memory, causes ruled out, code, stages, evidence. Findings are never cut, and nothing is cut in silence:
+//! Stages and inputs get a share of it first; what is too much then is cut in a stated order: files, the script away from the findings,
+//! experience, memory, causes ruled out, stages, code, evidence. Findings are never cut, and nothing is cut in silence:
 //! the prompt and the report say what was left out.
 
 use std::sync::Arc;
@@ -9,10 +9,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::rows;
 pub(super) use super::tokens::tokens;
 use crate::code::CodeExcerpt;
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
+use crate::outline::StageRow;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
@@ -111,6 +113,7 @@ pub(super) fn build(
         fitting.input.reading.excerpts.clear();
         budget = budget.saturating_sub(rounds(task.rounds));
     }
+    fitting.fit_rows(budget);
     let mut order = ORDER.into_iter();
     loop {
         let user = fitting.render(task, form)?;
@@ -157,16 +160,18 @@ enum Cut {
     LongMemory,
     Columns,
     FurtherCleared,
+    LongStages,
     LongCode,
     OtherStages,
     FurtherEvidence,
+    FurtherTables,
     FurtherFiles,
     Code,
     Script,
 }
 
 /// What is cut in which order, and how the prompt and the report name it.
-const ORDER: [(Cut, &str, &str); 14] = [
+const ORDER: [(Cut, &str, &str); 16] = [
     (Cut::LongFiles, "文件的后半部分", "the later part of files"),
     (Cut::Files, "文件内容", "the content of files"),
     (
@@ -200,6 +205,11 @@ const ORDER: [(Cut, &str, &str); 14] = [
         "some of the causes that are ruled out",
     ),
     (
+        Cut::LongStages,
+        "与发现无关的阶段的细节",
+        "details of stages without a finding",
+    ),
+    (
         Cut::LongCode,
         "用户代码中较远的行",
         "code away from the lines that matter",
@@ -210,6 +220,7 @@ const ORDER: [(Cut, &str, &str); 14] = [
         "stages without a finding",
     ),
     (Cut::FurtherEvidence, "次要证据", "minor evidence"),
+    (Cut::FurtherTables, "部分输入", "some of the inputs"),
     (
         Cut::FurtherFiles,
         "部分未读文件的名字",
@@ -226,6 +237,9 @@ struct Context<'a> {
     parts: &'a [&'static str],
     cuts: &'a [String],
     script_lines: String,
+    /// Stages and inputs that are left out.
+    stages_left: usize,
+    tables_left: usize,
     /// Whether tools are offered.
     tools: bool,
     /// Whether the marks of the specification are asked for.
@@ -238,6 +252,8 @@ struct Fitting {
     parts: Vec<&'static str>,
     cuts: Vec<String>,
     windowed: bool,
+    stages_left: usize,
+    tables_left: usize,
 }
 
 impl Fitting {
@@ -258,6 +274,8 @@ impl Fitting {
             parts,
             cuts: Vec::new(),
             windowed: false,
+            stages_left: 0,
+            tables_left: 0,
         }
     }
 
@@ -270,6 +288,8 @@ impl Fitting {
             parts: &self.parts,
             cuts: &self.cuts,
             script_lines: script_lines.unwrap_or_default(),
+            stages_left: self.stages_left,
+            tables_left: self.tables_left,
             tools: form.tools,
             marks: form.marks(task.steps),
         };
@@ -345,17 +365,23 @@ impl Fitting {
             }
             Cut::Columns if uses("tables") => {
                 let tables = self.facts_mut().outline.tables.iter_mut();
-                shorten_each(tables, |t| keep(&mut t.measures.lines, 1))
+                shorten_each(tables, rows::shorten)
             }
             Cut::FurtherCleared if uses("cleared") => {
                 keep(&mut self.facts_mut().found.cleared, CLEARED)
             }
+            Cut::LongStages if uses("stages") => self.shorten_stages(),
             Cut::LongCode if uses("code") => {
                 let code = self.facts_mut().outline.code.iter_mut();
                 shorten_each(code, CodeExcerpt::shorten)
             }
             Cut::OtherStages if uses("stages") => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
+            Cut::FurtherTables if uses("tables") => {
+                let dropped = rows::keep_best(&mut self.facts_mut().outline.tables, ROWS);
+                self.tables_left += dropped;
+                dropped > 0
+            }
             Cut::FurtherFiles if uses("missing") => {
                 keep(&mut self.facts_mut().outline.unread, ROWS)
             }
@@ -370,18 +396,49 @@ impl Fitting {
         Arc::make_mut(&mut self.input.facts)
     }
 
+    /// Fits stages and inputs into their shares of the budget.
+    fn fit_rows(&mut self, budget: usize) {
+        let language = self.input.facts.language;
+        let outline = &mut self.facts_mut().outline;
+        let stages = rows::fit(&mut outline.stages, budget);
+        let tables = rows::fit(&mut outline.tables, budget);
+        (self.stages_left, self.tables_left) = (stages.dropped, tables.dropped);
+        for (part, left, zh, en) in [
+            (
+                "stages",
+                stages,
+                "次要阶段的细节",
+                "details of stages that matter less",
+            ),
+            (
+                "tables",
+                tables,
+                "次要输入的细节",
+                "details of inputs that matter less",
+            ),
+        ] {
+            if left != rows::Left::default() && self.parts.contains(&part) {
+                self.cuts.push(language.select(zh, en).to_owned());
+            }
+        }
+    }
+
+    fn shorten_stages(&mut self) -> bool {
+        let Facts { outline, found, .. } = self.facts_mut();
+        let others = outline.stages.iter_mut().filter(|s| !is_found(found, s));
+        shorten_each(others, rows::shorten)
+    }
+
     fn keep_stages(&mut self) -> bool {
         let Facts { outline, found, .. } = self.facts_mut();
         let before = outline.stages.len();
-        let named = |name: &String| {
-            let mut findings = found.findings.iter();
-            findings.any(|f| f.stage.as_ref() == Some(name))
-        };
         if found.findings.iter().any(|f| f.stage.is_some()) {
-            outline.stages.retain(|s| named(&s.name));
+            outline.stages.retain(|s| is_found(found, s));
         }
-        outline.stages.truncate(ROWS);
-        outline.stages.len() < before
+        rows::keep_best(&mut outline.stages, ROWS);
+        let dropped = before - outline.stages.len();
+        self.stages_left += dropped;
+        dropped > 0
     }
 
     /// Keeps three facts per finding: what it is, where, and compared with what.
@@ -397,6 +454,12 @@ impl Fitting {
         evidence.retain(|e| first(&e.id));
         evidence.len() < before
     }
+}
+
+/// Whether a finding is about a stage.
+fn is_found(found: &Found, stage: &StageRow) -> bool {
+    let mut findings = found.findings.iter();
+    findings.any(|f| f.stage.as_ref() == Some(&stage.name))
 }
 
 fn keep<T>(items: &mut Vec<T>, most: usize) -> bool {
@@ -415,7 +478,9 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
     let parts = match step {
         StepId::Classify => "job findings time stages cleared experience",
         StepId::KeyCode => "job findings stages tables script code experience memory",
-        StepId::Experience => "job findings time stages tables script code cleared experience memory",
+        StepId::Experience => {
+            "job findings time stages tables script code cleared experience memory"
+        }
         StepId::Completeness => {
             "job findings time stages tables missing suggestions excerpts experience memory"
         }

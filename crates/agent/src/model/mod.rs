@@ -6,6 +6,7 @@ mod context;
 mod dry_run;
 pub(crate) mod markers;
 mod reasoner;
+mod rows;
 mod task;
 mod tokens;
 mod validate;

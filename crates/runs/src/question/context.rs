@@ -79,7 +79,10 @@ fn stages(run: &Asked<'_>) -> Vec<StageRow> {
     let mut order: Vec<usize> = (0..summary.stages.len()).collect();
     let busy = |at: &usize| summary.stages[*at].busy_ms.unwrap_or(0.0);
     order.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
-    let described = &order[..order.len().min(STAGES)];
+    let mut ranks = vec![0; order.len()];
+    for (rank, at) in order.into_iter().enumerate() {
+        ranks[at] = rank;
+    }
     let row = |(at, s): (usize, &crate::StageSummary)| StageRow {
         name: s.name.clone(),
         operators: s
@@ -89,10 +92,11 @@ fn stages(run: &Asked<'_>) -> Vec<StageRow> {
             .collect(),
         vertices: s.vertices,
         lines: s.lines.clone(),
-        measures: match described.contains(&at) {
+        measures: match ranks[at] < STAGES {
             true => stage::described(run, at),
             false => Default::default(),
         },
+        rank: ranks[at],
     };
     summary.stages.iter().enumerate().map(row).collect()
 }
