@@ -73,10 +73,15 @@ pub(crate) fn schema_of(steps: &[StepId], language: Language) -> Value {
             })
         }
     };
-    if language == Language::Zh {
-        translate(&mut schema);
-    }
+    localize(&mut schema, language);
     schema
+}
+
+/// Puts the descriptions of a schema into a language.
+pub(crate) fn localize(schema: &mut Value, language: Language) {
+    if language == Language::Zh {
+        translate(schema);
+    }
 }
 
 fn translate(schema: &mut Value) {
@@ -353,26 +358,42 @@ const CHINESE: &[(&str, &str)] = &[
         "The result of checking a hypothesis.",
         "验证一个假设的结果。",
     ),
+    ("Arguments of `submit_check`.", "`submit_check` 的参数。"),
+    (
+        "Whether the information suffices for advice.",
+        "信息是否足以给出建议。",
+    ),
+    (
+        "Why it does, or what is missing, in the report's language.",
+        "为什么充足，或还缺什么，用中文。",
+    ),
+    (
+        "At most three, most important first.",
+        "最多三个，最重要的在前。",
+    ),
+    (
+        "Lines `12-18`, a table, a class, or search words; empty for all.",
+        "行号（如 `12-18`）、表名、类名或检索词；留空表示全部。",
+    ),
 ];
+
+/// The descriptions in a schema.
+#[cfg(test)]
+pub(crate) fn descriptions(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(map) => {
+            let own = map.get("description").and_then(Value::as_str);
+            found.extend(own.map(str::to_owned));
+            map.values().for_each(|inner| descriptions(inner, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| descriptions(item, found)),
+        _ => {}
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn descriptions(schema: &Value, found: &mut Vec<String>) {
-        match schema {
-            Value::Object(map) => {
-                found.extend(
-                    map.get("description")
-                        .and_then(Value::as_str)
-                        .map(str::to_owned),
-                );
-                map.values().for_each(|inner| descriptions(inner, found));
-            }
-            Value::Array(items) => items.iter().for_each(|item| descriptions(item, found)),
-            _ => {}
-        }
-    }
 
     #[test]
     fn every_field_is_described_in_the_language_of_the_prompt() {

@@ -10,6 +10,8 @@ use crate::outline::ListedFile;
 use crate::prompts::fence;
 use crate::tools::{self, ToolRequest};
 use llm::{ToolCall, ToolResult};
+use report::format::cut;
+use report::{Language, Text, text};
 
 use super::run::Run;
 
@@ -100,47 +102,56 @@ pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> 
 }
 
 fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
+    let refusal = |text: Text| refusal(text, before.facts.language);
     match tools::read(call) {
         Ok(ToolRequest::ListFiles) => listing(&run.input_without_experience()),
-        Ok(ToolRequest::Read(files)) if files.is_empty() => refusal("no file was named"),
+        Ok(ToolRequest::Read(files)) if files.is_empty() => {
+            refusal(text!("没有指定文件", "no file was named"))
+        }
         Ok(ToolRequest::Read(files)) => {
             let texts: Vec<String> = files.iter().map(|f| text_of(run, f, before)).collect();
             texts.join("\n")
         }
         Ok(ToolRequest::LookUp(lookup)) => {
             quoted(run, &tools::name(&lookup)).unwrap_or_else(|| {
-                refusal(&format!(
+                refusal(text!(
+                    "未查询：每轮最多 {LOOKUPS_PER_ROUND} 次查询；请再次请求",
                     "not looked up: at most {LOOKUPS_PER_ROUND} look-ups a turn; ask again"
                 ))
             })
         }
-        Ok(ToolRequest::Submit(_)) => refusal(
-            "not taken: other tools were called in the same turn; look at what they gave first",
-        ),
-        Err(mistake) => refusal(&mistake),
+        Ok(ToolRequest::Submit(_)) => refusal(text!(
+            "未接受：同一轮还调用了其他工具；请先看它们的结果",
+            "not taken: other tools were called in the same turn; look at what they gave first"
+        )),
+        Err(mistake) => refusal(mistake),
     }
 }
 
 /// Why a call got nothing. It repeats what the call named, so it is fenced as data are.
-fn refusal(text: &str) -> String {
-    fence(text, "error")
+fn refusal(text: Text, language: Language) -> String {
+    let text: String = text.into(language);
+    fence(&text, "error")
 }
 
 fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
+    let refusal = |text: Text| refusal(text, before.facts.language);
     let name = &wanted.file;
     if !is_known(before, name) {
-        return refusal(&format!(
-            "`{}` is not in the job folder; list_files names what is",
-            report::format::cut(name, 200)
+        let name = cut(name, 200);
+        return refusal(text!(
+            "`{name}` 不在作业目录中；list_files 列出其中的文件",
+            "`{name}` is not in the job folder; list_files names what is"
         ));
     }
     let name = &shown_name(wanted);
     if was_shown(before, name) {
-        return refusal(&format!("`{name}` was shown before"));
+        return refusal(text!("`{name}` 已经给出过", "`{name}` was shown before"));
     }
     quoted(run, name).unwrap_or_else(|| {
         let most = run.services.limits.files_per_round;
-        refusal(&format!(
+        refusal(text!(
+            "未读取 `{name}`：每轮最多 {most} 个文件，且文件必须可读",
             "`{name}` was not read: at most {most} files a turn, and it must be readable"
         ))
     })
@@ -149,21 +160,29 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
 fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
     let excerpt = run.folder.excerpt(name)?;
     let left_out = match excerpt.cut_bytes {
-        0 => String::new(),
-        bytes => format!(" ({bytes} bytes left out)"),
+        0 => Text::default(),
+        bytes => text!("（省略 {bytes} 字节）", " ({bytes} bytes left out)"),
     };
+    let left_out: String = left_out.into(run.folder.facts().language);
     let text = &excerpt.text;
     Some(fence(&format!("{name}{left_out}\n\n{text}"), "file"))
 }
 
 fn listing(input: &StepInput) -> String {
     let outline = &input.facts.outline;
-    let unread = outline.unread.iter().map(|file| (file, "not read"));
-    let files = unread.chain(outline.parsed.iter().map(|file| (file, "read")));
-    let line = |(listed, state): (&ListedFile, &str)| {
+    let unread = outline
+        .unread
+        .iter()
+        .map(|file| (file, ("未读", "not read")));
+    let read = outline.parsed.iter().map(|file| (file, ("已读", "read")));
+    let line = |(listed, (zh, en)): (&ListedFile, (&str, &str))| -> String {
         let (file, bytes, about) = (&listed.file, listed.bytes, &listed.description);
-        format!("{file} ({bytes} bytes, {state}): {about}")
+        let line = text!(
+            "{file}（{bytes} 字节，{zh}）：{about}",
+            "{file} ({bytes} bytes, {en}): {about}"
+        );
+        line.into(input.facts.language)
     };
-    let lines: Vec<String> = files.map(line).collect();
+    let lines: Vec<String> = unread.chain(read).map(line).collect();
     fence(&lines.join("\n"), "files")
 }

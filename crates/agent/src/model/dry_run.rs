@@ -76,7 +76,10 @@ impl DryRun {
             steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),
             system: prompt.system,
             user,
-            tools: form.tools.then(tools::offered).unwrap_or_default(),
+            tools: match form.tools {
+                true => tools::offered(task.input.facts.language),
+                false => Vec::new(),
+            },
             schema: (!form.tools && form.level <= Level::Tool).then_some(schema),
             tokens: prompt.tokens,
             cuts: prompt.cuts,

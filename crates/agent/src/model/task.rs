@@ -196,7 +196,10 @@ impl<'a> Call<'a> {
             level: level.unwrap_or(Level::Text),
             max_output_tokens: self.model.profile.max_output_tokens,
             stream: self.stream,
-            tools: form.tools.then(tools::offered).unwrap_or_default(),
+            tools: match form.tools {
+                true => tools::offered(self.language()),
+                false => Vec::new(),
+            },
             rounds: rounds.unwrap_or_default(),
         })
     }

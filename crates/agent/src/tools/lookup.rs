@@ -12,7 +12,7 @@ use crate::facts::{Excerpt, Facts};
 use crate::measures::Measures;
 use crate::outline::StatementRow;
 use report::format::cut;
-use report::{Match, text};
+use report::{Match, Text, text};
 
 /// Chunks that a search gives; as many as a step gets by itself.
 const SEARCH_HITS: usize = 3;
@@ -130,8 +130,9 @@ fn search_experience(
     words: &str,
     facts: &Facts,
 ) -> String {
+    let say = |text: Text| text.into(facts.language);
     let Some((index, bounds)) = experience else {
-        return "there is no index".to_owned();
+        return say(text!("没有经验索引", "there is no index"));
     };
     let mut query = indexer::Query::new(cut(words, 400), SEARCH_HITS);
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
@@ -144,15 +145,15 @@ fn search_experience(
             };
             let weak = hits.iter().all(|hit| hit.fit == Match::Weak);
             let warning = match weak {
-                true => {
+                true => text!(
+                    "知识库中没有合适的内容，以下只是最接近的段落\n",
                     "nothing in the knowledge base fits well; these passages are only the nearest\n"
-                }
-                false => "",
+                ),
+                false => Text::default(),
             };
-            hits.iter()
-                .map(passage)
-                .fold(warning.to_owned(), |out, next| out + &next)
+            let passages = hits.iter().map(passage);
+            passages.fold(say(warning), |out, next| out + &next)
         }
-        Err(error) => error,
+        Err(error) => say(text!("检索失败：{error}", "the search failed: {error}")),
     }
 }

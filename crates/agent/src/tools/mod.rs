@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::conclusion::{FileRequest, Lookup, Tool, WantedFile};
 use crate::schema;
 use llm::{ToolCall, ToolSpec};
+use report::{Language, Text, text};
 
 pub(crate) use lookup::{excerpt, look_up, name, show, shown_name};
 
@@ -60,38 +61,55 @@ struct Argument {
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
 
-/// The tools that THINK 4 offers.
-pub(crate) fn offered() -> Vec<ToolSpec> {
+/// The tools that THINK 4 offers, described in a language.
+pub(crate) fn offered(language: Language) -> Vec<ToolSpec> {
     vec![
         spec::<Nothing>(
+            language,
             "list_files",
+            "作业目录中的文件：大小、内容、是否已读。",
             "Files of the job folder: size, what they hold, whether they have been read.",
         ),
         spec::<Files>(
+            language,
             "read_files",
+            "用解析器读取作业目录中的文件，给出每个文件的摘要或指定的部分；每轮最多三个。",
             "Reads files of the job folder through their parsers and gives a digest of each, or the part that is asked for; at most three a turn.",
         ),
         spec::<Argument>(
+            language,
             "analyze_script",
+            "脚本的语句、提示和数据流；参数：行号（如 12-18）或行集，留空表示全部。",
             "Statements, hints and data flow of the script; argument: lines such as 12-18, a rowset, or empty for all.",
         ),
         spec::<Argument>(
+            language,
             "table_metadata",
+            "表的行数、字节数、存储方式和高频值；参数：表名，留空表示全部。",
             "Rows, bytes, layout and frequent values of a table; argument: its name, or empty for all.",
         ),
         spec::<Argument>(
+            language,
             "explain_codegen",
+            "C# 类、运行它的算子、对应的脚本表达式，以及每行的耗时操作；参数：类名（给出代码），留空表示全部。",
             "C# classes with the operators that run them, the script expressions behind them and what costs time per row; argument: a class for its body, or empty for all.",
         ),
         spec::<Argument>(
+            language,
             "search_experience",
+            "检索同类作业的经验；参数：检索词。",
             "Experience with such jobs; argument: search words.",
         ),
-        spec::<Check>(SUBMIT, "Ends this step with its conclusion."),
+        spec::<Check>(
+            language,
+            SUBMIT,
+            "提交结论，结束这一步。",
+            "Ends this step with its conclusion.",
+        ),
     ]
 }
 
-fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
+fn spec<T: JsonSchema>(language: Language, name: &str, zh: &str, en: &str) -> ToolSpec {
     let mut schema = schema::strict_schema_of::<T>();
     if schema.get("properties").is_none() {
         // Not every provider takes an object without them.
@@ -99,9 +117,10 @@ fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
         schema["required"] = serde_json::json!([]);
         schema["additionalProperties"] = false.into();
     }
+    schema::localize(&mut schema, language);
     ToolSpec {
         name: name.to_owned(),
-        description: description.to_owned(),
+        description: language.select(zh, en).to_owned(),
         schema,
     }
 }
@@ -110,7 +129,7 @@ fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
 ///
 /// # Errors
 /// A sentence for the model that made it.
-pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, String> {
+pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, Text> {
     let look_up = |tool| {
         let Argument { argument } = arguments(call)?;
         Ok(ToolRequest::LookUp(Lookup { tool, argument }))
@@ -124,10 +143,12 @@ pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, String> {
         "search_experience" => look_up(Tool::SearchExperience),
         SUBMIT => Ok(ToolRequest::Submit(arguments(call)?)),
         other => {
-            let known: Vec<String> = offered().into_iter().map(|t| t.name).collect();
-            Err(format!(
-                "there is no tool `{other}`; there are {}",
-                known.join(", ")
+            let offered = offered(Language::En);
+            let known: Vec<&str> = offered.iter().map(|t| t.name.as_str()).collect();
+            let (zh, en) = (known.join("、"), known.join(", "));
+            Err(text!(
+                "没有工具 `{other}`；可用的有：{zh}",
+                "there is no tool `{other}`; there are {en}"
             ))
         }
     }
@@ -172,15 +193,20 @@ impl Check {
     }
 }
 
-fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, String> {
+fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Text> {
     let value = match &call.arguments {
         // Some servers hand the arguments on as the text that the model wrote.
         Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
         Value::Null => Value::Object(serde_json::Map::new()),
         value => value.clone(),
     };
-    serde_json::from_value(value)
-        .map_err(|error| format!("the arguments do not follow the schema: {error}"))
+    serde_json::from_value(value).map_err(|error| {
+        let error = error.to_string();
+        text!(
+            "参数不符合 schema：{error}",
+            "the arguments do not follow the schema: {error}"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -188,7 +214,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn requested(name: &str, arguments: Value) -> Result<ToolRequest, String> {
+    fn requested(name: &str, arguments: Value) -> Result<ToolRequest, Text> {
         read(&ToolCall {
             id: "1".to_owned(),
             name: name.to_owned(),
@@ -198,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_tool_that_is_offered_can_be_called() {
-        for tool in offered() {
+        for tool in offered(Language::En) {
             assert_eq!(tool.schema["type"], "object", "{}", tool.name);
             assert_eq!(tool.schema["additionalProperties"], false, "{}", tool.name);
             let arguments = json!({
@@ -228,8 +254,30 @@ mod tests {
     #[test]
     fn mistakes_are_named_to_the_model() {
         let unknown = requested("read_registry", json!({})).expect_err("no such tool");
-        assert!(unknown.contains("read_files"), "{unknown}");
         let broken = requested("read_files", json!("{\"files\": [")).expect_err("no JSON");
-        assert!(broken.contains("schema"), "{broken}");
+        for (mistake, named) in [(unknown, "read_files"), (broken, "schema")] {
+            assert!(mistake.en.contains(named) && mistake.zh.contains(named));
+            assert_eq!(Language::of(&mistake.zh), Language::Zh, "{mistake:?}");
+        }
+    }
+
+    #[test]
+    fn tools_are_described_in_the_language_of_the_run() {
+        let of = |language| {
+            let mut found = Vec::new();
+            for tool in offered(language) {
+                found.push(tool.description);
+                schema::descriptions(&tool.schema, &mut found);
+            }
+            found
+        };
+        let names = |language| offered(language).into_iter().map(|t| t.name);
+        assert!(names(Language::Zh).eq(names(Language::En)));
+        for language in [Language::Zh, Language::En] {
+            let mut found = of(language);
+            assert!(found.len() > 15, "{found:?}");
+            found.retain(|text| Language::of(text) != language);
+            assert!(found.is_empty(), "{language:?}: {found:?}");
+        }
     }
 }
