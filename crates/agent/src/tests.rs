@@ -2,12 +2,18 @@
 
 use std::path::PathBuf;
 
-use llm::{Profile, Provider};
-use report::Language;
+use std::sync::Arc;
+
+use llm::transport::MARK;
+use llm::{LlmOptions, Model, Profile, Provider};
+use report::{Language, Report};
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::llm::think::{plain, step_of};
+use testkit::llm::{Recorded, Server, Turn};
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{DryRun, Preview};
+use crate::model::{DryRun, LlmReasoner, Preview, tokens};
 use crate::{Analysis, Limits, Prompts, Reasoner, Request, Services, Silent};
 
 /// A simulated job, until it is dropped.
@@ -63,6 +69,20 @@ impl Case {
         analysis.expect("a report")
     }
 
+    /// What would be sent to such a model, and the report of the dry run.
+    async fn dry_run(
+        &self,
+        profile: Profile,
+        language: Language,
+        redact: bool,
+    ) -> (Vec<Preview>, Report) {
+        let dry = DryRun::new(profile);
+        let previews = dry.previews();
+        let report = self.analyze(dry, language, redact).await.report;
+        let previews = previews.lock().expect("the run is over");
+        (previews.clone(), report)
+    }
+
     /// What would be sent to a model with such a context.
     async fn previews(
         &self,
@@ -72,12 +92,26 @@ impl Case {
     ) -> Vec<Preview> {
         let mut profile = Profile::new(Provider::OpenAi, "gpt-4o");
         profile.context_tokens = context;
-        let dry = DryRun::new(profile);
-        let previews = dry.previews();
-        self.analyze(dry, language, redact).await;
-        let previews = previews.lock().expect("the run is over");
-        previews.clone()
+        self.dry_run(profile, language, redact).await.0
     }
+}
+
+/// A profile that points at a server.
+fn profile(server: &Server) -> Profile {
+    let mut profile = Profile::new(Provider::Compatible, "scripted");
+    profile.base_url = Some(server.url());
+    profile.price_per_million_in = Some(1.0);
+    profile.price_per_million_out = Some(1.0);
+    profile
+}
+
+fn asking(server: &Server) -> LlmReasoner {
+    let profile = profile(server);
+    let connection = llm::Server::new(&profile, None).expect("a sound profile");
+    LlmReasoner::new(
+        Model::new(profile, Arc::new(connection)),
+        LlmOptions::default(),
+    )
 }
 
 fn of_step<'p>(previews: &'p [Preview], step: &str) -> &'p Preview {
@@ -147,5 +181,113 @@ async fn words_of_code_are_masked() {
     assert!(prompt.contains("## Code"), "{prompt}");
     for own in ["InvoiceLinesScorer", "TenantKey", "tenantKey"] {
         assert!(!prompt.contains(own), "{own} in {prompt}");
+    }
+}
+
+/// An answer to a request: what the dry run concluded.
+fn concluded(report: &Report, request: &Recorded) -> Turn {
+    let step = report.steps.iter().find(|s| s.id == step_of(request));
+    let conclusion = &step.expect("a step").conclusion;
+    if step_of(request) != "think4" {
+        return Turn::json(conclusion);
+    }
+    let judged = &conclusion["model"];
+    let check = json!({
+        "sufficient": judged["sufficient"], "missing": judged["missing"], "basis": judged["basis"],
+        "experiences": [],
+    });
+    Turn::tool("submit_check", &check)
+}
+
+/// The text of a request with the mark that stands for its own.
+fn unmarked(text: &str) -> String {
+    let own = text.split("<<<data job ").nth(1);
+    let own = own.and_then(|rest| rest.lines().next()).unwrap_or(MARK);
+    text.replace(own, MARK)
+}
+
+/// What a server received next to the texts: the schema, or the tools.
+fn apart(request: &Recorded) -> (Option<Value>, Vec<Value>) {
+    let schema = request.body["response_format"]["json_schema"].get("schema");
+    let tools = request.body["tools"].as_array();
+    let tools = tools.into_iter().flatten().map(|t| t["function"].clone());
+    (schema.cloned(), tools.collect())
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_and_counts_what_a_server_receives() {
+    let case = Case::new("user-code-failure");
+    for (language, redact) in [(Language::Zh, false), (Language::En, true)] {
+        let silent = Server::start([]);
+        let (previews, report) = case.dry_run(profile(&silent), language, redact).await;
+        let server = Server::start([]).rule(move |request| Some(concluded(&report, request)));
+        case.analyze(asking(&server), language, redact).await;
+        let requests = server.requests();
+        assert_eq!(requests.len(), previews.len());
+        for preview in &previews {
+            let step = &preview.steps;
+            let mut asked = requests
+                .iter()
+                .filter(|r| step.iter().any(|s| s == step_of(r)));
+            let request = asked.next().expect("a request");
+            let (system, user) = (request.system(), unmarked(&request.conversation()));
+            assert!(system == preview.system, "{step:?}: {system}");
+            assert!(user == preview.user, "{step:?}: {user}");
+            let (schema, tools) = apart(request);
+            assert_eq!(schema.is_some(), tools.is_empty(), "{step:?}");
+            assert_eq!(schema, preview.schema, "{step:?}");
+            let shown = preview.tools.iter().map(
+                |t| json!({ "name": t.name, "description": t.description, "parameters": t.schema }),
+            );
+            for (sent, shown) in tools.iter().zip(shown) {
+                for field in ["name", "description", "parameters"] {
+                    assert_eq!(sent[field], shown[field], "{step:?}");
+                }
+            }
+            assert_eq!(tools.len(), preview.tools.len());
+            let texts = tokens(&system) + tokens(&user);
+            let schema = schema.map_or(0, |schema| tokens(&schema.to_string()));
+            let of_tools = tools.iter().map(|tool| {
+                let text = |field: &str| tool[field].as_str().unwrap_or_default().to_owned();
+                let parameters = tool["parameters"].to_string();
+                [text("name"), text("description"), parameters]
+            });
+            let of_tools: usize = of_tools.flatten().map(|text| tokens(&text)).sum();
+            assert_eq!(preview.tokens, texts + schema + of_tools, "{step:?}");
+            assert!(schema + of_tools > 100, "{step:?}");
+            let cost = preview.cost.expect("a price");
+            assert!((cost - preview.tokens as f64 * 1e-6).abs() < 1e-9, "{cost}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_is_condensed_in_both_languages() {
+    let case = Case::new("queue-wait");
+    for (language, sentence, summed_up) in [
+        (Language::En, "The job waits for capacity. ", "summed up"),
+        (
+            Language::Zh,
+            "作业在等待资源，排队占去了大部分时间。",
+            "改为摘要",
+        ),
+    ] {
+        for (chars, is_condensed) in [(2_900, false), (3_200, true)] {
+            let long: String = sentence.chars().cycle().take(chars).collect();
+            let server = Server::start([]).rule(move |request| {
+                let mut answer = plain(step_of(request));
+                // The second request for the step asks for the summary.
+                let messages = request.body["messages"].as_array().map_or(0, Vec::len);
+                if step_of(request) == "think1" && messages <= 2 {
+                    answer["text"] = long.as_str().into();
+                }
+                Some(Turn::json(&answer))
+            });
+            let report = case.analyze(asking(&server), language, false).await.report;
+            let step = &report.steps[0];
+            assert_eq!(step.text == "class", is_condensed, "{chars} {language:?}");
+            let remarks = step.remarks.join("\n");
+            assert_eq!(remarks.contains(summed_up), is_condensed, "{remarks}");
+        }
     }
 }

@@ -14,9 +14,9 @@ use crate::progress::Observer;
 use crate::reasoner::{Answer, Reasoner, ReasonerError, Task};
 use crate::schema;
 use crate::step::StepId;
-use crate::tools;
 use report::Engine;
 
+use super::chat;
 use super::context::{self, Form};
 use llm::{Level, Profile, ToolSpec, level};
 
@@ -31,6 +31,7 @@ pub struct Preview {
     pub schema: Option<Value>,
     /// Tools that are offered.
     pub tools: Vec<ToolSpec>,
+    /// Estimated tokens of all of it.
     pub tokens: usize,
     /// What was left out to keep it short.
     pub cuts: Vec<String>,
@@ -68,22 +69,19 @@ impl DryRun {
         let budget = context::budget(&self.profile);
         let prompt = context::build(task, &form, budget)
             .map_err(|e| ReasonerError::Prompt(e.to_string()))?;
-        let user = match &task.input.facts.mask {
-            Some(mask) => mask.hide(&prompt.user),
-            None => prompt.user,
-        };
+        let mut chat = chat::chat(task, &form, &prompt, &self.profile);
+        let mask = task.input.facts.mask.as_ref();
+        mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
+        let tokens = chat::sent(&chat);
         Ok(Preview {
             steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),
-            system: prompt.system,
-            user,
-            tools: match form.tools {
-                true => tools::offered(task.input.facts.language),
-                false => Vec::new(),
-            },
-            schema: (!form.tools && form.level <= Level::Tool).then_some(schema),
-            tokens: prompt.tokens,
+            system: chat.system,
+            user: chat.user,
+            tools: chat.tools,
+            schema: chat.schema.filter(|_| chat.level <= Level::Tool),
+            tokens,
             cuts: prompt.cuts,
-            cost: self.profile.price(prompt.tokens as u64, 0),
+            cost: self.profile.price(tokens as u64, 0),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The reasoner that asks a language model: prompts in its budget, structured answers, repairs.
 
 mod answer;
+mod chat;
 mod connect;
 mod context;
 mod dry_run;
@@ -14,3 +15,5 @@ mod validate;
 pub use connect::connect;
 pub use dry_run::{DryRun, Preview};
 pub use reasoner::LlmReasoner;
+#[cfg(test)]
+pub(crate) use tokens::tokens;

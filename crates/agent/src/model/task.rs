@@ -13,8 +13,8 @@ use llm::ToolCalls;
 use report::{Language, Usage, text};
 
 use super::answer;
+use super::chat;
 use super::context::{self, Form, Prompt};
-use llm::Level;
 use llm::Mask;
 use llm::retry::{self, Next};
 use llm::transport::{CallError, Chat, Finish, Piece, Reply};
@@ -27,8 +27,8 @@ const MOST_ANSWER_TOKENS: u32 = 16_000;
 /// An answer needs this many; a run that cannot pay for them ends.
 const LEAST_ANSWER_TOKENS: u32 = 4_000;
 
-/// Bytes of prose from which an answer is summed up; five long sentences in either language have
-/// half of it.
+/// Characters of prose from which an answer is summed up; five long sentences have half of it in
+/// English, and less in Chinese.
 const LONG_TEXT: usize = 3_000;
 
 pub(super) struct Call<'a> {
@@ -184,23 +184,10 @@ impl<'a> Call<'a> {
             let context = serde_json::json!({ "faults": faults });
             Ok((answer, self.render("repair", context)?))
         });
-        let is_structured = !form.tools;
-        let level = is_structured.then_some(form.level);
-        let rounds = form.conversing.then(|| self.task.rounds.to_vec());
         Ok(Chat {
-            step: self.task.step().id().to_owned(),
-            system: prompt.system.clone(),
-            user: prompt.user.clone(),
             repair: repair.transpose()?,
-            schema: is_structured.then(|| self.schema.clone()),
-            level: level.unwrap_or(Level::Text),
-            max_output_tokens: self.model.profile.max_output_tokens,
             stream: self.stream,
-            tools: match form.tools {
-                true => tools::offered(self.language()),
-                false => Vec::new(),
-            },
-            rounds: rounds.unwrap_or_default(),
+            ..chat::chat(&self.task, form, prompt, &self.model.profile)
         })
     }
 
@@ -353,12 +340,12 @@ impl<'a> Call<'a> {
         };
         let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
         let is_cut = reply.finish == Finish::Length && !is_whole(&reply.text);
-        let is_long = |text: &str| {
+        let has_long_text = |text: &str| {
             let read = reader(steps, text);
             let mut texts = read.iter().flat_map(|read| &read.conclusions);
-            texts.any(|conclusion| conclusion.text().len() > LONG_TEXT)
+            texts.any(|conclusion| is_long(conclusion.text()))
         };
-        if is_cut || is_long(&reply.text) {
+        if is_cut || has_long_text(&reply.text) {
             match self.summarise(&reply, observer).await {
                 Ok(summary) if is_cut || is_whole(&summary.text) => {
                     let remark = text!(
@@ -466,13 +453,12 @@ impl<'a> Call<'a> {
 
 /// Tokens of a request, by our own count.
 fn sent_tokens(chat: &Chat) -> u64 {
-    let repair = chat
-        .repair
-        .iter()
-        .flat_map(|(answer, faults)| [answer, faults]);
-    let texts = [&chat.system, &chat.user].into_iter().chain(repair);
-    let tokens: usize = texts.map(|text| context::tokens(text)).sum();
-    (tokens + context::rounds(&chat.rounds)) as u64
+    chat::sent(chat) as u64
+}
+
+/// Whether the prose of an answer is so long that a summary serves the reader better.
+fn is_long(text: &str) -> bool {
+    text.chars().count() > LONG_TEXT
 }
 
 fn is_broken_stream(error: &CallError) -> bool {

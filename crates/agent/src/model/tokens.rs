@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-pub(super) fn tokens(text: &str) -> usize {
+pub(crate) fn tokens(text: &str) -> usize {
     let mut hundredths = 0;
     let mut index = 0;
     let mut last = None;
