@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::conclusion::{FileRequest, WantedFile};
 use crate::facts::{Facts, StepInput};
 use crate::outline::ListedFile;
-use crate::wording::{citing, sentence};
+use crate::wording::{citing, labeled, names, sentence};
 use report::format::{Share, figure, without_stop};
 use report::{Finding, Language, Text, text};
 
@@ -171,14 +171,16 @@ pub(crate) fn key_findings(before: &Facts, now: &Facts) -> Vec<String> {
     let (then, found) = (&before.found, &now.found);
     let is_new = |f: &&Finding| then.findings.iter().all(|known| known.cause != f.cause);
     let new = found.findings.iter().filter(is_new);
-    let mut changes: Vec<String> = new.map(|f| format!("{}: {}", f.cause, f.summary)).collect();
+    let mut changes: Vec<String> = new
+        .map(|f| labeled(f.cause.code(), &f.summary, now.language))
+        .collect();
     let ruled_out = found
         .ruled_out
         .iter()
         .filter(|code| !then.ruled_out.contains(code));
     let ruled_out: Vec<&str> = ruled_out.map(String::as_str).collect();
     if !ruled_out.is_empty() {
-        let causes = ruled_out.join(", ");
+        let causes = names(&ruled_out, now.language);
         changes.push(text!("排除 {causes}", "rules out {causes}").into(now.language));
     }
     changes

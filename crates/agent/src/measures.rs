@@ -11,6 +11,7 @@ use report::{Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
 use serde::Serialize;
 
 use crate::terms::Terms;
+use crate::wording::names;
 
 /// Stages that are described: at some 250 tokens each they fill the share of a context of 200,000.
 pub(crate) const STAGES: usize = 120;
@@ -308,7 +309,7 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
     let Some(from) = job.stages.get(edge.from) else {
         return;
     };
-    let keys = match edge.keys.join(", ") {
+    let keys = match names(&edge.keys, language) {
         keys if keys.is_empty() => Text::default(),
         keys => text!("，键 {keys}", " on {keys}"),
     };
@@ -380,8 +381,8 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, others: usize, language: Langu
         measures.say(text!("{sizes}", "{sizes}"), language);
     }
     if let Some(layout) = &table.clustering {
-        let (kind, keys) = (&layout.kind, layout.keys.join(", "));
-        let sorted = match layout.sorted_by.join(", ") {
+        let (kind, keys) = (&layout.kind, names(&layout.keys, language));
+        let sorted = match names(&layout.sorted_by, language) {
             none if none.is_empty() => Text::default(),
             by => text!("，按 {by} 排序", ", sorted by {by}"),
         };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::markers;
 use crate::step::StepId;
-use crate::wording::{sentence, shorten};
+use crate::wording::{names, sentence, shorten};
 
 /// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
 const LINE_BYTES: usize = 600;
@@ -25,7 +25,7 @@ pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Langua
     let mut lines: Vec<String> = match StepId::from_id(step) {
         Some(StepId::Classify) => {
             let class = code(&conclusion["problem_type"]);
-            let also = match codes(&conclusion["also"]) {
+            let also = match codes(&conclusion["also"], language) {
                 none if none.is_empty() => Text::default(),
                 also => text!("，另有 {also}", "; also {also}"),
             };
@@ -40,7 +40,10 @@ pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Langua
         }
         Some(StepId::KeyCode) => items("modules").iter().map(|m| say(module(m))).collect(),
         Some(StepId::Experience) => items("causes").iter().map(|c| say(cause(c))).collect(),
-        Some(StepId::Completeness) => completeness(conclusion).into_iter().map(say).collect(),
+        Some(StepId::Completeness) => completeness(conclusion, language)
+            .into_iter()
+            .map(say)
+            .collect(),
         _ => Vec::new(),
     };
     lines.retain(|line| !line.trim().is_empty());
@@ -59,14 +62,14 @@ fn code(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn codes(value: &Value) -> String {
+fn codes(value: &Value, language: Language) -> String {
     let codes = value.as_array().into_iter().flatten().map(code);
-    codes.collect::<Vec<_>>().join(", ")
+    names(&codes.collect::<Vec<_>>(), language)
 }
 
-/// Ids in brackets.
+/// Ids in brackets, as they are cited in both languages.
 fn based_on(ids: &Value) -> Text {
-    match codes(ids) {
+    match codes(ids, Language::En) {
         none if none.is_empty() => Text::default(),
         ids => text!(" [{ids}]", " [{ids}]"),
     }
@@ -120,7 +123,7 @@ fn cause(cause: &Value) -> Text {
 }
 
 /// The judgment of the program and that of the model, apart.
-fn completeness(conclusion: &Value) -> Vec<Text> {
+fn completeness(conclusion: &Value, language: Language) -> Vec<Text> {
     let is_enough = |value: &Value| match value.as_bool() {
         Some(true) => text!("充足", "sufficient"),
         Some(false) => text!("不足", "not sufficient"),
@@ -134,7 +137,7 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
         score = number("score"),
         minimum = number("minimum")
     )];
-    let absent = codes(&conclusion["absent"]);
+    let absent = codes(&conclusion["absent"], language);
     if !absent.is_empty() {
         lines.push(text!(
             "作业目录中没有：{absent}",
@@ -143,7 +146,7 @@ fn completeness(conclusion: &Value) -> Vec<Text> {
     }
     let model = &conclusion["model"];
     if model.is_object() {
-        let (missing, basis) = (codes(&model["missing"]), code(&model["basis"]));
+        let (missing, basis) = (codes(&model["missing"], language), code(&model["basis"]));
         let basis = markers::read(&basis).map_or(basis, |request| request.basis);
         let basis = sentence(&basis, Language::of(&basis));
         let missing = match missing.is_empty() {

@@ -13,6 +13,7 @@ use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
 use crate::terms::Terms;
+use crate::wording;
 use job::script::Statement;
 use report::{JobSummary, Language};
 
@@ -160,7 +161,7 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
         let lines: BTreeSet<u32> = operators.clone().filter_map(|o| o.line).collect();
         StageRow {
             name: stage.name.clone(),
-            operators: operators.map(operator).collect(),
+            operators: operators.map(|o| operator(o, language)).collect(),
             vertices: job.vertex_count(index).map(|count| count.value),
             lines: lines.into_iter().collect(),
             measures: measured(index),
@@ -170,11 +171,15 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
     job.stages.iter().enumerate().map(row).collect()
 }
 
-fn operator(operator: &files::Operator) -> String {
+fn operator(operator: &files::Operator, language: Language) -> String {
     if operator.keys.is_empty() {
         operator.id.clone()
     } else {
-        format!("{} ({})", operator.id, operator.keys.join(", "))
+        format!(
+            "{} ({})",
+            operator.id,
+            wording::names(&operator.keys, language)
+        )
     }
 }
 

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, State, UndefinedBehavior};
 use serde::Serialize;
 
 use llm::transport::MARK;
-use report::Language;
+use report::{Language, Localize};
 
 macro_rules! embedded {
     ($language:literal: $($name:literal)*) => {
@@ -108,6 +108,7 @@ impl Prompts {
         environment.add_filter("fence", fence);
         environment.add_filter("numbered", numbered);
         environment.add_filter("figure", figure);
+        environment.add_filter("duration", duration);
         for (name, text) in texts {
             environment
                 .add_template_owned(name.clone(), text)
@@ -186,6 +187,19 @@ fn numbered(lines: Vec<String>, first: u32) -> String {
     let numbered = (first..).zip(lines);
     let numbered = numbered.map(|(number, line)| format!("{number:>4}  {line}"));
     numbered.collect::<Vec<_>>().join("\n")
+}
+
+/// Seconds as in the other texts of the prompt: `2 min 12 s`.
+fn duration(state: &State<'_, '_>, value: &minijinja::Value) -> String {
+    let language = state.lookup("language").map(|code| code.to_string());
+    let language = match language.as_deref() {
+        Some("zh") => Language::Zh,
+        _ => Language::En,
+    };
+    match f64::try_from(value.clone()) {
+        Ok(seconds) => report::format::Seconds(seconds).localize(language),
+        Err(_) => value.to_string(),
+    }
 }
 
 /// A number as people write it: no needless decimals, thousands kept together.

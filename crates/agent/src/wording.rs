@@ -19,6 +19,10 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
         ),
         _ => text.to_owned(),
     };
+    // What a file says may be English; its stop would run into the Chinese that follows.
+    if language == Language::Zh && out.ends_with('.') && !out.ends_with("..") {
+        out.pop();
+    }
     if !out.is_empty() && !out.ends_with(['.', '。', '!', '?', '！', '？', ':', '：']) {
         out.push(match language {
             Language::Zh => '。',
@@ -30,11 +34,23 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
 
 /// The sentence that names the experience behind a text; empty without any.
 pub(crate) fn citing(chunks: &[String], language: Language) -> String {
+    let named = names(chunks, language);
     match language {
         _ if chunks.is_empty() => String::new(),
-        Language::Zh => format!("相关经验：{}。", chunks.join(", ")),
-        Language::En => format!(" Experience: {}.", chunks.join(", ")),
+        Language::Zh => format!("相关经验：{named}。"),
+        Language::En => format!(" Experience: {named}."),
     }
+}
+
+/// Names, keys or ids side by side.
+pub(crate) fn names<S: AsRef<str>>(items: &[S], language: Language) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    items.join(language.select("、", ", "))
+}
+
+/// A term, and what is said of it.
+pub(crate) fn labeled(term: &str, said: &str, language: Language) -> String {
+    format!("{term}{}{said}", language.select("：", ": "))
 }
 
 /// Cuts a text to `most` bytes and marks the cut with `…`; returns whether there was one.
@@ -62,6 +78,21 @@ mod tests {
         assert_eq!(en("the stage is slow"), "The stage is slow.");
         assert_eq!(en("SV3_Combine is slow."), "SV3_Combine is slow.");
         assert_eq!(en("tables.json holds it"), "tables.json holds it.");
-        assert_eq!(sentence("倾斜", Language::Zh), "倾斜。");
+        let zh = |text| sentence(text, Language::Zh);
+        assert_eq!(zh("倾斜"), "倾斜。");
+        assert_eq!(
+            zh("异常：Input string was null."),
+            "异常：Input string was null。"
+        );
+        assert_eq!(zh("等待中..."), "等待中...。");
+    }
+
+    #[test]
+    fn lists_follow_the_language() {
+        let chunks = ["a.md#x".to_owned(), "b.md#y".to_owned()];
+        let (zh, en) = (citing(&chunks, Language::Zh), citing(&chunks, Language::En));
+        assert_eq!(zh, "相关经验：a.md#x、b.md#y。");
+        assert_eq!(en, " Experience: a.md#x, b.md#y.");
+        assert_eq!(labeled("F1", "慢", Language::Zh), "F1：慢");
     }
 }

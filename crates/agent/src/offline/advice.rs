@@ -1,15 +1,11 @@
-//! THINK 5 and the appendix in fixed wording: suggestions weighed, hypotheses left open.
+//! THINK 5 in fixed wording: suggestions weighed.
 
-use crate::conclusion::{Advice, Hypotheses, Hypothesis, HypothesisResult, Recommendation, Reply};
+use crate::conclusion::{Advice, Recommendation, Reply};
 use crate::facts::StepInput;
-use crate::wording::{citing, joined, sentence};
-use report::format::with_unit;
-use report::{Cause, Finding, Language, Suggestion, Text, Verdict, text};
+use crate::wording::{citing, joined, names, sentence};
+use report::{Finding, Language, Suggestion, Verdict, text};
 
 use super::steps::saving;
-
-/// Open and refuted hypotheses listed; the most relevant ones come first.
-const HYPOTHESES: usize = 6;
 
 /// THINK 5.
 pub(super) fn advice(input: &StepInput) -> Advice {
@@ -100,7 +96,7 @@ fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String 
         let title = sentence(&s.title, language);
         let mut sentences = vec![title, r.why.clone(), r.trade_offs.clone()];
         if !s.sources.is_empty() {
-            let sources = s.sources.join(", ");
+            let sources = names(&s.sources, language);
             sentences.push(text!("参考经验：{sources}。", "Experience: {sources}.").into(language));
         }
         let (number, id) = (index + 1, &s.id);
@@ -134,110 +130,4 @@ fn nothing_to_do(input: &StepInput) -> String {
         ),
     };
     text.into(input.facts.language)
-}
-
-/// The appendix: what was found, what a missing file would decide, what was ruled out.
-pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
-    let found = &input.facts.found;
-    let hypothesis = |cause: &str, check: &str, result| Hypothesis {
-        hypothesis: cause.to_owned(),
-        check: check.to_owned(),
-        file: None,
-        result,
-        evidence: Vec::new(),
-    };
-    let language = input.facts.language;
-    let confirmed = found.findings.iter().map(|f| Hypothesis {
-        evidence: f.evidence.clone(),
-        ..hypothesis(
-            &named(f.cause, language),
-            &f.summary,
-            HypothesisResult::Confirmed,
-        )
-    });
-    let missing = found.missing.iter().map(|m| &m.information);
-    let open = missing.flat_map(|m| {
-        m.would_decide.iter().map(|cause| Hypothesis {
-            file: Some(m.file.clone()),
-            ..hypothesis(
-                &named(*cause, language),
-                &check_of(*cause, &m.file, language),
-                HypothesisResult::Open,
-            )
-        })
-    });
-    let cleared = found.cleared.iter();
-    let refuted = cleared.map(|c| {
-        let cause = Cause::from_code(&c.cause);
-        let name = cause.map_or_else(|| c.cause.clone(), |cause| named(cause, language));
-        hypothesis(&name, &c.by, HypothesisResult::Refuted)
-    });
-    let hypotheses: Vec<Hypothesis> = confirmed
-        .chain(open.take(HYPOTHESES))
-        .chain(refuted.take(HYPOTHESES))
-        .collect();
-    Hypotheses {
-        text: hypotheses_text(&hypotheses, input.facts.language),
-        hypotheses,
-    }
-}
-
-/// A cause in words, with its code.
-fn named(cause: Cause, language: Language) -> String {
-    let (title, code) = (cause.title(), cause.code());
-    text!("{title}（{code}）", "{title} ({code})", title = title).into(language)
-}
-
-/// What to look for in a file, beyond which limits, and what would contradict the cause.
-fn check_of(cause: Cause, file: &str, language: Language) -> String {
-    let mut rules = diagnosis::rules().iter().map(|rule| rule.about());
-    let Some(about) = rules.find(|about| about.cause == cause) else {
-        return text!("查看 {file}", "look at {file}").into(language);
-    };
-    let limit = |t: &&&diagnosis::Threshold| {
-        format!("{} = {}", t.name, with_unit(t.default, t.unit, language))
-    };
-    let limits: Vec<String> = about.thresholds.iter().map(|t| limit(&t)).collect();
-    let limits = match limits.join(language.select("、", ", ")) {
-        none if none.is_empty() => Text::default(),
-        limits => text!("（阈值 {limits}）", " (thresholds: {limits})"),
-    };
-    let against = about
-        .counter_evidence
-        .iter()
-        .map(|text| text.pick(language));
-    let against = against
-        .collect::<Vec<_>>()
-        .join(language.select("；", "; "));
-    let what = about.what;
-    text!(
-        "在 {file} 中查看：{what}{limits}；反证：{against}",
-        "see in {file} whether {what}{limits}; against it: {against}",
-        what = what,
-        limits = limits
-    )
-    .into(language)
-}
-
-fn hypotheses_text(all: &[Hypothesis], language: Language) -> String {
-    if all.is_empty() {
-        return text!("没有待验证的假设。", "No hypothesis is left open.").into(language);
-    }
-    let line = |h: &Hypothesis| {
-        let result = match h.result {
-            HypothesisResult::Confirmed => text!("成立", "confirmed"),
-            HypothesisResult::Refuted => text!("不成立", "refuted"),
-            HypothesisResult::Open => text!("待验证", "open"),
-        };
-        let Hypothesis {
-            hypothesis, check, ..
-        } = h;
-        text!(
-            "- 假设：{hypothesis}（{result}）；验证方式：{check}",
-            "- {hypothesis} ({result}); check: {check}",
-            result = result
-        )
-        .into(language)
-    };
-    all.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,8 @@
 //! fits. Needs no network and always gives the same answer to the same facts.
 
 mod advice;
+mod hypotheses;
+mod limits;
 mod steps;
 
 use futures::FutureExt;
@@ -59,7 +61,7 @@ fn conclude(step: StepId, input: &StepInput) -> Conclusion {
         StepId::Experience => Conclusion::Experience(steps::causes(input)),
         StepId::Completeness => Conclusion::Completeness(crate::completeness::request(input)),
         StepId::Advice => Conclusion::Advice(advice::advice(input)),
-        StepId::Hypotheses => Conclusion::Hypotheses(advice::hypotheses(input)),
+        StepId::Hypotheses => Conclusion::Hypotheses(hypotheses::hypotheses(input)),
         StepId::Answer => Conclusion::Answer(advice::answer(input)),
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
-use crate::wording::{citing, joined, sentence};
+use crate::found::Cleared;
+use crate::wording::{citing, joined, labeled, sentence};
 use report::format::{STAGE, STATEMENT, Seconds, Share, list, without_stop};
 use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text};
 
@@ -244,7 +245,10 @@ fn doubt(finding: &Finding, language: Language) -> Option<String> {
 }
 
 fn cause_text(analysis: &CauseAnalysis, language: Language) -> String {
-    let mut sentences = vec![format!("- {}: {}", analysis.cause, analysis.explanation)];
+    let mut sentences = vec![format!(
+        "- {}",
+        labeled(&analysis.cause, &analysis.explanation, language)
+    )];
     sentences.extend(analysis.against.clone());
     joined(&sentences, language) + &citing(&analysis.experiences, language)
 }
@@ -265,7 +269,8 @@ fn no_cause_text(input: &StepInput) -> String {
     };
     let mut lines = vec![opening.into(language)];
     let shown = cleared.iter().take(RULED_OUT);
-    lines.extend(shown.map(|c| format!("- {}: {}", c.cause, sentence(&c.by, language))));
+    let line = |c: &Cleared| labeled(&c.cause, &sentence(&c.by, language), language);
+    lines.extend(shown.map(|c| format!("- {}", line(c))));
     if let more @ 1.. = cleared.len().saturating_sub(RULED_OUT) {
         lines.push(text!("- 以及另外 {more} 个原因。", "- and {more} more.").into(language));
     }

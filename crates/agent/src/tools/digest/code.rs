@@ -197,8 +197,11 @@ fn hazards(body: &[(u32, &str)]) -> Vec<Text> {
             .filter(|(_, line)| runs_often(line) && words.iter().any(|word| line.contains(word)));
         let lines: Vec<String> = lines.map(|(number, _)| number.to_string()).collect();
         if !lines.is_empty() {
-            let lines = lines.join(", ");
-            found.push(text!("{zh}：第 {lines} 行", "{en}: lines {lines}"));
+            let (in_zh, in_en) = (lines.join("、"), lines.join(", "));
+            found.push(match lines.len() {
+                1 => text!("{zh}：第 {in_zh} 行", "{en}: line {in_en}"),
+                _ => text!("{zh}：第 {in_zh} 行", "{en}: lines {in_en}"),
+            });
         }
     }
     found
@@ -220,9 +223,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "regular expressions: lines 4",
-                "allocation: lines 5",
-                "LINQ: lines 5"
+                "regular expressions: line 4",
+                "allocation: line 5",
+                "LINQ: line 5"
             ]
         );
     }

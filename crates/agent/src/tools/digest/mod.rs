@@ -16,6 +16,7 @@ use crate::facts::Facts;
 use crate::measures::Measures;
 use crate::outline::StatementRow;
 use crate::terms::Terms;
+use crate::wording::names;
 
 pub(crate) use code::explain;
 pub(crate) use tables::metadata;
@@ -108,11 +109,11 @@ pub(crate) fn statements(facts: &Facts, wanted: impl Fn(&StatementRow) -> bool) 
         let [first, last] = statement.lines;
         let target = statement.target.as_deref().unwrap_or("-");
         let kind = &statement.kind;
-        let inputs = match statement.inputs.join(", ") {
+        let inputs = match names(&statement.inputs, facts.language) {
             none if none.is_empty() => Text::default(),
             inputs => text!("，读取 {inputs}", ", reads {inputs}"),
         };
-        let hints = match statement.hints.join(", ") {
+        let hints = match names(&statement.hints, facts.language) {
             none if none.is_empty() => Text::default(),
             hints => text!("，提示 {hints}", ", hints {hints}"),
         };

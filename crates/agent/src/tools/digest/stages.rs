@@ -8,6 +8,7 @@ use report::{Language, Localize, Text, text};
 
 use super::Look;
 use crate::measures::{self, Measures};
+use crate::wording::names;
 
 /// Stages of a digest that is about all of them, those that ran longest.
 const STAGES: usize = 12;
@@ -194,7 +195,7 @@ pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
         for operator in &stage.operators {
             let mut parts: Vec<Text> = Vec::new();
             if !operator.keys.is_empty() {
-                let keys = operator.keys.join(", ");
+                let keys = names(&operator.keys, look.language);
                 parts.push(text!("键 {keys}", "on {keys}"));
             }
             if let Some(n) = operator.partition_count {
@@ -210,7 +211,7 @@ pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
                 .map(|c| c.name.as_str());
             let columns: Vec<&str> = columns.collect();
             if named.is_some() && !columns.is_empty() {
-                let columns = columns.join(", ");
+                let columns = names(&columns, look.language);
                 parts.push(text!("输出列 {columns}", "gives {columns}"));
             }
             let parts: Vec<String> = parts.into_iter().map(|p| p.into(look.language)).collect();
