@@ -10,7 +10,7 @@ use crate::facts::{Facts, StepInput};
 use crate::outline::ListedFile;
 use crate::wording::{citing, labeled, names, sentence};
 use report::format::{Share, figure, without_stop};
-use report::{Finding, Language, Text, text};
+use report::{Evidence, Finding, Language, Text, text};
 
 /// What the rules would have read: first what they cannot decide without, then what could still
 /// change a conclusion.
@@ -166,8 +166,11 @@ fn chosen(file: &Value, language: Language) -> Option<String> {
     })
 }
 
-/// What reading changed: causes found and causes ruled out since.
-pub(crate) fn key_findings(before: &Facts, now: &Facts) -> Vec<String> {
+/// Facts of a round that are named; the evidence list has them all.
+const KEY_FACTS: usize = 3;
+
+/// What reading `files` changed: causes found, causes ruled out, and what they add to the evidence.
+pub(crate) fn key_findings(before: &Facts, now: &Facts, files: &[&str]) -> Vec<String> {
     let (then, found) = (&before.found, &now.found);
     let is_new = |f: &&Finding| then.findings.iter().all(|known| known.cause != f.cause);
     let new = found.findings.iter().filter(is_new);
@@ -183,6 +186,12 @@ pub(crate) fn key_findings(before: &Facts, now: &Facts) -> Vec<String> {
         let causes = names(&ruled_out, now.language);
         changes.push(text!("排除 {causes}", "rules out {causes}").into(now.language));
     }
+    let is_known = |e: &Evidence| then.evidence.iter().any(|known| known.text == e.text);
+    let facts = found
+        .evidence
+        .iter()
+        .filter(|e| files.contains(&e.source.file.as_str()) && !is_known(e));
+    changes.extend(facts.take(KEY_FACTS).map(|e| e.text.clone()));
     changes
 }
 

@@ -1,7 +1,7 @@
 //! What later steps get of an earlier one: its structured conclusion in short lines, each with
 //! its ids, and its prose only if there is nothing else.
 
-use report::format::Number;
+use report::format::{Number, without_stop};
 use report::{Language, Text, text};
 use serde_json::Value;
 
@@ -144,6 +144,18 @@ fn completeness(conclusion: &Value, language: Language) -> Vec<Text> {
             "not in the folder: {absent}"
         ));
     }
+    for round in conclusion["rounds"].as_array().into_iter().flatten() {
+        let number = round["round"].to_string();
+        let found = round["key_findings"].as_array().into_iter().flatten();
+        let found: Vec<String> = found.map(|f| without_stop(&code(f)).to_owned()).collect();
+        let found = found.join(language.select("；", "; "));
+        if !found.is_empty() {
+            lines.push(text!(
+                "第 {number} 轮得到：{found}",
+                "round {number} gave: {found}"
+            ));
+        }
+    }
     let model = &conclusion["model"];
     if model.is_object() {
         let (missing, basis) = (codes(&model["missing"], language), code(&model["basis"]));
@@ -166,6 +178,22 @@ fn completeness(conclusion: &Value, language: Language) -> Vec<Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_each_round_found_is_remembered() {
+        let conclusion = serde_json::json!({
+            "sufficient": true, "score": 1.0, "minimum": 0.5,
+            "rounds": [
+                { "round": 1, "key_findings": ["rules out join.explosion", "a hot value."] },
+                { "round": 2, "key_findings": [] },
+            ],
+        });
+        let lines = lines("think4", &conclusion, "", Language::En);
+        assert_eq!(
+            lines[1..],
+            ["round 1 gave: rules out join.explosion; a hot value"]
+        );
+    }
 
     #[test]
     fn what_speaks_against_a_cause_is_remembered_however_long_the_explanation_is() {

@@ -100,12 +100,12 @@ pub(crate) fn of(
 /// Which causes a file may change the judgment on.
 fn bears_on(entry: &Entry, causes: &[&str]) -> Text {
     let (zh, en) = match causes.get(NAMED) {
-        Some(_) => ("等", " and others"),
-        None => ("", ""),
+        Some(_) => (" 等", " and others"),
+        None => (" ", ""),
     };
     let shown = &causes[..causes.len().min(NAMED)];
     text!(
-        "{title}；可能影响对 {causes} 的判断",
+        "{title}；可能影响对 {causes}的判断",
         "{title}; bears on {causes}",
         title = entry.title.clone(),
         causes = Text {

@@ -291,3 +291,35 @@ async fn a_long_text_is_condensed_in_both_languages() {
         }
     }
 }
+
+#[tokio::test]
+async fn every_round_keeps_what_it_read_and_found() {
+    let case = Case::new("join-hot-key-skew");
+    for (language, streams) in [
+        (Language::Zh, "TripPoints：存储为 "),
+        (Language::En, "TripPoints: stored in "),
+    ] {
+        let offline = crate::offline::Offline;
+        let report = case.analyze(offline, language, false).await.report;
+        let step = report.steps.iter().find(|s| s.id == "think4");
+        let rounds = &step.expect("THINK 4").conclusion["rounds"];
+        let rounds = rounds.as_array().expect("rounds");
+        let files = rounds.iter().flat_map(|r| r["files"].as_array());
+        let content = |name: &str| {
+            let mut files = files.clone().flatten();
+            let file = files.find(|f| f["file"] == name).expect("a file");
+            file["content"].as_str().unwrap_or_default().to_owned()
+        };
+        assert!(content("__SStreamInfo__.xml").starts_with(streams));
+        assert!(!content("tables.json").starts_with(streams));
+        let found = rounds.iter().map(|r| r["key_findings"].as_array());
+        let found: Vec<usize> = found.map(|f| f.expect("a list").len()).collect();
+        assert!(found[0] > 1, "{found:?} of {rounds:#?}");
+        for content in files.flatten().filter_map(|f| f["content"].as_str()) {
+            assert!(
+                !content.contains(":;") && !content.contains("：；"),
+                "{content}"
+            );
+        }
+    }
+}

@@ -53,6 +53,26 @@ pub(crate) fn labeled(term: &str, said: &str, language: Language) -> String {
     format!("{term}{}{said}", language.select("：", ": "))
 }
 
+/// A term that lines about it follow.
+pub(crate) fn heading(term: &str, language: Language) -> String {
+    format!("{term}{}", language.select("：", ":"))
+}
+
+/// Lines in one: what follows a heading belongs to it, everything else is set apart.
+pub(crate) fn run_on(lines: &[String], language: Language) -> String {
+    let mut out = String::new();
+    for line in lines {
+        out.push_str(match (out.chars().next_back(), language) {
+            (None | Some('：'), _) => "",
+            (Some(':'), _) => " ",
+            (_, Language::Zh) => "；",
+            (_, Language::En) => "; ",
+        });
+        out.push_str(line.trim());
+    }
+    out
+}
+
 /// Cuts a text to `most` bytes and marks the cut with `…`; returns whether there was one.
 pub(crate) fn shorten(text: &mut String, most: usize) -> bool {
     let kept = cut(text, most).len();
@@ -84,7 +104,7 @@ mod tests {
             zh("异常：Input string was null."),
             "异常：Input string was null。"
         );
-        assert_eq!(zh("等待中..."), "等待中...。");
+        assert_eq!(zh("等待中..."), "等待中...");
     }
 
     #[test]
@@ -94,5 +114,14 @@ mod tests {
         assert_eq!(zh, "相关经验：a.md#x、b.md#y。");
         assert_eq!(en, " Experience: a.md#x, b.md#y.");
         assert_eq!(labeled("F1", "慢", Language::Zh), "F1：慢");
+    }
+
+    #[test]
+    fn a_heading_is_not_set_apart_from_what_it_is_about() {
+        let lines = ["Trips:", "  12 rows", "  by Id", "Points:", "  3 rows"].map(str::to_owned);
+        let en = run_on(&lines, Language::En);
+        assert_eq!(en, "Trips: 12 rows; by Id; Points: 3 rows");
+        let lines = ["Trips：", "  12 行", "  按 Id"].map(str::to_owned);
+        assert_eq!(run_on(&lines, Language::Zh), "Trips：12 行；按 Id");
     }
 }

@@ -17,7 +17,7 @@ use crate::request::{AnalyzeError, Request, Services};
 use crate::terms::Terms;
 use crate::tools;
 use crate::tools::digest::{self, Look, Part};
-use crate::wording::shorten;
+use crate::wording::{run_on, shorten};
 use report::format::cut;
 use report::{Diagnostic, FileRead};
 
@@ -133,8 +133,7 @@ impl<'a> Folder<'a> {
         let file = self.reader.files().iter().find(|f| f.name == name)?;
         let text = |_: &str| None;
         let digest = digest::digest(&self.look(&text), file, Part::Whole, &self.facts)?;
-        let lines: Vec<&str> = digest.lines.iter().map(|line| line.trim()).collect();
-        let mut content = lines.join("; ");
+        let mut content = run_on(&digest.lines, self.facts.language);
         shorten(&mut content, CONTENT_BYTES);
         Some(content)
     }
@@ -215,7 +214,9 @@ fn diagnose(
     let terms = Terms::of(summary.engine.into(), language);
     let question = request.question.as_deref();
     let text = |name: &str| reader.text(name, REACHABLE).ok();
-    let outline = Outline::of(job, &diagnosis, catalogue, &terms, question, &text, language);
+    let outline = Outline::of(
+        job, &diagnosis, catalogue, &terms, question, &text, language,
+    );
     let with = (catalogue, services.diagnosis);
     let prior = services.kind_prior;
     let mask = services.redact.then(|| {

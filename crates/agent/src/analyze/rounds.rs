@@ -268,11 +268,12 @@ fn entry(run: &Run<'_>, before: &Facts, chosen: &[Chosen], asked: &FileRequest) 
     let lookups = asked.lookups.iter().take(LOOKUPS_PER_ROUND);
     let lookups: Vec<String> = lookups.map(tools::name).collect();
     let completeness = &now.found.completeness;
+    let names: Vec<&str> = chosen.iter().map(|c| c.wanted.file.as_str()).collect();
     json!({
         "round": run.folder.round,
         "files": files,
         "lookups": lookups,
-        "key_findings": completeness::key_findings(before, &now),
+        "key_findings": completeness::key_findings(before, &now, &names),
         "score": completeness.score,
         "progress": completeness.progress,
     })

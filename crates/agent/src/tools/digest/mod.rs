@@ -86,10 +86,8 @@ pub(crate) fn digest(
         FileKind::VertexEvents => stages::vertices(look, named),
         FileKind::VertexDef | FileKind::Algebra => stages::definitions(look, named),
         FileKind::OptimizerPlan | FileKind::OperatorPlanMap => plan::estimates(look, named),
-        FileKind::Tables
-        | FileKind::InternalStatistics
-        | FileKind::StreamInfo
-        | FileKind::PartitionLastRows => tables::metadata(look, named),
+        FileKind::Tables | FileKind::InternalStatistics => tables::metadata(look, named),
+        FileKind::StreamInfo | FileKind::PartitionLastRows => tables::partitions(look, named),
         FileKind::Codegen => code::classes(look, named),
         FileKind::Script => statements(facts, |row| {
             let mut names = row.target.iter().chain(&row.inputs);

@@ -8,7 +8,7 @@ use report::{Language, Localize, Text, text};
 
 use super::Look;
 use crate::measures::{self, Measures};
-use crate::wording::names;
+use crate::wording::{heading, names};
 
 /// Stages of a digest that is about all of them, those that ran longest.
 const STAGES: usize = 12;
@@ -47,7 +47,7 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let (stages, most) = chosen(look, named);
     for (at, stage) in stages {
-        digest.lines.push(format!("{}:", stage.name));
+        digest.lines.push(heading(&stage.name, look.language));
         let measured = measures::stage(look.job, at, None, look.terms, look.language);
         digest
             .lines

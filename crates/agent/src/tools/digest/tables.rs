@@ -2,10 +2,11 @@
 
 use job::model::Table;
 use report::format::{Bytes, PARTITION, Ratio, list};
-use report::text;
+use report::{Text, text};
 
 use super::Look;
 use crate::measures::{self, Measures};
+use crate::wording::{heading, labeled};
 
 /// Similarity from which a name is near another: one or two letters of ten differ.
 const SIMILAR: f64 = 0.55;
@@ -16,56 +17,80 @@ const NEAR: usize = 3;
 /// What is known of the inputs, or of one; where none has that name, the names that are near.
 pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
-    let named = named.filter(|name| !name.trim().is_empty());
-    let is_wanted = |table: &&Table| {
-        Look::wants(named, &table.name)
-            || table
-                .path
-                .as_ref()
-                .is_some_and(|p| named.is_some() && Look::wants(named, p))
-    };
-    let tables: Vec<&Table> = look.job.tables.iter().filter(is_wanted).collect();
+    let tables = wanted(look, named);
     for table in &tables {
-        digest.lines.push(format!("{}:", table.name));
-        let measured = measures::table(look.job, table, named.is_some(), look.language);
-        digest
-            .lines
-            .extend(measured.lines.iter().map(|line| format!("  {line}")));
-        let bytes: Vec<f64> = table.partitions.iter().map(|p| p.bytes as f64).collect();
-        let total: f64 = bytes.iter().sum();
-        if total > 0.0 {
-            let (n, max) = (
-                bytes.len() as f64,
-                bytes.iter().copied().fold(0.0, f64::max),
-            );
-            let line = text!(
-                "  存储为 {n}，最大 {max}（平均的 {ratio}）",
-                "  stored in {n}, the largest {max} ({ratio} the mean)",
-                n = PARTITION.count(n),
-                max = Bytes(max),
-                ratio = Ratio(max * n / total)
-            );
-            digest.say(line, look.language);
+        let mut measured = measures::table(look.job, table, named.is_some(), look.language);
+        if let Some(stored) = stored(table) {
+            measured.say(stored, look.language);
+        }
+        digest.lines.push(match measured.lines.is_empty() {
+            true => table.name.clone(),
+            false => heading(&table.name, look.language),
+        });
+        let lines = measured.lines.iter().map(|line| format!("  {line}"));
+        digest.lines.extend(lines);
+    }
+    if let Some(name) = named.filter(|_| tables.is_empty()) {
+        digest.say(unknown(look, name), look.language);
+    }
+    digest
+}
+
+/// How the inputs, or one of them, are cut into stored partitions: what the files about streams add to the
+/// statistics of the tables.
+pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let mut digest = Measures::default();
+    let tables = wanted(look, named);
+    for table in &tables {
+        if let Some(stored) = stored(table) {
+            let stored: String = stored.into(look.language);
+            let line = labeled(&table.name, &stored, look.language);
+            digest.lines.push(line);
         }
     }
     if let Some(name) = named.filter(|_| tables.is_empty()) {
-        let near = near(look, name);
-        let near = list(&near, look.language);
-        digest.say(
-            match near.is_empty() {
-                true => text!(
-                    "没有读到名为“{name}”的输入",
-                    "no input called `{name}` has been read"
-                ),
-                false => text!(
-                    "没有读到名为“{name}”的输入；相近的有：{near}",
-                    "no input called `{name}` has been read; near it: {near}"
-                ),
-            },
-            look.language,
-        );
+        digest.say(unknown(look, name), look.language);
     }
     digest
+}
+
+fn wanted<'a>(look: &Look<'a>, named: Option<&str>) -> Vec<&'a Table> {
+    let named = named.filter(|name| !name.trim().is_empty());
+    let is_wanted = |table: &&Table| {
+        let is_path = |path: &String| named.is_some() && Look::wants(named, path);
+        Look::wants(named, &table.name) || table.path.as_ref().is_some_and(is_path)
+    };
+    look.job.tables.iter().filter(is_wanted).collect()
+}
+
+/// The stored partitions of an input; `None` if their sizes are unknown.
+fn stored(table: &Table) -> Option<Text> {
+    let bytes = table.partitions.iter().map(|p| p.bytes as f64);
+    let (n, total) = (table.partitions.len() as f64, bytes.clone().sum::<f64>());
+    let max = bytes.fold(0.0, f64::max);
+    (total > 0.0).then(|| {
+        text!(
+            "存储为 {n}，最大 {max}（平均的 {ratio}）",
+            "stored in {n}, the largest {max} ({ratio} the mean)",
+            n = PARTITION.count(n),
+            max = Bytes(max),
+            ratio = Ratio(max * n / total)
+        )
+    })
+}
+
+fn unknown(look: &Look<'_>, name: &str) -> Text {
+    let near = list(&near(look, name), look.language);
+    match near.is_empty() {
+        true => text!(
+            "没有读到名为“{name}”的输入",
+            "no input called `{name}` has been read"
+        ),
+        false => text!(
+            "没有读到名为“{name}”的输入；相近的有：{near}",
+            "no input called `{name}` has been read; near it: {near}"
+        ),
+    }
 }
 
 /// Inputs with names like this, nearest first; all if none is near.
