@@ -13,7 +13,9 @@ use testkit::llm::think::{plain, step_of};
 use testkit::llm::{Recorded, Server, Turn};
 use tokio_util::sync::CancellationToken;
 
+use crate::facts::MeasuredAnswer;
 use crate::model::{DryRun, LlmReasoner, Preview, tokens};
+use crate::saved::SavedRun;
 use crate::{Analysis, Limits, Prompts, Reasoner, Request, Services, Silent};
 
 /// A simulated job, until it is dropped.
@@ -50,21 +52,7 @@ impl Case {
             hypotheses: true,
             ..Request::default()
         };
-        let services = Services {
-            catalogue: &job::Catalogue::builtin(),
-            diagnosis: &diagnosis::Settings::default(),
-            reading: job::Options::default(),
-            index: None,
-            reasoner: Box::new(reasoner),
-            fallbacks: Vec::new(),
-            prompts: Prompts::built_in(),
-            prior: None,
-            kind_prior: None,
-            answerer: None,
-            limits: Limits::default(),
-            redact,
-            cancel: CancellationToken::new(),
-        };
+        let services = services(reasoner, redact);
         let analysis = crate::analyze(&request, &services, &mut Silent).await;
         analysis.expect("a report")
     }
@@ -93,6 +81,24 @@ impl Case {
         let mut profile = Profile::new(Provider::OpenAi, "gpt-4o");
         profile.context_tokens = context;
         self.dry_run(profile, language, redact).await.0
+    }
+}
+
+fn services(reasoner: impl Reasoner + 'static, redact: bool) -> Services<'static> {
+    Services {
+        catalogue: Box::leak(Box::new(job::Catalogue::builtin())),
+        diagnosis: Box::leak(Box::default()),
+        reading: job::Options::default(),
+        index: None,
+        reasoner: Box::new(reasoner),
+        fallbacks: Vec::new(),
+        prompts: Prompts::built_in(),
+        prior: None,
+        kind_prior: None,
+        answerer: None,
+        limits: Limits::default(),
+        redact,
+        cancel: CancellationToken::new(),
     }
 }
 
@@ -321,5 +327,35 @@ async fn every_round_keeps_what_it_read_and_found() {
                 "{content}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
+    let case = Case::new("user-code-failure");
+    let offline = crate::offline::Offline;
+    let analysis = case.analyze(offline, Language::En, false).await;
+    for redact in [false, true] {
+        let saved = SavedRun {
+            report: &analysis.report,
+            question: Some(("why did it fail?", MeasuredAnswer::default())),
+            turns: &[],
+            stages: Vec::new(),
+            script: None,
+            code: analysis.code.clone(),
+            names: Vec::new(),
+            redact,
+        };
+        let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
+        let previews = dry.previews();
+        let replied = crate::reply(&saved.input(), &services(dry, redact), &mut Silent).await;
+        replied.expect("an answer");
+        let previews = previews.lock().expect("it is over");
+        let prompt = &of_step(&previews, "answer").user;
+        assert_eq!(
+            prompt.contains("Convert.ToInt64(units)"),
+            !redact,
+            "{prompt}"
+        );
     }
 }

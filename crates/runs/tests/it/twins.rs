@@ -31,7 +31,7 @@ async fn analyzed(job: &SimulatedJob) -> ComparedRun {
         redact: false,
         cancel: CancellationToken::new(),
     };
-    let Analysis { report, job } = agent::analyze(&request, &services, &mut Silent)
+    let Analysis { report, job, .. } = agent::analyze(&request, &services, &mut Silent)
         .await
         .expect("a report");
     ComparedRun {
