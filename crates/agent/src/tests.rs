@@ -359,3 +359,72 @@ async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
         );
     }
 }
+
+#[tokio::test]
+async fn mistakes_in_calls_are_answered_in_the_language_of_the_run() {
+    let case = Case::new("queue-wait");
+    for (language, expected) in [
+        (
+            Language::Zh,
+            ["没有工具 `format_disk`", "不在作业目录中", "每轮最多"],
+        ),
+        (
+            Language::En,
+            [
+                "there is no tool `format_disk`",
+                "is not in the job folder",
+                "a turn; ask again",
+            ],
+        ),
+    ] {
+        let server = Server::start([]).rule(|request| {
+            let is_first = request.tool_results().is_empty();
+            Some(match step_of(request) {
+                "think4" if is_first => {
+                    let files = json!({ "files": [{ "file": "nowhere", "reason": "to see" }] });
+                    let mut calls = vec![("format_disk", json!({})), ("read_files", files)];
+                    for n in 1..=5 {
+                        let argument = json!({ "argument": format!("table {n}") });
+                        calls.push(("table_metadata", argument));
+                    }
+                    Turn::tools(&calls)
+                }
+                "think4" => Turn::tool(
+                    "submit_check",
+                    &json!({ "sufficient": true, "basis": "E1" }),
+                ),
+                step => Turn::json(&plain(step)),
+            })
+        });
+        case.analyze(asking(&server), language, false).await;
+        let asked = server.last_for("think4").expect("a request");
+        let results = asked.tool_results().join("\n");
+        for expected in expected {
+            assert!(results.contains(expected), "{expected}: {results}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hypotheses_name_limits_in_words_and_do_not_repeat_the_result() {
+    let case = Case::new("withheld-join-hot-key-skew");
+    for language in [Language::Zh, Language::En] {
+        let offline = crate::offline::Offline;
+        let report = case.analyze(offline, language, false).await.report;
+        let step = report.steps.iter().find(|s| s.id == "hypotheses");
+        let step = step.expect("hypotheses");
+        let all = step.conclusion["hypotheses"].as_array().expect("a list");
+        assert!(all.iter().any(|h| h["result"] == "open"), "{all:#?}");
+        let by = report.rules.iter().map(|rule| rule.text.as_str());
+        let results: Vec<&str> = by.filter(|text| !text.is_empty()).collect();
+        for check in all.iter().filter_map(|h| h["check"].as_str()) {
+            assert_eq!(Language::of(check), language, "{check}");
+            for threshold in diagnosis::thresholds() {
+                let id = threshold.name;
+                assert!(!id.contains('.') || !check.contains(id), "{id} in {check}");
+            }
+            let mut repeated = results.iter().filter(|result| check.contains(**result));
+            assert_eq!(repeated.next(), None, "{check}");
+        }
+    }
+}
