@@ -124,10 +124,10 @@ fn check_of(cause: Cause, files: &[String], language: Language) -> String {
     };
     let place = match files.is_empty() {
         true => Text::default(),
-        false => text!("在 {files} 中", " in {files}"),
+        false => text!("在 {files} 中核对：", " in {files}"),
     };
     text!(
-        "{place}核对：{what}{against}",
+        "{place}{what}{against}",
         "check{place} whether {what}{against}",
         place = place,
         against = against
@@ -152,12 +152,12 @@ fn in_text(all: &[Known], language: Language) -> String {
             HypothesisResult::Open => text!("待验证", "open"),
         };
         let because = match known.because.as_deref().map(without_stop) {
-            Some(because) => text!("：{because}", ": {because}"),
+            Some(because) => text!("：{because}", "; {because}"),
             None => Text::default(),
         };
         text!(
-            "- 假设：{hypothesis}（{result}{because}）。验证方式：{check}。",
-            "- {hypothesis} ({result}{because}). How to verify: {check}.",
+            "- 假设：{hypothesis}。{result}{because}。验证方式：{check}。",
+            "- {hypothesis}: {result}{because}. How to verify: {check}.",
             result = result,
             because = because
         )
