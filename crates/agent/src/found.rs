@@ -45,6 +45,9 @@ pub struct Found {
     pub completeness: Completeness,
     /// Relevance from which a file that no rule needs is recommended.
     pub threshold: f64,
+    /// The thresholds of the rules.
+    #[serde(skip)]
+    pub settings: diagnosis::Settings,
     /// Without the experience that supports them.
     #[serde(skip)]
     pub suggestions: Vec<Suggestion>,
@@ -100,6 +103,7 @@ impl Found {
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, unread),
             threshold,
+            settings: settings.clone(),
             completeness: diagnosis.completeness,
             suggestions,
             topics,

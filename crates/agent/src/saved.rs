@@ -144,6 +144,7 @@ fn found(report: &Report, language: Language) -> Found {
             progress: decided,
         },
         threshold: 0.0,
+        settings: diagnosis::Settings::default(),
         suggestions: report.suggestions.clone(),
         topics: Vec::new(),
     }

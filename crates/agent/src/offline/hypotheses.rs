@@ -3,6 +3,7 @@
 use super::limits;
 use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
+use diagnosis::Settings;
 use report::format::{list, without_stop};
 use report::{Cause, Finding, Language, Text, text};
 
@@ -28,7 +29,7 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
                 f.cause,
                 &files(f, input),
                 HypothesisResult::Confirmed,
-                language,
+                input,
             )
         },
         because: Some(f.summary.clone()),
@@ -42,7 +43,7 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
                     *cause,
                     std::slice::from_ref(&m.file),
                     HypothesisResult::Open,
-                    language,
+                    input,
                 )
             },
             because: None,
@@ -52,7 +53,7 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
     let refuted = found.cleared.iter().filter_map(|c| {
         let cause = Cause::from_code(&c.cause)?;
         Some(Known {
-            hypothesis: hypothesis(cause, &[], HypothesisResult::Refuted, language),
+            hypothesis: hypothesis(cause, &[], HypothesisResult::Refuted, input),
             because: Some(c.by.clone()),
         })
     });
@@ -70,11 +71,16 @@ fn hypothesis(
     cause: Cause,
     files: &[String],
     result: HypothesisResult,
-    language: Language,
+    input: &StepInput,
 ) -> Hypothesis {
     Hypothesis {
-        hypothesis: named(cause, language),
-        check: check_of(cause, files, language),
+        hypothesis: named(cause, input.facts.language),
+        check: check_of(
+            cause,
+            files,
+            &input.facts.found.settings,
+            input.facts.language,
+        ),
         file: None,
         result,
         evidence: Vec::new(),
@@ -101,7 +107,7 @@ fn named(cause: Cause, language: Language) -> String {
 }
 
 /// What to look for in which files, and what would contradict the cause.
-fn check_of(cause: Cause, files: &[String], language: Language) -> String {
+fn check_of(cause: Cause, files: &[String], settings: &Settings, language: Language) -> String {
     let files = list(files, language);
     let mut rules = diagnosis::rules().iter().map(|rule| rule.about());
     let Some(about) = rules.find(|about| about.cause == cause) else {
@@ -110,7 +116,7 @@ fn check_of(cause: Cause, files: &[String], language: Language) -> String {
     let separator = language.select("；", "; ");
     let thresholds = about.thresholds.iter();
     let limits: Vec<String> = thresholds
-        .filter_map(|t| limits::in_words(t, language))
+        .filter_map(|t| limits::in_words(t, settings, language))
         .collect();
     let what = match limits.is_empty() {
         true => about.what.pick(language).to_owned(),

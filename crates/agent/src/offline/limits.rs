@@ -1,6 +1,6 @@
 //! The thresholds of the rules in words, with their number and unit.
 
-use diagnosis::Threshold;
+use diagnosis::{Settings, Threshold};
 use report::Language;
 use report::format::{figure, with_unit};
 
@@ -190,15 +190,16 @@ const WORDS: &[(&str, &str, &str)] = &[
 ];
 
 /// A threshold in words: `the largest vertex has at least 2.0× the mean number of rows`; `None` if it has none.
-pub(super) fn in_words(threshold: &Threshold, language: Language) -> Option<String> {
+pub(super) fn in_words(
+    threshold: &Threshold,
+    settings: &Settings,
+    language: Language,
+) -> Option<String> {
     let (_, zh, en) = WORDS.iter().find(|(name, ..)| *name == threshold.name)?;
     let words = language.select(*zh, *en);
-    let number = with_unit(threshold.default, threshold.unit, language);
-    Some(
-        words
-            .replace("{n}", &number)
-            .replace("{#}", &figure(threshold.default)),
-    )
+    let value = settings.get(threshold);
+    let number = with_unit(value, threshold.unit, language);
+    Some(words.replace("{n}", &number).replace("{#}", &figure(value)))
 }
 
 #[cfg(test)]
@@ -206,11 +207,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_limit_is_the_one_that_is_configured() {
+        let settings = Settings::from_toml("[skew]\nmax_over_mean = 4");
+        let settings = settings.expect("a threshold");
+        let all = diagnosis::thresholds().iter();
+        let named = |name: &str| all.clone().find(|t| t.name == name).copied();
+        let skew = named("skew.max_over_mean").expect("a threshold");
+        let words = in_words(skew, &settings, Language::En);
+        let expected = "the largest vertex has at least 4.0× the mean number of rows";
+        assert_eq!(words.as_deref(), Some(expected));
+    }
+
+    #[test]
     fn every_threshold_of_a_rule_is_put_in_words() {
         let rules = diagnosis::rules().iter();
         for threshold in rules.flat_map(|rule| rule.about().thresholds) {
             for language in [Language::Zh, Language::En] {
-                let words = in_words(threshold, language);
+                let words = in_words(threshold, &Settings::default(), language);
                 let words = words.unwrap_or_else(|| panic!("{}", threshold.name));
                 assert!(words.contains(|c: char| c.is_ascii_digit()), "{words}");
                 assert!(!words.contains(['{', '_']), "{words}");
