@@ -15,7 +15,7 @@ use crate::script;
 use crate::terms::Terms;
 use crate::wording;
 use job::script::Statement;
-use report::{JobSummary, Language};
+use report::{JobSummary, Language, text};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -173,14 +173,10 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
 
 fn operator(operator: &files::Operator, language: Language) -> String {
     if operator.keys.is_empty() {
-        operator.id.clone()
-    } else {
-        format!(
-            "{} ({})",
-            operator.id,
-            wording::names(&operator.keys, language)
-        )
+        return operator.id.clone();
     }
+    let (id, keys) = (&operator.id, wording::names(&operator.keys, language));
+    text!("{id}（{keys}）", "{id} ({keys})").into(language)
 }
 
 fn statements(job: &Job) -> Vec<StatementRow> {

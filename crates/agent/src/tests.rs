@@ -147,6 +147,19 @@ async fn failing_user_code_is_shown_to_the_steps_that_explain_it() {
 }
 
 #[tokio::test]
+async fn costly_user_code_is_shown_by_its_loop_over_the_rows() {
+    let case = Case::new("udo-cpu-bound");
+    let previews = case.previews(None, Language::En, false).await;
+    let (_, code) = of_step(&previews, "think3")
+        .user
+        .split_once("\n## Code\n")
+        .expect("a part");
+    let (inside, _) = code.split_once(">>>data").expect("a fence");
+    assert!(inside.contains("foreach (Row"), "{inside}");
+    assert!(!inside.contains("thrown at"), "{inside}");
+}
+
+#[tokio::test]
 async fn a_job_without_user_code_has_no_part_for_it() {
     let previews = Case::new("queue-wait")
         .previews(None, Language::En, false)
