@@ -235,7 +235,15 @@ mod tests {
                 engine: Some(engine),
                 ..JobSummary::default()
             },
-            outline: Outline::of(&job, &diagnosis, &catalogue, &terms, None, &|_| None, language),
+            outline: Outline::of(
+                &job,
+                &diagnosis,
+                &catalogue,
+                &terms,
+                None,
+                &|_| None,
+                language,
+            ),
             found: Found {
                 findings: vec![Finding {
                     id: "F1".to_owned(),
