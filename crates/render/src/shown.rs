@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use report::{acts, visible, visible_line};
+use report::{visible, visible_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Formatter for &mut Search {
     ) -> io::Result<()> {
         match self.fields.last_mut() {
             Some(field) if self.in_name => field.push_str(fragment),
-            _ => self.found = self.found || fragment.contains(acts),
+            _ => self.found |= matches!(visible_line(fragment), Cow::Owned(_)),
         }
         Ok(())
     }
