@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, State, UndefinedBehavior};
@@ -51,22 +51,20 @@ pub enum PromptError {
     },
 }
 
-#[derive(Clone)]
-pub struct Prompts {
-    environment: Arc<Environment<'static>>,
-    overridden: Vec<String>,
-}
+/// Read when the first prompt is rendered; the offline reasoner needs none.
+static ENVIRONMENT: LazyLock<Environment<'static>> =
+    LazyLock::new(|| environment(built_in()).expect("the built-in templates are tested"));
 
-impl Default for Prompts {
-    fn default() -> Self {
-        Prompts::built_in()
-    }
+#[derive(Clone, Default)]
+pub struct Prompts {
+    /// `None` for the built-in templates.
+    own: Option<Arc<Environment<'static>>>,
+    overridden: Vec<String>,
 }
 
 impl Prompts {
     pub fn built_in() -> Prompts {
-        let prompts = Prompts::from_texts(built_in(), Vec::new());
-        prompts.expect("the built-in templates are tested")
+        Prompts::default()
     }
 
     /// The built-in templates with those of a folder (`zh/think1.md.j2`, …) in their place.
@@ -90,34 +88,8 @@ impl Prompts {
                 }
             }
         }
-        Prompts::from_texts(texts, overridden)
-    }
-
-    fn from_texts(
-        texts: BTreeMap<String, String>,
-        overridden: Vec<String>,
-    ) -> Result<Prompts, PromptError> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let syntax = SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build();
-        environment.set_syntax(syntax.expect("the usual delimiters are valid"));
-        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        environment.add_filter("fence", fence);
-        environment.add_filter("numbered", numbered);
-        environment.add_filter("figure", figure);
-        environment.add_filter("duration", duration);
-        for (name, text) in texts {
-            environment
-                .add_template_owned(name.clone(), text)
-                .map_err(|e| template_error(&name, &e))?;
-        }
-        Ok(Prompts {
-            environment: Arc::new(environment),
-            overridden,
-        })
+        let own = Some(Arc::new(environment(texts)?));
+        Ok(Prompts { own, overridden })
     }
 
     /// Names of the templates that a folder replaced.
@@ -136,12 +108,34 @@ impl Prompts {
         context: impl Serialize,
     ) -> Result<String, PromptError> {
         let name = format!("{}/{name}.md.j2", language.code());
-        let template = self.environment.get_template(&name);
+        let environment = self.own.as_deref().unwrap_or(&ENVIRONMENT);
+        let template = environment.get_template(&name);
         let context = minijinja::value::Serde(context);
         let text = template.and_then(|template| template.render(context));
         text.map(|text| text.trim().to_owned())
             .map_err(|e| template_error(&name, &e))
     }
+}
+
+fn environment(texts: BTreeMap<String, String>) -> Result<Environment<'static>, PromptError> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build();
+    environment.set_syntax(syntax.expect("the usual delimiters are valid"));
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.add_filter("fence", fence);
+    environment.add_filter("numbered", numbered);
+    environment.add_filter("figure", figure);
+    environment.add_filter("duration", duration);
+    for (name, text) in texts {
+        environment
+            .add_template_owned(name.clone(), text)
+            .map_err(|e| template_error(&name, &e))?;
+    }
+    Ok(environment)
 }
 
 fn template_error(name: &str, error: &minijinja::Error) -> PromptError {

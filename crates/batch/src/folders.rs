@@ -31,9 +31,13 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let kinds = paths.iter().filter_map(|path| kind(path));
     let kinds: Vec<FileKind> = kinds.collect();
     if !kinds.is_empty() {
+        if !kinds.contains(&FileKind::SparkEvents) {
+            found.push(folder.to_path_buf());
+            return;
+        }
         found.extend(applications(folder));
         // the folder of a history server contains logs and folders of logs
-        if !kinds.contains(&FileKind::SparkEvents) || depth == 0 {
+        if depth == 0 {
             return;
         }
         for path in paths.iter().filter(|p| p.is_dir() && has_log(p)) {

@@ -170,7 +170,7 @@ mod tests {
         #[test]
         fn any_report_is_shown_without_acting(text in any_text()) {
             let value = serde_json::json!({"name": text, "steps": [{"text": text}], "list": [[text]]});
-            let shown = shown(&value);
+            let shown = shown(&value).into_owned();
             let name = shown["name"].as_str().expect("a name");
             prop_assert!(!name.contains(acts));
             let step = shown["steps"][0]["text"].as_str().expect("a step");

@@ -25,7 +25,6 @@ impl Term {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
 struct Name {
     text: String,
     is_cjk: bool,
@@ -33,20 +32,14 @@ struct Name {
     key: String,
 }
 
-impl From<String> for Name {
-    fn from(text: String) -> Name {
+impl Name {
+    fn new(text: String) -> Name {
         let is_cjk = text.chars().any(analyze::is_cjk);
         let key = match is_cjk {
             true => text.to_lowercase(),
             false => pad(&analyze::terms(&text)),
         };
         Name { text, is_cjk, key }
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> String {
-        name.text
     }
 }
 
@@ -109,7 +102,7 @@ fn names(value: Option<&Value>) -> Vec<Name> {
     let mut names = value.map(texts).unwrap_or_default();
     // A name without a term (`--`) would be found in every query.
     names.retain(|name| !analyze::terms(name).is_empty());
-    names.into_iter().map(Name::from).collect()
+    names.into_iter().map(Name::new).collect()
 }
 
 /// A string, or the strings of a list.

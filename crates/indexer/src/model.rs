@@ -2,6 +2,8 @@
 //!
 //! Knows nothing about how chunks are cut, stored or ranked.
 
+use std::sync::Arc;
+
 use report::{JobEngine, Language, Match};
 use serde::{Deserialize, Serialize};
 
@@ -335,7 +337,7 @@ pub struct Evidence {
 /// A chunk found by a query, with the parts of its score.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hit {
-    pub chunk: Chunk,
+    pub chunk: Arc<Chunk>,
     /// Whether it answers the query, by absolute evidence.
     #[serde(rename = "match")]
     pub fit: Match,

@@ -30,7 +30,8 @@ pub fn acts(c: char) -> bool {
 }
 
 fn shown(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(|c| acts(c) && !kept(c)) {
+    let is_plain = |byte| matches!(byte, b' '..=b'~');
+    if text.bytes().all(is_plain) || !text.contains(|c| acts(c) && !kept(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

@@ -173,7 +173,7 @@ fn ranked(
     };
     query.prior = prior;
     let hits = source.search(&query)?;
-    Ok(hits.into_iter().map(|hit| hit.chunk.id).collect())
+    Ok(hits.iter().map(|hit| hit.chunk.id.clone()).collect())
 }
 
 fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -> f32 {

@@ -359,7 +359,7 @@ impl Session {
         Services {
             catalogue: &self.catalogue,
             diagnosis: &self.settings.thresholds,
-            reading: job::Options::default(),
+            reading: job::Options::with(self.catalogue.clone()),
             index: None,
             reasoner: reasoners.first,
             fallbacks: reasoners.fallbacks,

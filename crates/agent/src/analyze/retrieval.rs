@@ -83,7 +83,7 @@ impl<'a> Retrieval<'a> {
             if let Ok(hits) =
                 experience::support(&asker, topic, cause, facts, SOURCES_PER_SUGGESTION)
             {
-                suggestion.sources = hits.into_iter().map(|hit| hit.chunk.id).collect();
+                suggestion.sources = hits.iter().map(|hit| hit.chunk.id.clone()).collect();
             }
         }
         suggestions

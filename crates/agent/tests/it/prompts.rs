@@ -1,6 +1,8 @@
 //! The whole context that a model sees, step by step, under review as snapshots. Of the experience they have the titles only, so that
 //! an edit of a document does not change them.
 
+use std::sync::Arc;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
@@ -31,7 +33,7 @@ impl ExperienceSource for Titles {
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String> {
         let hits = ExperienceSource::search(testkit::knowledge::index(), query)?;
         let untold = |hit: Hit| Hit {
-            chunk: without_text(hit.chunk),
+            chunk: Arc::new(without_text(Arc::unwrap_or_clone(hit.chunk))),
             ..hit
         };
         Ok(hits.into_iter().map(untold).collect())

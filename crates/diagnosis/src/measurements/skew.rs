@@ -125,8 +125,11 @@ pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     if facts.bytes_read.is_none() && !facts.operators.iter().any(counted) {
         return None;
     }
-    let (edge, rows_ratio) = most_uneven_edge(view, stage, counted_vertices(view, stage, vertices));
+    let ended = counted_vertices(view, stage, vertices);
+    let (edge, rows_ratio) = most_uneven_edge(view, stage, ended);
     let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
+    // a vertex that did not end may have read nothing yet
+    let empty = if ended < vertices { 0 } else { empty };
     let ratio = rows_ratio
         .max(bytes_ratio)
         .max(unfinished_ratio(view, stage, vertices));

@@ -173,19 +173,23 @@ impl Held {
             true => app.open_spans(),
             false => vec![(i64::MIN, end)],
         };
+        // dynamic allocation keeps an executor for a while, since work may come
+        let kept = app.idle_timeout_ms().unwrap_or(0) as f64 / 1000.0;
         let (mut seconds, mut used) = (0.0, 0.0);
         let mut changes = Vec::new();
         for e in came {
             let slots = i64::from(e.slots(app.task_cores));
             let until = e.removed_ms.unwrap_or(end).min(end);
-            used += e.busy_ms as f64 / 1000.0;
+            let (mut held, busy) = (0.0, e.busy_ms as f64 / 1000.0);
             for (open, closed) in &spans {
                 let (from, until) = (e.added_ms?.max(*open), until.min(*closed));
                 if from < until {
-                    seconds += (slots * (until - from)) as f64 / 1000.0;
+                    held += (slots * (until - from)) as f64 / 1000.0;
                     changes.extend([(from, 1, slots), (until, -1, -slots)]);
                 }
             }
+            seconds += (held - kept * slots as f64).max(held.min(busy));
+            used += busy;
         }
         let (executors, slots) = most_at_once(changes);
         (seconds > 0.0).then_some(Held {

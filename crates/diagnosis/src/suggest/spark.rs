@@ -29,7 +29,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::DriverBottleneck => vec![driver()],
         Cause::BroadcastTooLarge => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
-        Cause::OverAllocation => vec![fewer_executors()],
+        Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::UnderAllocation => vec![more_executors()],
         Cause::ExecutorLost | Cause::LimitFailure => vec![memory(case), lost()],
         Cause::VertexRetries => vec![retries()],
@@ -245,7 +245,17 @@ fn cache() -> Proposal {
     }
 }
 
-fn fewer_executors() -> Proposal {
+fn fewer_executors(case: &Case<'_>) -> Proposal {
+    let app = case.job.spark.as_deref();
+    if app.is_some_and(|app| app.idle_timeout_ms().is_some()) {
+        return advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
+            title("更早释放空闲的执行器", "let idle executors go sooner");
+            step("缩短 spark.dynamicAllocation.executorIdleTimeout；执行器因缓存或洗牌数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; where cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
+            step("或降低 minExecutors 与 maxExecutors", "or lower minExecutors and maxExecutors");
+            pro("核时减少，运行时间不变", "less core time in the same run time");
+            con("缓存的数据随执行器丢失，再用时要重算", "cached data goes with its executor and is computed again");
+        };
+    }
     advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
         title("少占用执行器", "hold fewer executors");
         step("打开 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled，executorIdleTimeout 取 30–60s", "turn on spark.dynamicAllocation.enabled with shuffleTracking.enabled, and an executorIdleTimeout of 30 to 60s");

@@ -80,6 +80,17 @@ fn later(line: &str, after: i64, by: i64) -> String {
     moved + &digits
 }
 
+/// One of eight tasks failed before it had read anything: the key has values enough for all.
+#[test]
+fn a_task_that_did_not_end_is_not_taken_for_an_empty_one() {
+    let Some(log) = testkit::shared("spark-dev/logs/app-20261122010727-0000.zstd") else {
+        return;
+    };
+    let found = diagnosed(&job::load(&log).expect("a log"));
+    let causes: Vec<&str> = found.findings.iter().map(|f| f.cause.code()).collect();
+    assert_eq!(causes, ["executor.lost", "skew.group_hot_key"]);
+}
+
 #[test]
 fn an_ordinary_application_is_healthy_by_rules_of_its_engine() {
     let case = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -411,6 +411,47 @@ fn a_start_that_waits_for_cores_which_never_come_is_waiting_for_capacity() {
 }
 
 #[test]
+fn what_dynamic_allocation_keeps_for_a_while_is_not_too_much() {
+    for (dynamic, timeout, expected) in [
+        ("false", "60s", vec!["allocation.over"]),
+        ("true", "60s", vec![]),
+        ("true", "2s", vec!["allocation.over"]),
+    ] {
+        let mut log = Log::new(&[2; 6]);
+        log.lines[2]["Spark Properties"] = json!({
+            "spark.app.submitTime": ms(0.0).to_string(),
+            "spark.dynamicAllocation.enabled": dynamic,
+            "spark.dynamicAllocation.executorIdleTimeout": timeout,
+        });
+        let log = log
+            .stage(
+                "sum at a.py:3",
+                &[("MapPartitionsRDD", "map")],
+                4,
+                0,
+                &tasks(1.0, &[25.0; 2], &EVEN),
+            )
+            .end(26.5);
+        assert_eq!(causes(&log), expected, "{dynamic} {timeout}");
+    }
+}
+
+#[test]
+fn nobody_waits_for_the_driver_of_a_shell() {
+    for (call_site, expected) in [
+        ("count at a.py:3", vec!["driver.bottleneck"]),
+        ("count at <console>:28", vec![]),
+    ] {
+        let map = [("MapPartitionsRDD", "map")];
+        let log = Log::new(&[2, 2])
+            .stage(call_site, &map, 4, 0, &tasks(1.0, &[10.0; 4], &EVEN))
+            .stage(call_site, &map, 4, 0, &tasks(31.0, &[10.0; 4], &EVEN))
+            .end(41.5);
+        assert_eq!(causes(&log), expected, "{call_site}");
+    }
+}
+
+#[test]
 fn many_tasks_of_one_slot_wait_for_it_and_not_for_being_sent() {
     for (count, expected) in [(100, Some(20.0)), (20, None)] {
         let tasks = in_turn(count, 0.4);

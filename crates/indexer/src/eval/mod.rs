@@ -168,7 +168,9 @@ fn rank(
     asked.fusion = fusion;
     asked.filter.engine = query.engine;
     let hits = index.search(&asked)?.into_iter();
-    Ok(hits.map(|hit| (hit.chunk.id, hit.chunk.document)).collect())
+    Ok(hits
+        .map(|hit| (hit.chunk.id.clone(), hit.chunk.document.clone()))
+        .collect())
 }
 
 fn report(

@@ -301,7 +301,7 @@ impl Index {
         for hit in scored.iter_mut().take(depth) {
             // An unreadable chunk is reported if it becomes a hit.
             if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
-                let same = f32::from(u8::from(facets.language == language));
+                let same = f32::from(u8::from(facets.is_in(language)));
                 hit.boost = LANGUAGE * same + PREFERENCE * facets.share(&preferred);
                 hit.score += hit.boost;
             }
@@ -388,7 +388,7 @@ impl Index {
         Ok(Hit {
             fit: fit.of(&chunk, evidence),
             evidence,
-            chunk,
+            chunk: Arc::new(chunk),
             rank,
             score: scored.score,
             bm25_rank: bm25.and_then(|ranked| ranked.rank),

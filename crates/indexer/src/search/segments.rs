@@ -179,7 +179,7 @@ impl Segments {
     }
 
     /// `None` if the chunk cannot be read.
-    pub(crate) fn facets(&self, ordinal: Ordinal) -> Option<Facets> {
+    pub(crate) fn facets(&self, ordinal: Ordinal) -> Option<Facets<'_>> {
         self.segment(ordinal)?.chunks.facets(ordinal.row())
     }
 

@@ -1,20 +1,20 @@
 //! A segment of chunks: immutable, read by position.
 //!
 //! ```text
-//! "SCACHNK1"  count:u64  offset:u64 × (count + 1)  records
-//! record      id_len:u16  id  chunk as JSON
+//! "SCACHNK2"  count:u64  offset:u64 × (count + 1)  records
+//! record      id_len:u16  id  facets_len:u16  facets, one per line  chunk by postcard
 //! ```
-//! Integers are little-endian; offsets are from the start of the file. The id is separate, so that ties can be
-//! broken without parsing the record.
+//! Integers are little-endian; offsets are from the start of the file. Id and facets are separate, so that candidates
+//! are ranked without parsing chunks.
 
 use std::io;
 use std::path::Path;
 
-use super::facets::Facets;
+use super::facets::{Facets, names};
 use super::map::Map;
 use crate::model::Chunk;
 
-const MAGIC: &[u8; 8] = b"SCACHNK1";
+const MAGIC: &[u8; 8] = b"SCACHNK2";
 const HEADER: usize = 16;
 
 /// Writes a new file, without waiting for the disk.
@@ -24,11 +24,13 @@ pub(crate) fn write(path: &Path, chunks: &[&Chunk]) -> io::Result<()> {
     let base = HEADER + 8 * (chunks.len() + 1);
     for chunk in chunks {
         offsets.push((base + records.len()) as u64);
-        let too_long = |_| io::Error::other(format!("chunk id `{:.80}…` is too long", chunk.id));
-        let id_len = u16::try_from(chunk.id.len()).map_err(too_long)?;
-        records.extend(id_len.to_le_bytes());
-        records.extend(chunk.id.as_bytes());
-        serde_json::to_writer(&mut records, chunk)?;
+        for text in [&chunk.id, &names(chunk).join("\n")] {
+            let too_long = |_| io::Error::other(format!("`{text:.80}…` is too long"));
+            let len = u16::try_from(text.len()).map_err(too_long)?;
+            records.extend(len.to_le_bytes());
+            records.extend(text.as_bytes());
+        }
+        records = postcard::to_extend(chunk, records).map_err(io::Error::other)?;
     }
     offsets.push((base + records.len()) as u64);
     let mut out = Vec::with_capacity(base + records.len());
@@ -69,22 +71,20 @@ impl Chunks {
 
     /// `None` if there is no such row or the record is damaged.
     pub(crate) fn id(&self, row: usize) -> Option<&str> {
-        let record = self.record(row)?;
-        let id_len = usize::from(u16::from_le_bytes([*record.first()?, *record.get(1)?]));
-        std::str::from_utf8(record.get(2..2 + id_len)?).ok()
-    }
-
-    pub(crate) fn get(&self, row: usize) -> Result<Chunk, String> {
-        let id_len = self.id(row).ok_or("no such record")?.len();
-        let record = self.record(row).ok_or("no such record")?;
-        serde_json::from_slice(&record[2 + id_len..]).map_err(|error| error.to_string())
+        Some(text(self.record(row)?)?.0)
     }
 
     /// `None` if there is no such row or the record is damaged.
-    pub(crate) fn facets(&self, row: usize) -> Option<Facets> {
-        let id_len = self.id(row)?.len();
-        let record = self.record(row)?.get(2 + id_len..)?;
-        serde_json::from_slice(record).ok()
+    pub(crate) fn facets(&self, row: usize) -> Option<Facets<'_>> {
+        let (_, rest) = text(self.record(row)?)?;
+        Some(Facets(text(rest)?.0))
+    }
+
+    pub(crate) fn get(&self, row: usize) -> Result<Chunk, String> {
+        let chunk = self.record(row).and_then(text);
+        let chunk = chunk.and_then(|(_, rest)| text(rest));
+        let (_, chunk) = chunk.ok_or("no such record")?;
+        postcard::from_bytes(chunk).map_err(|error| error.to_string())
     }
 
     fn record(&self, row: usize) -> Option<&[u8]> {
@@ -95,6 +95,13 @@ impl Chunks {
         let end = usize::try_from(read_u64(&self.map, HEADER + 8 * row + 8)?).ok()?;
         self.map.get(start..end)
     }
+}
+
+/// A text behind its length, and what follows.
+fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    let (text, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len)))?;
+    Some((std::str::from_utf8(text).ok()?, rest))
 }
 
 fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {

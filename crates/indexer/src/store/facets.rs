@@ -1,71 +1,52 @@
 //! What chunks can be filtered and preferred by.
 
-use std::collections::HashSet;
-
 use report::Language;
-use serde::Deserialize;
 
-use crate::model::{Chunk, Engine, Filter, Kind, Section};
+use crate::model::{Chunk, Engine, Filter};
 
-/// Read from a chunk's record without the rest of it, for hundreds of candidates per query.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Facets {
-    pub(crate) language: Language,
-    kind: Kind,
-    #[serde(default)]
-    engine: Engine,
-    problem_type: Option<String>,
-    causes: Vec<String>,
-    section: Option<Section>,
-    steps: Vec<String>,
-}
-
-impl From<&Chunk> for Facets {
-    fn from(chunk: &Chunk) -> Facets {
-        Facets {
-            language: chunk.language,
-            kind: chunk.kind,
-            engine: chunk.engine,
-            problem_type: chunk.problem_type.clone(),
-            causes: chunk.causes.clone(),
-            section: chunk.section,
-            steps: chunk.steps.clone(),
+/// `name:value` for every facet of a chunk. A cause is listed under its group as well; the default engine is not listed.
+pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
+    let mut out = vec![
+        facet("kind", chunk.kind.as_str()),
+        facet(LANGUAGE, chunk.language.code()),
+    ];
+    let engine = Some(chunk.engine).filter(|&engine| engine != Engine::default());
+    out.extend(engine.map(engine_facet));
+    out.extend(chunk.problem_type.iter().map(|p| facet("problem_type", p)));
+    out.extend(chunk.section.map(|s| facet("section", s.as_str())));
+    out.extend(chunk.steps.iter().map(|s| facet("step", s)));
+    for cause in &chunk.causes {
+        out.push(facet("cause", cause));
+        if let Some((group, _)) = cause.split_once('.') {
+            out.push(facet("cause", &format!("{group}.")));
         }
     }
+    out
 }
 
-impl Facets {
-    /// `name:value` for every facet; a cause is listed under its group as well, and the default engine, which old indexes do not have, is not
-    /// listed.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let mut out = vec![
-            facet("kind", self.kind.as_str()),
-            facet("language", self.language.code()),
-        ];
-        let engine = Some(self.engine).filter(|&engine| engine != Engine::default());
-        out.extend(engine.map(engine_facet));
-        out.extend(self.problem_type.iter().map(|p| facet("problem_type", p)));
-        out.extend(self.section.map(|s| facet("section", s.as_str())));
-        out.extend(self.steps.iter().map(|s| facet("step", s)));
-        for cause in &self.causes {
-            out.push(facet("cause", cause));
-            if let Some((group, _)) = cause.split_once('.') {
-                out.push(facet("cause", &format!("{group}.")));
-            }
-        }
-        out
+/// The names of a chunk's facets, one per line: read without the chunk, for hundreds of candidates per query.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facets<'a>(pub(crate) &'a str);
+
+impl Facets<'_> {
+    pub(crate) fn is_in(self, language: Language) -> bool {
+        let values = self.0.lines().filter_map(|name| name.split_once(':'));
+        let mut languages = values.filter(|(name, _)| *name == LANGUAGE);
+        languages.any(|(_, value)| value == language.code())
     }
 
     /// Share of `groups` that these facets match; 0 without groups.
-    pub(crate) fn share(&self, groups: &[Vec<String>]) -> f32 {
+    pub(crate) fn share(self, groups: &[Vec<String>]) -> f32 {
         if groups.is_empty() {
             return 0.0;
         }
-        let has: HashSet<String> = self.names().into_iter().collect();
-        let matches = |group: &&Vec<String>| group.iter().any(|value| has.contains(value));
-        groups.iter().filter(matches).count() as f32 / groups.len() as f32
+        let has = |value: &String| self.0.lines().any(|name| name == value);
+        let matching = groups.iter().filter(|group| group.iter().any(has));
+        matching.count() as f32 / groups.len() as f32
     }
 }
+
+const LANGUAGE: &str = "language";
 
 pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}:{value}")
@@ -98,7 +79,7 @@ pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
         ),
         named("cause", &mut filter.causes.iter().map(|c| &**c)),
         named("section", &mut filter.sections.iter().map(|s| s.as_str())),
-        named("language", &mut filter.languages.iter().map(|l| l.code())),
+        named(LANGUAGE, &mut filter.languages.iter().map(|l| l.code())),
         named("step", &mut filter.steps.iter().map(|s| &**s)),
     ];
     let mut groups: Vec<Vec<String>> = groups.into_iter().filter(|g| !g.is_empty()).collect();

@@ -21,7 +21,7 @@ use tantivy::{
 };
 
 use super::directory::Folder;
-use super::facets::{Facets, excluded, facet, filter_groups};
+use super::facets::{self, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
@@ -140,7 +140,7 @@ impl LexicalWriter {
         let mut document = TantivyDocument::new();
         document.add_text(self.fields.id, &entry.chunk.id);
         document.add_text(self.fields.document, &entry.chunk.document);
-        for facet in Facets::from(entry.chunk).names() {
+        for facet in facets::names(entry.chunk) {
             document.add_text(self.fields.facet, facet);
         }
         document.add_text(self.fields.body, entry.terms.join(" "));

@@ -34,7 +34,7 @@ pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";

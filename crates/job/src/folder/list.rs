@@ -64,12 +64,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
     one_application(path, &mut job)?;
-    Ok(JobReader {
-        job,
-        folder: path.to_owned(),
-        options: options.clone(),
-        ..JobReader::default()
-    })
+    Ok(JobReader::new(job, path.to_owned(), options.clone()))
 }
 
 /// A Spark event log alone.
@@ -85,12 +80,7 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
         return Err(OpenError::NotAFolder(path.to_owned()));
     }
-    Ok(JobReader {
-        job,
-        folder: folder.to_owned(),
-        options: options.clone(),
-        ..JobReader::default()
-    })
+    Ok(JobReader::new(job, folder.to_owned(), options.clone()))
 }
 
 /// Refuses the logs of several applications. A rolling log has parts, of which only one begins an

@@ -34,14 +34,21 @@ pub struct Options {
     pub catalogue: Catalogue,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// The usual bounds.
+    pub fn with(catalogue: Catalogue) -> Options {
         Options {
             max_file_bytes: 256 << 20,
             max_files: 10_000,
             max_runs_per_stage: 50_000,
-            catalogue: Catalogue::default(),
+            catalogue,
         }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options::with(Catalogue::default())
     }
 }
 

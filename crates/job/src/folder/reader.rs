@@ -23,7 +23,7 @@ pub struct ReadFile {
     pub bytes: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct JobReader {
     pub(super) job: Job,
     /// Folder that the names of files are relative to.
@@ -36,6 +36,17 @@ pub struct JobReader {
 }
 
 impl JobReader {
+    /// A reader of the files that a job lists; they are in `folder`.
+    pub(super) fn new(job: Job, folder: PathBuf, options: Options) -> JobReader {
+        JobReader {
+            job,
+            folder,
+            options,
+            scripts: Vec::new(),
+            events: None,
+        }
+    }
+
     /// Names the job by where it came from; its files stay where they are.
     pub fn set_origin(&mut self, origin: &str) {
         self.job.path = PathBuf::from(origin);

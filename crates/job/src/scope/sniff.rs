@@ -217,21 +217,46 @@ fn script_lines(text: &str) -> usize {
 
 fn is_statement_start(line: &str) -> bool {
     /// `@` stands for any variable.
-    const STARTS: &str = "#DECLARE|#IF|#CS|DECLARE @|OUTPUT|SELECT|EXTRACT|REDUCE|PROCESS|COMBINE|\
-        INSERT INTO|CREATE TABLE|CREATE VIEW|CREATE FUNCTION|CREATE PROCEDURE|CREATE DATABASE|\
-        CREATE ASSEMBLY|CREATE SCHEMA|USE DATABASE|REFERENCE|MODULE";
-    let words: Vec<&str> = line.split_whitespace().take(4).collect();
-    let fits = |(want, word): (&str, &str)| match want {
+    const STARTS: [&[&str]; 21] = [
+        &["#DECLARE"],
+        &["#IF"],
+        &["#CS"],
+        &["DECLARE", "@"],
+        &["OUTPUT"],
+        &["SELECT"],
+        &["EXTRACT"],
+        &["REDUCE"],
+        &["PROCESS"],
+        &["COMBINE"],
+        &["INSERT", "INTO"],
+        &["CREATE", "TABLE"],
+        &["CREATE", "VIEW"],
+        &["CREATE", "FUNCTION"],
+        &["CREATE", "PROCEDURE"],
+        &["CREATE", "DATABASE"],
+        &["CREATE", "ASSEMBLY"],
+        &["CREATE", "SCHEMA"],
+        &["USE", "DATABASE"],
+        &["REFERENCE"],
+        &["MODULE"],
+    ];
+    let mut words = [""; 4];
+    let mut count = 0;
+    for (place, word) in words.iter_mut().zip(line.split_whitespace()) {
+        *place = word;
+        count += 1;
+    }
+    let fits = |want: &str, word: &str| match want {
         "@" => word.starts_with('@'),
         want => word.trim_end_matches(';') == want,
     };
     let begins = |words: &[&str]| {
-        STARTS.split('|').any(|start| {
-            let count = start.split(' ').count();
-            count <= words.len() && start.split(' ').zip(words.iter().copied()).all(fits)
+        STARTS.iter().any(|start| {
+            let mut pairs = start.iter().zip(words);
+            start.len() <= words.len() && pairs.all(|(want, word)| fits(want, word))
         })
     };
-    match words.as_slice() {
+    match &words[..count] {
         // `name = SELECT …`; the right side may be on the next line
         [name, "=", rest @ ..] if is_rowset_name(name) => {
             rest.is_empty() || begins(rest) || rest.first() == Some(&"SSTREAM")

@@ -67,8 +67,13 @@ fn task_cores(log: &Collector) -> u32 {
     stated.unwrap_or(log.app.task_cores).max(1)
 }
 
-/// Shells and notebooks by what they leave in the configuration.
+/// Names of what was typed, where a line of a source file stands otherwise.
+const TYPED: [&str; 4] = ["<console>", "<stdin>", "<ipython-input", "<command-"];
+
+/// Shells and notebooks by what they leave in the configuration and in the names of stages.
 fn is_interactive(log: &Collector) -> bool {
+    let mut stages = log.stages.values();
+    let typed = stages.any(|stage| TYPED.iter().any(|mark| stage.name.contains(mark)));
     let set = |name: &str| log.app.configuration.contains_key(name);
     let named = [
         "PySparkShell",
@@ -79,7 +84,8 @@ fn is_interactive(log: &Collector) -> bool {
         "Databricks Shell",
     ];
     let name = log.name.as_deref().unwrap_or_default();
-    set("spark.repl.class.uri")
+    typed
+        || set("spark.repl.class.uri")
         || set("spark.repl.class.outputDir")
         || named.iter().any(|n| name.starts_with(n))
 }

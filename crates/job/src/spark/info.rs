@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::failure::TaskFailure;
 use super::stages::{self, Index};
-use super::start::{cores_awaited, first_executor};
+use super::start::{cores_awaited, first_executor, start_of_driver};
 use crate::model::{Job, JobError, JobState, Source};
 
 /// Fills the job information.
@@ -58,8 +58,15 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let ready = executor.map(|(came, line)| (awaited.unwrap_or(came), line));
     let first_job = app.jobs.first().map(|j| j.submitted_ms);
     let mut states: Vec<(&str, i64)> = Vec::new();
-    states.extend(submitted.map(|at| ("Queued", at)));
-    states.extend(started.map(|(at, _)| ("Starting", at)));
+    let start = started.map(|(at, _)| at);
+    let driver = submitted.zip(start);
+    let driver = driver.map(|(submitted, start)| start_of_driver(app, submitted, start));
+    states.extend(
+        submitted
+            .filter(|at| driver != Some(*at))
+            .map(|at| ("Queued", at)),
+    );
+    states.extend(driver.or(start).map(|at| ("Starting", at)));
     // without executors the driver's own work is no waiting; a job that was submitted waits
     states.extend(
         first_job

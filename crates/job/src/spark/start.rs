@@ -1,13 +1,25 @@
 //! When an application could begin to run: when its first executor came, and until when it waited for more.
 
 use super::collect::Collector;
-use crate::model::Application;
+use crate::model::application::{Application, milliseconds};
 
 /// Share of the cores that cluster managers other than Spark's own wait for where no setting says it.
 const MANAGED_SHARE: f64 = 0.8;
 
 /// Milliseconds that an application waits for cores at most where no setting says it.
 const LONGEST_MS: i64 = 30_000;
+
+/// Milliseconds from a driver's container to its application: to load it, to start Java and to reach the context.
+const DRIVER_START_MS: i64 = 10_000;
+
+/// When the driver of an application that was submitted and that started then began to start. On the machine of its user it starts at once; in a
+/// cluster it waits for a container first, of which a log says nothing, so that what a start usually takes is no waiting.
+pub(super) fn start_of_driver(app: &Application, submitted: i64, started: i64) -> i64 {
+    match setting(app, "spark.submit.deployMode") {
+        Some("cluster") => submitted.max(started.saturating_sub(DRIVER_START_MS)),
+        _ => submitted,
+    }
+}
 
 /// When the first executor came, and the line that says so.
 pub(super) fn first_executor(log: &Collector) -> Option<(i64, u64)> {
@@ -33,7 +45,7 @@ pub(super) fn cores_awaited(log: &Collector) -> Option<i64> {
     let first_job = app.jobs.first()?.submitted_ms;
     let wanted = cores_wanted(app)?;
     let longest = setting(app, "spark.scheduler.maxRegisteredResourcesWaitingTime");
-    let longest = longest.map_or(Some(LONGEST_MS), milliseconds)?;
+    let longest = longest.map_or(Some(LONGEST_MS), |text| milliseconds(text, 1))?;
     let latest = start.saturating_add(longest);
     let until = cores_came(app, wanted).map_or(latest, |came| came.min(latest));
     (until <= first_job).then_some(until)
@@ -71,41 +83,10 @@ fn setting<'a>(app: &'a Application, name: &str) -> Option<&'a str> {
     app.configuration.get(name).map(|value| value.trim())
 }
 
-/// A duration of a setting: `30s`, `500ms`, `2min`; without a unit it is in milliseconds.
-fn milliseconds(text: &str) -> Option<i64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Executor;
-
-    #[test]
-    fn durations_are_read_in_every_unit() {
-        for (text, expected) in [
-            ("500", Some(500)),
-            ("500ms", Some(500)),
-            ("30s", Some(30_000)),
-            ("30 s", Some(30_000)),
-            ("2m", Some(120_000)),
-            ("2min", Some(120_000)),
-            ("1h", Some(3_600_000)),
-            ("1week", None),
-            ("s", None),
-            ("", None),
-        ] {
-            assert_eq!(milliseconds(text), expected, "{text}");
-        }
-    }
 
     fn application(settings: &[(&str, &str)]) -> Application {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -133,6 +114,20 @@ mod tests {
         ] {
             let wanted = cores_wanted(&application(&settings));
             assert_eq!(wanted, expected, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_driver_in_a_cluster_waits_for_a_container() {
+        let mode = "spark.submit.deployMode";
+        for (settings, started, expected) in [
+            (vec![(mode, "cluster")], 60_000, 50_000),
+            (vec![(mode, "cluster")], 8_000, 1_000),
+            (vec![(mode, "client")], 60_000, 1_000),
+            (vec![], 60_000, 1_000),
+        ] {
+            let began = start_of_driver(&application(&settings), 1_000, started);
+            assert_eq!(began, expected, "{settings:?}");
         }
     }
 

@@ -1,8 +1,10 @@
 //! Histograms over vertices, and the use of tokens over time.
 
+use std::fmt::Write as _;
+
 use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
-use super::svg::{escape, label, title};
+use super::svg::{Tenths, escape, label, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
 use report::text;
@@ -115,14 +117,16 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
     let mut below = vec![0.0_f32; slots];
     for (i, row) in data.running.iter().enumerate() {
         let above: Vec<f32> = below.iter().zip(row).map(|(b, r)| b + r).collect();
-        let corner = |(slot, value): (usize, f32)| format!("{:.1},{:.1}", x(slot), y(value));
-        let mut points: Vec<String> = corners(&above).map(corner).collect();
-        points.extend(corners(&below).map(corner).rev());
+        let mut points = String::new();
+        for (slot, value) in corners(&above).chain(corners(&below).rev()) {
+            // Writing to a string cannot fail.
+            let _ = write!(points, "{},{} ", Tenths(x(slot)), Tenths(y(value)));
+        }
         let name = stages.get(i).map_or("", |s| s.name.as_str());
         out += &format!(
             r#"<polygon style="--hue:{:.0}" points="{}">{}</polygon>"#,
             hue(i),
-            points.join(" "),
+            points.trim_end(),
             title(name)
         );
         below = above;

@@ -1,5 +1,7 @@
 //! Small pieces of SVG markup. All text goes through [`escape`].
 
+use std::fmt;
+
 /// Text for markup: what would be read as markup is written as entities.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -31,6 +33,18 @@ pub(super) fn with_code(text: &str) -> String {
     out
 }
 
+/// A coordinate with one decimal; a page has thousands, and a float's own formatting takes several times as long.
+pub(super) struct Tenths(pub(super) f64);
+
+impl fmt::Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round() as i64;
+        let sign = if tenths < 0 { "-" } else { "" };
+        let (whole, rest) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
+        write!(f, "{sign}{whole}.{rest}")
+    }
+}
+
 /// A text element.
 pub(super) fn label(x: f64, y: f64, class: &str, anchor: &str, text: &str) -> String {
     format!(
@@ -52,6 +66,18 @@ mod tests {
     fn markup_in_names_is_text() {
         let drawn = label(0.0, 0.0, "name", "start", "<script>alert('x')</script>");
         assert!(!drawn.contains("<script>"), "{drawn}");
+    }
+
+    #[test]
+    fn a_coordinate_has_one_decimal() {
+        for (x, written) in [
+            (0.0, "0.0"),
+            (12.34, "12.3"),
+            (-0.06, "-0.1"),
+            (99.96, "100.0"),
+        ] {
+            assert_eq!(Tenths(x).to_string(), written);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Answers of the tools other than the report: structured content and its text.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use indexer::{Hit, Match};
 use rmcp::ErrorData;
@@ -92,7 +93,7 @@ pub(super) struct Passage {
 
 impl From<Hit> for Passage {
     fn from(hit: Hit) -> Passage {
-        let chunk = hit.chunk;
+        let chunk = Arc::unwrap_or_clone(hit.chunk);
         Passage {
             chunk: chunk.id,
             title: chunk.title,

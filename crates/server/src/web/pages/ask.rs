@@ -51,7 +51,7 @@ impl Said {
         Said {
             question: visible(question).into_owned(),
             text: visible(text).into_owned(),
-            evidence: evidence.iter().map(shown).collect(),
+            evidence: evidence.iter().map(|e| shown(e).into_owned()).collect(),
             by: match reasoner {
                 ReasonerKind::Offline => "by_rules",
                 ReasonerKind::Llm => "by_llm",
