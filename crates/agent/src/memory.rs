@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_each_round_found_is_remembered() {
+    fn background_what_each_round_found_is_remembered() {
         let conclusion = serde_json::json!({
             "sufficient": true, "score": 1.0, "minimum": 0.5,
             "rounds": [

@@ -14,7 +14,7 @@ use testkit::llm::{Recorded, Server, Turn};
 use crate::support::*;
 
 #[tokio::test]
-async fn each_step_streams_its_answer_and_concludes() {
+async fn section_2_each_step_streams_its_answer_and_concludes() {
     let server = Server::agreeing();
     let report = ask(&server, &healthy()).await;
     report.is_by_llm();

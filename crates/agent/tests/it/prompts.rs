@@ -60,7 +60,7 @@ async fn contexts(request: &Request) -> String {
 }
 
 #[tokio::test]
-async fn what_a_model_sees_of_four_jobs() {
+async fn section_3_what_a_model_sees_of_four_jobs() {
     for (case, zh, en) in [
         (
             "join-hot-key-skew",

@@ -46,7 +46,7 @@ async fn effort_and_temperature_are_sent_when_asked_for() {
 }
 
 #[tokio::test]
-async fn azure_has_the_deployment_in_its_path_and_the_key_in_its_header() {
+async fn section_1_azure_has_the_deployment_in_its_path_and_the_key_in_its_header() {
     let request = first_request(Provider::Azure, "my-deployment", |profile| {
         profile.api_version = Some("2024-10-21".to_owned());
     });
@@ -60,7 +60,7 @@ async fn azure_has_the_deployment_in_its_path_and_the_key_in_its_header() {
 }
 
 #[tokio::test]
-async fn anthropic_is_asked_for_a_schema_or_a_tool_by_model() {
+async fn section_1_anthropic_is_asked_for_a_schema_or_a_tool_by_model() {
     let new = first_request(Provider::Anthropic, "claude-sonnet-4-5", |_| {}).await;
     let format = &new.body["output_config"]["format"]["type"];
     assert_eq!(format, "json_schema", "{}", new.body);

@@ -35,7 +35,7 @@ fn a_run_that_fails_is_saved_with_its_reason() {
 }
 
 #[test]
-fn feedback_teaches_and_its_effect_is_shown() {
+fn background_feedback_teaches_and_its_effect_is_shown() {
     let user = User::new();
     let report = user.report(&case("join-hot-key-skew"), "--lang en");
     let run = report["run_id"].as_str().expect("run");

@@ -21,7 +21,7 @@ fn tests(folder: &Path, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn sections_1_to_10_of_the_specification_name_tests_that_exist() {
+fn sections_1_to_10_of_the_specification_name_tests_that_exist_and_are_named_after_them() {
     let mut known = BTreeSet::new();
     tests(&root().join("crates"), &mut known);
     let table = std::fs::read_to_string(root().join("docs/specification.md")).expect("the table");
@@ -38,5 +38,11 @@ fn sections_1_to_10_of_the_specification_name_tests_that_exist() {
             .map(|n| n.trim().trim_matches('`'))
             .collect();
         assert!(named.iter().all(|name| known.contains(*name)), "{row}");
+        let section = row.split('|').nth(1).unwrap_or_default().trim();
+        let own = match section {
+            "background" => "background_".to_owned(),
+            number => format!("section_{}_", number.replace('.', "_")),
+        };
+        assert!(named.iter().any(|name| name.starts_with(&own)), "{row}");
     }
 }
