@@ -1,7 +1,8 @@
-//! The time account as every form shows it: rows in time order and one line of totals.
+//! The time account as every form shows it: rows in the order in which they begin, and one line of
+//! totals.
 
 use report::format::{Noun, Number, STAGE, Seconds, Share};
-use report::{Cost, Report, Segment, SegmentKind, TimeAccount, text};
+use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
 
 use super::layout::{pad, pad_left, shorten, width, wrap_items};
 use super::style::{self, DIM};
@@ -20,7 +21,7 @@ const WIDE: usize = 110;
 /// Cells of the time axis at least, even where lines then get too long.
 const MIN_AXIS: usize = 10;
 
-/// A segment, or neighbouring segments shown as one.
+/// Segments shown as one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<'a> {
     /// With their seconds, most first.
@@ -28,27 +29,35 @@ pub struct Row<'a> {
     pub stages: Vec<&'a str>,
     pub findings: Vec<&'a str>,
     pub evidence: Vec<&'a str>,
-    pub start_seconds: f64,
+    /// Start and end of each segment, in seconds.
+    pub spans: Vec<(f64, f64)>,
     pub seconds: f64,
 }
 
 impl<'a> Row<'a> {
-    fn of(segment: &'a Segment) -> Row<'a> {
+    /// Segments that differ in nothing but their time.
+    fn of(sum: &TimeSum<'a>) -> Row<'a> {
+        let mut evidence = Vec::new();
+        for segment in sum.segments() {
+            let ids = segment.evidence.iter().map(String::as_str);
+            add_new(&mut evidence, ids.collect());
+        }
+        let first = sum.first;
+        let span = |s: &report::Segment| (s.start_seconds, s.start_seconds + s.seconds);
         Row {
-            kinds: vec![(segment.kind, segment.seconds)],
-            stages: segment.stage.as_deref().into_iter().collect(),
-            findings: segment.finding.as_deref().into_iter().collect(),
-            evidence: segment.evidence.iter().map(String::as_str).collect(),
-            start_seconds: segment.start_seconds,
-            seconds: segment.seconds,
+            kinds: vec![(first.kind, sum.seconds())],
+            stages: first.stage.as_deref().into_iter().collect(),
+            findings: first.finding.as_deref().into_iter().collect(),
+            evidence,
+            spans: sum.segments().map(span).collect(),
+            seconds: sum.seconds(),
         }
     }
 
-    /// Whether the two differ in nothing but their time.
-    fn continues(&self, other: &Row) -> bool {
-        self.kind() == other.kind()
-            && self.stages == other.stages
-            && self.findings == other.findings
+    /// Seconds from submission to the first of its segments.
+    pub fn start_seconds(&self) -> f64 {
+        let starts = self.spans.iter().map(|(from, _)| *from);
+        starts.fold(f64::INFINITY, f64::min)
     }
 
     fn absorb(&mut self, next: Row<'a>) {
@@ -62,6 +71,7 @@ impl<'a> Row<'a> {
         add_new(&mut self.stages, next.stages);
         add_new(&mut self.findings, next.findings);
         add_new(&mut self.evidence, next.evidence);
+        self.spans.extend(next.spans);
         self.seconds += next.seconds;
     }
 
@@ -106,24 +116,30 @@ fn add_new<'a>(to: &mut Vec<&'a str>, names: Vec<&'a str>) {
     }
 }
 
-/// The segments of one kind, stage and finding in a row as one.
+/// The segments that follow each other with the same kind, stage and finding as one.
 pub fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = Vec::new();
-    for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
-        let row = Row::of(segment);
-        match rows.last_mut() {
-            Some(last) if last.continues(&row) => last.absorb(row),
-            _ => rows.push(row),
+    let mut before = None;
+    for first in account.segments.iter().filter(|s| s.seconds > 0.0) {
+        let key = (first.kind, &first.stage, &first.finding);
+        let others = Vec::new();
+        let row = Row::of(&TimeSum { first, others });
+        match rows.last_mut().filter(|_| before == Some(key)) {
+            Some(last) => last.absorb(row),
+            None => rows.push(row),
         }
+        before = Some(key);
     }
     rows
 }
 
-/// At most `most` rows: the smallest neighbors share one, best those of one stage, and those of
-/// different findings last.
+/// At most `most` rows, one for each kind, stage and finding: vertices of a stage that run one after
+/// the other repeat the same few kinds. The smallest neighbors share a row, best those of one stage,
+/// and those of different findings last.
 pub fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     let total = account.total_seconds();
-    let mut rows = rows(account);
+    let sums = account.sums(|s| (s.kind, &s.stage, &s.finding));
+    let mut rows: Vec<Row> = sums.iter().map(Row::of).collect();
     let cost = |[a, b]: &[Row; 2]| {
         let across = if a.stages == b.stages { 1.0 } else { 2.0 };
         let torn = if a.findings == b.findings { 0.0 } else { total };
@@ -231,11 +247,11 @@ pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
     let axis = columns.saturating_sub(taken).max(MIN_AXIS);
     for (row, [title, place, time, share, findings]) in rows.iter().zip(cells) {
         let style = style_of(row, report);
-        let [before, bar, after] = bar(
-            row.start_seconds / total,
-            (row.start_seconds + row.seconds) / total,
-            axis,
-        );
+        let spans = row
+            .spans
+            .iter()
+            .map(|(from, to)| (from / total, to / total));
+        let [before, bar, after] = bar(spans, axis);
         let line = [
             pad(&title, widths[0]),
             pad(&place, widths[1]),
@@ -265,24 +281,29 @@ fn style_of(row: &Row, report: &Report) -> anstyle::Style {
     }
 }
 
-/// What is before, in and after a bar that spans `from` to `to` (0..1), in halves of a cell; it is
-/// never empty.
-fn bar(from: f64, to: f64, cells: usize) -> [String; 3] {
-    let halves = cells * 2;
-    let at = |share: f64| (share.clamp(0.0, 1.0) * halves as f64).round() as usize;
-    let first = at(from).min(halves - 1);
-    let end = at(to).max(first + 1);
-    let drawn: String = (first / 2..end.div_ceil(2))
-        .map(|cell| match (cell * 2 >= first, cell * 2 + 1 < end) {
-            (true, true) => '█',
-            (true, false) => '▌',
-            _ => '▐',
-        })
-        .collect();
+/// What is before, in and after a bar with these spans (0..1), in halves of a cell; none is too short
+/// to be seen.
+fn bar(spans: impl Iterator<Item = (f64, f64)>, cells: usize) -> [String; 3] {
+    let mut halves = vec![false; cells * 2];
+    for (from, to) in spans {
+        let at = |share: f64| (share.clamp(0.0, 1.0) * halves.len() as f64).round() as usize;
+        let first = at(from).min(halves.len() - 1);
+        let end = at(to).max(first + 1);
+        halves[first..end].fill(true);
+    }
+    let drawn = |cell: &[bool]| match cell {
+        [true, true] => '█',
+        [true, false] => '▌',
+        [false, true] => '▐',
+        _ => '·',
+    };
+    let line: String = halves.chunks(2).map(drawn).collect();
+    let bar = line.trim_matches('·');
+    let before = line.len() - line.trim_start_matches('·').len();
     [
-        "·".repeat(first / 2),
-        drawn,
-        "·".repeat(cells - end.div_ceil(2)),
+        line[..before].to_owned(),
+        bar.to_owned(),
+        line[before + bar.len()..].to_owned(),
     ]
 }
 
@@ -291,7 +312,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use report::Language;
+    use report::{Language, Segment};
 
     type Part = (SegmentKind, Option<&'static str>, f64, Option<&'static str>);
 
@@ -395,8 +416,24 @@ mod tests {
             (0.5, 0.5, "··▌·"),
             (1.0, 1.0, "···▐"),
         ] {
-            assert_eq!(bar(from, to, 4).concat(), drawn);
+            assert_eq!(bar([(from, to)].into_iter(), 4).concat(), drawn);
         }
+    }
+
+    #[test]
+    fn parts_of_a_stage_that_repeat_share_a_row_with_a_bar_for_each() {
+        let parts = [
+            (SegmentKind::Sort, Some("SV1"), 25.0, None),
+            (SegmentKind::Exchange, Some("SV1"), 25.0, None),
+            (SegmentKind::Sort, Some("SV1"), 25.0, None),
+            (SegmentKind::Exchange, Some("SV1"), 25.0, Some("F1")),
+        ];
+        let account = account(&parts);
+        let rows = short_rows(&account, ROWS);
+        assert_eq!(titles(&rows), ["sorting", "exchange", "exchange"]);
+        assert_eq!((rows[0].seconds, rows[0].start_seconds()), (50.0, 0.0));
+        let spans = rows[0].spans.iter().map(|(a, b)| (a / 100.0, b / 100.0));
+        assert_eq!(bar(spans, 4).concat(), "█·█·");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn render(report: &Report, columns: usize) -> String {
     }
     for note in &report.notes {
         for line in wrap(
-            &format!("{}: {}", note.cause, note.summary),
+            &format!("{}{}{}", note.cause, words.colon(), note.summary),
             columns,
             "  · ",
             "    ",

@@ -27,8 +27,9 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     let job = &report.job;
     writeln!(
         out,
-        "# {}: {}\n",
+        "# {}{}{}\n",
         escaped(job.label()),
+        words.colon(),
         escaped(&words.headline(report))
     )?;
     let facts = words.job_facts(job);
@@ -66,11 +67,11 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     write_diagnostics(out, report, words)?;
     match report.run_id.as_str() {
         "" => Ok(()),
-        id => writeln!(out, "{}: {}", words.run(), code(id)),
+        id => writeln!(out, "{}{}{}", words.run(), words.colon(), code(id)),
     }
 }
 
-/// The segments in the order of time.
+/// Where the time went, in the order in which it begins.
 fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     let totals = account::totals(report, words);
     if totals.is_empty() {
@@ -90,7 +91,7 @@ fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     ];
     writeln!(out, "| {} |\n|---|---|--:|--:|--:|---|", heads.join(" | "))?;
     for row in account::short_rows(time, account::ROWS) {
-        let from = words.say(Seconds(row.start_seconds));
+        let from = words.say(Seconds(row.start_seconds()));
         let (seconds, share) = row.amounts(time, words);
         let (title, place, findings) = (
             row.title(NAMES, words),
@@ -146,12 +147,13 @@ fn write_diagnostics(out: &mut String, report: &Report, words: Words) -> fmt::Re
         let hint = diagnostic
             .hint
             .as_ref()
-            .map(|hint| format!(" {}: {}", words.hint(), escaped(hint)))
+            .map(|hint| format!(" {}{}{}", words.hint(), words.colon(), escaped(hint)))
             .unwrap_or_default();
         writeln!(
             out,
-            "- {}: {}{hint}",
+            "- {}{}{}{hint}",
             escaped(&parts::place(diagnostic)),
+            words.colon(),
             escaped(&diagnostic.message)
         )?;
     }
@@ -220,11 +222,12 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     }
     writeln!(out)?;
     for (label, text) in words.remarks(suggestion) {
-        writeln!(out, "- {label}: {}", escaped(&text))?;
+        writeln!(out, "- {label}{}{}", words.colon(), escaped(&text))?;
     }
     if !suggestion.sources.is_empty() {
         let sources: Vec<String> = suggestion.sources.iter().map(|s| code(s)).collect();
-        writeln!(out, "- {}: {}", words.experience(), sources.join(", "))?;
+        let sources = sources.join(words.comma());
+        writeln!(out, "- {}{}{sources}", words.experience(), words.colon())?;
     }
     writeln!(out)
 }

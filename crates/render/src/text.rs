@@ -205,7 +205,7 @@ impl Page {
             return Ok(());
         }
         let label = self.words.experience();
-        let sources = suggestion.sources.join(", ");
+        let sources = suggestion.sources.join(self.words.comma());
         let sources = format!("{label}{}{sources}", self.words.colon());
         let lines = wrap_names(&sources, self.options.columns, "   ", "     ");
         lines
@@ -224,7 +224,11 @@ impl Page {
             EXPERIENCES_SHOWN
         };
         for consulted in parts::consulted(report, shown) {
-            let place = format!("{} ({})", consulted.document, consulted.steps.join(", "));
+            let place = format!(
+                "{} ({})",
+                consulted.document,
+                consulted.steps.join(self.words.comma())
+            );
             let room = self.options.columns.saturating_sub(width(&place) + 6);
             let title = shorten(consulted.title, room.max(MIN_TITLE));
             writeln!(self.out, "  · {title}  {DIM}{place}{DIM:#}")?;
@@ -252,7 +256,7 @@ impl Page {
         self.heading(self.words.diagnostics())?;
         for diagnostic in &report.diagnostics {
             let place = parts::place(diagnostic);
-            let text = format!("{place}: {}", diagnostic.message);
+            let text = format!("{place}{}{}", self.words.colon(), diagnostic.message);
             self.line(&text, "  · ", "    ")?;
             if let Some(hint) = &diagnostic.hint {
                 self.labelled(self.words.hint(), hint, "    ")?;
@@ -274,7 +278,8 @@ impl Page {
             self.line(&step.text, "   ", "   ")?;
         }
         let files: Vec<&str> = report.files_read.iter().map(|f| f.file.as_str()).collect();
-        self.labelled(self.words.files_read(), &files.join(", "), "")
+        let files = files.join(self.words.comma());
+        self.labelled(self.words.files_read(), &files, "")
     }
 
     fn foot(&mut self, report: &Report) -> fmt::Result {

@@ -22,12 +22,12 @@ pub fn render(comparison: &Comparison, all: bool) -> String {
         out += &format!("\n**{}**\n", words.other_job());
     }
     for section in sections(comparison, all) {
-        out += &as_markdown(&section);
+        out += &as_markdown(&section, words);
     }
     out
 }
 
-fn as_markdown(section: &Section) -> String {
+fn as_markdown(section: &Section, words: Words) -> String {
     let mut out = format!("\n## {}\n\n", section.heading);
     match &section.body {
         Body::Items(items) => {
@@ -48,7 +48,7 @@ fn as_markdown(section: &Section) -> String {
             out += &format!("| {} | |\n|{}|---|\n", names.join(" | "), marks.join("|"));
             for (cells, facts) in rows {
                 let cells = cells.iter().map(|cell| escaped(&cell.text));
-                let facts = std::iter::once(escaped(&facts.join("; ")));
+                let facts = std::iter::once(escaped(&facts.join(words.semicolon())));
                 let cells: Vec<_> = cells.chain(facts).collect();
                 out += &format!("| {} |\n", cells.join(" | "));
             }

@@ -221,11 +221,16 @@ fn input_numbers(input: &InputChange, words: Words) -> Vec<String> {
     numbers
 }
 
+/// A name with a note in brackets.
+fn noted(name: &str, note: &str, words: Words) -> String {
+    words.say(text!("{name}（{note}）", "{name} ({note})"))
+}
+
 fn input_name(input: &InputChange, words: Words) -> String {
     match (&input.name_in_a, input.in_a, input.in_b) {
-        (Some(other), ..) => format!("{} ({} {other})", input.name, words.was()),
-        (None, false, true) => format!("{} ({})", input.name, words.only_b()),
-        (None, true, false) => format!("{} ({})", input.name, words.only_a()),
+        (Some(other), ..) => noted(&input.name, &format!("{} {other}", words.was()), words),
+        (None, false, true) => noted(&input.name, words.only_b(), words),
+        (None, true, false) => noted(&input.name, words.only_a(), words),
         _ => input.name.clone(),
     }
 }

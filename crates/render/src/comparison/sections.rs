@@ -152,7 +152,7 @@ impl Writer {
                     signed(time, words),
                     grows(time).filter(|_| time.is_notable()),
                 ),
-                stage_marks(stage, words).join(", ").into(),
+                stage_marks(stage, words).join(words.comma()).into(),
             ];
             (cells, stage_numbers(stage, words))
         });

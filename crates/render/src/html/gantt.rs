@@ -166,10 +166,10 @@ fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
         class: row.kind(),
         title: words.say(row.kind().title()),
         stage: row.place(words),
-        from: words.say(Seconds(row.start_seconds)),
+        from: words.say(Seconds(row.start_seconds())),
         time: seconds,
         share,
-        left: percent(row.start_seconds / total),
+        left: percent(row.start_seconds() / total),
         width: percent(row.seconds / total),
         labelled: row.seconds / total >= LABEL,
         finding: row.findings.first().copied(),
@@ -179,13 +179,8 @@ fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
 
 fn kinds(time: &TimeAccount, words: Words) -> Vec<Kind> {
     let total = time.total_seconds();
-    let mut sums: Vec<(SegmentKind, f64)> = Vec::new();
-    for segment in &time.segments {
-        match sums.iter_mut().find(|(kind, _)| *kind == segment.kind) {
-            Some((_, sum)) => *sum += segment.seconds,
-            None => sums.push((segment.kind, segment.seconds)),
-        }
-    }
+    let sums = time.sums(|s| s.kind).into_iter();
+    let mut sums: Vec<(SegmentKind, f64)> = sums.map(|s| (s.first.kind, s.seconds())).collect();
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
     let kind = |(kind, sum): (SegmentKind, f64)| Kind {
         class: kind,
