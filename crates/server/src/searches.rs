@@ -58,7 +58,8 @@ impl ExperienceSource for Remembered<'_> {
             return ExperienceSource::search(&**self.index, query);
         }
         let asked = (query.k, &query.filter, &query.prefer, query.diversity);
-        let key = format!("{asked:?} {:?} {}", query.without, query.text);
+        let way = (&query.fusion, &query.without);
+        let key = format!("{asked:?} {way:?} {}", query.text);
         let known = self.searches.of(self.index).answers.get(&key).cloned();
         if let Some(known) = known {
             return Ok(known);
@@ -73,5 +74,103 @@ impl ExperienceSource for Remembered<'_> {
 
     fn chunk(&self, id: &str) -> Option<Chunk> {
         self.index.chunk(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indexer::{Filter, Fusion, Language, Part, Settings, build};
+
+    use super::*;
+
+    fn index() -> (tempfile::TempDir, Arc<Index>) {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let documents = home.path().join("experience");
+        std::fs::create_dir_all(&documents).expect("made");
+        let text = "# Skew\n\n## Cause\n\nThe join has a hot key.\n\n## Fix\n\nSalt the hot key.\n";
+        std::fs::write(documents.join("skew.md"), text).expect("written");
+        let (folder, settings) = (home.path().join("index"), Settings::default());
+        build::update(home.path(), &folder, &settings, &mut |_| {}).expect("sound documents");
+        let index = Index::open(&folder, &settings).expect("an index was just built");
+        (home, Arc::new(index))
+    }
+
+    fn hot_key() -> Query<'static> {
+        Query::new("hot key", 2)
+    }
+
+    /// Whether a query is answered from what is kept: all kept answers are made empty before.
+    fn is_kept(searches: &Searches, index: &Arc<Index>, query: &Query<'_>) -> bool {
+        let mut kept = searches.of(index);
+        kept.answers.values_mut().for_each(Vec::clear);
+        drop(kept);
+        let hits = searches.over(index).search(query).expect("hits");
+        hits.is_empty()
+    }
+
+    #[test]
+    fn equal_queries_are_answered_once_and_others_searched_for() {
+        let (_home, index) = index();
+        let searches = Searches::default();
+        let first = searches.over(&index).search(&hot_key()).expect("hits");
+        let again = searches.over(&index).search(&hot_key()).expect("hits");
+        assert_eq!(first.len(), 2);
+        let ids = |hits: &[Hit]| {
+            hits.iter()
+                .map(|hit| hit.chunk.id.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&first), ids(&again));
+        assert!(is_kept(&searches, &index, &hot_key()));
+        let filter = Filter {
+            languages: vec![Language::En],
+            ..Filter::default()
+        };
+        for other in [
+            Query::new("hot keys", 2),
+            Query { k: 1, ..hot_key() },
+            Query {
+                filter: filter.clone(),
+                ..hot_key()
+            },
+            Query {
+                prefer: filter.clone(),
+                ..hot_key()
+            },
+            Query {
+                diversity: 0.9,
+                ..hot_key()
+            },
+            Query {
+                fusion: Some(Fusion::Bm25),
+                ..hot_key()
+            },
+            Query {
+                without: vec![Part::Spelling],
+                ..hot_key()
+            },
+        ] {
+            let name = format!("{} {:?} {:?}", other.text, other.filter, other.prefer);
+            assert!(!is_kept(&searches, &index, &other), "{name}");
+            assert!(is_kept(&searches, &index, &other), "{name}");
+        }
+    }
+
+    #[test]
+    fn answers_with_an_opinion_or_of_another_index_are_not_kept() {
+        let (_home, old) = index();
+        let searches = Searches::default();
+        let opinion = |_: &str| 0.5;
+        let query = Query {
+            prior: Some(&opinion),
+            ..hot_key()
+        };
+        assert!(!is_kept(&searches, &old, &query));
+        assert!(!is_kept(&searches, &old, &query));
+        assert!(searches.of(&old).answers.is_empty());
+        assert!(!is_kept(&searches, &old, &hot_key()));
+        let (_other, new) = index();
+        assert!(!is_kept(&searches, &new, &hot_key()));
+        assert_eq!(searches.of(&new).answers.len(), 1);
     }
 }

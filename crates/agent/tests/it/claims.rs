@@ -2,8 +2,9 @@
 //! nothing of it stands unmarked in the report.
 
 use agent::Request;
+use agent::facts::MeasuredAnswer;
 use agent::offline::Offline;
-use report::{Language, Origin, SameResult, Suggestion};
+use report::{Evidence, Language, Origin, Report, SameResult, Suggestion};
 use serde_json::{Value, json};
 use testkit::llm::Server;
 use testkit::llm::think::{is_merged, plain, step_of};
@@ -127,6 +128,33 @@ async fn a_diff_that_holds_stays_with_what_was_verified() {
         .unwrap_or_else(|| panic!("{:?}", proposal.unverified));
     assert!(verified.holds());
     assert_eq!(verified.same_result, SameResult::Proven);
+}
+
+/// Advice that no change of the script expresses: steps with their basis.
+#[tokio::test]
+async fn a_cited_proposal_without_a_diff_is_kept_as_steps_and_costs_no_repair() {
+    let mut advice = proposing("", "filter the test account out upstream");
+    advice["recommendations"] = json!([]);
+    advice["additional"][0]["diff"] = Value::Null;
+    advice["additional"][0]["steps"] = json!(["ask the owner of the input", "rerun"]);
+    advice["additional"][0]["pros"] = json!(["nothing to maintain"]);
+    for (language, warning) in [
+        (
+            Language::En,
+            "no rule proposed it and nothing could be computed about it",
+        ),
+        (Language::Zh, "不是规则给出的，无法验证其效果"),
+    ] {
+        let (report, server) = concluding(language, "think5", advice.clone()).await;
+        let proposal = proposed(&report);
+        assert_eq!(proposal.title, "filter the test account out upstream");
+        assert_eq!(proposal.steps, ["ask the owner of the input", "rerun"]);
+        assert_eq!(proposal.pros, ["nothing to maintain"]);
+        assert_eq!((&proposal.diff, &proposal.verified), (&None, &None));
+        assert_eq!(proposal.unverified, [warning]);
+        assert_eq!(server.asked_for("think5"), 1);
+        assert!(!report.step("think5").repaired);
+    }
 }
 
 /// What becomes of a diff is said in the suggestion and in a remark: one that changes the result is
@@ -362,6 +390,16 @@ async fn nothing_private_leaves_a_masked_run_and_the_report_has_its_names_back()
     assert!(!advice.contains("name_"), "{advice}");
 }
 
+/// An answer of the program with evidence of its own.
+fn measured_answer(report: &Report, _: &job::Job) -> Option<MeasuredAnswer> {
+    let evidence = report.evidence.first()?.clone();
+    let id = "E900".to_owned();
+    Some(MeasuredAnswer {
+        text: "the join runs for 77 s [E900]".to_owned(),
+        evidence: vec![Evidence { id, ..evidence }],
+    })
+}
+
 /// A report whose THINK 5 answers the question like this.
 async fn answering(answer: Value) -> Outcome {
     let server = Server::amending(move |request, advice| {
@@ -374,7 +412,11 @@ async fn answering(answer: Value) -> Outcome {
         question: Some("Why is the join so slow?".to_owned()),
         ..skewed()
     };
-    ask(&server, &request).await
+    let setting = Setting {
+        answerer: &measured_answer,
+        ..Setting::asking(&server)
+    };
+    run(&request, setting).await
 }
 
 #[tokio::test]

@@ -13,6 +13,8 @@ use testkit::llm::{Recorded, Server, Turn};
 
 use crate::support::*;
 
+const CODE: &str = "__ScopeCodeGen__.dll.cs";
+
 #[tokio::test]
 async fn section_2_each_step_streams_its_answer_and_concludes() {
     let server = Server::agreeing();
@@ -31,6 +33,75 @@ async fn section_2_each_step_streams_its_answer_and_concludes() {
     let last = requests.last().expect("requests");
     assert_eq!(step_of(last), "think5");
     contains(last.prompt(), ["class", "code", "causes"]);
+}
+
+#[tokio::test]
+async fn section_2_the_question_goes_through_the_chain_and_files_are_read_between_its_steps() {
+    let wanted = AtomicBool::new(true);
+    let server = Server::amending(move |request, answer| match step_of(request) {
+        "think4" if wanted.swap(false, Ordering::SeqCst) => {
+            answer["needs_files"] = true.into();
+            answer["files"] = json!([{ "file": CODE, "reason": "user code" }]);
+        }
+        "think5" => {
+            answer["answer"] = json!({ "text": "One key is hot [F1].", "evidence": [] });
+        }
+        _ => {}
+    });
+    let question = "Why is RouteQuality_V3 late again?";
+    let request = Request {
+        question: Some(question.to_owned()),
+        ..skewed()
+    };
+    let report = ask(&server, &request).await;
+    let requests = server.requests();
+    let steps: Vec<&str> = requests.iter().map(step_of).collect();
+    let expected = ["think1", "think2", "think3", "think4", "think4", "think5"];
+    assert_eq!(steps, expected);
+    let shows_file = |r: &Recorded| r.prompt().contains("<<<data file ");
+    let shows: Vec<bool> = requests.iter().map(shows_file).collect();
+    assert_eq!(shows, [false, false, false, false, true, true]);
+    for request in &requests {
+        contains(request.prompt(), [question]);
+    }
+    assert!(report.has_read(CODE));
+    assert_eq!(report.question.as_deref(), Some(question));
+    let answer = report.answer.as_ref().map(|a| a.text.as_str());
+    assert_eq!(answer, Some("One key is hot [F1]."));
+}
+
+#[tokio::test]
+async fn background_structured_conclusions_are_kept_and_shown_to_later_steps() {
+    let server = Server::amending(|request, answer| match step_of(request) {
+        "think1" => {
+            answer["problem_type"] = "data_skew".into();
+            answer["findings"] = json!(["F1"]);
+        }
+        "think2" => {
+            answer["modules"] = json!([{
+                "name": "Joined", "finding": "F1", "first_line": 31, "last_line": 40,
+                "stage": "SV3_Combine_Reduce", "role": "it joins", "experiences": []
+            }]);
+        }
+        _ => {}
+    });
+    let report = ask(&server, &skewed()).await;
+    assert_eq!(
+        report.step("think1").conclusion["problem_type"],
+        "data_skew"
+    );
+    assert_eq!(
+        report.step("think2").conclusion["modules"][0]["name"],
+        "Joined"
+    );
+    let class = "- class: data_skew [F1]";
+    let module = "- Joined, lines 31–40, stage SV3_Combine_Reduce [F1]: it joins";
+    let seen = |step: &str| server.last_for(step).expect("a request").prompt();
+    contains(seen("think2"), [class]);
+    for step in ["think3", "think4", "think5"] {
+        contains(seen(step), [class, module]);
+    }
+    assert!(!seen("think1").contains(class));
 }
 
 /// Everything of a report that does not stem from a reasoner, by field.
@@ -122,8 +193,6 @@ async fn advice_and_hypotheses_are_asked_for_at_once() {
     }
     assert_eq!(report.usage.as_ref().map(|u| u.calls), Some(6));
 }
-
-const CODE: &str = "__ScopeCodeGen__.dll.cs";
 
 #[tokio::test]
 async fn section_10_hypotheses_that_a_file_decides_are_checked_with_it() {

@@ -12,5 +12,6 @@ mod prompts;
 mod protocols;
 mod providers;
 mod security;
+mod sufficiency;
 mod support;
 mod tools;

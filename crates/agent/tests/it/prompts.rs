@@ -1,18 +1,18 @@
 //! The whole context that a model sees, step by step, under review as snapshots. Of the experience they have the titles only, so that
 //! an edit of a document does not change them.
 
-use std::sync::Arc;
-
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::sync::{Arc, Mutex};
 
 use agent::experience::ExperienceSource;
-use agent::model::DryRun;
+use agent::model::{DryRun, Preview};
 use agent::terms::Terms;
-use agent::{Prompts, Request};
+use agent::{Prompts, Request, Silent, StepId};
 use indexer::{Chunk, Engine, Hit, Query};
 use llm::{Profile, Provider};
-use report::Language;
+use report::{Language, ReasonerKind};
+use runs::question::{self, Asked, Turn};
 use testkit::contains;
 
 use crate::support::{self, *};
@@ -40,18 +40,58 @@ impl ExperienceSource for Titles {
     }
 }
 
-async fn contexts(request: &Request) -> String {
+/// A reasoner that shows what would be sent.
+fn dry_run() -> (DryRun, Arc<Mutex<Vec<Preview>>>) {
     let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
     let previews = dry.previews();
+    (dry, previews)
+}
+
+fn taken(previews: &Mutex<Vec<Preview>>) -> Vec<Preview> {
+    std::mem::take(&mut *previews.lock().expect("the run is over"))
+}
+
+/// What is sent for an analysis with hypotheses, and for the second of two questions about the saved run.
+async fn sent(request: &Request) -> Vec<Preview> {
+    let (dry, previews) = dry_run();
     let setting = Setting {
         source: Some(&Titles),
         ..Setting::with(dry)
     };
-    run(request, setting).await;
-    let previews = previews.lock().expect("the run is over");
-    let system = previews.first().map_or("", |p| p.system.as_str());
-    let mut out = format!("######## system\n{system}\n");
-    for p in previews.iter() {
+    let outcome = run(request, setting).await;
+    let mut sent = taken(&previews);
+    let asked = Asked::new(&outcome.report, &outcome.summary, &|| None, &[]);
+    let select = |zh, en| outcome.report.language.select(zh, en);
+    let [first, second] = [
+        select("哪个阶段最慢？", "Which stage is the slowest?"),
+        select("它读了多少行？", "And how many rows does it read?"),
+    ];
+    let answered = question::answer(first, &[], &asked);
+    let turn = Turn {
+        question: first.to_owned(),
+        text: answered.text,
+        evidence: answered.evidence,
+        reasoner: ReasonerKind::Offline,
+        created_at: "2026-11-23T00:00:00Z".to_owned(),
+    };
+    let asked = Asked::new(&outcome.report, &outcome.summary, &|| None, &turn.evidence);
+    let measured = question::answer(second, &[first.to_owned()], &asked);
+    let input = question::input(second, measured, &[turn.clone()], &asked, false);
+    let (dry, previews) = dry_run();
+    let replied = agent::reply(&input, &services(Setting::with(dry)), &mut Silent).await;
+    replied.expect("a reply");
+    sent.extend(taken(&previews));
+    sent
+}
+
+fn contexts(previews: &[Preview]) -> String {
+    let mut out = String::new();
+    let mut system = "";
+    for p in previews {
+        if p.system != system {
+            system = &p.system;
+            out.push_str(&format!("\n######## system\n{system}\n"));
+        }
         let steps = p.steps.join("+");
         let (tokens, user) = (p.tokens, &p.user);
         out.push_str(&format!("\n######## {steps} ({tokens} tokens)\n{user}\n"));
@@ -59,39 +99,83 @@ async fn contexts(request: &Request) -> String {
     out
 }
 
+/// A job, and what is asked about it in Chinese and English.
+const JOBS: [(&str, &str, &str); 4] = [
+    (
+        "join-hot-key-skew",
+        "为什么这个作业花这么长时间？",
+        "why does this job take so long?",
+    ),
+    (
+        "excessive-shuffle",
+        "为什么这个作业这么慢？",
+        "why is this job so slow?",
+    ),
+    (
+        "user-code-failure",
+        "这个作业为什么失败？",
+        "why did this job fail?",
+    ),
+    (
+        "healthy",
+        "这个作业有什么问题吗？",
+        "is anything wrong with this job?",
+    ),
+];
+
+fn request((case, zh, en): (&str, &str, &str), language: Language) -> Request {
+    Request {
+        question: Some(language.select(zh, en).to_owned()),
+        language: Some(language),
+        hypotheses: true,
+        ..about(case)
+    }
+}
+
 #[tokio::test]
 async fn section_3_what_a_model_sees_of_four_jobs() {
-    for (case, zh, en) in [
-        (
-            "join-hot-key-skew",
-            "为什么这个作业花这么长时间？",
-            "why does this job take so long?",
-        ),
-        (
-            "excessive-shuffle",
-            "为什么这个作业这么慢？",
-            "why is this job so slow?",
-        ),
-        (
-            "user-code-failure",
-            "这个作业为什么失败？",
-            "why did this job fail?",
-        ),
-        (
-            "healthy",
-            "这个作业有什么问题吗？",
-            "is anything wrong with this job?",
-        ),
-    ] {
+    for job in JOBS {
         for language in [Language::Zh, Language::En] {
-            let request = Request {
-                question: Some(language.select(zh, en).to_owned()),
-                language: Some(language),
-                ..about(case)
-            };
-            let name = format!("{case}.{}", language.code());
-            insta::assert_snapshot!(name, contexts(&request).await);
+            let sent = sent(&request(job, language)).await;
+            let steps: BTreeSet<&str> = sent
+                .iter()
+                .flat_map(|p| &p.steps)
+                .map(String::as_str)
+                .collect();
+            let all = StepId::THINK
+                .into_iter()
+                .chain([StepId::Hypotheses, StepId::Answer]);
+            assert_eq!(steps, all.map(StepId::id).collect());
+            let name = format!("{}.{}", job.0, language.code());
+            insta::assert_snapshot!(name, contexts(&sent));
         }
+    }
+}
+
+/// Tools and schemas, which are the same for every job.
+#[tokio::test]
+async fn section_4_what_a_model_is_offered_and_how_it_has_to_answer() {
+    for language in [Language::Zh, Language::En] {
+        let mut out = String::new();
+        let mut seen = BTreeSet::new();
+        for p in sent(&request(JOBS[0], language)).await {
+            let steps = p.steps.join("+");
+            if !seen.insert(steps.clone()) {
+                continue;
+            }
+            for tool in &p.tools {
+                let (name, description) = (&tool.name, &tool.description);
+                let parameters = serde_json::to_string_pretty(&tool.schema).expect("JSON");
+                out.push_str(&format!(
+                    "######## {steps}: tool {name}\n{description}\n{parameters}\n\n"
+                ));
+            }
+            if let Some(schema) = &p.schema {
+                let schema = serde_json::to_string_pretty(schema).expect("JSON");
+                out.push_str(&format!("######## {steps}: schema\n{schema}\n\n"));
+            }
+        }
+        insta::assert_snapshot!(format!("tools-and-schemas.{}", language.code()), out);
     }
 }
 

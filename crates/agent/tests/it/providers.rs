@@ -94,7 +94,7 @@ impl Case {
 }
 
 #[test]
-fn answers_are_read_with_thoughts_apart_and_tokens_counted() {
+fn section_1_every_provider_answers_with_thoughts_apart_and_tokens_counted() {
     each(async |case| {
         let think = |r: &Recorded| Turn::json(&agreeable(r)).reasoning("let me think about it");
         let (report, requests) = case.run(move |r| Some(think(r).pieces(7))).await;

@@ -3,14 +3,17 @@
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use agent::experience::ExperienceSource;
+use agent::facts::{Answerer, MeasuredAnswer};
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider};
 use report::{ReasonerKind, Report, Step};
+use runs::RunSummary;
+use runs::question::Asked;
 use testkit::knowledge::index;
 pub(crate) use testkit::knowledge::root;
 use testkit::llm::Server;
@@ -29,6 +32,7 @@ pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
     pub(crate) source: Option<&'static dyn ExperienceSource>,
+    pub(crate) answerer: &'static Answerer<'static>,
     pub(crate) rounds: u32,
     pub(crate) redact: bool,
     pub(crate) cancel: CancellationToken,
@@ -45,6 +49,7 @@ impl Setting {
             reasoner: Box::new(reasoner),
             fallbacks: Vec::new(),
             source: None,
+            answerer: &measured_answer,
             rounds: 8,
             redact: false,
             cancel: CancellationToken::new(),
@@ -117,6 +122,8 @@ pub(crate) fn model(profile: &Profile) -> Model {
 /// A report, and the events on the way to it, as lines.
 pub(crate) struct Outcome {
     pub(crate) report: Report,
+    /// What is saved next to the report.
+    pub(crate) summary: RunSummary,
     pub(crate) events: Vec<String>,
 }
 
@@ -170,21 +177,20 @@ pub(crate) async fn run(request: &Request, setting: Setting) -> Outcome {
     try_run(request, setting).await.expect("a report")
 }
 
-/// What the program says about the question of a report.
-fn answerer(report: &Report, _: &job::Job) -> Option<agent::facts::MeasuredAnswer> {
-    report.question.as_ref()?;
-    let evidence = report.evidence.first()?.clone();
-    let id = "E900".to_owned();
-    Some(agent::facts::MeasuredAnswer {
-        text: "the join runs for 77 s [E900]".to_owned(),
-        evidence: vec![report::Evidence { id, ..evidence }],
-    })
+/// The program's own answer to the question of a report, without an earlier run.
+fn measured_answer(report: &Report, job: &job::Job) -> Option<MeasuredAnswer> {
+    let question = report.question.as_deref()?;
+    let summary = RunSummary::of(job);
+    let run = Asked::new(report, &summary, &|| None, &[]);
+    Some(runs::question::answer(question, &[], &run))
 }
 
-pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outcome, AnalyzeError> {
-    let services = Services {
-        catalogue: &job::Catalogue::builtin(),
-        diagnosis: &diagnosis::Settings::default(),
+pub(crate) fn services(setting: Setting) -> Services<'static> {
+    static CATALOGUE: LazyLock<job::Catalogue> = LazyLock::new(job::Catalogue::builtin);
+    static DIAGNOSIS: LazyLock<diagnosis::Settings> = LazyLock::new(diagnosis::Settings::default);
+    Services {
+        catalogue: &CATALOGUE,
+        diagnosis: &DIAGNOSIS,
         reading: job::Options::default(),
         index: setting.source,
         reasoner: setting.reasoner,
@@ -192,19 +198,31 @@ pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outco
         prompts: Prompts::built_in(),
         prior: None,
         kind_prior: None,
-        answerer: Some(&answerer),
+        answerer: Some(setting.answerer),
         limits: agent::Limits {
             rounds: setting.rounds,
             ..agent::Limits::default()
         },
         redact: setting.redact,
         cancel: setting.cancel,
-    };
+    }
+}
+
+pub(crate) async fn try_run(request: &Request, setting: Setting) -> Result<Outcome, AnalyzeError> {
+    let services = services(setting);
     let mut events = Vec::new();
     let mut observer = |event: Event<'_>| events.push(format!("{event:?}"));
     let analysis = sendable(agent::analyze(request, &services, &mut observer)).await?;
+    let summary = RunSummary {
+        code: analysis.code,
+        ..RunSummary::of(&analysis.job)
+    };
     let report = analysis.report;
-    Ok(Outcome { report, events })
+    Ok(Outcome {
+        report,
+        summary,
+        events,
+    })
 }
 
 /// An analysis may be moved to another thread, as servers do.

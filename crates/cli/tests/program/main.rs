@@ -2,6 +2,7 @@
 
 mod advise;
 mod answers;
+mod ask;
 mod bad_input;
 mod batch;
 mod batch_report;
