@@ -14,6 +14,7 @@ mod facts;
 #[cfg(test)]
 mod fixture;
 pub mod impact;
+mod inputs;
 mod measurements;
 mod outcome;
 mod properties;
@@ -34,6 +35,7 @@ use crate::diagnosis::Numbering;
 use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
+pub use inputs::{InputReader, input_readers, notable_values};
 pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};

@@ -9,6 +9,7 @@ use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
 
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
+use crate::inputs::table_of;
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
@@ -312,41 +313,7 @@ impl<'a> View<'a> {
 
     /// The table that an extracting operator reads.
     pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
-        let tables = &self.job.tables;
-        let described = |t: &&Table| t.rows.is_some() || t.clustering.is_some();
-        let by_stream = tables
-            .iter()
-            .find(|t| t.stream_id.as_deref() == Some(operator.id.as_str()));
-        if let Some(table) = by_stream.filter(described) {
-            return Some(table);
-        }
-        let schema = &operator.inputs.first()?.schema;
-        let same = |t: &&Table| {
-            !t.columns.is_empty()
-                && t.columns.len() == schema.len()
-                && schema
-                    .iter()
-                    .all(|c| t.columns.iter().any(|k| k.name == c.name))
-        };
-        let read = self.bytes_extracted(stage, operator);
-        let text = operator.id.starts_with("Extract");
-        tables.iter().filter(same).min_by(|a, b| {
-            let distance = |t: &Table| {
-                let kind = if text == (t.kind.as_deref() == Some("text")) {
-                    0.0
-                } else {
-                    1.0
-                };
-                let size = match (read, t.bytes) {
-                    (Some(read), Some(bytes)) if read > 0.0 && bytes > 0 => {
-                        (read / bytes as f64).ln().abs()
-                    }
-                    _ => 10.0,
-                };
-                kind + size.min(10.0) / 10.0
-            };
-            distance(a).total_cmp(&distance(b))
-        })
+        table_of(self.job, operator, self.bytes_extracted(stage, operator))
     }
 
     /// Bytes that an extracting operator read.

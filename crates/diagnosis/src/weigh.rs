@@ -7,7 +7,7 @@ use crate::rule::{Candidate, Examination, Undecided, severity};
 use crate::settings::{LEAST_SECONDS, MIN_SHARE, Settings};
 use crate::view::View;
 use job::info::Information;
-use report::format::Share;
+use report::format::{Names, Share};
 use report::{Cause, Finding, Language, text};
 
 /// Causes that show in a stage because another one is there: (what follows, what it follows
@@ -124,9 +124,8 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     e.candidates.sort_by(rank);
     let others = e.candidates[1..]
         .iter()
-        .filter_map(|c| c.finding.stage.as_deref());
-    let others: Vec<&str> = others.collect();
-    let others = others.join(", ");
+        .filter_map(|c| c.finding.stage.clone());
+    let others: Vec<String> = others.collect();
     let first = &mut e.candidates[0];
     let finding = &mut first.finding;
     finding.severity = severity(Some(all.share), false);
@@ -134,7 +133,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
         "{summary}；{others} 也是如此",
         "{summary}; so it is in {others}",
         summary = finding.summary,
-        others = others,
+        others = Names(&others),
     )
     .into(view.language);
     if let Some(impact) = &mut finding.impact {

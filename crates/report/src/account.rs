@@ -20,6 +20,40 @@ impl TimeAccount {
     pub fn total_seconds(&self) -> f64 {
         self.segments.iter().map(|s| s.seconds).sum()
     }
+
+    /// The segments that took time, summed by what `key` takes of them, such as their kind and stage.
+    /// In the order in which the sums begin.
+    pub fn sums<'a, K: PartialEq>(&'a self, key: impl Fn(&'a Segment) -> K) -> Vec<TimeSum<'a>> {
+        let mut sums: Vec<(K, TimeSum<'a>)> = Vec::new();
+        for segment in self.segments.iter().filter(|s| s.seconds > 0.0) {
+            let key = key(segment);
+            match sums.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, sum)) => sum.others.push(segment),
+                None => {
+                    let (first, others) = (segment, Vec::new());
+                    sums.push((key, TimeSum { first, others }));
+                }
+            }
+        }
+        sums.into_iter().map(|(_, sum)| sum).collect()
+    }
+}
+
+/// Segments with something in common, in time order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeSum<'a> {
+    pub first: &'a Segment,
+    pub others: Vec<&'a Segment>,
+}
+
+impl<'a> TimeSum<'a> {
+    pub fn segments(&self) -> impl Iterator<Item = &'a Segment> + '_ {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.segments().map(|s| s.seconds).sum()
+    }
 }
 
 /// One segment of the critical path.
@@ -97,4 +131,41 @@ pub struct Cost {
     pub wasted_vertex_hours: Option<f64>,
     /// `vertex-hour`, `AU-hour` or `executor-core-hour`.
     pub unit: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_summed_by_what_they_have_in_common_and_nothing_is_lost() {
+        let parts = [
+            (SegmentKind::Compile, None, 9.0),
+            (SegmentKind::Exchange, Some("SV2"), 3.0),
+            (SegmentKind::Sort, Some("SV2"), 2.0),
+            (SegmentKind::Exchange, Some("SV2"), 4.0),
+            (SegmentKind::Exchange, Some("SV3"), 1.0),
+        ];
+        let segment = |(kind, stage, seconds): (SegmentKind, Option<&str>, f64)| Segment {
+            kind,
+            stage: stage.map(str::to_owned),
+            start_seconds: 0.0,
+            seconds,
+            finding: None,
+            evidence: Vec::new(),
+        };
+        let account = TimeAccount {
+            segments: parts.map(segment).to_vec(),
+            explained_share: 1.0,
+            avoidable_seconds: None,
+        };
+        let seconds =
+            |sums: Vec<TimeSum<'_>>| sums.iter().map(TimeSum::seconds).collect::<Vec<_>>();
+        assert_eq!(
+            seconds(account.sums(|s| (s.kind, &s.stage))),
+            [9.0, 7.0, 2.0, 1.0]
+        );
+        assert_eq!(seconds(account.sums(|s| s.kind)), [9.0, 8.0, 2.0]);
+        assert_eq!(account.total_seconds(), 19.0);
+    }
 }

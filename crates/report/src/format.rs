@@ -255,6 +255,17 @@ fn with_commas(value: f64) -> String {
     out
 }
 
+/// Names in a row: `a, b`, `a、b`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Names<'a, S>(pub &'a [S]);
+
+impl<S: AsRef<str>> Localize for Names<'_, S> {
+    fn localize(&self, language: Language) -> String {
+        let names: Vec<&str> = self.0.iter().map(AsRef::as_ref).collect();
+        names.join(language.select("、", ", "))
+    }
+}
+
 /// Joins items as a sentence does: `a, b and c`, `a、b和c`.
 pub fn list(items: &[String], language: Language) -> String {
     let (comma, and) = language.select(("、", "和"), (", ", " and "));
@@ -350,6 +361,12 @@ mod tests {
         ] {
             assert_eq!(figure(value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn names_stand_in_a_row() {
+        check(Names(&["a", "b"]), "a、b", "a, b");
+        check(Names(&["a"]), "a", "a");
     }
 
     #[test]

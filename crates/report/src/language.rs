@@ -30,7 +30,6 @@ impl Language {
 
     /// Guesses the language of a text: Chinese if it holds a Han character.
     pub fn of(text: &str) -> Language {
-        let is_han = |c: char| matches!(u32::from(c), 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF);
         if text.chars().any(is_han) {
             Language::Zh
         } else {
@@ -45,4 +44,9 @@ impl Language {
             Language::En => en,
         }
     }
+}
+
+/// Whether a character is a Han character.
+pub(crate) fn is_han(c: char) -> bool {
+    matches!(u32::from(c), 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }

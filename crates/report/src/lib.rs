@@ -21,7 +21,7 @@ mod suggestion;
 mod text;
 mod visible;
 
-pub use account::{Cost, Segment, SegmentKind, TimeAccount};
+pub use account::{Cost, Segment, SegmentKind, TimeAccount, TimeSum};
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
@@ -33,4 +33,6 @@ pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
 pub use suggestion::{Origin, SameResult, Suggestion, SuggestionKind, Verified};
 pub use text::{Localize, StaticText, Text};
+#[doc(hidden)]
+pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};

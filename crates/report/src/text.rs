@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Language;
+use crate::language::is_han;
 
 /// A sentence in both languages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -67,11 +68,50 @@ impl<T: Localize + ?Sized> Localize for &T {
     }
 }
 
+/// Stands at both ends of a value in a Chinese sentence until [`unmarked`] has seen it. Unicode keeps it
+/// for such use inside a program: no text has it.
+const END: char = '\u{FDD0}';
+
+#[doc(hidden)]
+pub fn marked(value: String) -> String {
+    format!("{END}{value}{END}")
+}
+
+/// A Chinese sentence whose values are marked, without the marks. The spaces around a value are for those
+/// that begin or end in a digit or a letter: `{size} 的` becomes `1.2 GiB 的`, but `{time} 的` `9 秒的`.
+#[doc(hidden)]
+pub fn unmarked(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for mut piece in sentence.split(END).filter(|piece| !piece.is_empty()) {
+        let spaced = |text: &str| {
+            text.strip_suffix(' ')
+                .is_some_and(|text| text.ends_with(is_wide))
+        };
+        if spaced(&out) && piece.starts_with(is_wide) {
+            out.pop();
+        }
+        if let Some(rest) = piece.strip_prefix(' ')
+            && out.ends_with(is_wide)
+            && rest.starts_with(is_wide)
+        {
+            piece = rest;
+        }
+        out.push_str(piece);
+    }
+    out
+}
+
+/// Whether a character takes no space next to another one like it: Chinese, with its punctuation.
+fn is_wide(c: char) -> bool {
+    is_han(c) || matches!(c, '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}')
+}
+
 /// Formats a sentence in both languages, Chinese first.
 ///
 /// Names in braces are either variables in scope that read alike in both languages, or one of the
 /// `name = value` arguments, whose values are [localized](Localize) into each language. The
-/// compiler checks both sentences like `format!`.
+/// compiler checks both sentences like `format!`. In Chinese a space next to such a value is dropped
+/// where it would be between two Chinese characters.
 ///
 /// ```
 /// use report::format::{ROW, Seconds};
@@ -91,8 +131,8 @@ macro_rules! text {
         match ($(&$value,)*) {
             ($($name,)*) => $crate::Text {
                 zh: {
-                    $(let $name = $crate::Localize::localize($name, $crate::Language::Zh);)*
-                    ::std::format!($zh)
+                    $(let $name = $crate::marked($crate::Localize::localize($name, $crate::Language::Zh));)*
+                    $crate::unmarked(&::std::format!($zh))
                 },
                 en: {
                     $(let $name = $crate::Localize::localize($name, $crate::Language::En);)*
@@ -101,4 +141,34 @@ macro_rules! text {
             },
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::{Bytes, Number, Seconds, VERTEX};
+
+    #[test]
+    fn chinese_has_spaces_only_next_to_letters_and_digits() {
+        let of = |time: f64, size: f64| {
+            text!(
+                "{time} 的 {size} 由 {who} 分担",
+                "{time} {size} {who}",
+                time = Seconds(time),
+                size = Bytes(size),
+                who = VERTEX.count(25.0)
+            )
+            .zh
+        };
+        assert_eq!(of(575.0, 512.0), "9 分 35 秒的 512 B 由 25 个顶点分担");
+        let rows = |n: f64| text!("约为 {n} 行", "{n}", n = Number(n)).zh;
+        assert_eq!([rows(63.0), rows(63e6)], ["约为 63 行", "约为 6300 万行"]);
+    }
+
+    #[test]
+    fn what_a_file_says_is_quoted_as_it_is() {
+        let text = text!("错误为 {message}", "{message}", message = "数据 错误");
+        assert_eq!(text.zh, "错误为数据 错误");
+        let name = "张 三";
+        assert_eq!(text!("由 {name} 提交", "{name}").zh, "由 张 三 提交");
+    }
 }

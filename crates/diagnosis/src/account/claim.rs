@@ -101,9 +101,12 @@ pub(crate) fn claim(
             continue;
         }
         let (before, after) = (works(now.as_ref()), works(next.as_ref()));
+        let named = candidate.finding.stage.as_deref();
+        let own = named.and_then(|name| view.job.stage_index(name));
+        let changed = changed(before, after);
         let taken = account
             .as_mut()
-            .map(|a| a.take(findings.len(), seconds, &candidate, &changed(before, after)));
+            .map(|a| a.take(findings.len(), seconds, &candidate, own, &changed));
         let hours = hours_between(before, after);
         value(&mut candidate, taken.unwrap_or(seconds), hours);
         avoidable_s += seconds;
@@ -270,10 +273,19 @@ fn ranked(
 impl Account {
     /// Claims up to `seconds` of the parts that a candidate can be about: those of its kind in the
     /// stages that its fix changes, then their other work, then what waited while they were active.
-    /// Returns what it could claim.
-    fn take(&mut self, finding: usize, seconds: f64, of: &Candidate, changed: &[bool]) -> f64 {
+    /// Each time its `own` stage comes first: a fix of an exchange changes both ends, and the finding
+    /// names one. Returns what it could claim.
+    fn take(
+        &mut self,
+        finding: usize,
+        seconds: f64,
+        of: &Candidate,
+        own: Option<usize>,
+        changed: &[bool],
+    ) -> f64 {
         let run = self.run;
         let is_changed = |p: &Part| p.stage.is_some_and(|s| changed.get(s) == Some(&true));
+        let is_own = |p: &Part| is_changed(p) && p.stage == own;
         let kinds = kinds(of.finding.cause);
         let mut left = seconds;
         let of_driver = kinds.contains(&SegmentKind::Driver);
@@ -289,12 +301,14 @@ impl Account {
                         .iter()
                         .any(|a| p.span.from < a.to && a.from < p.span.to))
         };
-        self.take_where(finding, &mut left, |p| {
-            is_changed(p) && kinds.contains(&p.kind)
-        });
+        let is_kind = |p: &Part| kinds.contains(&p.kind);
         let is_work = |p: &Part| !matches!(p.kind, SegmentKind::Startup | SegmentKind::Retry);
-        self.take_where(finding, &mut left, |p| is_changed(p) && is_work(p));
-        self.take_where(finding, &mut left, is_changed);
+        let is_any = |_: &Part| true;
+        let parts: [&dyn Fn(&Part) -> bool; 3] = [&is_kind, &is_work, &is_any];
+        for fits in parts {
+            self.take_where(finding, &mut left, |p| is_own(p) && fits(p));
+            self.take_where(finding, &mut left, |p| is_changed(p) && fits(p));
+        }
         self.take_where(finding, &mut left, waited);
         seconds - left
     }

@@ -8,7 +8,7 @@ use report::SegmentKind::{
 };
 use report::{Cause, Finding, Impact, Language, SegmentKind, Severity};
 
-use super::{Account, claim};
+use super::{Account, Part, claim};
 use crate::fixture::{aggregation, with_events};
 use crate::impact::{StageWork, scale_run};
 use crate::rule::Candidate;
@@ -215,6 +215,34 @@ fn candidate(
         at_most: saved.share,
         fix: Some(saved.fix),
     }
+}
+
+/// A fix of an exchange makes both its ends faster; the time is claimed where the finding is.
+#[test]
+fn a_finding_claims_its_own_stage_before_the_other_end_of_an_exchange() {
+    let (job, settings) = (timed(), Settings::default());
+    let view = View::new(&job, &settings, Language::En);
+    let mut account = Account::of(&view).expect("an account");
+    let all = |parts: &[Part]| parts.iter().map(|p| p.span.seconds()).sum::<f64>();
+    let before = all(&account.parts);
+    let halves = |stages: &mut Vec<StageWork>| stages.iter_mut().for_each(|s| scale_run(s, 0.5));
+    let mut found = candidate(&view, Cause::RedundantRepartition, |_| ());
+    let saved = view.saved(halves).expect("a saving");
+    let impact = found.finding.impact.as_mut().expect("an impact");
+    (impact.seconds_saved, impact.share_of_elapsed) = (saved.seconds, Some(saved.share));
+    found.fix = Some(saved.fix);
+    let of = |parts: &[Part], stage: usize, claimed: Option<usize>| {
+        let exchange = parts.iter().filter(|p| p.kind == Exchange);
+        let parts = exchange.filter(|p| p.stage == Some(stage) && p.finding == claimed);
+        parts.map(|p| p.span.seconds()).sum::<f64>()
+    };
+    let (own, other) = (of(&account.parts, 1, None), of(&account.parts, 0, None));
+    claim(&view, vec![found], Some(&mut account));
+    assert!(own > 1.0 && other > 1.0, "{own} {other}");
+    assert!((of(&account.parts, 1, Some(0)) - own).abs() < 1e-6);
+    let left = of(&account.parts, 0, None) + of(&account.parts, 0, Some(0));
+    assert!((left - other).abs() < 1e-6);
+    assert!((all(&account.parts) - before).abs() < 1e-6, "it adds up");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Estimates of rows that are far off: where the error begins, and the hints that made it.
 
 use job::facts::value;
-use job::model::{Operator, OperatorKind, PlanNode};
+use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
 
 use crate::settings::Threshold;
 use crate::view::View;
+use report::format::ROW;
+use report::{Evidence, text};
 
 /// How many times an estimate of rows must be off.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
@@ -15,6 +17,10 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     reason_en: "text inputs are estimated by assumed widths; four times off is common and harmless",
     source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
 };
+
+/// How many times an estimate must be off to be shown where a decision followed it: below twice the
+/// optimizer would hardly have decided otherwise.
+const SHOWN_FACTOR: f64 = 2.0;
 
 /// An estimate that is far off.
 #[derive(Debug, Clone)]
@@ -32,6 +38,48 @@ impl Misestimate {
         let f = self.estimated.max(1.0) / self.actual.max(1.0);
         f.max(1.0 / f)
     }
+}
+
+/// Estimated and actual rows of an operator whose estimate is off, as evidence for a decision of the
+/// optimizer that followed it. `None` if it was about right, or if one of them is unknown.
+pub(crate) fn wrong_fact(view: &View<'_>, stage: usize, operator: usize) -> Option<Evidence> {
+    let found = of_operator(view, stage, operator)?;
+    if found.factor() < SHOWN_FACTOR {
+        return None;
+    }
+    fact(view, &found)
+}
+
+/// The same for the rows that an exchange brings: of what puts them out before they are partitioned.
+pub(crate) fn wrong_fact_of(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
+    let operators = &view.job.stages.get(edge.from)?.operators;
+    let writes = |o: &Operator| o.outputs.iter().any(|c| c.id == edge.channel);
+    let last = operators.iter().position(writes)?;
+    let before = feeding(view, edge.from, &operators[last]);
+    let mut sources = [Some((edge.from, last)), before].into_iter().flatten();
+    sources.find_map(|(stage, operator)| wrong_fact(view, stage, operator))
+}
+
+/// What the optimizer expected of an operator, and what came.
+pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
+    let plan = view.job.plan.as_ref()?;
+    let node = view.job.estimate_of(wrong.stage, wrong.operator)?.value;
+    let operator = &view.job.stages[wrong.stage].operators[wrong.operator];
+    let estimated = node.card.unwrap_or(wrong.estimated);
+    let group = node.group.as_ref();
+    let source = Source {
+        file: plan.file.clone(),
+        locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
+    };
+    let sentence = text!(
+        "优化器估计 {stage} 的 {id} 有 {estimated}，实际有 {actual}",
+        "the optimizer expected {estimated} from {id} in {stage}; there were {actual}",
+        stage = view.name(wrong.stage),
+        id = operator.id,
+        estimated = ROW.count(estimated),
+        actual = ROW.count(wrong.actual),
+    );
+    Some(view.number("Card", estimated, "rows", source, sentence))
 }
 
 /// The worst estimate among the inputs and operators that a stage depends on, if it is far off and

@@ -65,6 +65,17 @@ pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     source: "physics",
 };
 
+/// Partitions where nothing is partitioned by a column: of its values those with 1 % of the rows stand
+/// out.
+const USUAL_PARTITIONS: u64 = 25;
+
+/// Whether a value with this share of the rows would make the partition that it falls into so much
+/// larger than the mean that it counts as uneven.
+pub(crate) fn stands_out(share: f64, partitions: Option<u64>) -> bool {
+    let partitions = partitions.unwrap_or(USUAL_PARTITIONS).max(1) as f64;
+    1.0 + share * partitions >= MIN_NAMED_RATIO.default
+}
+
 /// Every stage with uneven input, or with a join that makes it uneven.
 pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
     (0..view.job.stages.len())
@@ -524,6 +535,20 @@ pub(crate) fn is_default(value: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_stands_out_by_what_it_adds_to_a_partition() {
+        for (share, partitions, expected) in [
+            (0.096, Some(16), true),
+            (0.001, Some(20), false),
+            (0.001, Some(1000), true),
+            (0.02, Some(4), false),
+            (0.01, None, true),
+            (0.009, None, false),
+        ] {
+            assert_eq!(stands_out(share, partitions), expected, "{share}");
+        }
+    }
 
     #[test]
     fn values_that_stand_for_none_are_told_from_real_ones() {

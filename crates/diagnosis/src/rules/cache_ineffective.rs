@@ -14,7 +14,7 @@ use super::support::{Symptom, both};
 use crate::impact::scale_run;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Seconds, TIME};
+use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
 
 /// The rule.
@@ -367,13 +367,18 @@ fn files_of(view: &View<'_>, app: &Application, at: usize) -> Option<Evidence> {
 fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
     let stage = &app.stages[at];
     let sources: Vec<String> = stage.sources.iter().map(u32::to_string).collect();
-    let sources = sources.join(", ");
     let sentence = text!(
         "{name} 从 RDD {sources} 开始计算",
         "{name} computes from RDD {sources}",
         name = view.name(at),
+        sources = Names(&sources),
     );
-    view.word("RDD ID", &sources, app.at_line(stage.line), sentence)
+    view.word(
+        "RDD ID",
+        &sources.join(", "),
+        app.at_line(stage.line),
+        sentence,
+    )
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use job::model::{Operator, OperatorKind};
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, scale_run};
+use crate::measurements::estimate::wrong_fact;
 use crate::measurements::explosion::{MIN_FACTOR, output};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Number, ROW};
+use report::format::{Names, Number, ROW};
 use report::{Cause, text};
 
 /// The rule.
@@ -86,7 +87,6 @@ impl Rule for JoinExplosion {
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {
     let join = &view.job.stages[stage].operators[index];
     let factor = out / should;
-    let keys = join.keys.join(", ");
     let mut evidence = Vec::new();
     if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
         evidence.extend(view.measured(rows, "rows"));
@@ -100,6 +100,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
             view.number(&metric, factor, "ratio", rows.source(), sentence)
                 .expecting(format!("<= {limit:.0}")),
         );
+        evidence.extend(wrong_fact(view, stage, index));
         for edge in view.inputs(stage) {
             let read = view.node(stage, edge.uid);
             evidence.extend(read.and_then(|o| view.measured(&o.rows, "rows")));
@@ -113,6 +114,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
             "{stage} 按 {keys} 的连接输出 {rows}：两侧的键都有重复；若只在一侧重复约为 {n_2} 行，实际是其 {factor:.1} 倍",
             "the join on {keys} in {stage} puts out {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
             stage = view.name(stage),
+            keys = Names(&join.keys),
             n_2 = Number(should),
             rows = ROW.count(out)
         ),

@@ -13,7 +13,7 @@ use crate::alternatives::filter::{Pushed, alternatives, columns_of, rows_through
 use crate::measurements::exchange::measured_write;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::Share;
+use report::format::{Names, Share};
 use report::{Cause, Evidence, text};
 
 /// The rule.
@@ -102,7 +102,7 @@ fn symptom(view: &View<'_>, found: &Pushed) -> Symptom {
             "{stage} 中的过滤（列 {columns}）丢弃 {share} 的行，但它在数据交换之后才执行",
             "the filter on {columns} in {stage} drops {share} of the rows, but only after they have been exchanged",
             stage = view.name(found.stage),
-            columns = found.columns.join(", "),
+            columns = Names(&found.columns),
             share = Share(found.dropped)
         ),
         evidence: evidence(view, found),

@@ -5,12 +5,12 @@
 //! for what arrived, or a broadcast of a side that is far too big for one.
 
 use job::info::Information;
-use job::model::{Edge, ExchangeKind, OperatorKind, Source};
+use job::model::{Edge, ExchangeKind, OperatorKind};
 
 use super::parallelism_too_low::{not_too_few, unexplained};
 use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
-use crate::measurements::estimate::{MIN_FACTOR, Misestimate, misestimated_upstream};
+use crate::measurements::estimate::{MIN_FACTOR, Misestimate, fact, misestimated_upstream};
 use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
 use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
@@ -237,34 +237,8 @@ fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> Text {
 }
 
 fn estimate_facts(view: &View<'_>, wrong: &Misestimate) -> Vec<Evidence> {
-    let mut facts = Vec::new();
     let operator = &view.job.stages[wrong.stage].operators[wrong.operator];
-    if let (Some(plan), Some(found)) = (
-        &view.job.plan,
-        view.job.estimate_of(wrong.stage, wrong.operator),
-    ) {
-        let locator = found
-            .value
-            .group
-            .as_ref()
-            .map(|g| format!("TableGroupProperties[@Grp={g}]/@Card"));
-        let source = Source {
-            file: plan.file.clone(),
-            locator,
-        };
-        let estimated = found.value.card.unwrap_or(wrong.estimated);
-        let sentence = text!(
-            "优化器估计 {rows}",
-            "the optimizer expected {rows}",
-            rows = ROW.count(estimated)
-        );
-        facts.push(
-            view.number("Card", estimated, "rows", source, sentence)
-                .expecting(view.about(ROW.count(wrong.actual))),
-        );
-    }
-    if let Some(counted) = view.node(wrong.stage, operator.uid) {
-        facts.extend(view.measured(&counted.rows, "rows"));
-    }
-    facts
+    let counted = view.node(wrong.stage, operator.uid);
+    let counted = counted.and_then(|counted| view.measured(&counted.rows, "rows"));
+    fact(view, wrong).into_iter().chain(counted).collect()
 }

@@ -8,11 +8,12 @@ use super::support::{Symptom, both};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
 use crate::measurements::configuration::broadcast_limit;
+use crate::measurements::estimate::wrong_fact_of;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
-use report::format::{Bytes, Number};
+use report::format::{Bytes, Names, Number};
 use report::{Cause, Evidence, Text, text};
 
 /// Bytes up to which a side can be broadcast.
@@ -123,7 +124,7 @@ fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {
             size = Bytes(found.small_bytes),
             rows = Number(found.small_rows),
             size_2 = Bytes(big.bytes_written.unwrap_or(0.0)),
-            keys = big.keys.join(", "),
+            keys = Names(&big.keys),
             after = after
         ),
         evidence: evidence(view, found),
@@ -145,11 +146,13 @@ fn evidence(view: &View<'_>, found: &Broadcast) -> Vec<Evidence> {
     for small in found.small.iter().map(|e| &view.job.edges[*e]) {
         facts.extend(measured_write(view, small));
         facts.extend(partitioner_fact(view, small));
+        facts.extend(wrong_fact_of(view, small));
     }
     let big = &view.job.edges[found.big];
     let mut written = measured_write(view, big);
     if let Some(bytes) = written.first_mut() {
-        bytes.expected = Some("not repartitioned".to_owned());
+        let expected = view.language.select("不重新分区", "not repartitioned");
+        bytes.expected = Some(expected.to_owned());
     }
     facts.extend(written);
     facts.extend(partitioner_fact(view, big));

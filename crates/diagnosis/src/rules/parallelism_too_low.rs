@@ -5,7 +5,7 @@ use job::model::{Application, ExchangeKind};
 
 use super::support::{Symptom, both};
 use crate::impact::regroup;
-use crate::measurements::estimate::misestimated_upstream;
+use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
@@ -199,6 +199,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
     });
     let mut evidence = evidence(view, stage, per_vertex);
     evidence.extend(why);
+    evidence.extend(view.inputs(stage).filter_map(|e| wrong_fact_of(view, e)));
     Symptom {
         cause: Cause::ParallelismTooLow,
         stage: Some(stage),

@@ -11,7 +11,7 @@ use crate::impact::Saved;
 use crate::measurements::exchange::{measured_write, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::Bytes;
+use report::format::{Bytes, Names};
 use report::{Cause, Evidence, text};
 
 /// The rule.
@@ -85,15 +85,16 @@ fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
 fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
     let edge = &view.job.edges[found.edge];
     let consumer = view.consumer_of(edge);
-    let have = found.have.join(", ");
     let already = match found.instead_of.is_empty() {
         true => text!(
             "但数据已按 {have} 分区",
-            "though the rows are partitioned on {have} already"
+            "though the rows are partitioned on {have} already",
+            have = Names(&found.have)
         ),
         false => text!(
             "而之前的重分区只按 {have} 就够",
-            "though the exchange before it could use {have} alone"
+            "though the exchange before it could use {have} alone",
+            have = Names(&found.have)
         ),
     };
     Symptom {
@@ -105,7 +106,7 @@ fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
             "{from} to {to} repartitions {moved} on {keys}, {already}",
             from = view.name(edge.from),
             to = view.name(edge.to),
-            keys = edge.keys.join(", "),
+            keys = Names(&edge.keys),
             moved = Bytes(edge.bytes_written.unwrap_or(0.0)),
             already = already
         ),

@@ -14,7 +14,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::uneven::Uneven;
 use crate::view::View;
-use report::format::{Number, PARTITION, ROW, Seconds, Share, VERTEX};
+use report::format::{Names, Number, PARTITION, ROW, Seconds, Share, VERTEX};
 use report::{Cause, Evidence, Text, text};
 
 /// The rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
@@ -218,9 +218,9 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             share = share,
         );
     }
-    let named = u.edge.map(|e| view.job.edges[e].keys.join(", "));
+    let named = u.edge.map(|e| view.job.edges[e].keys.as_slice());
     let keys = match named.filter(|keys| !keys.is_empty()) {
-        Some(keys) => text!("{keys}", "{keys}"),
+        Some(keys) => text!("{keys}", "{keys}", keys = Names(keys)),
         // an RDD has keys without names
         None => text!("键值", "its keys"),
     };
@@ -270,21 +270,26 @@ fn hot_words(u: &Uneven) -> Text {
         return Text::default();
     };
     let (share, column) = (Share(hot.share), &hot.column);
-    match &hot.value {
-        None if hot.table.is_none() => text!(
+    // Statistics count the rows of the table, of which filters may leave fewer.
+    match (&hot.value, &hot.table) {
+        (None, None) => text!(
             "；{column} 来自外连接可能没有匹配的一侧，没有匹配的行约占 {share}，键都为空",
             "; {column} is null in the rows for which the outer join before finds no match, about {share} of all",
             share = share,
         ),
-        None => text!(
-            "，{column} 有 {share} 为空",
-            ", and {share} of {column} is null",
+        (None, Some(table)) => text!(
+            "，表 {table} 有 {share} 的行 {column} 为空",
+            ", and {column} is null in {share} of the rows of {table}",
             share = share,
         ),
-        Some(v) => text!(
-            "，{column} 的值 `{v}` 占 {share}",
-            ", and the value `{v}` of {column} has {share} of them",
+        (Some(v), Some(table)) => text!(
+            "，{column} 的值 `{v}` 占表 {table} 行数的 {share}",
+            ", and the value `{v}` of {column} is in {share} of the rows of {table}",
             share = share,
+        ),
+        (Some(v), None) => text!(
+            "，{column} 的热点值是 `{v}`",
+            ", and `{v}` is the hot value of {column}",
         ),
     }
 }
@@ -376,8 +381,8 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let (share, rows) = (Share(hot.share), ROW.count(hot.rows as f64));
     let sentence = match &hot.table {
         Some(table) => text!(
-            "{table}.{column} 中 `{shown}` 有 {rows}，占 {share}",
-            "`{shown}` is in {rows} of {table}.{column}, {share} of the table",
+            "{table}.{column} 中 `{shown}` 有 {rows}，占该表行数的 {share}",
+            "`{shown}` is in {rows} of {table}.{column}, {share} of the table's rows",
             column = hot.column,
             share = share,
             rows = rows,

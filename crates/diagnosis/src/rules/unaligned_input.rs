@@ -11,8 +11,8 @@ use crate::measurements::exchange::measured_write;
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
-use report::format::Bytes;
-use report::{Cause, Evidence, text};
+use report::format::{Bytes, Names};
+use report::{Cause, Evidence, Text, text};
 
 /// Bytes that must be repartitioned because of the layout.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
@@ -110,20 +110,32 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
         .max_by(|a, b| bytes(a).total_cmp(&bytes(b)));
     let main = largest.map(edge);
     let consumer = main.and_then(|e| view.consumer_of(e));
-    let stored = |s: &Stored<'_>| format!("{} ({})", s.table.name, keys_of(s));
-    let stored: Vec<String> = layout.inputs.iter().map(stored).collect();
+    let stored = |s: &Stored<'_>| {
+        let name = &s.table.name;
+        text!(
+            "{name}（{keys}）",
+            "{name} ({keys})",
+            keys = Names(keys_of(s))
+        )
+    };
+    let stored: Vec<Text> = layout.inputs.iter().map(stored).collect();
+    let zh: Vec<&str> = stored.iter().map(|s| s.zh.as_str()).collect();
+    let en: Vec<&str> = stored.iter().map(|s| s.en.as_str()).collect();
+    let keys: &[String] = main.map_or(&[], |e| &e.keys);
     Symptom {
         cause: Cause::UnalignedInput,
         stage: main.map(|e| e.from),
         lines: consumer.and_then(|(op, _)| view.lines(layout.stage, op)),
         summary: text!(
             "{stage} 按 {keys} 重分区了 {size}，因为输入按其他键存储：{stored}",
-            "{stage} repartitions {size} on {keys} because its inputs are stored on other keys: {stored_2}",
+            "{stage} repartitions {size} on {keys} because its inputs are stored on other keys: {stored}",
             stage = view.name(layout.stage),
-            keys = main.map(|e| e.keys.join(", ")).unwrap_or_default(),
+            keys = Names(keys),
             size = Bytes(layout.moved_bytes),
-            stored = stored.join("，"),
-            stored_2 = stored.join(", ")
+            stored = Text {
+                zh: zh.join("、"),
+                en: en.join(", "),
+            }
         ),
         evidence: layout
             .inputs
@@ -136,9 +148,9 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
     }
 }
 
-fn keys_of(stored: &Stored<'_>) -> String {
+fn keys_of<'a>(stored: &Stored<'a>) -> &'a [String] {
     let clustering = stored.table.clustering.as_ref();
-    clustering.map(|c| c.keys.join(", ")).unwrap_or_default()
+    clustering.map_or(&[], |c| &c.keys)
 }
 
 fn evidence(view: &View<'_>, stored: &Stored<'_>) -> Vec<Evidence> {
@@ -157,10 +169,15 @@ fn evidence(view: &View<'_>, stored: &Stored<'_>) -> Vec<Evidence> {
             "{table} ({id}) is stored on {keys}",
             table = stored.table.name,
             id = stored.extract.id,
-            keys = keys
+            keys = Names(keys)
         );
-        view.word("clustering keys", &keys, source.clone(), sentence)
-            .expecting(edge.keys.join(", "))
+        view.word(
+            "clustering keys",
+            &keys.join(", "),
+            source.clone(),
+            sentence,
+        )
+        .expecting(edge.keys.join(", "))
     }));
     facts
 }

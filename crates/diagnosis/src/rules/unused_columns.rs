@@ -13,7 +13,7 @@ use crate::impact::Saved;
 use crate::measurements::exchange::measured_write;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Bytes, Share, TIME};
+use report::format::{Bytes, Names, Share, TIME};
 use report::{Cause, Evidence, text};
 
 /// The rule.
@@ -68,7 +68,6 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
     let last = last.map_or(edge(widest), edge);
     let consumer = view.consumer_of(last);
     let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
-    let names = names.join(", ");
     Some(Symptom {
         cause: Cause::UnusedColumns,
         stage: Some(last.to),
@@ -76,6 +75,7 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
         summary: text!(
             "列 {names} 经过 {times}数据交换（约 {size}，占交换字节的 {share}）后没有被使用",
             "the columns {names} cross an exchange {times} and are never used afterwards (about {size}, {share} of its bytes)",
+            names = Names(&names),
             times = TIME.count(unused.len() as f64),
             size = Bytes(unused.iter().map(wasted).sum()),
             share = Share(widest.share)
@@ -95,7 +95,7 @@ fn is_last(view: &View<'_>, all: &[Unused<'_>], unused: &Unused<'_>) -> bool {
     user_code && !all.iter().any(|u| view.job.edges[u.edge].from == stage)
 }
 
-fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &str) -> Vec<Evidence> {
+fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &[&str]) -> Vec<Evidence> {
     let edge = &view.job.edges[widest.edge];
     let mut facts = measured_write(view, edge);
     let written = view.node(edge.from, edge.uid);
@@ -122,9 +122,10 @@ fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &str) -> Vec<Evidence> 
         };
         let sentence = text!(
             "用户代码没有读取 {names}",
-            "the user's code does not read {names}"
+            "the user's code does not read {names}",
+            names = Names(names)
         );
-        view.word("columns never read", names, source, sentence)
+        view.word("columns never read", &names.join(", "), source, sentence)
     }));
     facts
 }

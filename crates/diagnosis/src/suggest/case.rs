@@ -11,6 +11,7 @@ use crate::impact::Saved;
 use crate::rule::Candidate;
 use crate::uneven::Uneven;
 use crate::view::View;
+use report::format::Names;
 use report::{Evidence, EvidenceValue, Finding, Text, text};
 
 /// A finding in its job.
@@ -166,11 +167,16 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The keys for a sentence; `<key>` if they are not known.
+    /// The keys for code; `<key>` if they are not known.
     pub(super) fn key_list(&self) -> String {
+        self.key_names().en
+    }
+
+    /// The keys for a sentence; `<key>` if they are not known.
+    pub(super) fn key_names(&self) -> Text {
         match self.keys().as_slice() {
-            [] => "<key>".to_owned(),
-            keys => keys.join(", "),
+            [] => text!("<key>", "<key>"),
+            keys => text!("{keys}", "{keys}", keys = Names(keys)),
         }
     }
 

@@ -8,7 +8,7 @@ use super::vertices::{smaller_partitions, use_free_tokens};
 use crate::Suggested;
 use crate::measurements::spill::surplus_ms;
 use crate::rewrite::{Rewrite, hint, projection};
-use report::format::{Bytes, ROW};
+use report::format::{Bytes, Names, ROW};
 use report::text;
 
 /// Garbage collection takes much of the time.
@@ -34,9 +34,8 @@ pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggested> {
 fn fewer_columns(case: &Case<'_>) -> Option<Suggested> {
     let (rewrite, dropped) = projection::drop_columns(case.script?, &|c| case.reads(c))?;
     let columns: Vec<String> = dropped.into_iter().flat_map(|d| d.columns).collect();
-    let columns = columns.join(", ");
     let proposal = advice! { Rewrite, Gain::Unknown(text!("取决于这些列在堆上占多少", "it depends on how much of the heap these columns take")), "fewer columns into managed operators";
-        title("不再把没有用到的列传给 {class}：{columns}", "stop passing columns that nobody reads to {class}: {columns}", class = case.class());
+        title("不再把没有用到的列传给 {class}：{columns}", "stop passing columns that nobody reads to {class}: {columns}", class = case.class(), columns = Names(&columns));
         step("下面的修改从 SELECT 列表中去掉这些列；每个字符串列的每一行都是一个托管对象", "the change below removes them from the SELECT lists; every row of a string column is an object on the heap");
         pro("不改用户代码，输出列不变", "neither the code nor the output columns change");
         con("代码按位置访问列时要先确认", "check first whether the code accesses columns by position");
@@ -178,12 +177,12 @@ fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
 
 /// A join that multiplies rows.
 pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggested> {
-    let keys = case.key_list();
+    let keys = case.key_names();
     let unique = advice! { Rewrite, Gain::Whole, "join explosion many-to-many deduplicate aggregate before join";
-        title("让 {rowset} 的至少一侧在键 {keys} 上唯一", "make the key {keys} unique on at least one side of {rowset}", rowset = case.rowset());
+        title("让 {rowset} 的至少一侧在键 {keys} 上唯一", "make the key {keys} unique on at least one side of {rowset}", rowset = case.rowset(), keys = keys);
         step("先查是否漏了连接条件（日期、版本、市场等）：多对多往往是少写了一个键", "first see whether a condition is missing (date, version, market): a many-to-many join often lacks one key");
         step("只检查是否存在时改用 `LEFT SEMIJOIN`", "use `LEFT SEMIJOIN` where only existence matters");
-        step("否则连接前把一侧去重：按 {keys} 取 MAX，或用 ROW_NUMBER 只留最新一行", "otherwise deduplicate one side before: a MAX by {keys}, or its latest row by ROW_NUMBER");
+        step("否则连接前把一侧去重：按 {keys} 取 MAX，或用 ROW_NUMBER 只留最新一行", "otherwise deduplicate one side before: a MAX by {keys}, or its latest row by ROW_NUMBER", keys = keys);
         step("必须多对多而结果只要总数时，两侧先分别聚合，用计数的乘积代替展开：`SUM(a.Cnt * b.Cnt)`", "if it must be many-to-many and only totals are wanted, aggregate both sides first and multiply the counts: `SUM(a.Cnt * b.Cnt)`");
         pro("输出行数回到输入的规模", "the output is about as large as the input again");
         con("会改变结果：去重规则要与业务确认", "changes the result: what to keep of duplicates has to be agreed on");

@@ -7,12 +7,11 @@ use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::rewrite::hint::{self, Side};
 use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
-use report::format::{Bytes, ROW};
+use report::format::{Bytes, Names, ROW};
 use report::{Text, text};
 
 /// Rows partitioned again on keys they are partitioned by.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
-    let keys = case.key_list();
     if let Some(removed) = without_forced_partitioning(case) {
         return vec![removed];
     }
@@ -23,7 +22,8 @@ pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     let title = text!(
         "只分区一次：让 {rowset} 沿用已有的按 {keys} 的分区",
         "partition once: let {rowset} reuse the partitioning on {keys}",
-        rowset = case.rowset()
+        rowset = case.rowset(),
+        keys = case.key_names()
     );
     let by_order = advice! { Rewrite, Gain::Whole, "repartition once reuse same keys order of operators";
         title(title.clone());
@@ -82,17 +82,38 @@ fn partition_on_common_key(
 /// Columns that cross an exchange for nothing.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let columns = case.evidence_text("columns never read");
-    let listed = columns.map_or_else(Text::default, |list| text!("（{list}）", " ({list})"));
+    let listed = columns.map_or_else(Text::default, |columns| {
+        let columns: Vec<&str> = columns.split(", ").collect();
+        text!("（{columns}）", " ({columns})", columns = Names(&columns))
+    });
     let rewrite = case
         .script
         .and_then(|script| projection::drop_columns(script, &|c| case.reads(c)));
     let (rewrite, dropped) = rewrite.unzip();
-    let each = |d: &projection::Dropped| format!("`{}`: {}", d.rowset, d.columns.join(", "));
-    let declared: Vec<String> = dropped.iter().flatten().map(each).collect();
-    let declared = declared.join("; ");
+    let each = |d: &projection::Dropped| {
+        let rowset = &d.rowset;
+        text!(
+            "`{rowset}`：{columns}",
+            "`{rowset}`: {columns}",
+            columns = Names(&d.columns)
+        )
+    };
+    let declared: Vec<Text> = dropped.iter().flatten().map(each).collect();
+    let declared = Text {
+        zh: declared
+            .iter()
+            .map(|d| d.zh.as_str())
+            .collect::<Vec<_>>()
+            .join("；"),
+        en: declared
+            .iter()
+            .map(|d| d.en.as_str())
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
     let proposal = advice! { Rewrite, Gain::Whole, "early projection drop unused columns";
         title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}", listed = listed);
-        [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}");
+        [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}", declared = declared);
         [dropped.is_none()] step("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first down to where they are no longer used");
         [case.usql()] step("在 REDUCE / PROCESS 上用 `REQUIRED` 声明代码读取的列，编译器就能自动裁剪", "declare the columns that the code reads with `REQUIRED` on REDUCE or PROCESS, and the compiler prunes the others");
         step("用户代码若按位置或遍历 schema 访问列，先确认它不依赖被删的列", "if user code goes by position or over the schema, make sure that it does not need them");
@@ -324,12 +345,12 @@ pub(super) fn unaligned_input(case: &Case<'_>) -> Vec<Suggested> {
         ),
     };
     let layout = advice! { Layout, Gain::Whole, "unaligned input CLUSTERED BY stored keys co-located join";
-        title("让输入按 {list} 存储，消费者就不必每次重分区", "store the input by {list}, so that no run has to repartition it");
+        title("让输入按 {list} 存储，消费者就不必每次重分区", "store the input by {list}, so that no run has to repartition it", list = case.key_names());
         step("在写出该输入的作业中{store}", "in the job that writes it, {store}", store = store(case.usql()));
-        step("写出方不能改时，由一个每日作业写一份按 {list} 重排的副本，供需要这个键的作业读取", "if the writer cannot change, have one job a day write a copy rearranged by {list} for the jobs that need this key");
+        step("写出方不能改时，由一个每日作业写一份按 {list} 重排的副本，供需要这个键的作业读取", "if the writer cannot change, have one job a day write a copy rearranged by {list} for the jobs that need this key", list = case.key_names());
         step("连接的两侧要有相同的键、类型、顺序和分区数，才能原地连接", "both sides of a join need the same keys, types, order and count to be joined in place");
         pro("每次运行都省下一次全量移动和排序", "every run saves a full move and a sort");
-        con("写出方多做一次；按旧键读取的作业会变慢；{list} 倾斜时存储也会倾斜", "the writer does the work once; jobs that use the old key get slower; if {list} is skewed, so is the stored data");
+        con("写出方多做一次；按旧键读取的作业会变慢；{list} 倾斜时存储也会倾斜", "the writer does the work once; jobs that use the old key get slower; if {list} is skewed, so is the stored data", list = case.key_names());
     };
     vec![case.finish(layout)]
 }

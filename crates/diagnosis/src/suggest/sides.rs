@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use job::model::{Edge, Table};
-use job::script::{Query, RowsetRef, RowsetSource, Script};
+use job::script::{Query, RowsetRef, RowsetSource, Script, StatementKind};
 
 use super::case::Case;
+use super::hot_key::{Stored, origin};
 use crate::rewrite::hint::Side;
 
 impl<'a> Case<'a> {
@@ -62,6 +63,37 @@ impl<'a> Case<'a> {
         let mut tables: Vec<&Table> = Vec::new();
         self.collect_tables(script, input, &mut seen, &mut tables)?;
         tables.iter().map(|table| table.rows).sum()
+    }
+
+    /// The stored column that a column of an input copies, if no two rows of the input have the same
+    /// value: it has another one in every row of its table, and each row of that gives one at most.
+    pub(super) fn unique(&self, input: &RowsetRef, column: &str) -> Option<Stored<'a>> {
+        let script = self.script?;
+        let mut seen = BTreeSet::new();
+        let mut tables = Vec::new();
+        self.collect_tables(script, input, &mut seen, &mut tables)?;
+        let &[table] = tables.as_slice() else {
+            return None;
+        };
+        let keeps_rows_apart = |at: &usize| {
+            let query = &script.statements[*at].query;
+            let inputs = query
+                .inputs
+                .iter()
+                .all(|i| !matches!(i.source, RowsetSource::Query(_)));
+            let kinds = [
+                StatementKind::Extract,
+                StatementKind::SStream,
+                StatementKind::Select,
+                StatementKind::Rowset,
+            ];
+            inputs && query.inputs.len() <= 1 && kinds.contains(&query.kind)
+        };
+        let is_simple = input.definition.is_some() && seen.iter().all(keeps_rows_apart);
+        let name = origin(script, input, column).filter(|_| is_simple)?;
+        let column = table.columns.iter().find(|column| column.name == name)?;
+        let distinct = column.distinct.filter(|n| *n > 0)?;
+        (distinct >= table.rows?).then_some(Stored { table, column })
     }
 
     fn collect_tables(

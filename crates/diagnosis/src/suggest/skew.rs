@@ -12,7 +12,7 @@ use crate::measurements::spill::surplus_ms;
 use crate::rewrite::hint::{self, Side};
 use crate::rewrite::names::literal;
 use crate::rewrite::{aggregate, salted_join, split, window};
-use report::format::{Ratio, Share};
+use report::format::{DISTINCT_VALUE, Names, ROW, Ratio, Share};
 use report::{Text, text};
 
 /// Few values of a join key.
@@ -78,9 +78,13 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
     };
     let keys = table
         .and_then(|table| table.clustering.as_ref())
-        .map(|c| c.keys.join(", "));
+        .map(|c| c.keys.as_slice());
     let now = match keys.filter(|keys| !keys.is_empty()) {
-        Some(keys) => text!("现在按 {keys} 存储：", "it is clustered by {keys} now: "),
+        Some(keys) => text!(
+            "现在按 {keys} 存储：",
+            "it is clustered by {keys} now: ",
+            keys = Names(keys)
+        ),
         None => Text::default(),
     };
     let relayout = advice! { Layout, Gain::Whole, "stored partitions uneven layout CLUSTERED BY INTO";
@@ -151,7 +155,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         });
         return case.finish(
             advice! { Hint, Gain::up_to_the_optimizer(), "SKEWFACTOR hint skewed join statistics";
-                title("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_list());
+                title("用 SKEWFACTOR 告诉优化器连接键 {keys} 很不均匀", "tell the optimizer with SKEWFACTOR that the join key {keys} is uneven", keys = case.key_names());
                 step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR({keys})=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR({keys})=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed", keys = case.key_list());
                 step(check);
                 pro("只改一行，结果不变", "one line, same result");
@@ -191,17 +195,39 @@ fn split_join(case: &Case<'_>) -> Option<Suggested> {
     let input = statement.query.inputs.first()?;
     let (hot, share) = case.hot_keys(input, &left_key.name)?;
     let values = hot.inside(&left_key.name);
+    let table = case
+        .stored(input, &left_key.name)
+        .map(|stored| &stored.table.name);
+    let table = table.map_or_else(Text::default, |table| {
+        text!("，按表 {table} 的行数", " of the rows of {table}")
+    });
+    let unique = one_row_per_key(case);
     let rewrite = split::hot_key_split(script, statement, number, &hot)?;
     let proposal = advice! { Rewrite, Gain::Own(saved_by_split(case, share)), "hot key split UNION ALL broadcast join";
-        title("把 {rowset} 中 {values} 的行（约占 {share}）拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} (about {share}) off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = case.rowset(), share = Share(share));
+        title("把 {rowset} 中 {values} 的行（约占 {share}{table}）拆出来用广播连接，其余照旧，再 UNION ALL", "split the rows with {values} (about {share}{table}) off {rowset}, join them by broadcast, the others as before, and UNION ALL", rowset = case.rowset(), share = Share(share), table = table);
         step("热点行留在读取它们的顶点上：对侧只取这些键的行并广播", "the hot rows stay where they are read: of the other side only their keys are taken, and broadcast");
-        step("先确认对侧这些键的行很少，放得进一个顶点的内存", "make sure that the other side has few rows with these keys, so that they fit into a vertex's memory");
+        step(unique.unwrap_or_else(|| text!("先确认对侧这些键的行很少，放得进一个顶点的内存", "make sure that the other side has few rows with these keys, so that they fit into a vertex's memory")));
         pro("结果与原来完全相同，效果确定", "the result is exactly the same, and the effect is certain");
         con("热点值写在脚本里，换了热点就要更新", "the hot values are in the script and have to be kept up to date");
         con("左侧被两条语句读取（优化器通常会共用一次读取）", "two statements read the left side (the optimizer usually shares the read)");
         rewrite(Some(rewrite));
     };
     case.finish_checked(proposal)
+}
+
+/// That a key of the right side has one row at most, where the statistics say so.
+fn one_row_per_key(case: &Case<'_>) -> Option<Text> {
+    let (_, join) = case.join()?;
+    let (_, key) = join.keys.first()?;
+    let input = case.statement?.query.inputs.get(join.right)?;
+    let stored = case.unique(input, &key.name)?;
+    let (table, column) = (&stored.table.name, &stored.column.name);
+    Some(text!(
+        "对侧每个键最多一行（{table}.{column} 有 {distinct}，表有 {rows}），广播的行不会多于热点键的个数",
+        "the other side has one row per key at most ({table}.{column} has {distinct} in {rows}): no more rows are broadcast than there are hot keys",
+        distinct = DISTINCT_VALUE.count(stored.column.distinct? as f64),
+        rows = ROW.count(stored.table.rows? as f64),
+    ))
 }
 
 /// The rows of the hot keys are joined where they are read, the others evenly.
@@ -320,7 +346,7 @@ fn by_hand(case: &Case<'_>) -> Proposal {
         .is_none_or(|s| s.kind == StatementKind::Reduce);
     if !reduces {
         return advice! { Rewrite, Gain::Whole, "pre-aggregation partial aggregates finer key";
-            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_list());
+            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_names());
             step("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key");
             step("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this");
             pro("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex");
@@ -378,7 +404,7 @@ fn few_values_hint(case: &Case<'_>) -> Option<Suggested> {
     }
     let list = case.keys().join(", ");
     let proposal = advice! { Hint, Gain::up_to_the_optimizer(), "LOWDISTINCTNESS hint low cardinality";
-        title("用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少", "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values");
+        title("用 LOWDISTINCTNESS 告诉优化器 {list} 的不同值很少", "tell the optimizer with LOWDISTINCTNESS that {list} has few distinct values", list = case.key_names());
         step("提示促使优化器先做局部聚合、减少分区数", "it makes the optimizer aggregate locally first and use fewer partitions");
         pro("只加一行，结果不变", "one line, same result");
         con("公开资料没有说明它的确切作用：请对比执行计划", "its exact effect is not publicly described: compare the plans");
@@ -394,7 +420,7 @@ fn few_values_hint(case: &Case<'_>) -> Option<Suggested> {
 
 /// The rows of a null or default value, which rarely mean anything.
 fn filter_value(case: &Case<'_>) -> Suggested {
-    let keys = case.key_list();
+    let keys = case.key_names();
     let first = case.keys().into_iter().next();
     let first = first.unwrap_or_else(|| "<key>".to_owned());
     let value = case.hot_value();
@@ -422,7 +448,7 @@ fn filter_value(case: &Case<'_>) -> Suggested {
     });
     let join = case.join().is_some();
     let proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join group";
-        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", shown = shown);
+        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
         [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
         [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
         [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if nobody needs that group, filter it out first with `WHERE {condition}`");

@@ -80,7 +80,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
         con("小分区更多；外连接保留的一侧和带窗口的连接不能切分", "more small partitions; the side that an outer join keeps cannot be split");
     };
     let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
-        title("单独处理 {keys} 的热点值", "treat the hot values of {keys} apart", keys = keys);
+        title("单独处理 {keys} 的热点值", "treat the hot values of {keys} apart", keys = case.key_names());
         step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values match nothing: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
         step("真正的热点值：大的一侧加随机列 salt（0–15），小的一侧用 explode(sequence(0, 15)) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to 15) to the big side, copy the small side with explode(sequence(0, 15)), and join on {keys}, salt", keys = keys);
         pro("任何版本都有效", "works in every version");
@@ -90,7 +90,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
 }
 
 fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
-    let keys = case.key_list();
+    let keys = case.key_names();
     vec![
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
             title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);

@@ -21,6 +21,9 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     if judges {
         judge(said, run, at);
     }
+    if stage.never_ran {
+        return planned(said, run, at, intent);
+    }
     for quantity in &intent.asked {
         match quantity {
             Quantity::Duration | Quantity::Account => times(said, run, at),
@@ -49,15 +52,36 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
 }
 
+/// Answers what is asked of a stage that did not run: of it only the plan is known.
+fn planned(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let stage = &run.summary.stages[at];
+    did_not_run(said, stage);
+    if intent.asks(Quantity::Place) {
+        place(said, run, stage);
+    }
+    if intent.asks(Quantity::Flow) || intent.asks(Quantity::Inputs) {
+        flow(said, run, at);
+    }
+}
+
+fn did_not_run(said: &mut Said<'_>, stage: &StageSummary) {
+    let name = &stage.name;
+    said.say(text!("{name} 没有运行", "{name} did not run"));
+}
+
 /// Everything that is known of a stage, in sentences.
 pub(super) fn described(run: &Asked<'_>, at: usize) -> Measures {
     let stage = &run.summary.stages[at];
     let mut said = Said::new(run);
-    times(&mut said, run, at);
-    work(&mut said, run, stage);
-    rows(&mut said, stage);
-    bytes(&mut said, stage);
-    spread(&mut said, run, stage);
+    if stage.never_ran {
+        did_not_run(&mut said, stage);
+    } else {
+        times(&mut said, run, at);
+        work(&mut said, run, stage);
+        rows(&mut said, stage);
+        bytes(&mut said, stage);
+        spread(&mut said, run, stage);
+    }
     flow(&mut said, run, at);
     Measures {
         lines: said.into_lines(),

@@ -81,28 +81,17 @@ pub(super) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
         return found::undecided(said, run, |_| true);
     };
     let total = time.total_seconds();
-    let mut parts: Vec<(f64, &Segment, Vec<String>)> = Vec::new();
-    for segment in &time.segments {
-        let is_same = |s: &Segment| s.kind == segment.kind && s.stage == segment.stage;
-        match parts.iter_mut().find(|(_, s, _)| is_same(s)) {
-            Some((seconds, _, ids)) => {
-                *seconds += segment.seconds;
-                ids.extend(segment.evidence.iter().cloned());
-            }
-            None => parts.push((segment.seconds, segment, segment.evidence.clone())),
-        }
-    }
-    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut parts = time.sums(|s| (s.kind, &s.stage));
+    parts.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     let language = said.language();
-    let shown = parts
+    let mut ids: Vec<String> = Vec::new();
+    let shown: Vec<String> = parts
         .iter()
         .take(SHOWN)
-        .filter(|(s, ..)| *s > 0.0 && total > 0.0);
-    let mut ids: Vec<String> = Vec::new();
-    let shown: Vec<String> = shown
-        .map(|(seconds, segment, evidence)| {
-            ids.extend(evidence.iter().take(1).cloned());
-            part(*seconds, total, segment).into(language)
+        .map(|sum| {
+            let mut evidence = sum.segments().flat_map(|s| &s.evidence);
+            ids.extend(evidence.next().cloned());
+            part(sum.seconds(), total, sum.first).into(language)
         })
         .collect();
     if shown.is_empty() {

@@ -52,6 +52,8 @@ pub struct StageSummary {
     pub name: String,
     /// In the file's order.
     pub operators: Vec<OperatorSummary>,
+    /// It did not run, as in a job that failed before it: it has a plan, but no times, rows and bytes.
+    pub never_ran: bool,
     /// Completed vertices.
     pub vertices: Option<u64>,
     /// From the creation of the first vertex to the end of the last.
@@ -222,6 +224,7 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
         .filter_map(|operator| facts.rows_spread(operator));
     let widest = spreads.max_by(|a, b| a.max_over_mean.total_cmp(&b.max_over_mean));
     let lines: BTreeSet<u32> = stage.operators.iter().filter_map(|o| o.line).collect();
+    let never_ran = never_ran(stage, &facts);
     let operator = |(at, operator): (usize, &job::model::Operator)| OperatorSummary {
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
@@ -232,7 +235,12 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
     StageSummary {
         name: stage.name.clone(),
         operators: stage.operators.iter().enumerate().map(operator).collect(),
-        vertices: facts.vertices.as_ref().map(|d| d.value),
+        never_ran,
+        vertices: facts
+            .vertices
+            .as_ref()
+            .map(|d| d.value)
+            .filter(|_| !never_ran),
         span_ms: runs.and_then(span_ms),
         busy_ms: run.map(|s| s.total),
         max_ms: run.map(|s| s.max),
@@ -241,10 +249,10 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
             .waits
             .as_ref()
             .map(|d| d.value.queue_ms + d.value.start_ms),
-        rows_in: rows_in(job, &facts, index),
-        rows_out: rows_out(job, &facts, index),
-        bytes_read: total(&facts.bytes_read),
-        bytes_written: total(&facts.bytes_written),
+        rows_in: rows_in(job, &facts, index).filter(|_| !never_ran),
+        rows_out: rows_out(job, &facts, index).filter(|_| !never_ran),
+        bytes_read: total(&facts.bytes_read).filter(|_| !never_ran),
+        bytes_written: total(&facts.bytes_written).filter(|_| !never_ran),
         rows_max: widest.map(|s| s.max),
         rows_max_over_mean: widest.map(|s| s.max_over_mean),
         memory_peak: facts.memory_peak().map(|m| m.value),
@@ -257,6 +265,17 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
         lines: lines.into_iter().collect(),
         sources: sources(&facts),
     }
+}
+
+/// Whether no vertex of a stage began: the statistics count none, and there are no events.
+fn never_ran(stage: &job::model::Stage, facts: &StageFacts) -> bool {
+    let Some(stated) = &facts.stated else {
+        return false;
+    };
+    let none = |n: &Option<Measured>| value(n).is_none_or(|n| n == 0.0);
+    let attempts = [&stated.succeeded, &stated.failed, &stated.revoked];
+    let has_events = stage.runs.as_ref().is_some_and(|r| !r.runs.is_empty());
+    stated.succeeded.is_some() && attempts.into_iter().all(none) && !has_events
 }
 
 fn sources(facts: &StageFacts) -> StageSources {
