@@ -33,6 +33,8 @@ impl Gap<'_> {
     pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
+        } else if self.first.without_it {
+            words.without_it()
         } else {
             words.not_in_folder()
         };
@@ -64,9 +66,10 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
         let same = |gap: &&mut Gap| {
+            let about = |m: &MissingInformation| (m.present, m.without_it);
             let first = gap.first;
-            (&first.info, &first.reason, first.present)
-                == (&missing.info, &missing.reason, missing.present)
+            (&first.info, &first.reason, about(first))
+                == (&missing.info, &missing.reason, about(missing))
         };
         match gaps.iter_mut().find(same) {
             Some(gap) => gap.files.push(&missing.file),
@@ -152,10 +155,19 @@ impl Words {
                 cause = cause
             )
         };
+        let lacking = if gap.first.without_it {
+            text!(
+                "{file} 中没有可用的信息",
+                "nothing usable in {file}",
+                file = file
+            )
+        } else {
+            text!("缺少 {file}", "missing {file}", file = file)
+        };
         self.say(text!(
-            "{verdict}：缺少 {file}（补齐后可判断：{needed}）",
-            "{verdict}: missing {file} (needed to check for: {needed})",
-            file = file,
+            "{verdict}：{lacking}（补齐后可判断：{needed}）",
+            "{verdict}: {lacking} (needed to check for: {needed})",
+            lacking = lacking,
             needed = needed
         ))
     }
