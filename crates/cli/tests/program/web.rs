@@ -253,8 +253,8 @@ fn errors_are_in_the_language_of_the_visitor() {
         (
             "/runs/none",
             404,
-            "没有运行 `none`",
-            "there is no run `none`",
+            "没有运行 <code>none</code>",
+            "there is no run <code>none</code>",
         ),
         ("/nowhere", 404, "没有这个页面", "there is no such page"),
         (
