@@ -12,7 +12,7 @@ use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
 use report::{Language, say, visible, visible_line};
-use server::{Error, ErrorKind, Explain, LABELS, Result};
+use server::{Error, ErrorKind, LABELS, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -182,10 +182,17 @@ impl Out<'_> {
         let written =
             written.and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
         let file = path.display();
-        written.explain(
-            ErrorKind::Other,
-            say!("无法写入 `{file}`", "`{file}` is not writable"),
-        )
+        written.map_err(|error| {
+            let message = say!("无法写入 `{file}`", "`{file}` is not writable");
+            let reason = Error {
+                causes: vec![error.to_string()],
+                ..Error::new(ErrorKind::Other, message)
+            };
+            reason.hint(say!(
+                "请检查目录是否存在、是否可写，磁盘是否已满",
+                "check that its folder exists and is writable, and that the disk is not full"
+            ))
+        })
     }
 }
 
