@@ -88,6 +88,8 @@ pub struct Consulted<'a> {
     pub title: &'a str,
     /// Path in the knowledge base.
     pub document: &'a str,
+    /// The first passage of it that was given.
+    pub chunk: &'a str,
     pub steps: Vec<&'a str>,
 }
 
@@ -103,6 +105,7 @@ pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
             None => all.push(Consulted {
                 title: before(&experience.title, " › "),
                 document,
+                chunk: &experience.chunk,
                 steps: vec![step],
             }),
         }
@@ -470,6 +473,7 @@ mod tests {
         let expected = Consulted {
             title: "Skew",
             document: "experience/skew.md",
+            chunk: "experience/skew.md#cause",
             steps: vec!["think1", "think3"],
         };
         assert_eq!(all, [expected]);

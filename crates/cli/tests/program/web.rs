@@ -130,6 +130,10 @@ fn a_job_is_analyzed_read_and_judged() {
     ];
     contains(&page.body, facts);
 
+    let listed = page.body.split("<li id=\"").nth(1).expect("experience");
+    let listed = listed.split("</li>").next().expect("an item");
+    contains(listed, ["href=\"/knowledge/passage?id="]);
+
     let list = get(&server, "/?cause=skew.join_hot_key&sort=newest");
     contains(
         &list.body,
