@@ -194,7 +194,9 @@ fn reason_in_chinese(reason: &str) -> String {
         }
         "number too large to fit in target type" => "数值过大",
         "invalid float literal" | "cannot parse float from empty string" => "须为数字",
-        "invalid socket address syntax" => "须为“地址:端口”，如 127.0.0.1:8720",
+        "invalid socket address syntax" | "expected an address and a port, e.g. 127.0.0.1:8719" => {
+            "须为“地址:端口”，如 127.0.0.1:8720"
+        }
         _ => reason,
     };
     known.to_owned()
