@@ -179,12 +179,14 @@ def main():
             page = context.new_page()
             run, compared = click_through(page, url)
             job = batch(page, url)
+            # Settings of Spark are longer than a phone is wide.
+            spark = analyze(page, url, "spark-join-hot-key/app-20261122005702-0000.zstd")
             page.goto(run)
             source = page.locator("#F1 a.source").first.get_attribute("href")
             context.close()
             pages = {
                 "runs": "/", "run": run[len(url):], "compare": compared[len(url):], "file": source, "analyze": "/analyze",
-                "knowledge": "/knowledge?q=skew", "problem": "/runs/none", "batch": "/batches/1", "clusters": "/batches/1/clusters", "job": job[len(url):],
+                "knowledge": "/knowledge?q=skew", "problem": "/runs/none", "batch": "/batches/1", "clusters": "/batches/1/clusters", "job": job[len(url):], "spark": spark[len(url):],
             }
             for language in ["en", "zh"]:
                 for theme in ["light", "dark"]:

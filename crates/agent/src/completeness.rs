@@ -112,6 +112,11 @@ pub(crate) fn summary(
                 "- 未读 {file}：{reason}补齐后可判断：{causes}。",
                 "- {file} was not read: {reason} Needed to check for {causes}."
             )
+        } else if m.without_it {
+            text!(
+                "- {file} 中没有这项信息：{reason}补齐后可判断：{causes}。",
+                "- {file} does not hold it: {reason} Needed to check for {causes}."
+            )
         } else {
             text!(
                 "- 缺少 {file}（文件夹中没有）：{reason}补齐后可判断：{causes}。",

@@ -36,11 +36,11 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             return;
         }
         found.extend(applications(folder));
-        // the folder of a history server contains logs and folders of logs
+        // the folder of a history server contains logs and folders of logs; somebody's own folder, logs and folders of jobs
         if depth == 0 {
             return;
         }
-        for path in paths.iter().filter(|p| p.is_dir() && has_log(p)) {
+        for path in paths.iter().filter(|p| p.is_dir() && has_job(p, depth)) {
             collect(path, depth - 1, found);
         }
         return;
@@ -77,10 +77,18 @@ fn applications(folder: &Path) -> Vec<PathBuf> {
     }
 }
 
-fn has_log(folder: &Path) -> bool {
+/// Whether a folder, or one below it, contains an event log or a file that only a SCOPE or U-SQL job has. Scripts, errors and driver logs
+/// may belong to the event logs next to the folder.
+fn has_job(folder: &Path, depth: usize) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths = entries.filter_map(|e| Some(e.ok()?.path()));
-    paths.any(|path| kind(&path) == Some(FileKind::SparkEvents))
+    paths.any(|path| match kind(&path) {
+        Some(kind) => !matches!(
+            kind,
+            FileKind::SparkScript | FileKind::DriverLog | FileKind::Script | FileKind::Error
+        ),
+        None => depth > 1 && path.is_dir() && has_job(&path, depth - 1),
+    })
 }
 
 /// What a file of a job is; `None` for other files and for folders.
@@ -117,5 +125,29 @@ mod tests {
         assert_eq!(jobs_under(&one), [one]);
         let missing = root.path().join("missing");
         assert_eq!(jobs_under(&missing), [missing]);
+    }
+
+    #[test]
+    fn jobs_next_to_event_logs_are_found_too() {
+        let root = tempfile::tempdir().expect("folder");
+        for (name, text) in [
+            (
+                "app-1",
+                "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.1\"}\n",
+            ),
+            ("a/ScopeVertexDef.xml", "<ScopeVertices></ScopeVertices>\n"),
+            ("month/b/JobInfo.xml", "<JobInfo></JobInfo>\n"),
+            (
+                "scripts/etl.py",
+                "from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n",
+            ),
+            ("notes/todo.md", "# Later\n"),
+        ] {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+            fs::write(path, text).expect("file");
+        }
+        let expected = ["", "a", "month/b"].map(|job| root.path().join(job));
+        assert_eq!(jobs_under(root.path()), expected);
     }
 }

@@ -12,7 +12,7 @@ use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
 use report::{Language, say, visible, visible_line};
-use server::{Error, ErrorKind, Explain, LABELS, Result};
+use server::{Error, ErrorKind, LABELS, Result};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -181,12 +181,35 @@ impl Out<'_> {
         };
         let written =
             written.and_then(|file| file.write_all(llm::hide(&safe::terminal(&plain)).as_bytes()));
-        let file = path.display();
-        written.explain(
-            ErrorKind::Other,
-            say!("无法写入 `{file}`", "`{file}` is not writable"),
-        )
+        written.map_err(|error| not_writable(path, &error))
     }
+
+    /// Fails early where the file cannot be written because its folder is missing or it is a folder itself.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(path) = self.path else {
+            return Ok(());
+        };
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+        let found = folder.map_or(Ok(()), |folder| std::fs::metadata(folder).map(drop));
+        let fits = found.and_then(|()| match path.is_dir() {
+            true => Err(io::ErrorKind::IsADirectory.into()),
+            false => Ok(()),
+        });
+        fits.map_err(|error| not_writable(path, &error))
+    }
+}
+
+fn not_writable(path: &Path, error: &io::Error) -> Error {
+    let file = path.display();
+    let message = say!("无法写入 `{file}`", "`{file}` is not writable");
+    let reason = Error {
+        causes: vec![error.to_string()],
+        ..Error::new(ErrorKind::Other, message)
+    };
+    reason.hint(say!(
+        "请检查目录是否存在、是否可写，磁盘是否已满",
+        "check that its folder exists and is writable, and that the disk is not full"
+    ))
 }
 
 pub(crate) struct Bar(ProgressBar);

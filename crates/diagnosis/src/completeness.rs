@@ -107,6 +107,7 @@ fn missing(
                     info: info.code().to_owned(),
                     file: file.name,
                     present: file.present,
+                    without_it: file.without_it,
                     would_decide: causes.iter().copied().collect(),
                     reason: worst.reason.to_owned(),
                 },
@@ -153,6 +154,8 @@ fn keep_round(entries: &mut Vec<Missing>, settings: &Settings) {
 struct Candidate {
     name: String,
     present: bool,
+    /// A file of that name is there, but does not hold the information.
+    without_it: bool,
     parser: Option<String>,
 }
 
@@ -171,6 +174,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
             files.push(Candidate {
                 name: name.to_owned(),
                 present: false,
+                without_it: is_there(job, name),
                 parser: entry.parser.clone(),
             });
         }
@@ -178,6 +182,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
             files.push(Candidate {
                 name: file.name.clone(),
                 present: true,
+                without_it: false,
                 parser: entry.parser.clone(),
             });
         }
@@ -191,12 +196,22 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
             Some(Candidate {
                 name: file.name.clone(),
                 present: false,
+                without_it: true,
                 parser: entry.parser.clone(),
             })
         });
         files.extend(read);
     }
     files
+}
+
+/// Whether the folder has a file of that name: empty, damaged, or of another kind than its name says.
+fn is_there(job: &Job, name: &str) -> bool {
+    let mut files = job.files.iter();
+    files.any(|file| {
+        let last = file.name.rsplit('/').next().unwrap_or(&file.name);
+        last.eq_ignore_ascii_case(name)
+    })
 }
 
 /// Files of another engine are not missing, nor files that only a local run has in a cluster folder.

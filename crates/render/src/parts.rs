@@ -33,6 +33,8 @@ impl Gap<'_> {
     pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
+        } else if self.first.without_it {
+            words.without_it()
         } else {
             words.not_in_folder()
         };
@@ -64,9 +66,10 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
         let same = |gap: &&mut Gap| {
+            let about = |m: &MissingInformation| (m.present, m.without_it);
             let first = gap.first;
-            (&first.info, &first.reason, first.present)
-                == (&missing.info, &missing.reason, missing.present)
+            (&first.info, &first.reason, about(first))
+                == (&missing.info, &missing.reason, about(missing))
         };
         match gaps.iter_mut().find(same) {
             Some(gap) => gap.files.push(&missing.file),
@@ -85,6 +88,8 @@ pub struct Consulted<'a> {
     pub title: &'a str,
     /// Path in the knowledge base.
     pub document: &'a str,
+    /// The first passage of it that was given.
+    pub chunk: &'a str,
     pub steps: Vec<&'a str>,
 }
 
@@ -100,6 +105,7 @@ pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
             None => all.push(Consulted {
                 title: before(&experience.title, " › "),
                 document,
+                chunk: &experience.chunk,
                 steps: vec![step],
             }),
         }
@@ -152,10 +158,19 @@ impl Words {
                 cause = cause
             )
         };
+        let lacking = if gap.first.without_it {
+            text!(
+                "{file} 中没有可用的信息",
+                "nothing usable in {file}",
+                file = file
+            )
+        } else {
+            text!("缺少 {file}", "missing {file}", file = file)
+        };
         self.say(text!(
-            "{verdict}：缺少 {file}（补齐后可判断：{needed}）",
-            "{verdict}: missing {file} (needed to check for: {needed})",
-            file = file,
+            "{verdict}：{lacking}（补齐后可判断：{needed}）",
+            "{verdict}: {lacking} (needed to check for: {needed})",
+            lacking = lacking,
             needed = needed
         ))
     }
@@ -458,6 +473,7 @@ mod tests {
         let expected = Consulted {
             title: "Skew",
             document: "experience/skew.md",
+            chunk: "experience/skew.md#cause",
             steps: vec!["think1", "think3"],
         };
         assert_eq!(all, [expected]);

@@ -61,6 +61,7 @@ phrases! {
     would_decide = "补齐后可判断", "needed to check for";
     in_folder = "文件在目录中", "in the folder";
     not_in_folder = "目录中没有", "not in the folder";
+    without_it = "文件在目录中，但没有这项信息", "in the folder, but does not hold it";
     proven = "已检查：可解析、列不变、提示已知；结果不变（已证明）", "checked: parses, keeps its columns, hints known; same result (proven)";
     tested = "已检查：可解析、列不变、提示已知；结果不变（改前改后都在生成的数据上执行过）", "checked: parses, keeps its columns, hints known; same result (both scripts executed on generated rows)";
     undecided = "可解析、列不变、提示已知；不知道结果是否不变", "parses, keeps its columns, hints known; unknown whether the result stays the same";

@@ -14,6 +14,9 @@ pub struct MissingInformation {
     pub file: String,
     /// Whether that file is in the folder and has not been read.
     pub present: bool,
+    /// Whether that file is in the folder but does not hold it: it was read without finding it, or its content is not recognized.
+    #[serde(default)]
+    pub without_it: bool,
     /// Causes that it would decide.
     pub would_decide: Vec<Cause>,
     /// Why it matters here.

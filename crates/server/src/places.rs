@@ -58,3 +58,33 @@ impl Places {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_number_works_a_bounded_number_waits_and_the_rest_are_told() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.expect("a runtime").block_on(async {
+            let places = Arc::new(Places::new(2));
+            let first = [places.take().await, places.take().await];
+            assert!(first.iter().all(Result::is_ok));
+            let wait = |_| {
+                let places = Arc::clone(&places);
+                tokio::spawn(async move { places.take().await.map(drop) })
+            };
+            let waiting: Vec<_> = (0..MAX_WAITING).map(wait).collect();
+            while places.room.available_permits() > 0 {
+                tokio::task::yield_now().await;
+            }
+            let refused = places.take().await.map(drop);
+            assert!(refused.is_err_and(|said| said.contains("busy")));
+            assert!(waiting.iter().all(|task| !task.is_finished()));
+            drop(first);
+            for task in waiting {
+                assert!(task.await.expect("no panic").is_ok());
+            }
+        });
+    }
+}

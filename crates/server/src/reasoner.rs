@@ -55,7 +55,7 @@ pub(crate) struct Reasoners {
     pub(crate) first: Box<dyn Reasoner>,
     /// Tried in order when the first fails.
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
-    /// For the user.
+    /// For the user; empty if there is nothing to say.
     pub(crate) description: String,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) replay: Option<Arc<Replay>>,
@@ -74,10 +74,8 @@ impl Reasoners {
         }
         let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
         match choice.mode {
-            Mode::Offline => Ok(Reasoners::offline(&say!(
-                "按要求离线分析",
-                "offline reasoner, as requested"
-            ))),
+            // Whoever chose it needs no remark.
+            Mode::Offline => Ok(Reasoners::offline("")),
             _ if choice.dry_run => dry_run(choice, llm),
             Mode::Auto if !is_configured => Ok(Reasoners::offline(&say!(
                 "离线分析：没有配置 LLM",

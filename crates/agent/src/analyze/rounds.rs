@@ -182,7 +182,8 @@ impl Rounds {
             "nothing_left"
         };
         let missing = found.missing.iter().map(|m| &m.information);
-        let absent = missing.filter(|m| !m.present).map(|m| &m.file);
+        let absent = missing.filter(|m| !m.present && !m.without_it);
+        let absent = absent.map(|m| &m.file);
         let absent: BTreeSet<&String> = absent.collect();
         let judged = self.judged.as_ref();
         let cited = judged.map(|request| request.experiences.clone());

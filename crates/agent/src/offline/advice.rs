@@ -109,25 +109,32 @@ fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String 
 
 fn nothing_to_do(input: &StepInput) -> String {
     let found = &input.facts.found;
-    let mut absent: Vec<&str> = Vec::new();
-    for missing in found.missing.iter().map(|m| &m.information) {
-        if !missing.present && !absent.contains(&missing.file.as_str()) {
-            absent.push(&missing.file);
+    let separator = input.facts.language.select("、", ", ");
+    let named = |without_it: bool| {
+        let mut files: Vec<&str> = Vec::new();
+        for missing in found.missing.iter().map(|m| &m.information) {
+            let is_new = !files.contains(&missing.file.as_str());
+            if !missing.present && missing.without_it == without_it && is_new {
+                files.push(&missing.file);
+            }
         }
-    }
-    let files = absent.join(input.facts.language.select("、", ", "));
+        files.join(separator)
+    };
+    let (absent, poor) = (named(false), named(true));
     let text = match found.verdict {
         Verdict::Healthy => text!(
             "作业运行正常，无需修改。",
             "The job is healthy; nothing needs to change."
         ),
-        _ if absent.is_empty() => {
-            text!("没有可以给出的改写建议。", "There is no change to suggest.")
-        }
-        _ => text!(
-            "先补充下列文件再分析一次：{files}。",
-            "Add these files to the folder and analyze it again: {files}."
+        _ if !absent.is_empty() => text!(
+            "先补充下列文件再分析一次：{absent}。",
+            "Add these files to the folder and analyze it again: {absent}."
         ),
+        _ if !poor.is_empty() => text!(
+            "下列文件中没有所需的信息，请重新获取后再分析一次：{poor}。",
+            "These files do not hold what is needed; fetch them again and repeat the analysis: {poor}."
+        ),
+        _ => text!("没有可以给出的改写建议。", "There is no change to suggest."),
     };
     text.into(input.facts.language)
 }

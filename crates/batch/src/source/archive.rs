@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
+use report::say;
 use ruzstd::decoding::StreamingDecoder;
 
 use super::Bounds;
@@ -55,7 +56,7 @@ impl Writer<'_> {
         self.entries += 1;
         let most = self.bounds.entries;
         match self.entries > most {
-            true => Err(format!("it has more than {most} entries")),
+            true => Err(too_many(most)),
             false => Ok(()),
         }
     }
@@ -83,17 +84,31 @@ impl Writer<'_> {
     }
 
     fn too_large(&self) -> String {
-        format!("it has more than {} bytes", self.bounds.bytes)
+        let most = self.bounds.bytes;
+        say!("内容超过 {most} 字节", "it has more than {most} bytes")
     }
+}
+
+fn too_many(most: usize) -> String {
+    say!("条目超过 {most} 个", "it has more than {most} entries")
+}
+
+/// What a library says of an archive that it cannot read, after what that means.
+fn incomplete(format: &str, error: &dyn std::error::Error) -> String {
+    let error = error.to_string();
+    say!(
+        "不是完整的 {format} 文件（{error}）",
+        "it is not a complete {format} file ({error})"
+    )
 }
 
 fn unzip(mut file: File, writer: &mut Writer<'_>) -> Result<(), String> {
     let most = writer.bounds.entries;
     // the library reads the whole list of entries into memory
     if entries_of_zip(&mut file).is_some_and(|entries| entries > most) {
-        return Err(format!("it has more than {most} entries"));
+        return Err(too_many(most));
     }
-    let text = |error: zip::result::ZipError| error.to_string();
+    let text = |error: zip::result::ZipError| incomplete("ZIP", &error);
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(text)?;
     for index in 0..archive.len() {
         writer.count()?;
@@ -135,9 +150,9 @@ fn untar(archive: impl Read, writer: &mut Writer<'_>) -> Result<(), String> {
         allowed: Rc::clone(&allowed),
     };
     let mut archive = tar::Archive::new(limited);
-    for entry in archive.entries().map_err(|e| e.to_string())? {
+    for entry in archive.entries().map_err(|e| incomplete("tar", &e))? {
         writer.count()?;
-        let mut entry = entry.map_err(|e| e.to_string())?;
+        let mut entry = entry.map_err(|e| incomplete("tar", &e))?;
         let kind = entry.header().entry_type();
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let left = writer.bounds.bytes - writer.bytes;

@@ -81,7 +81,10 @@ async fn below(remote: &Remote, bounds: &Bounds) -> Result<Vec<(String, ObjectMe
             let (entries, bytes) = (bounds.entries, bounds.bytes);
             return Err(Error::Archive {
                 place: remote.url.to_string(),
-                reason: format!("it has more than {entries} objects or {bytes} bytes"),
+                reason: report::say!(
+                    "对象超过 {entries} 个，或内容超过 {bytes} 字节",
+                    "it has more than {entries} objects or {bytes} bytes"
+                ),
             });
         }
     }
@@ -114,7 +117,10 @@ impl Fetcher<'_> {
             // an object may have grown since it was listed
             if self.bytes.fetch_add(length, Ordering::Relaxed) + length > self.bounds.bytes {
                 let most = self.bounds.bytes;
-                return Err(self.refused(format!("it has more than {most} bytes")));
+                return Err(self.refused(report::say!(
+                    "内容超过 {most} 字节",
+                    "it has more than {most} bytes"
+                )));
             }
             file.write_all(&piece).await.map_err(io)?;
         }

@@ -22,12 +22,18 @@ pub(super) fn inside(folder: &Path, name: &str, bounds: &Bounds) -> Result<PathB
         depth += 1;
         if depth > bounds.depth + 1 {
             let most = bounds.depth;
-            return Err(format!("`{name}` is more than {most} folders deep"));
+            return Err(report::say!(
+                "`{name}` 的目录超过 {most} 层",
+                "`{name}` is more than {most} folders deep"
+            ));
         }
     }
     Ok(path)
 }
 
 fn outside(name: &str) -> String {
-    format!("its entry `{name}` has no name for a file inside the job")
+    report::say!(
+        "条目 `{name}` 的名称不指向作业内的文件",
+        "its entry `{name}` has no name for a file inside the job"
+    )
 }

@@ -87,10 +87,10 @@ const AROUND: [(&str, &str); 18] = [
     ("Arguments:", "参数："),
     ("Options:", "选项："),
     ("Possible values:", "可选值："),
-    ("[default:", "[默认："),
-    ("[possible values:", "[可选值："),
-    ("[env:", "[环境变量："),
-    ("[aliases:", "[别名："),
+    ("[default: ", "[默认："),
+    ("[possible values: ", "[可选值："),
+    ("[env: ", "[环境变量："),
+    ("[aliases: ", "[别名："),
     (
         "Print help (see more with '--help')",
         "显示帮助（--help 更详细）",
@@ -141,7 +141,8 @@ fn problem(error: &clap::Error) -> Option<String> {
     };
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let mut out = format!("{red}错误：{red:#}{message}\n");
-    let reason = std::error::Error::source(error).map(ToString::to_string);
+    let reason =
+        std::error::Error::source(error).map(|reason| reason_in_chinese(&reason.to_string()));
     let hints = [
         ("原因：", reason),
         ("可选值：", of(Key::ValidValue)),
@@ -183,6 +184,22 @@ pub(crate) fn language_of_call(arguments: impl Iterator<Item = OsString>) -> Lan
     flag.or_else(variable)
         .or_else(system)
         .unwrap_or(Language::En)
+}
+
+/// Why a value is not of its type, which the standard library says in English.
+fn reason_in_chinese(reason: &str) -> String {
+    let known = match reason {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "须为非负整数"
+        }
+        "number too large to fit in target type" => "数值过大",
+        "invalid float literal" | "cannot parse float from empty string" => "须为数字",
+        "invalid socket address syntax" | "expected an address and a port, e.g. 127.0.0.1:8719" => {
+            "须为“地址:端口”，如 127.0.0.1:8720"
+        }
+        _ => reason,
+    };
+    known.to_owned()
 }
 
 #[cfg(test)]

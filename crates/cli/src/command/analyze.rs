@@ -73,6 +73,7 @@ impl Call<'_> {
     /// One job after the other. A job that cannot be analyzed doesn't keep the others from it; its error decides the exit status.
     fn all_jobs(&self) -> Result<Exit> {
         let mut out = self.terminal.out(&self.args.target);
+        out.check()?;
         let mut exit = Exit::Success;
         let mut failed = None;
         for (n, job) in self.args.jobs.iter().enumerate() {

@@ -24,7 +24,7 @@ pub(crate) fn run(
     let ConfigCommand::Show { format, all } = command;
     let set = layers.entries();
     let set =
-        set.map(|(key, value, origin)| (key.to_owned(), masked(key, value), origin.to_string()));
+        set.map(|(key, value, origin)| (key.to_owned(), shown(key, value), origin.to_string()));
     let mut entries: Vec<Entry> = set.collect();
     if *all {
         for (key, value) in built_in(config)? {
@@ -59,12 +59,14 @@ fn built_in(config: &Config) -> Result<Vec<(String, String)>> {
     let knowledge = session::knowledge(config)?;
     let documents = match &knowledge.documents {
         Documents::Folder(folder) => path(folder),
-        Documents::Builtin => "built-in".to_owned(),
+        Documents::Builtin => report::say!("内置", "built-in"),
     };
     let here = std::env::current_dir().unwrap_or_default();
     let user = config::user_file().map_or_else(|e| e.message, |file| path(&file));
+    let code = report::interface().code();
+    let user_key = report::say!("（用户的文件）", "(user's file)");
     let mut all = vec![
-        ("(user's file)", user),
+        (&*user_key, user),
         ("ask", "false".to_owned()),
         ("data", path(&config::data_folder(config))),
         ("embedder.provider", "embedded".to_owned()),
@@ -72,11 +74,14 @@ fn built_in(config: &Config) -> Result<Vec<(String, String)>> {
         ("knowledge", documents),
         (
             "language",
-            format!("the question's, else {}", report::interface().code()),
+            report::say!("提问的语言，否则 {code}", "the question's, else {code}"),
         ),
-        ("llm.default", "none (offline rules)".to_owned()),
+        (
+            "llm.default",
+            report::say!("无（离线规则）", "none (offline rules)"),
+        ),
         ("mcp.allowed_roots", path(&here)),
-        ("prompts", "built-in".to_owned()),
+        ("prompts", report::say!("内置", "built-in")),
     ]
     .into_iter()
     .map(|(key, value)| (key.to_owned(), value))
@@ -87,6 +92,15 @@ fn built_in(config: &Config) -> Result<Vec<(String, String)>> {
         (format!("diagnosis.{}", t.name), value.to_string())
     }));
     Ok(all)
+}
+
+/// The value as it is shown here: a text without its quotes.
+fn shown(key: &str, value: &toml::Value) -> String {
+    let masked = masked(key, value);
+    match value.as_str() {
+        Some(text) if masked == value.to_string() => text.to_owned(),
+        _ => masked,
+    }
 }
 
 /// The value, with keys and headers of LLM servers hidden.

@@ -1,7 +1,7 @@
 //! `scopeagent runs`: saved runs.
 
-use report::{Language, Report, say};
-use runs::store::{RunFilter, RunRow, Store};
+use report::{Cause, Language, Localize, Report, say};
+use runs::store::{RunFilter, RunRow, RunStatus, Store};
 
 use crate::args::Runs;
 use crate::config::{self, Config};
@@ -113,9 +113,22 @@ fn export_all(store: &Store, out: &mut Out<'_>) -> Result<()> {
 
 fn list(rows: &[RunRow]) -> String {
     if rows.is_empty() {
-        return "no saved runs; `scopeagent analyze JOB` saves one\n".to_owned();
+        return say!(
+            "没有保存的运行；`scopeagent analyze JOB` 会保存一次\n",
+            "no saved runs; `scopeagent analyze JOB` saves one\n"
+        );
     }
-    let columns = ["run", "when (UTC)", "job", "status", "verdict", "top cause"];
+    let columns = report::interface().select(
+        [
+            "运行编号",
+            "时间（UTC）",
+            "作业",
+            "状态",
+            "结论",
+            "首要原因",
+        ],
+        ["run", "when (UTC)", "job", "status", "verdict", "top cause"],
+    );
     let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
     for row in rows {
         let name = row.job_name.as_deref().unwrap_or(&row.job);
@@ -124,10 +137,37 @@ fn list(rows: &[RunRow]) -> String {
             row.run_id.clone(),
             when.replace('T', " "),
             shorten(name, NAME),
-            format!("{:?}", row.status).to_lowercase(),
-            row.verdict.clone().unwrap_or_default(),
-            row.top_cause.clone().unwrap_or_default(),
+            status(row.status),
+            row.verdict.as_deref().map(verdict).unwrap_or_default(),
+            row.top_cause.as_deref().map(cause).unwrap_or_default(),
         ]);
     }
     table.render("")
+}
+
+fn status(status: RunStatus) -> String {
+    match status {
+        RunStatus::Running => say!("运行中", "running"),
+        RunStatus::Finished => say!("完成", "finished"),
+        RunStatus::Interrupted => say!("已中断", "interrupted"),
+        RunStatus::Failed => say!("失败", "failed"),
+    }
+}
+
+fn verdict(code: &str) -> String {
+    match code {
+        "problem" => say!("发现问题", "problem"),
+        "healthy" => say!("健康", "healthy"),
+        "insufficient_information" => say!("信息不足", "no conclusion"),
+        code => code.to_owned(),
+    }
+}
+
+/// A cause by its title; one of another version by its code.
+fn cause(code: &str) -> String {
+    let cause = Cause::from_code(code);
+    cause.map_or_else(
+        || code.to_owned(),
+        |cause| cause.title().localize(report::interface()),
+    )
 }

@@ -8,7 +8,7 @@ use toml::Table;
 
 use super::schema::Config;
 use super::secrets;
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Result};
 
 /// Longest file that is read: hundreds of times what every key with a long value takes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -24,12 +24,7 @@ impl ConfigFile {
     /// # Errors
     /// If the file can't be read, or has an unknown key or a value of a wrong type.
     pub(crate) fn read(path: &Path) -> Result<ConfigFile> {
-        let hint = report::say!(
-            "`{file}` 须是可读的 TOML 文件，不超过 1 MiB；`scopeagent init` 可写出一份",
-            "`{file}` must be a readable TOML file of at most 1 MiB; `scopeagent init` writes one",
-            file = path.display().to_string()
-        );
-        let text = text_of(path).explain(ErrorKind::Usage, hint)?;
+        let text = text_of(path).map_err(|error| unreadable(path, &error))?;
         let invalid = |error| invalid(path, &text, &error);
         let table: Table = toml::from_str(&text).map_err(invalid)?;
         toml::from_str::<Config>(&text).map_err(|error| {
@@ -58,6 +53,22 @@ fn text_of(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    let file = path.display();
+    let message = report::say!(
+        "无法读取配置文件 `{file}`",
+        "the configuration file `{file}` cannot be read"
+    );
+    let reason = Error {
+        causes: vec![error.to_string()],
+        ..Error::new(ErrorKind::Usage, message)
+    };
+    reason.hint(report::say!(
+        "它须是 TOML 文件，不超过 1 MiB；`scopeagent init` 可写出一份",
+        "it must be a TOML file of at most 1 MiB; `scopeagent init` writes one"
+    ))
 }
 
 /// Names the place without quoting the line, which may contain a key.

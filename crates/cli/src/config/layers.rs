@@ -18,7 +18,9 @@ pub(crate) enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Flag => f.write_str("flag or environment"),
+            Origin::Flag => {
+                f.write_str(report::interface().select("命令行或环境变量", "flag or environment"))
+            }
             Origin::File(path) => path.display().fmt(f),
         }
     }

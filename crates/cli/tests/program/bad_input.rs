@@ -61,6 +61,39 @@ fn garbage_and_a_script_that_does_not_parse_are_diagnostics() {
 }
 
 #[test]
+fn a_file_that_is_there_is_never_said_to_be_missing() {
+    let user = User::new();
+    copy(&case("join-hot-key-skew"), &user.path("job"));
+    let file = user.path("job/ScopeVertexDef.xml");
+    let check = |without_it: bool, said: [&str; 2], unsaid: [&str; 2]| {
+        for (language, (said, unsaid)) in ["en", "zh"].into_iter().zip(said.into_iter().zip(unsaid))
+        {
+            let flags = format!("--lang {language} --verbose");
+            let text = user.analyze(&user.path("job"), &flags).text();
+            contains(&text, [format!("ScopeVertexDef.xml{said}").as_str()]);
+            lacks(&text, [format!("ScopeVertexDef.xml{unsaid}").as_str()]);
+        }
+        let report = user.report(&user.path("job"), "");
+        let mut missing = items(&report["missing_information"]).iter();
+        let missing = missing.find(|m| m["file"] == "ScopeVertexDef.xml");
+        let missing = missing.expect("it is missing");
+        let seen = [&missing["present"], &missing["without_it"]];
+        assert_eq!(seen, [false, without_it]);
+    };
+    let there = [
+        " (in the folder, but does not hold it)",
+        "（文件在目录中，但没有这项信息）",
+    ];
+    let absent = [" (not in the folder)", "（目录中没有）"];
+    for content in [&b""[..], b"\x89PNG\0\x01\x02"] {
+        fs::write(&file, content).expect("written");
+        check(true, there, absent);
+    }
+    fs::remove_file(&file).expect("removed");
+    check(false, absent, there);
+}
+
+#[test]
 fn wrong_usage_is_status_2() {
     let user = User::new();
     user.run_plain("analyze").refused(2);

@@ -58,6 +58,13 @@ fn an_answer_goes_to_the_file_that_is_named() {
     contains(user.read("answer"), ["$schema"]);
     let refused = user.run("schema -o no/such/folder").refused(1);
     contains(refused, ["no/such/folder", "is not writable"]);
+    // An analysis that nobody could read is not begun.
+    let line = format!("analyze '{job}' -o no/such/folder");
+    let refused = user.run(&line).refused(1);
+    assert!(
+        refused.starts_with("error: `no/such/folder` is not"),
+        "{refused}"
+    );
 }
 
 #[test]

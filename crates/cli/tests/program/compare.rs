@@ -53,7 +53,7 @@ fn both_languages_and_formats_agree() {
     let cause = comparison["reasons"][0]["cause"].as_str().expect("cause");
     for language in ["zh", "en"] {
         let text = compared(&user, &format!("good bad --lang {language}"));
-        contains(text.lines().next().expect("a line"), [cause]);
+        contains(text.split("\n\n").next().expect("a headline"), [cause]);
         let line = format!("good bad --lang {language} --format markdown");
         let markdown = compared(&user, &line);
         assert!(markdown.starts_with("# ") && markdown.contains(cause));

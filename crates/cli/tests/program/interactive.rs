@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use testkit::contains;
@@ -99,8 +100,12 @@ fn an_interrupt_at_the_question_ends_the_program() {
         shown += &String::from_utf8_lossy(&piece[..read]);
     }
     keyboard.write_all(b"\x03").expect("typed");
+    let typed = Instant::now();
     let ended = terminal.wait().expect("ends");
     assert_eq!(ended.code(), Some(130));
+    // A second, and one more for a busy machine.
+    let took = typed.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
 #[test]

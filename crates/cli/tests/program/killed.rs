@@ -41,8 +41,12 @@ fn an_interrupted_run_ends_with_a_partial_report_and_its_status() {
         .args(["-INT", &running.id().to_string()])
         .status();
     assert!(interrupted.expect("kill runs").success());
+    let sent = Instant::now();
     let output = running.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130));
+    // A second, and one more for a busy machine.
+    let took = sent.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
     contains(String::from_utf8_lossy(&output.stdout), ["hot key"]);
     assert_eq!(user.runs()[0]["status"], "interrupted");
 }

@@ -77,6 +77,7 @@ fn a_run_is_shown_in_another_language_as_long_as_its_job_is_there() {
     );
     let shown = user.run("runs show last --lang zh");
     contains(&shown.err, ["另一种语言"]);
+    assert_eq!(shown.err.lines().count(), 1, "{}", shown.err);
     contains(shown.text(), ["发现问题", "连接"]);
     std::fs::remove_dir_all(&job).expect("removed");
     let shown = user.run("runs show last --lang zh");

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use testkit::contains;
 use testkit::llm::{Server, Turn};
@@ -130,13 +130,31 @@ fn a_job_is_analyzed_read_and_judged() {
     ];
     contains(&page.body, facts);
 
+    let listed = page.body.split("<li id=\"").nth(1).expect("experience");
+    let listed = listed.split("</li>").next().expect("an item");
+    contains(listed, ["href=\"/knowledge/passage?id="]);
+
     let list = get(&server, "/?cause=skew.join_hot_key&sort=newest");
     contains(
         &list.body,
         ["RouteQuality_V3", "hot key in a join", &run[1..]],
     );
-    let none = get(&server, "/?cause=skew.group_hot_key");
-    contains(&none.body, ["No run matches"]);
+    for (facet, other) in [
+        ("cause", "skew.group_hot_key"),
+        ("owner", "nobody"),
+        ("week", "2001-W01"),
+    ] {
+        let select = list.body.split(&format!("name=\"{facet}\"")).nth(1);
+        let chosen = select.and_then(|rest| rest.split("<option value=\"").nth(2));
+        let chosen = chosen.and_then(|rest| rest.split('"').next());
+        let chosen = chosen.unwrap_or_else(|| panic!("{facet} has no choice"));
+        let some = get(&server, &format!("/?{facet}={chosen}"));
+        contains(&some.body, ["RouteQuality_V3"]);
+        let none = get(&server, &format!("/?{facet}={other}"));
+        contains(&none.body, ["No run matches"]);
+    }
+    let other = get(&server, "/?script=another.script");
+    contains(&other.body, ["No run matches"]);
     let zh = get(&server, "/?lang=zh&theme=dark");
     contains(&zh.body, ["可避免", "lang=\"zh\"", "data-theme=\"dark\""]);
     contains(zh.head.as_str(), ["lang=zh; ", "theme=dark; "]);
@@ -172,6 +190,76 @@ fn a_job_is_analyzed_read_and_judged() {
     };
     contains(give("accept"), ["class=\"given accepted\""]);
     assert!(!give("undo").contains("class=\"given"));
+}
+
+/// Has a job analyzed by an LLM that never answers; returns the path of the run.
+fn begin(server: &HttpServer, llm: &Server) -> String {
+    let token = get(server, "/analyze").token().to_owned();
+    let wish = [("token", &*token), ("job", "join-hot-key-skew/job")];
+    let started = post(server, "/analyze", &wish);
+    let waiting = Instant::now();
+    while llm.requests().is_empty() {
+        let patient = waiting.elapsed() < Duration::from_secs(60);
+        assert!(patient, "the LLM was never asked");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    started.header("location").to_owned()
+}
+
+/// An LLM that answers in ten minutes.
+fn endless() -> Server {
+    let slow = Turn::text("later").delay(Duration::from_secs(600));
+    Server::start([]).rule(move |_| Some(slow.clone()))
+}
+
+#[test]
+fn progress_is_streamed_until_the_analysis_is_cancelled() {
+    let llm = endless();
+    let user = configured(&llm);
+    let server = server(&user);
+    let run = begin(&server, &llm);
+    let page = get(&server, &run);
+    contains(&page.body, ["data-events=\"", "<noscript>"]);
+    let events = std::thread::scope(|scope| {
+        let events = scope.spawn(|| get(&server, &format!("{run}/events")));
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!events.is_finished(), "the stream waits for more");
+        let token = [("token", page.token())];
+        let stopped = post(&server, &format!("{run}/cancel"), &token);
+        assert_eq!(stopped.status, 303);
+        events.join().expect("read")
+    });
+    assert_eq!(events.header("content-type"), "text/event-stream");
+    contains(&events.body, ["data: ", "event: end"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_told_to_end_ends_its_streams_and_its_analyses() {
+    for signal in ["-INT", "-TERM"] {
+        let llm = endless();
+        let user = configured(&llm);
+        let mut server = server(&user);
+        let run = begin(&server, &llm);
+        let address = server.address().to_owned();
+        let mut events = TcpStream::connect(&address).expect("connected");
+        write!(
+            events,
+            "GET {run}/events HTTP/1.1\r\nhost: {address}\r\n\r\n"
+        )
+        .expect("sent");
+        let mut start = [0; 12];
+        events.read_exact(&mut start).expect("an answer");
+        assert_eq!(&start, b"HTTP/1.1 200");
+        let told = Instant::now();
+        assert!(server.end(signal).success(), "{signal}");
+        let took = told.elapsed();
+        assert!(took < Duration::from_secs(15), "{signal}: {took:?}");
+        let mut rest = Vec::new();
+        let _ = events.read_to_end(&mut rest);
+        assert!(TcpStream::connect(&address).is_err(), "{signal}");
+        assert_eq!(user.runs()[0]["status"], "interrupted", "{signal}");
+    }
 }
 
 #[test]
@@ -253,8 +341,8 @@ fn errors_are_in_the_language_of_the_visitor() {
         (
             "/runs/none",
             404,
-            "没有运行 `none`",
-            "there is no run `none`",
+            "没有运行 <code>none</code>",
+            "there is no run <code>none</code>",
         ),
         ("/nowhere", 404, "没有这个页面", "there is no such page"),
         (

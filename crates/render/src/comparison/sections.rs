@@ -1,7 +1,7 @@
 //! What a comparison shows, in order; all forms render these sections.
 
 use report::format::{CHANGE, INPUT, LINE, Noun, OPERATOR, STAGE};
-use report::text;
+use report::{Cause, text};
 use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, ScriptChange};
 
 use super::{
@@ -119,8 +119,15 @@ impl Writer {
                 [a, b] => b.or(a).unwrap_or_default().to_owned(),
             };
             let cost = finding_cost(finding, words);
+            let title = Cause::from_code(&finding.cause).map(|cause| words.say(cause.title()));
             let cause = format!("`{}`", finding.cause);
-            let parts = [cause, place.to_owned(), cost, severity];
+            let parts = [
+                title.unwrap_or_default(),
+                cause,
+                place.to_owned(),
+                cost,
+                severity,
+            ];
             let parts = parts.into_iter().filter(|part| !part.is_empty());
             let text = parts.collect::<Vec<_>>().join(" · ");
             (status, text)

@@ -14,8 +14,12 @@ const GAP_Y: f64 = 26.0;
 const MARGIN: f64 = 14.0;
 /// Widths of the thinnest and the widest channel.
 const CHANNEL: (f64, f64) = (1.2, 14.0);
-/// Characters of a stage name that fit into its box.
+/// Characters of a stage name that fit into its box, and next to the ids of findings.
 const NAME: usize = 22;
+const NAME_BY_MARK: usize = 18;
+/// Width of the smaller text in a box, per column of a terminal, and what there is room for.
+const COLUMN: f64 = 5.4;
+const ROOM: f64 = BOX_WIDTH - 16.0;
 
 /// Where each stage stands.
 struct Places {
@@ -197,19 +201,26 @@ fn stage_box(
         y + 23.0,
         "name",
         "start",
-        &crate::layout::shorten(&stage.name, NAME),
+        &crate::layout::shorten(&stage.name, finding.map_or(NAME, |_| NAME_BY_MARK)),
     );
-    out += &label(
-        x + 10.0,
-        y + 43.0,
-        "detail",
-        "start",
-        &format!("{vertices} · {busy} · {share}"),
-    );
+    let detail = format!("{vertices} · {busy} · {share}");
+    let drawn = label(x + 10.0, y + 43.0, "detail", "start", &detail);
+    out += &match crate::layout::width(&detail) as f64 * COLUMN > ROOM {
+        true => drawn.replacen(
+            "<text ",
+            &format!(r#"<text textLength="{ROOM}" lengthAdjust="spacingAndGlyphs" "#),
+            1,
+        ),
+        false => drawn,
+    };
     let Some(id) = finding else {
         return out + "</g>";
     };
-    out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", id);
+    let mark = match findings.len() {
+        1 => (*id).to_owned(),
+        several => format!("{id} +{}", several - 1),
+    };
+    out += &label(x + BOX_WIDTH - 8.0, y + 23.0, "mark", "end", &mark);
     // It leads to its first finding.
     format!(r##"<a href="#{id}">{out}</g></a>"##)
 }
@@ -279,5 +290,23 @@ mod tests {
             drawn.contains(r#"class="stage hot" data-stage="SV2""#),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn a_stage_of_two_findings_shows_both_and_long_details_fit_its_box() {
+        let busy = StageSummary {
+            vertices: Some(12_500),
+            busy_ms: Some(2.3e9),
+            ..stage("SV1")
+        };
+        let summary = RunSummary {
+            stages: vec![busy, stage("SV2")],
+            ..RunSummary::default()
+        };
+        let hot = ["F1", "F3"].map(|id| ("SV2".to_owned(), id.to_owned()));
+        let drawn = draw(&summary, &hot, Words(report::Language::En));
+        assert!(drawn.contains(">F1 +1<"), "{drawn}");
+        assert!(drawn.contains(r#"data-findings="F1 F3""#), "{drawn}");
+        assert_eq!(drawn.matches("textLength").count(), 1, "{drawn}");
     }
 }

@@ -7,7 +7,7 @@ use super::{
     ScriptChange, StageChange, wording,
 };
 use report::format::{Bytes, PLACE, ROW, Ratio, Seconds, TOKEN};
-use report::{JobState, Language, Text, text};
+use report::{Cause, JobState, Language, Text, text};
 
 /// Runs whose times differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
 const SAME_TIME: f64 = 0.05;
@@ -98,8 +98,12 @@ impl Contrast<'_> {
         let seconds = seconds.map(|s| self.delta.map_or(s, |delta| s.min(delta)));
         let delta = self.delta.filter(|delta| *delta > 0.0);
         let share = seconds.zip(delta).map(|(s, delta)| s / delta);
-        // Half for being found at all, half for explaining the difference.
-        let confidence = reliability(kind) * (0.5 + 0.5 * share.unwrap_or(0.0));
+        // Half for being found at all, half for explaining the difference; what is plain to see needs no share.
+        let explained = match kind {
+            ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
+            _ => share.unwrap_or(0.0),
+        };
+        let confidence = reliability(kind) * (0.5 + 0.5 * explained);
         Reason {
             kind,
             seconds,
@@ -249,17 +253,20 @@ fn findings(runs: &Contrast<'_>) -> Vec<Reason> {
         }
         let cause = &change.cause;
         let stage = change.stage.as_ref();
-        let place = stage.map_or_else(Text::default, |s| text!("（{s}）", " in {s}"));
+        let place = stage.map_or_else(Text::default, |s| text!("{s} 的", " in {s}"));
+        let named = named(cause);
         let text = match less.filter(|_| in_both) {
             None => text!(
-                "`{cause}`{place}只在 {slow} 中出现，约耗时 {time}",
-                "`{cause}`{place} occurs only in {slow} and costs about {time}",
+                "{place}{named}只在 {slow} 中出现，约耗时 {time}",
+                "{named}{place} occurs only in {slow} and costs about {time}",
+                named = named,
                 place = place,
                 time = Seconds(more?)
             ),
             Some(less) => text!(
-                "`{cause}`{place}在 {slow} 中约耗时 {time}，在 {fast} 中约 {before}",
-                "`{cause}`{place} costs about {time} in {slow} and {before} in {fast}",
+                "{place}{named}在 {slow} 中约耗时 {time}，在 {fast} 中约 {before}",
+                "{named}{place} costs about {time} in {slow} and {before} in {fast}",
+                named = named,
                 place = place,
                 time = Seconds(more?),
                 before = Seconds(less)
@@ -271,6 +278,18 @@ fn findings(runs: &Contrast<'_>) -> Vec<Reason> {
         })
     };
     runs.seen.findings.iter().filter_map(of).collect()
+}
+
+/// A cause by its title and its code; one of another version by its code.
+fn named(code: &str) -> Text {
+    match Cause::from_code(code) {
+        Some(cause) => text!(
+            "“{title}”（`{code}`）",
+            "{title} (`{code}`)",
+            title = cause.title()
+        ),
+        None => text!("`{code}`", "`{code}`"),
+    }
 }
 
 /// Time is assumed to grow in proportion to the input.

@@ -20,6 +20,9 @@ pub(super) fn headline(comparison: &Comparison) -> String {
     let why = reason.map_or("", |r| r.text.as_str());
     let same = reason.is_some_and(|r| r.kind == ReasonKind::NoDifference);
     let text = match difference(comparison) {
+        Some(times) if same && is_equal(comparison) => {
+            text!("{times}。", "{times}.", times = times)
+        }
         Some(times) if same => text!("{times}：{why}。", "{times}: {why}.", times = times),
         Some(times) => text!(
             "{times}；最可能的原因：{why}。",
@@ -34,8 +37,24 @@ pub(super) fn headline(comparison: &Comparison) -> String {
     text.into(comparison.language)
 }
 
+/// Whether the run times are shown as the same number.
+fn is_equal(comparison: &Comparison) -> bool {
+    let times = [&comparison.a, &comparison.b].map(|run| run.elapsed_seconds);
+    times[0]
+        .zip(times[1])
+        .is_some_and(|(a, b)| (a - b).abs() < 0.05)
+}
+
 fn difference(comparison: &Comparison) -> Option<Text> {
     let (a, b) = (comparison.a.elapsed_seconds?, comparison.b.elapsed_seconds?);
+    if is_equal(comparison) {
+        let took = Seconds(b);
+        return Some(text!(
+            "B 用时 {took}，与 A 相同",
+            "B took {took}, as long as A",
+            took = took
+        ));
+    }
     let (took, by) = (Seconds(b), Seconds((b - a).abs()));
     let change = Change::between(a, b);
     Some(if b >= a {

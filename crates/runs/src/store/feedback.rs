@@ -121,7 +121,7 @@ impl Store {
             run: run_id.to_owned(),
             suggestion: suggestion.to_owned(),
             known: match known.as_slice() {
-                [] => "none".to_owned(),
+                [] => report::say!("无", "none"),
                 ids => ids.join(", "),
             },
         })

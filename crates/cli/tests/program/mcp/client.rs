@@ -262,6 +262,19 @@ impl HttpServer {
     }
 }
 
+#[cfg(unix)]
+impl HttpServer {
+    /// Sends a signal and waits for the end.
+    pub(crate) fn end(&mut self, signal: &str) -> std::process::ExitStatus {
+        let id = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args([signal, &id])
+            .status();
+        assert!(sent.expect("kill runs").success());
+        self.child.wait().expect("ended")
+    }
+}
+
 impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -116,6 +116,11 @@ fn requests_are_bounded() {
     assert_eq!(ask(&server, "POST /analyze", &[kind], &large).status, 413);
     let pretended = [kind, ("content-length", "99999999999")];
     assert_eq!(ask(&server, "POST /analyze", &pretended, b"x").status, 413);
+    let upload = [
+        ("content-type", "multipart/form-data; boundary=x"),
+        ("content-length", "2000000000"),
+    ];
+    assert_eq!(ask(&server, "POST /uploads", &upload, b"x").status, 413);
     let long = "x".repeat(64 << 10);
     assert_eq!(ask(&server, "GET /", &[("x", &long)], b"").status, 431);
     let many: Vec<(&str, &str)> = vec![("x", "y"); 1000];

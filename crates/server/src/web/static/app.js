@@ -77,7 +77,7 @@ for (const box of all(".wide")) {
     if (from) box.scrollTo(from[0] - event.clientX, from[1] - event.clientY);
   });
   for (const end of ["pointerup", "pointerleave"]) box.addEventListener(end, () => (from = null));
-  zoom(Math.max(fit(), 0.6));
+  zoom(Math.max(fit(), 0.85));
 }
 
 // Live progress of an analysis.
