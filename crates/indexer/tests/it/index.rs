@@ -105,7 +105,7 @@ fn a_filter_changes_no_score() {
         let mut hits: Vec<(String, Language, f32)> = hits
             .map(|hit| {
                 let score = hit.bm25_score.expect("found by words");
-                (hit.chunk.id, hit.chunk.language, score)
+                (hit.chunk.id.clone(), hit.chunk.language, score)
             })
             .collect();
         hits.sort_by(|a, b| a.0.cmp(&b.0));
@@ -226,7 +226,7 @@ fn brings_up(index: &Index, text: &str, word: &str) -> (Vec<String>, bool) {
         query.fusion = fusion;
         for hit in index.search(&query).expect("searched") {
             old |= hit.chunk.text.contains(word);
-            found.push(hit.chunk.id);
+            found.push(hit.chunk.id.clone());
         }
     }
     (found, old)

@@ -117,7 +117,7 @@ impl World {
 
 pub(crate) fn ids(index: &Index, query: &Query<'_>) -> Vec<String> {
     let hits = index.search(query).expect("searched");
-    hits.into_iter().map(|hit| hit.chunk.id).collect()
+    hits.iter().map(|hit| hit.chunk.id.clone()).collect()
 }
 
 /// The number that [`World::write_version`] put into `text`.
