@@ -122,8 +122,17 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + text[at..].find(is_part)?;
-        let length = text[start..].find(|c| !is_part(c));
-        let end = length.map_or(text.len(), |n| start + n);
+        let end_of = |from: usize, is_part: &dyn Fn(char) -> bool| {
+            let length = text[from..].find(|c| !is_part(c));
+            length.map_or(text.len(), |n| from + n)
+        };
+        let mut end = end_of(start, &is_part);
+        // The id of a passage ends with its heading, which may be Chinese.
+        if text[start..end].contains(".md#") {
+            end = end_of(end, &|c| {
+                c.is_alphanumeric() || matches!(c, '_' | '/' | '-')
+            });
+        }
         at = end;
         let word = text[start..end].trim_end_matches(['.', '-', '/', '#']);
         Some((start..start + word.len(), word))
@@ -200,7 +209,10 @@ mod tests {
                 "SELECT UserId FROM Clicks",
             ],
             ["E1", "F1", "S1"],
-            ["experience/skew.md#fix"],
+            [
+                "experience/skew.md#fix",
+                "experience/skew-zh.md#修复/用-skewjoin-提示",
+            ],
         );
         let unknown = names.unknown(text).into_iter();
         unknown.map(|u| (text[u.span].to_owned(), u.what)).collect()
@@ -212,6 +224,8 @@ mod tests {
             "SV3_Combine is hot [E1], see F1 and tables.json; `UserId` of `Clicks`, cause skew.join_hot_key.",
             "Add the SKEWJOIN hint, see [experience/skew.md#fix].",
             "使用 `SKEWJOIN` 提示（S1）。",
+            "先加提示 [experience/skew-zh.md#修复/用-skewjoin-提示]。",
+            "经验：experience/skew-zh.md#修复/用-skewjoin-提示、experience/skew.md#fix；",
         ] {
             assert_eq!(unknown(text), [], "{text}");
         }
@@ -229,6 +243,11 @@ mod tests {
             (
                 "[experience/none.md#x] says",
                 "experience/none.md#x",
+                "experience",
+            ),
+            (
+                "见 [experience/skew-zh.md#取舍]。",
+                "experience/skew-zh.md#取舍",
                 "experience",
             ),
             ("group by `CustomerZip`", "CustomerZip", "name"),

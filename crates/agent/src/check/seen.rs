@@ -1,8 +1,10 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
+use super::names::words;
 use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
-use report::EvidenceValue;
+use report::format::Seconds;
+use report::{EvidenceValue, Localize};
 
 pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
     let mut all = Vec::new();
@@ -109,8 +111,14 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     texts.push(&job.path);
     texts.extend(job.name.iter().chain(&job.id).map(String::as_str));
     let lines = outline.stages.iter().flat_map(|stage| &stage.lines);
+    // Minutes and seconds, as the template writes them.
+    let times = job.elapsed_seconds.iter().chain(&job.total_seconds);
+    let times = times.map(|s| Seconds(*s).localize(input.facts.language));
     let texts = texts.into_iter().map(str::to_owned);
-    texts.chain(lines.map(u32::to_string)).collect()
+    texts
+        .chain(lines.map(u32::to_string))
+        .chain(times)
+        .collect()
 }
 
 /// Values that may be said in another unit or as a percentage.
@@ -153,10 +161,9 @@ pub(super) fn measured(input: &StepInput) -> Vec<f64> {
 
 /// Chunks that earlier conclusions cite; they were checked there.
 pub(super) fn cited_in<'t>(texts: &[&'t str]) -> Vec<&'t str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '#' | '-');
-    texts
-        .iter()
-        .flat_map(|t| t.split(move |c| !is_part(c)))
-        .filter(|w| w.contains(".md#"))
+    let words = texts.iter().copied().flat_map(words);
+    words
+        .map(|(_, word)| word)
+        .filter(|word| word.contains(".md#"))
         .collect()
 }

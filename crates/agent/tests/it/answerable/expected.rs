@@ -21,7 +21,7 @@ const CAUSES: [(&str, &[&str], &[&str]); 26] = [
     ("skew.group_hot_key", &["倾斜"], &["skewed"]),
     (
         "skew.null_or_default_key",
-        &["空值", "默认值"],
+        &["空值", "为空", "默认值"],
         &["null", "default"],
     ),
     (
@@ -193,7 +193,7 @@ impl Facts<'_> {
         causes.map(need).collect()
     }
 
-    /// That it is healthy, and by what the cause that it resembles is ruled out; or what is missing for which cause.
+    /// That it is healthy, and by what the cause that it resembles is ruled out; or which file is missing to judge which cause.
     fn verdict(&self) -> Vec<Need> {
         match self.truth["verdict"].as_str() {
             Some("healthy") => {
@@ -204,7 +204,9 @@ impl Facts<'_> {
             }
             Some("insufficient_information") => {
                 let files = texts(&self.truth["withheld"]["files"]);
-                let causes = texts(&self.truth["withheld"]["would_decide"]);
+                // Those that are the same thing seen from another side may stand for them.
+                let mut causes = texts(&self.truth["withheld"]["would_decide"]);
+                causes.extend(texts(&self.truth["acceptable_extra"]));
                 let titles = causes
                     .iter()
                     .filter_map(|code| report::Cause::from_code(code));
@@ -264,10 +266,14 @@ impl Facts<'_> {
     /// The time from submission to end, and its largest parts by kind and stage.
     fn time(&self) -> Vec<Need> {
         let mut needs = Vec::new();
-        let known = self.job.info.elapsed_seconds.is_some();
-        let seconds = |field: &str| self.truth[field].as_f64().filter(|_| known);
-        needs.extend(seconds("elapsed_seconds").map(|s| Need::default().seconds(s)));
-        needs.extend(seconds("total_seconds").map(|s| Need::default().seconds(s)));
+        let info = &self.job.info;
+        for (field, known) in [
+            ("elapsed_seconds", info.elapsed_seconds),
+            ("total_seconds", info.total_seconds()),
+        ] {
+            let seconds = self.truth[field].as_f64().filter(|_| known.is_some());
+            needs.extend(seconds.map(|s| Need::default().seconds(s)));
+        }
         let mut parts: BTreeMap<(String, Option<&str>), f64> = BTreeMap::new();
         let segments = self.report.time.iter().flat_map(|time| &time.segments);
         for segment in segments {

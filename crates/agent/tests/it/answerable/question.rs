@@ -65,20 +65,20 @@ const OTHERS: [(&str, &str); 10] = [
         "What is wrong with {stage}? It holds up everything after it.",
     ),
     (
-        "这个作业跑了 {minutes} 分钟，太慢了，瓶颈在哪里？应该怎么改？",
-        "This job takes {minutes} minutes. Where does the time go and what should I change?",
+        "这个作业跑了 {time}，太慢了，瓶颈在哪里？应该怎么改？",
+        "This job takes {time}. Where does the time go and what should I change?",
     ),
     (
         "我们在做例行检查，{job} 的性能正常吗？",
-        "Is there anything to optimise in {job}? It ran {minutes} minutes.",
+        "Is there anything to optimise in {job}? It ran {time}.",
     ),
     (
-        "为什么 {job} 要跑 {minutes} 分钟？我们希望能压到一半以内。",
-        "We need {job} to finish in half the time ({minutes} minutes today). What would you do first?",
+        "为什么 {job} 要跑 {time}？我们希望能压到一半以内。",
+        "We need {job} to finish in half the time ({time} today). What would you do first?",
     ),
     (
-        "{job} 上周还只要一半的时间，现在要 {minutes} 分钟，出了什么问题？",
-        "The run time of {job} went up to {minutes} minutes after the last change. What happened?",
+        "{job} 上周还只要一半的时间，现在要 {time}，出了什么问题？",
+        "The run time of {job} went up to {time} after the last change. What happened?",
     ),
     (
         "{stage} 是最大的 stage，需要优化吗？",
@@ -93,8 +93,8 @@ const OTHERS: [(&str, &str); 10] = [
         "Why is {stage} not faster than {other}?",
     ),
     (
-        "{job} 最近每次都要 {minutes} 分钟左右，帮忙看看能不能优化。",
-        "Anything we can do about the run time of this job? It took {minutes} minutes.",
+        "{job} 最近每次都要 {time}左右，帮忙看看能不能优化。",
+        "Anything we can do about the run time of this job? It took {time}.",
     ),
     ("{stage} 为什么这么慢？", "Why is {stage} so slow?"),
 ];
@@ -126,12 +126,19 @@ pub(super) fn about(names: &Names, number: usize, language: Language) -> String 
         true => &OF_FAILED,
         false => others[number % others.len()],
     };
-    let minutes = (names.seconds / 60.0).round().max(1.0);
+    let (count, zh_unit, en_unit) = match names.seconds {
+        short @ ..90.0 => (short, "秒", "seconds"),
+        long => (long / 60.0, "分钟", "minutes"),
+    };
+    let time = language.select(
+        format!("{count:.0} {zh_unit}"),
+        format!("{count:.0} {en_unit}"),
+    );
     language
         .select(zh, en)
         .replace("{job}", &names.job)
         .replace("{stage}", &names.stage)
         .replace("{other}", &names.other)
-        .replace("{minutes}", &minutes.to_string())
+        .replace("{time}", &time)
         .replace("{goal}", &goal_minutes(names.seconds).to_string())
 }
