@@ -16,6 +16,7 @@ mod fixture;
 pub mod impact;
 mod inputs;
 mod measurements;
+mod notable;
 mod outcome;
 mod properties;
 mod rewrite;
@@ -35,7 +36,8 @@ use crate::diagnosis::Numbering;
 use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
-pub use inputs::{InputReader, input_readers, notable_values};
+pub use inputs::{InputReader, input_readers};
+pub use notable::notable_values;
 pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
