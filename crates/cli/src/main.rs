@@ -25,10 +25,6 @@ use exit::Exit;
 use server::Result;
 use terminal::Terminal;
 
-/// A tenth less processor time than the system's own, for reports as for batches (`docs/performance.md`).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
     let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
