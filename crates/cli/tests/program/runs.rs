@@ -82,6 +82,6 @@ fn a_run_is_shown_in_another_language_as_long_as_its_job_is_there() {
     std::fs::remove_dir_all(&job).expect("removed");
     let shown = user.run("runs show last --lang zh");
     contains(&shown.err, ["按原样显示"]);
-    contains(shown.text(), ["fixing this would save"]);
+    contains(shown.text(), ["Where the time went"]);
     assert_eq!(user.runs().len(), 1, "nothing else is saved");
 }
