@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::facts::{StageFacts, value};
 use job::model::{ColumnStatistics, Edge, Stage, Table};
@@ -338,14 +339,14 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
 
 /// The inputs of the job: those that the findings name, then the largest.
 pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language) -> Vec<TableRow> {
-    let keys = keys(job);
+    let (keys, readers) = (keys(job), input_readers(job));
     let is_named = |table: &Table| findings.iter().any(|f| f.summary.contains(&table.name));
     let mut tables: Vec<&Table> = job.tables.iter().collect();
     tables.sort_by_key(|table| std::cmp::Reverse((is_named(table), table.bytes)));
     let row = |(rank, table): (usize, &&Table)| TableRow {
         name: table.name.clone(),
         rank,
-        measures: of_table(table, &keys, COLUMNS, language),
+        measures: of_table(job, table, (&keys, &readers), COLUMNS, language),
     };
     tables.iter().enumerate().map(row).collect()
 }
@@ -353,7 +354,8 @@ pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language
 /// One input, with all its columns where `whole`.
 pub(crate) fn table(job: &Job, table: &Table, whole: bool, language: Language) -> Measures {
     let columns = if whole { usize::MAX } else { COLUMNS };
-    of_table(table, &keys(job), columns, language)
+    let (keys, readers) = (keys(job), input_readers(job));
+    of_table(job, table, (&keys, &readers), columns, language)
 }
 
 /// Columns by which the job joins, groups, sorts or partitions.
@@ -364,7 +366,13 @@ fn keys(job: &Job) -> BTreeSet<&str> {
 }
 
 /// What is known of an input, of its keys, and of some `others` of its columns.
-fn of_table(table: &Table, keys: &BTreeSet<&str>, others: usize, language: Language) -> Measures {
+fn of_table(
+    job: &Job,
+    table: &Table,
+    (keys, readers): (&BTreeSet<&str>, &[InputReader<'_>]),
+    others: usize,
+    language: Language,
+) -> Measures {
     let mut measures = Measures::default();
     let mut sizes: Vec<String> = Vec::new();
     let number = |n: Option<u64>| n.map(|n| n as f64);
@@ -379,6 +387,23 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, others: usize, language: Langu
     if !sizes.is_empty() {
         let sizes = sizes.join(language.select("、", ", "));
         measures.say(text!("{sizes}", "{sizes}"), language);
+    }
+    let by: Vec<String> = readers
+        .iter()
+        .filter(|reader| std::ptr::eq(reader.table, table))
+        .map(|reader| {
+            let rowset = reader.rowset.map(|rowset| format!(" ({rowset})"));
+            format!(
+                "{}/{}{}",
+                reader.stage,
+                reader.operator,
+                rowset.unwrap_or_default()
+            )
+        })
+        .collect();
+    if !by.is_empty() {
+        let by = names(&by, language);
+        measures.say(text!("由 {by} 读取", "read by {by}"), language);
     }
     if let Some(layout) = &table.clustering {
         let (kind, keys) = (&layout.kind, names(&layout.keys, language));
@@ -408,15 +433,15 @@ fn of_table(table: &Table, keys: &BTreeSet<&str>, others: usize, language: Langu
     let known = || table.columns.iter().filter(is_known);
     let others = known().filter(|c| !is_key(c)).take(others);
     for column in known().filter(is_key).chain(others) {
-        of_column(&mut measures, column, table.rows, language);
+        of_column(&mut measures, job, (table, column), language);
     }
     measures
 }
 
 fn of_column(
     measures: &mut Measures,
-    column: &ColumnStatistics,
-    rows: Option<u64>,
+    job: &Job,
+    (table, column): (&Table, &ColumnStatistics),
     language: Language,
 ) {
     let mut parts: Vec<String> = Vec::new();
@@ -427,9 +452,9 @@ fn of_column(
         let text = text!("空值 {n}", "null in {n}", n = ROW.count(nulls as f64));
         parts.push(text.into(language));
     }
-    for top in column.top_values.iter().take(VALUES) {
+    for top in notable_values(job, table, column).take(VALUES) {
         let n = top.rows as f64;
-        let share = match rows.filter(|rows| *rows > 0) {
+        let share = match table.rows.filter(|rows| *rows > 0) {
             Some(rows) => {
                 text!("，{share}", ", {share}", share = Share(n / rows as f64))
             }

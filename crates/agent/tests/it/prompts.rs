@@ -76,7 +76,7 @@ async fn sent(request: &Request) -> Vec<Preview> {
     };
     let asked = Asked::new(&outcome.report, &outcome.summary, &|| None, &turn.evidence);
     let measured = question::answer(second, &[first.to_owned()], &asked);
-    let input = question::input(second, measured, &[turn.clone()], &asked, false);
+    let input = question::input(second, measured, std::slice::from_ref(&turn), &asked, false);
     let (dry, previews) = dry_run();
     let replied = agent::reply(&input, &services(Setting::with(dry)), &mut Silent).await;
     replied.expect("a reply");
