@@ -138,28 +138,17 @@ fn texts<'d>(finding: &'d Finding, diagnosis: &'d Diagnosis) -> Vec<&'d str> {
 }
 
 /// Stages whose user code takes a noticeable part of the time, the costliest first.
-fn costly(diagnosis: &Diagnosis) -> Vec<String> {
+fn costly(diagnosis: &Diagnosis) -> Vec<&str> {
     let Some(account) = &diagnosis.time else {
         return Vec::new();
     };
-    let mut stages: Vec<(String, f64)> = Vec::new();
-    for segment in account
-        .segments
-        .iter()
-        .filter(|s| s.kind == SegmentKind::UserCode)
-    {
-        let Some(stage) = &segment.stage else {
-            continue;
-        };
-        match stages.iter_mut().find(|(name, _)| name == stage) {
-            Some((_, seconds)) => *seconds += segment.seconds,
-            None => stages.push((stage.clone(), segment.seconds)),
-        }
-    }
     let least = COSTLY * account.total_seconds();
-    stages.retain(|(_, seconds)| *seconds >= least);
-    stages.sort_by(|a, b| b.1.total_cmp(&a.1));
-    stages.into_iter().map(|(name, _)| name).collect()
+    let mut sums = account.sums(|s| (s.kind, &s.stage));
+    sums.retain(|s| s.first.kind == SegmentKind::UserCode && s.seconds() >= least);
+    sums.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    sums.iter()
+        .filter_map(|s| s.first.stage.as_deref())
+        .collect()
 }
 
 /// Whether an operator runs a class: itself, as an argument, or from an expression of its generated class.

@@ -33,8 +33,6 @@ mod schema;
 mod script;
 pub mod step;
 pub mod terms;
-#[cfg(test)]
-mod tests;
 mod tools;
 pub mod transfer;
 

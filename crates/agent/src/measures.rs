@@ -339,103 +339,108 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
 
 /// The inputs of the job: those that the findings name, then the largest.
 pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language) -> Vec<TableRow> {
-    let (keys, readers) = (keys(job), input_readers(job));
+    let inputs = Inputs::of(job);
     let is_named = |table: &Table| findings.iter().any(|f| f.summary.contains(&table.name));
     let mut tables: Vec<&Table> = job.tables.iter().collect();
     tables.sort_by_key(|table| std::cmp::Reverse((is_named(table), table.bytes)));
     let row = |(rank, table): (usize, &&Table)| TableRow {
         name: table.name.clone(),
         rank,
-        measures: of_table(job, table, (&keys, &readers), COLUMNS, language),
+        measures: inputs.measured(table, false, language),
     };
     tables.iter().enumerate().map(row).collect()
 }
 
-/// One input, with all its columns where `whole`.
-pub(crate) fn table(job: &Job, table: &Table, whole: bool, language: Language) -> Measures {
-    let columns = if whole { usize::MAX } else { COLUMNS };
-    let (keys, readers) = (keys(job), input_readers(job));
-    of_table(job, table, (&keys, &readers), columns, language)
+/// The inputs of a job, by what the job does with them.
+pub(crate) struct Inputs<'a> {
+    job: &'a Job,
+    /// Columns by which the job joins, groups, sorts or partitions.
+    keys: BTreeSet<&'a str>,
+    readers: Vec<InputReader<'a>>,
 }
 
-/// Columns by which the job joins, groups, sorts or partitions.
-fn keys(job: &Job) -> BTreeSet<&str> {
-    let operators = job.stages.iter().flat_map(|stage| &stage.operators);
-    let keys = operators.flat_map(|o| o.keys.iter().chain(&o.right_keys));
-    keys.map(String::as_str).collect()
-}
+impl<'a> Inputs<'a> {
+    pub(crate) fn of(job: &'a Job) -> Inputs<'a> {
+        let operators = job.stages.iter().flat_map(|stage| &stage.operators);
+        let keys = operators.flat_map(|o| o.keys.iter().chain(&o.right_keys));
+        Inputs {
+            job,
+            keys: keys.map(String::as_str).collect(),
+            readers: input_readers(job),
+        }
+    }
 
-/// What is known of an input, of its keys, and of some `others` of its columns.
-fn of_table(
-    job: &Job,
-    table: &Table,
-    (keys, readers): (&BTreeSet<&str>, &[InputReader<'_>]),
-    others: usize,
-    language: Language,
-) -> Measures {
-    let mut measures = Measures::default();
-    let mut sizes: Vec<String> = Vec::new();
-    let number = |n: Option<u64>| n.map(|n| n as f64);
-    let (rows, bytes, files) = (
-        number(table.rows),
-        number(table.bytes),
-        number(table.file_count),
-    );
-    sizes.extend(rows.map(|n| ROW.count(n).localize(language)));
-    sizes.extend(bytes.map(|n| Bytes(n).localize(language)));
-    sizes.extend(files.map(|n| FILE.count(n).localize(language)));
-    if !sizes.is_empty() {
-        let sizes = sizes.join(language.select("、", ", "));
-        measures.say(text!("{sizes}", "{sizes}"), language);
-    }
-    let by: Vec<String> = readers
-        .iter()
-        .filter(|reader| std::ptr::eq(reader.table, table))
-        .map(|reader| {
-            let rowset = reader.rowset.map(|rowset| format!(" ({rowset})"));
-            format!(
-                "{}/{}{}",
-                reader.stage,
-                reader.operator,
-                rowset.unwrap_or_default()
-            )
-        })
-        .collect();
-    if !by.is_empty() {
-        let by = names(&by, language);
-        measures.say(text!("由 {by} 读取", "read by {by}"), language);
-    }
-    if let Some(layout) = &table.clustering {
-        let (kind, keys) = (&layout.kind, names(&layout.keys, language));
-        let sorted = match names(&layout.sorted_by, language) {
-            none if none.is_empty() => Text::default(),
-            by => text!("，按 {by} 排序", ", sorted by {by}"),
-        };
-        let partitions = match layout.partitions {
-            Some(n) => text!("，{n}", ", {n}", n = PARTITION.count(f64::from(n))),
-            None => Text::default(),
-        };
-        let stored = match keys.is_empty() {
-            true => text!("存储时未按键分区", "stored without a key"),
-            false => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
-        };
-        let text = text!(
-            "{stored}{sorted}{partitions}",
-            "{stored}{sorted}{partitions}",
-            stored = stored,
-            sorted = sorted,
-            partitions = partitions
+    /// What is known of an input, of its keys, and of some other columns, or of all where `whole`.
+    pub(crate) fn measured(&self, table: &Table, whole: bool, language: Language) -> Measures {
+        let mut measures = Measures::default();
+        let mut sizes: Vec<String> = Vec::new();
+        let number = |n: Option<u64>| n.map(|n| n as f64);
+        let (rows, bytes, files) = (
+            number(table.rows),
+            number(table.bytes),
+            number(table.file_count),
         );
-        measures.say(text, language);
+        sizes.extend(rows.map(|n| ROW.count(n).localize(language)));
+        sizes.extend(bytes.map(|n| Bytes(n).localize(language)));
+        sizes.extend(files.map(|n| FILE.count(n).localize(language)));
+        if !sizes.is_empty() {
+            let sizes = sizes.join(language.select("、", ", "));
+            measures.say(text!("{sizes}", "{sizes}"), language);
+        }
+        let by = self.readers_of(table);
+        if !by.is_empty() {
+            let by = names(&by, language);
+            measures.say(text!("由 {by} 读取", "read by {by}"), language);
+        }
+        if let Some(layout) = &table.clustering {
+            let (kind, keys) = (&layout.kind, names(&layout.keys, language));
+            let sorted = match names(&layout.sorted_by, language) {
+                none if none.is_empty() => Text::default(),
+                by => text!("，按 {by} 排序", ", sorted by {by}"),
+            };
+            let partitions = match layout.partitions {
+                Some(n) => text!("，{n}", ", {n}", n = PARTITION.count(f64::from(n))),
+                None => Text::default(),
+            };
+            let stored = match keys.is_empty() {
+                true => text!("存储时未按键分区", "stored without a key"),
+                false => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
+            };
+            let text = text!(
+                "{stored}{sorted}{partitions}",
+                "{stored}{sorted}{partitions}",
+                stored = stored,
+                sorted = sorted,
+                partitions = partitions
+            );
+            measures.say(text, language);
+        }
+        let is_key = |column: &&ColumnStatistics| self.keys.contains(column.name.as_str());
+        let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
+        let known = || table.columns.iter().filter(is_known);
+        let others = if whole { usize::MAX } else { COLUMNS };
+        let others = known().filter(|c| !is_key(c)).take(others);
+        for column in known().filter(is_key).chain(others) {
+            of_column(&mut measures, self.job, (table, column), language);
+        }
+        measures
     }
-    let is_key = |column: &&ColumnStatistics| keys.contains(column.name.as_str());
-    let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
-    let known = || table.columns.iter().filter(is_known);
-    let others = known().filter(|c| !is_key(c)).take(others);
-    for column in known().filter(is_key).chain(others) {
-        of_column(&mut measures, job, (table, column), language);
+
+    /// Stage, operator and rowset of what reads an input.
+    fn readers_of(&self, table: &Table) -> Vec<String> {
+        let readers = self.readers.iter().filter(|r| std::ptr::eq(r.table, table));
+        let named = readers.map(|reader| {
+            let InputReader {
+                stage,
+                operator,
+                rowset,
+                ..
+            } = reader;
+            let rowset = rowset.map(|rowset| format!(" ({rowset})"));
+            format!("{stage}/{operator}{}", rowset.unwrap_or_default())
+        });
+        named.collect()
     }
-    measures
 }
 
 fn of_column(

@@ -148,10 +148,7 @@ fn rfc3339(ms: i64) -> Option<String> {
 fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -> Vec<StageRow> {
     let account = diagnosis.time.as_ref();
     let order = measures::ranked(job, account, &diagnosis.findings);
-    let mut ranks = vec![0; order.len()];
-    for (rank, index) in order.into_iter().enumerate() {
-        ranks[index] = rank;
-    }
+    let ranks = ranks(&order);
     let measured = |index| match ranks[index] < measures::STAGES {
         true => measures::stage(job, index, account, terms, language),
         false => Measures::default(),
@@ -169,6 +166,15 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
         }
     };
     job.stages.iter().enumerate().map(row).collect()
+}
+
+/// The place of each index in an order of all of them.
+pub fn ranks(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, index) in order.iter().enumerate() {
+        ranks[*index] = rank;
+    }
+    ranks
 }
 
 fn operator(operator: &files::Operator, language: Language) -> String {

@@ -1,7 +1,7 @@
 //! Small pieces of wording that both languages and all steps share: sentences, citations, shortened texts.
 
-use report::Language;
-use report::format::cut;
+use report::format::{Names, cut};
+use report::{Language, Localize};
 
 /// A fragment as a sentence: a capital at its beginning (unless it begins with a name) and a stop
 /// at its end.
@@ -42,10 +42,9 @@ pub(crate) fn citing(chunks: &[String], language: Language) -> String {
     }
 }
 
-/// Names, keys or ids side by side.
+/// Names, keys or ids in a row.
 pub(crate) fn names<S: AsRef<str>>(items: &[S], language: Language) -> String {
-    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
-    items.join(language.select("、", ", "))
+    Names(items).localize(language)
 }
 
 /// A term, and what is said of it.

@@ -202,14 +202,13 @@ impl Out<'_> {
 fn not_writable(path: &Path, error: &io::Error) -> Error {
     let file = path.display();
     let message = say!("无法写入 `{file}`", "`{file}` is not writable");
-    let reason = Error {
-        causes: vec![error.to_string()],
-        ..Error::new(ErrorKind::Other, message)
-    };
-    reason.hint(say!(
+    let hint = say!(
         "请检查目录是否存在、是否可写，磁盘是否已满",
         "check that its folder exists and is writable, and that the disk is not full"
-    ))
+    );
+    Error::new(ErrorKind::Other, message)
+        .because(error)
+        .hint(hint)
 }
 
 pub(crate) struct Bar(ProgressBar);

@@ -20,15 +20,9 @@ pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
     let mut readers = Vec::new();
     for (at, stage) in job.stages.iter().enumerate() {
         let extracts = stage.operators.iter().enumerate();
-        let mut extracts = extracts
-            .filter(|(_, o)| o.kind == OperatorKind::Extract)
-            .peekable();
-        if extracts.peek().is_none() {
-            continue;
-        }
-        let facts = job.stage_facts(at);
+        let extracts = extracts.filter(|(_, o)| o.kind == OperatorKind::Extract);
         for (index, operator) in extracts {
-            let read = facts.by_uid(operator.uid).and_then(|o| value(&o.bytes));
+            let read = || value(&job.stage_facts(at).by_uid(operator.uid)?.bytes);
             let Some(table) = table_of(job, operator, read) else {
                 continue;
             };
@@ -46,11 +40,11 @@ pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
 }
 
 /// The table that an extracting operator reads: by its stream, else one with the same columns, of the kind
-/// that it reads and of about the `read` bytes.
+/// that it reads and of about the bytes that `read` gives.
 pub(crate) fn table_of<'a>(
     job: &'a Job,
     operator: &Operator,
-    read: Option<f64>,
+    read: impl FnOnce() -> Option<f64>,
 ) -> Option<&'a Table> {
     let tables = &job.tables;
     let described = |t: &&Table| t.rows.is_some() || t.clustering.is_some();
@@ -68,7 +62,7 @@ pub(crate) fn table_of<'a>(
                 .iter()
                 .all(|c| t.columns.iter().any(|k| k.name == c.name))
     };
-    let text = operator.id.starts_with("Extract");
+    let (text, read) = (operator.id.starts_with("Extract"), read());
     tables.iter().filter(same).min_by(|a, b| {
         let distance = |t: &Table| {
             let kind = if text == (t.kind.as_deref() == Some("text")) {

@@ -313,7 +313,7 @@ impl<'a> View<'a> {
 
     /// The table that an extracting operator reads.
     pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
-        table_of(self.job, operator, self.bytes_extracted(stage, operator))
+        table_of(self.job, operator, || self.bytes_extracted(stage, operator))
     }
 
     /// Bytes that an extracting operator read.

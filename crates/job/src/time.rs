@@ -52,9 +52,44 @@ pub(crate) fn duration_ms(text: &str) -> Option<f64> {
     Some(span.to_duration(days_have_24_hours).ok()?.as_millis_f64())
 }
 
+/// Milliseconds of a duration in a setting of Spark: `30s`, `500ms`, `2min`; a number alone counts in units of
+/// `unit` milliseconds.
+pub(crate) fn setting_ms(text: &str, unit: i64) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => unit,
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_read_in_every_unit() {
+        for (text, expected) in [
+            ("500", Some(500)),
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("30 s", Some(30_000)),
+            ("2m", Some(120_000)),
+            ("2min", Some(120_000)),
+            ("1h", Some(3_600_000)),
+            ("1week", None),
+            ("s", None),
+            ("", None),
+        ] {
+            assert_eq!(setting_ms(text, 1), expected, "{text}");
+        }
+        assert_eq!(setting_ms("60", 1_000), Some(60_000));
+    }
 
     #[test]
     fn forms_of_job_files() {

@@ -28,6 +28,18 @@ impl Text {
     pub fn into(self, language: Language) -> String {
         language.select(self.zh, self.en)
     }
+
+    /// The sentences in a row, with what stands between them in each language, Chinese first.
+    pub fn joined(texts: &[Text], [zh, en]: [&str; 2]) -> Text {
+        let join = |language, between| {
+            let texts: Vec<&str> = texts.iter().map(|text| text.pick(language)).collect();
+            texts.join(between)
+        };
+        Text {
+            zh: join(Language::Zh, zh),
+            en: join(Language::En, en),
+        }
+    }
 }
 
 impl From<StaticText> for Text {

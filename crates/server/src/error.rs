@@ -53,6 +53,12 @@ impl Error {
         }
     }
 
+    /// Adds an error of the system as its cause.
+    pub fn because(mut self, cause: &std::io::Error) -> Error {
+        self.causes.push(cause.to_string());
+        self
+    }
+
     /// Adds what the user can do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());

@@ -15,5 +15,4 @@ mod validate;
 pub use connect::connect;
 pub use dry_run::{DryRun, Preview};
 pub use reasoner::LlmReasoner;
-#[cfg(test)]
-pub(crate) use tokens::tokens;
+pub use tokens::tokens;

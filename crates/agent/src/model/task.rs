@@ -70,7 +70,7 @@ impl<'a> Call<'a> {
         let Some(cap) = self.options.max_cost else {
             return Ok(None);
         };
-        let tokens_in = sent_tokens(chat);
+        let tokens_in = chat::sent(chat) as u64;
         let most = chat.max_output_tokens.unwrap_or(MOST_ANSWER_TOKENS);
         let least = most.min(LEAST_ANSWER_TOKENS);
         let price = |tokens_out: u32| {
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
         };
         let tokens_out = chat.max_output_tokens.unwrap_or(MOST_ANSWER_TOKENS);
         let profile = &self.model.profile;
-        let most = profile.price(sent_tokens(chat), u64::from(tokens_out));
+        let most = profile.price(chat::sent(chat) as u64, u64::from(tokens_out));
         if most.is_some() {
             chat.max_output_tokens = Some(tokens_out);
         }
@@ -289,7 +289,9 @@ impl<'a> Call<'a> {
         match &result {
             Ok(reply) => self.account(chat, reply),
             // An answer that broke off was paid for, as far as it came.
-            Err(CallError::Transient { had_text: true, .. }) => self.charge(sent_tokens(chat), 0),
+            Err(CallError::Transient { had_text: true, .. }) => {
+                self.charge(chat::sent(chat) as u64, 0)
+            }
             Err(_) => {}
         }
         result
@@ -300,7 +302,7 @@ impl<'a> Call<'a> {
         let tokens_in = reply
             .tokens_in
             .filter(|n| *n > 0)
-            .unwrap_or_else(|| sent_tokens(chat));
+            .unwrap_or_else(|| chat::sent(chat) as u64);
         let tokens_out = reply.tokens_out.filter(|n| *n > 0).unwrap_or_else(received);
         self.charge(tokens_in, tokens_out);
     }
@@ -449,11 +451,6 @@ impl<'a> Call<'a> {
             ),
         }
     }
-}
-
-/// Tokens of a request, by our own count.
-fn sent_tokens(chat: &Chat) -> u64 {
-    chat::sent(chat) as u64
 }
 
 /// Whether the prose of an answer is so long that a summary serves the reader better.

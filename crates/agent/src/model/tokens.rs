@@ -68,7 +68,8 @@ impl Kind {
     }
 }
 
-pub(crate) fn tokens(text: &str) -> usize {
+/// Estimated tokens of a text.
+pub fn tokens(text: &str) -> usize {
     let mut hundredths = 0;
     let mut index = 0;
     let mut last = None;

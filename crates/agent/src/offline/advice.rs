@@ -109,7 +109,6 @@ fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String 
 
 fn nothing_to_do(input: &StepInput) -> String {
     let found = &input.facts.found;
-    let separator = input.facts.language.select("、", ", ");
     let named = |without_it: bool| {
         let mut files: Vec<&str> = Vec::new();
         for missing in found.missing.iter().map(|m| &m.information) {
@@ -118,7 +117,7 @@ fn nothing_to_do(input: &StepInput) -> String {
                 files.push(&missing.file);
             }
         }
-        files.join(separator)
+        names(&files, input.facts.language)
     };
     let (absent, poor) = (named(false), named(true));
     let text = match found.verdict {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::conclusion::{FileRequest, Lookup, Tool, WantedFile};
 use crate::schema;
 use llm::{ToolCall, ToolSpec};
+use report::format::Names;
 use report::{Language, Text, text};
 
 pub(crate) use lookup::{excerpt, look_up, name, show, shown_name};
@@ -145,10 +146,10 @@ pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, Text> {
         other => {
             let offered = offered(Language::En);
             let known: Vec<&str> = offered.iter().map(|t| t.name.as_str()).collect();
-            let (zh, en) = (known.join("、"), known.join(", "));
             Err(text!(
-                "没有工具 `{other}`；可用的有：{zh}",
-                "there is no tool `{other}`; there are {en}"
+                "没有工具 `{other}`；可用的有：{known}",
+                "there is no tool `{other}`; there are {known}",
+                known = Names(&known)
             ))
         }
     }

@@ -12,6 +12,7 @@ mod prompts;
 mod protocols;
 mod providers;
 mod security;
+mod sent;
 mod sufficiency;
 mod support;
 mod tools;

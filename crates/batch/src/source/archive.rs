@@ -77,15 +77,10 @@ impl Writer<'_> {
         // one more, to notice that there is more
         let copied = io::copy(&mut content.take(left + 1), &mut file).map_err(failed)?;
         if copied > left {
-            return Err(self.too_large());
+            return Err(self.bounds.too_large());
         }
         self.bytes += copied;
         Ok(())
-    }
-
-    fn too_large(&self) -> String {
-        let most = self.bounds.bytes;
-        say!("内容超过 {most} 字节", "it has more than {most} bytes")
     }
 }
 
@@ -157,7 +152,7 @@ fn untar(archive: impl Read, writer: &mut Writer<'_>) -> Result<(), String> {
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let left = writer.bounds.bytes - writer.bytes;
         if entry.size() > left {
-            return Err(writer.too_large());
+            return Err(writer.bounds.too_large());
         }
         allowed.set(entry.size().saturating_add(HEADER_BYTES));
         if kind.is_dir() {

@@ -116,11 +116,7 @@ impl Fetcher<'_> {
             let length = piece.len() as u64;
             // an object may have grown since it was listed
             if self.bytes.fetch_add(length, Ordering::Relaxed) + length > self.bounds.bytes {
-                let most = self.bounds.bytes;
-                return Err(self.refused(report::say!(
-                    "内容超过 {most} 字节",
-                    "it has more than {most} bytes"
-                )));
+                return Err(self.refused(self.bounds.too_large()));
             }
             file.write_all(&piece).await.map_err(io)?;
         }

@@ -23,6 +23,7 @@ use crate::history;
 use crate::location::{Access, Location, is_url, local_uri};
 
 use crate::state::state_of;
+use report::say;
 use temporary::{Folder, Temporary};
 
 /// What a job may take that is unpacked or fetched.
@@ -33,6 +34,14 @@ pub struct Bounds {
     pub entries: usize,
     /// Folders within folders.
     pub depth: usize,
+}
+
+impl Bounds {
+    /// Why something is refused that has more bytes.
+    fn too_large(&self) -> String {
+        let most = self.bytes;
+        say!("内容超过 {most} 字节", "it has more than {most} bytes")
+    }
 }
 
 impl Default for Bounds {

@@ -61,14 +61,13 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
         "无法读取配置文件 `{file}`",
         "the configuration file `{file}` cannot be read"
     );
-    let reason = Error {
-        causes: vec![error.to_string()],
-        ..Error::new(ErrorKind::Usage, message)
-    };
-    reason.hint(report::say!(
+    let hint = report::say!(
         "它须是 TOML 文件，不超过 1 MiB；`scopeagent init` 可写出一份",
         "it must be a TOML file of at most 1 MiB; `scopeagent init` writes one"
-    ))
+    );
+    Error::new(ErrorKind::Usage, message)
+        .because(error)
+        .hint(hint)
 }
 
 /// Names the place without quoting the line, which may contain a key.

@@ -119,8 +119,6 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
         )
     };
     let stored: Vec<Text> = layout.inputs.iter().map(stored).collect();
-    let zh: Vec<&str> = stored.iter().map(|s| s.zh.as_str()).collect();
-    let en: Vec<&str> = stored.iter().map(|s| s.en.as_str()).collect();
     let keys: &[String] = main.map_or(&[], |e| &e.keys);
     Symptom {
         cause: Cause::UnalignedInput,
@@ -132,10 +130,7 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
             stage = view.name(layout.stage),
             keys = Names(keys),
             size = Bytes(layout.moved_bytes),
-            stored = Text {
-                zh: zh.join("、"),
-                en: en.join(", "),
-            }
+            stored = Text::joined(&stored, ["、", ", "])
         ),
         evidence: layout
             .inputs

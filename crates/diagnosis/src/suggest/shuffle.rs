@@ -99,18 +99,7 @@ pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
         )
     };
     let declared: Vec<Text> = dropped.iter().flatten().map(each).collect();
-    let declared = Text {
-        zh: declared
-            .iter()
-            .map(|d| d.zh.as_str())
-            .collect::<Vec<_>>()
-            .join("；"),
-        en: declared
-            .iter()
-            .map(|d| d.en.as_str())
-            .collect::<Vec<_>>()
-            .join("; "),
-    };
+    let declared = Text::joined(&declared, ["；", "; "]);
     let proposal = advice! { Rewrite, Gain::Whole, "early projection drop unused columns";
         title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}", listed = listed);
         [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}", declared = declared);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use report::Source;
 
+use crate::time::setting_ms;
+
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Application {
     /// The log; of a rolling log its first part.
@@ -288,7 +290,7 @@ impl Application {
         let enabled = self.setting(None, "spark.dynamicAllocation.enabled");
         enabled.filter(|on| on.trim() == "true")?;
         let stated = self.setting(None, "spark.dynamicAllocation.executorIdleTimeout");
-        stated.map_or(Some(60_000), |text| milliseconds(text, 1_000))
+        stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
     /// Most tasks that all executors together could run at once; `None` without executors.
@@ -341,44 +343,5 @@ impl Executor {
     pub fn slots(&self, task_cores: u32) -> u32 {
         self.cores
             .map_or(1, |cores| (cores / task_cores.max(1)).max(1))
-    }
-}
-
-/// A duration of a setting: `30s`, `500ms`, `2min`; a number alone is in `unit` milliseconds.
-pub(crate) fn milliseconds(text: &str, unit: i64) -> Option<i64> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" => unit,
-        "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    digits.trim().parse::<i64>().ok()?.checked_mul(unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::milliseconds;
-
-    #[test]
-    fn durations_are_read_in_every_unit() {
-        for (text, expected) in [
-            ("500", Some(500)),
-            ("500ms", Some(500)),
-            ("30s", Some(30_000)),
-            ("30 s", Some(30_000)),
-            ("2m", Some(120_000)),
-            ("2min", Some(120_000)),
-            ("1h", Some(3_600_000)),
-            ("1week", None),
-            ("s", None),
-            ("", None),
-        ] {
-            assert_eq!(milliseconds(text, 1), expected, "{text}");
-        }
-        assert_eq!(milliseconds("60", 1_000), Some(60_000));
     }
 }

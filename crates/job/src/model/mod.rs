@@ -4,7 +4,7 @@
 //! at it. A number that is in no file is `None`, never 0. Times are milliseconds and sizes are
 //! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
 
-pub(crate) mod application;
+mod application;
 mod compile;
 mod edge;
 mod error;

@@ -58,15 +58,13 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let ready = executor.map(|(came, line)| (awaited.unwrap_or(came), line));
     let first_job = app.jobs.first().map(|j| j.submitted_ms);
     let mut states: Vec<(&str, i64)> = Vec::new();
-    let start = started.map(|(at, _)| at);
-    let driver = submitted.zip(start);
-    let driver = driver.map(|(submitted, start)| start_of_driver(app, submitted, start));
-    states.extend(
-        submitted
-            .filter(|at| driver != Some(*at))
-            .map(|at| ("Queued", at)),
-    );
-    states.extend(driver.or(start).map(|at| ("Starting", at)));
+    let driver = match (submitted, started) {
+        (Some(submitted), Some((start, _))) => Some(start_of_driver(app, submitted, start)),
+        (_, started) => started.map(|(at, _)| at),
+    };
+    let queued = submitted.filter(|at| driver != Some(*at));
+    states.extend(queued.map(|at| ("Queued", at)));
+    states.extend(driver.map(|at| ("Starting", at)));
     // without executors the driver's own work is no waiting; a job that was submitted waits
     states.extend(
         first_job

@@ -1,7 +1,8 @@
 //! When an application could begin to run: when its first executor came, and until when it waited for more.
 
 use super::collect::Collector;
-use crate::model::application::{Application, milliseconds};
+use crate::model::Application;
+use crate::time::setting_ms;
 
 /// Share of the cores that cluster managers other than Spark's own wait for where no setting says it.
 const MANAGED_SHARE: f64 = 0.8;
@@ -45,7 +46,7 @@ pub(super) fn cores_awaited(log: &Collector) -> Option<i64> {
     let first_job = app.jobs.first()?.submitted_ms;
     let wanted = cores_wanted(app)?;
     let longest = setting(app, "spark.scheduler.maxRegisteredResourcesWaitingTime");
-    let longest = longest.map_or(Some(LONGEST_MS), |text| milliseconds(text, 1))?;
+    let longest = longest.map_or(Some(LONGEST_MS), |text| setting_ms(text, 1))?;
     let latest = start.saturating_add(longest);
     let until = cores_came(app, wanted).map_or(latest, |came| came.min(latest));
     (until <= first_job).then_some(until)

@@ -3,7 +3,7 @@
 
 use runs::{EdgeSummary, RunSummary, StageSummary};
 
-use super::svg::{label, title};
+use super::svg::{label, squeezed, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, Share, VERTEX};
 
@@ -204,14 +204,9 @@ fn stage_box(
         &crate::layout::shorten(&stage.name, finding.map_or(NAME, |_| NAME_BY_MARK)),
     );
     let detail = format!("{vertices} · {busy} · {share}");
-    let drawn = label(x + 10.0, y + 43.0, "detail", "start", &detail);
     out += &match crate::layout::width(&detail) as f64 * COLUMN > ROOM {
-        true => drawn.replacen(
-            "<text ",
-            &format!(r#"<text textLength="{ROOM}" lengthAdjust="spacingAndGlyphs" "#),
-            1,
-        ),
-        false => drawn,
+        true => squeezed(x + 10.0, y + 43.0, "detail", ROOM, &detail),
+        false => label(x + 10.0, y + 43.0, "detail", "start", &detail),
     };
     let Some(id) = finding else {
         return out + "</g>";

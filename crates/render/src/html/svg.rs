@@ -53,6 +53,14 @@ pub(super) fn label(x: f64, y: f64, class: &str, anchor: &str, text: &str) -> St
     )
 }
 
+/// As [`label`], squeezed into a width.
+pub(super) fn squeezed(x: f64, y: f64, class: &str, width: f64, text: &str) -> String {
+    format!(
+        r#"<text textLength="{width}" lengthAdjust="spacingAndGlyphs" x="{x:.1}" y="{y:.1}" class="{class}" text-anchor="start">{}</text>"#,
+        escape(text)
+    )
+}
+
 /// What a browser shows when the pointer rests on the element around it.
 pub(super) fn title(text: &str) -> String {
     format!("<title>{}</title>", escape(text))

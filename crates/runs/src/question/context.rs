@@ -1,7 +1,7 @@
 //! What a language model is given of a saved run, next to the program's answer.
 
 use agent::facts::{MeasuredAnswer, StepInput};
-use agent::outline::{ScriptText, StageRow};
+use agent::outline::{ScriptText, StageRow, ranks};
 use agent::saved::SavedRun;
 use report::Report;
 use serde::{Deserialize, Serialize};
@@ -79,10 +79,7 @@ fn stages(run: &Asked<'_>) -> Vec<StageRow> {
     let mut order: Vec<usize> = (0..summary.stages.len()).collect();
     let busy = |at: &usize| summary.stages[*at].busy_ms.unwrap_or(0.0);
     order.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
-    let mut ranks = vec![0; order.len()];
-    for (rank, at) in order.into_iter().enumerate() {
-        ranks[at] = rank;
-    }
+    let ranks = ranks(&order);
     let row = |(at, s): (usize, &crate::StageSummary)| StageRow {
         name: s.name.clone(),
         operators: s

@@ -1,7 +1,7 @@
 //! The digest of C#: classes, the operators that run them, and what costs time where it runs once per row.
 
 use job::model::{Codegen, CodegenClass};
-use report::format::list;
+use report::format::{Names, list};
 use report::{Localize, Text, text};
 
 use super::Look;
@@ -197,10 +197,14 @@ fn hazards(body: &[(u32, &str)]) -> Vec<Text> {
             .filter(|(_, line)| runs_often(line) && words.iter().any(|word| line.contains(word)));
         let lines: Vec<String> = lines.map(|(number, _)| number.to_string()).collect();
         if !lines.is_empty() {
-            let (in_zh, in_en) = (lines.join("、"), lines.join(", "));
+            let numbers = Names(&lines);
             found.push(match lines.len() {
-                1 => text!("{zh}：第 {in_zh} 行", "{en}: line {in_en}"),
-                _ => text!("{zh}：第 {in_zh} 行", "{en}: lines {in_en}"),
+                1 => text!("{zh}：第 {lines} 行", "{en}: line {lines}", lines = numbers),
+                _ => text!(
+                    "{zh}：第 {lines} 行",
+                    "{en}: lines {lines}",
+                    lines = numbers
+                ),
             });
         }
     }

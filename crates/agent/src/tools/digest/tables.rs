@@ -5,7 +5,7 @@ use report::format::{Bytes, PARTITION, Ratio, list};
 use report::{Text, text};
 
 use super::Look;
-use crate::measures::{self, Measures};
+use crate::measures::{Inputs, Measures};
 use crate::wording::{heading, labeled};
 
 /// Similarity from which a name is near another: one or two letters of ten differ.
@@ -18,8 +18,9 @@ const NEAR: usize = 3;
 pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let tables = wanted(look, named);
+    let inputs = Inputs::of(look.job);
     for table in &tables {
-        let mut measured = measures::table(look.job, table, named.is_some(), look.language);
+        let mut measured = inputs.measured(table, named.is_some(), look.language);
         if let Some(stored) = stored(table) {
             measured.say(stored, look.language);
         }

@@ -1,123 +1,74 @@
-//! What a model is sent about simulated jobs.
+//! What a model is sent about simulated jobs: user code, schema and tools, in the language of the run.
 
-use std::path::PathBuf;
-
-use std::sync::Arc;
-
+use agent::facts::MeasuredAnswer;
+use agent::model::{DryRun, LlmReasoner, Preview, tokens};
+use agent::offline::Offline;
+use agent::saved::SavedRun;
+use agent::{Reasoner, Request, Silent};
 use llm::transport::MARK;
-use llm::{LlmOptions, Model, Profile, Provider};
+use llm::{LlmOptions, Profile, Provider};
 use report::{Language, Report};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use testkit::llm::think::{plain, step_of};
 use testkit::llm::{Recorded, Server, Turn};
-use tokio_util::sync::CancellationToken;
 
-use crate::facts::MeasuredAnswer;
-use crate::model::{DryRun, LlmReasoner, Preview, tokens};
-use crate::saved::SavedRun;
-use crate::{Analysis, Limits, Prompts, Reasoner, Request, Services, Silent};
+use crate::support::*;
 
-/// A simulated job, until it is dropped.
-struct Case {
-    folder: TempDir,
-    name: &'static str,
-}
-
-impl Case {
-    fn new(name: &str) -> Case {
-        let folder = tempfile::tempdir().expect("a folder");
-        let case = simulator::cases().into_iter().find(|c| c.name == name);
-        let case = case.expect("a case");
-        case.write(folder.path()).expect("its files");
-        Case {
-            folder,
-            name: case.name,
-        }
-    }
-
-    fn job(&self) -> PathBuf {
-        self.folder.path().join(self.name).join("job")
-    }
-
-    async fn analyze(
-        &self,
-        reasoner: impl Reasoner + 'static,
-        language: Language,
-        redact: bool,
-    ) -> Analysis {
-        let request = Request {
-            job: self.job(),
-            language: Some(language),
-            hypotheses: true,
-            ..Request::default()
-        };
-        let services = services(reasoner, redact);
-        let analysis = crate::analyze(&request, &services, &mut Silent).await;
-        analysis.expect("a report")
-    }
-
-    /// What would be sent to such a model, and the report of the dry run.
-    async fn dry_run(
-        &self,
-        profile: Profile,
-        language: Language,
-        redact: bool,
-    ) -> (Vec<Preview>, Report) {
-        let dry = DryRun::new(profile);
-        let previews = dry.previews();
-        let report = self.analyze(dry, language, redact).await.report;
-        let previews = previews.lock().expect("the run is over");
-        (previews.clone(), report)
-    }
-
-    /// What would be sent to a model with such a context.
-    async fn previews(
-        &self,
-        context: Option<usize>,
-        language: Language,
-        redact: bool,
-    ) -> Vec<Preview> {
-        let mut profile = Profile::new(Provider::OpenAi, "gpt-4o");
-        profile.context_tokens = context;
-        self.dry_run(profile, language, redact).await.0
-    }
-}
-
-fn services(reasoner: impl Reasoner + 'static, redact: bool) -> Services<'static> {
-    Services {
-        catalogue: Box::leak(Box::new(job::Catalogue::builtin())),
-        diagnosis: Box::leak(Box::default()),
-        reading: job::Options::default(),
-        index: None,
-        reasoner: Box::new(reasoner),
-        fallbacks: Vec::new(),
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        answerer: None,
-        limits: Limits::default(),
+async fn analyzed(
+    case: &str,
+    reasoner: impl Reasoner + 'static,
+    language: Language,
+    redact: bool,
+) -> Outcome {
+    let request = Request {
+        language: Some(language),
+        hypotheses: true,
+        ..about(case)
+    };
+    let setting = Setting {
         redact,
-        cancel: CancellationToken::new(),
-    }
+        ..Setting::with(reasoner)
+    };
+    run(&request, setting).await
 }
 
-/// A profile that points at a server.
-fn profile(server: &Server) -> Profile {
-    let mut profile = Profile::new(Provider::Compatible, "scripted");
-    profile.base_url = Some(server.url());
+/// What would be sent to such a model, and the report of the dry run.
+async fn dry_run(
+    case: &str,
+    profile: Profile,
+    language: Language,
+    redact: bool,
+) -> (Vec<Preview>, Report) {
+    let dry = DryRun::new(profile);
+    let previews = dry.previews();
+    let report = analyzed(case, dry, language, redact).await.report;
+    let previews = previews.lock().expect("the run is over");
+    (previews.clone(), report)
+}
+
+/// What would be sent to a model with such a context.
+async fn previews(
+    case: &str,
+    context: Option<usize>,
+    language: Language,
+    redact: bool,
+) -> Vec<Preview> {
+    let mut profile = Profile::new(Provider::OpenAi, "gpt-4o");
+    profile.context_tokens = context;
+    dry_run(case, profile, language, redact).await.0
+}
+
+/// A profile that points at a server, with a price.
+fn priced(server: &Server) -> Profile {
+    let mut profile = profile(server);
     profile.price_per_million_in = Some(1.0);
     profile.price_per_million_out = Some(1.0);
     profile
 }
 
+/// Asks a server for whole answers.
 fn asking(server: &Server) -> LlmReasoner {
-    let profile = profile(server);
-    let connection = llm::Server::new(&profile, None).expect("a sound profile");
-    LlmReasoner::new(
-        Model::new(profile, Arc::new(connection)),
-        LlmOptions::default(),
-    )
+    asking_with(&priced(server), LlmOptions::default())
 }
 
 fn of_step<'p>(previews: &'p [Preview], step: &str) -> &'p Preview {
@@ -127,9 +78,9 @@ fn of_step<'p>(previews: &'p [Preview], step: &str) -> &'p Preview {
 
 #[tokio::test]
 async fn failing_user_code_is_shown_to_the_steps_that_explain_it() {
-    let case = Case::new("user-code-failure");
+    let case = "user-code-failure";
     for (language, heading) in [(Language::En, "\n## Code\n"), (Language::Zh, "\n## 代码\n")] {
-        let previews = case.previews(None, language, false).await;
+        let previews = previews(case, None, language, false).await;
         for step in ["think2", "think3", "think5", "hypotheses"] {
             let prompt = &of_step(&previews, step).user;
             let (_, code) = prompt.split_once(heading).expect("a part");
@@ -148,8 +99,8 @@ async fn failing_user_code_is_shown_to_the_steps_that_explain_it() {
 
 #[tokio::test]
 async fn costly_user_code_is_shown_by_its_loop_over_the_rows() {
-    let case = Case::new("udo-cpu-bound");
-    let previews = case.previews(None, Language::En, false).await;
+    let case = "udo-cpu-bound";
+    let previews = previews(case, None, Language::En, false).await;
     let (_, code) = of_step(&previews, "think3")
         .user
         .split_once("\n## Code\n")
@@ -161,17 +112,15 @@ async fn costly_user_code_is_shown_by_its_loop_over_the_rows() {
 
 #[tokio::test]
 async fn a_job_without_user_code_has_no_part_for_it() {
-    let previews = Case::new("queue-wait")
-        .previews(None, Language::En, false)
-        .await;
+    let previews = previews("queue-wait", None, Language::En, false).await;
     assert!(previews.iter().all(|p| !p.user.contains("## Code")));
 }
 
 #[tokio::test]
 async fn code_is_shortened_before_it_is_dropped() {
-    let case = Case::new("user-code-failure");
+    let case = "user-code-failure";
     let lines = async |context| {
-        let previews = case.previews(context, Language::En, false).await;
+        let previews = previews(case, context, Language::En, false).await;
         let advice = of_step(&previews, "think5");
         let shown = advice.user.contains("Convert.ToInt64(units)");
         (
@@ -194,8 +143,8 @@ async fn code_is_shortened_before_it_is_dropped() {
 
 #[tokio::test]
 async fn words_of_code_are_masked() {
-    let case = Case::new("user-code-failure");
-    let previews = case.previews(None, Language::En, true).await;
+    let case = "user-code-failure";
+    let previews = previews(case, None, Language::En, true).await;
     let prompt = &of_step(&previews, "think2").user;
     assert!(prompt.contains("## Code"), "{prompt}");
     for own in ["InvoiceLinesScorer", "TenantKey", "tenantKey"] {
@@ -235,12 +184,12 @@ fn apart(request: &Recorded) -> (Option<Value>, Vec<Value>) {
 
 #[tokio::test]
 async fn a_dry_run_shows_and_counts_what_a_server_receives() {
-    let case = Case::new("user-code-failure");
+    let case = "user-code-failure";
     for (language, redact) in [(Language::Zh, false), (Language::En, true)] {
         let silent = Server::start([]);
-        let (previews, report) = case.dry_run(profile(&silent), language, redact).await;
+        let (previews, report) = dry_run(case, priced(&silent), language, redact).await;
         let server = Server::start([]).rule(move |request| Some(concluded(&report, request)));
-        case.analyze(asking(&server), language, redact).await;
+        analyzed(case, asking(&server), language, redact).await;
         let requests = server.requests();
         assert_eq!(requests.len(), previews.len());
         for preview in &previews {
@@ -282,7 +231,7 @@ async fn a_dry_run_shows_and_counts_what_a_server_receives() {
 
 #[tokio::test]
 async fn a_long_text_is_condensed_in_both_languages() {
-    let case = Case::new("queue-wait");
+    let case = "queue-wait";
     for (language, sentence, summed_up) in [
         (Language::En, "The job waits for capacity. ", "summed up"),
         (
@@ -302,7 +251,9 @@ async fn a_long_text_is_condensed_in_both_languages() {
                 }
                 Some(Turn::json(&answer))
             });
-            let report = case.analyze(asking(&server), language, false).await.report;
+            let report = analyzed(case, asking(&server), language, false)
+                .await
+                .report;
             let step = &report.steps[0];
             assert_eq!(step.text == "class", is_condensed, "{chars} {language:?}");
             let remarks = step.remarks.join("\n");
@@ -313,13 +264,12 @@ async fn a_long_text_is_condensed_in_both_languages() {
 
 #[tokio::test]
 async fn every_round_keeps_what_it_read_and_found() {
-    let case = Case::new("join-hot-key-skew");
+    let case = "join-hot-key-skew";
     for (language, streams) in [
         (Language::Zh, "TripPoints：存储为 "),
         (Language::En, "TripPoints: stored in "),
     ] {
-        let offline = crate::offline::Offline;
-        let report = case.analyze(offline, language, false).await.report;
+        let report = analyzed(case, Offline, language, false).await.report;
         let step = report.steps.iter().find(|s| s.id == "think4");
         let rounds = &step.expect("THINK 4").conclusion["rounds"];
         let rounds = rounds.as_array().expect("rounds");
@@ -345,23 +295,26 @@ async fn every_round_keeps_what_it_read_and_found() {
 
 #[tokio::test]
 async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
-    let case = Case::new("user-code-failure");
-    let offline = crate::offline::Offline;
-    let analysis = case.analyze(offline, Language::En, false).await;
+    let case = "user-code-failure";
+    let outcome = analyzed(case, Offline, Language::En, false).await;
     for redact in [false, true] {
         let saved = SavedRun {
-            report: &analysis.report,
+            report: &outcome.report,
             question: Some(("why did it fail?", MeasuredAnswer::default())),
             turns: &[],
             stages: Vec::new(),
             script: None,
-            code: analysis.code.clone(),
+            code: outcome.summary.code.clone(),
             names: Vec::new(),
             redact,
         };
         let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
         let previews = dry.previews();
-        let replied = crate::reply(&saved.input(), &services(dry, redact), &mut Silent).await;
+        let setting = Setting {
+            redact,
+            ..Setting::with(dry)
+        };
+        let replied = agent::reply(&saved.input(), &services(setting), &mut Silent).await;
         replied.expect("an answer");
         let previews = previews.lock().expect("it is over");
         let prompt = &of_step(&previews, "answer").user;
@@ -375,7 +328,7 @@ async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
 
 #[tokio::test]
 async fn mistakes_in_calls_are_answered_in_the_language_of_the_run() {
-    let case = Case::new("queue-wait");
+    let case = "queue-wait";
     for (language, expected) in [
         (
             Language::Zh,
@@ -409,7 +362,7 @@ async fn mistakes_in_calls_are_answered_in_the_language_of_the_run() {
                 step => Turn::json(&plain(step)),
             })
         });
-        case.analyze(asking(&server), language, false).await;
+        analyzed(case, asking(&server), language, false).await;
         let asked = server.last_for("think4").expect("a request");
         let results = asked.tool_results().join("\n");
         for expected in expected {
@@ -420,10 +373,9 @@ async fn mistakes_in_calls_are_answered_in_the_language_of_the_run() {
 
 #[tokio::test]
 async fn hypotheses_name_limits_in_words_and_do_not_repeat_the_result() {
-    let case = Case::new("withheld-join-hot-key-skew");
+    let case = "withheld-join-hot-key-skew";
     for language in [Language::Zh, Language::En] {
-        let offline = crate::offline::Offline;
-        let report = case.analyze(offline, language, false).await.report;
+        let report = analyzed(case, Offline, language, false).await.report;
         let step = report.steps.iter().find(|s| s.id == "hypotheses");
         let step = step.expect("hypotheses");
         let all = step.conclusion["hypotheses"].as_array().expect("a list");
