@@ -19,6 +19,11 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a character acts on its surroundings.
 pub fn acts(c: char) -> bool {
+    // most texts are of these
+    let is_common = matches!(c, ' '..='~' | '\u{2070}'..='\u{fefe}');
+    if is_common {
+        return false;
+    }
     c.is_control()
         || matches!(
             c,
@@ -29,9 +34,17 @@ pub fn acts(c: char) -> bool {
         )
 }
 
+/// Whether a text is of printable ASCII, looked at by the block, which a processor does at once.
+fn is_plain(text: &str) -> bool {
+    let mut blocks = text.as_bytes().chunks(32);
+    blocks.all(|block| {
+        let plain = |all, byte: &u8| all & matches!(byte, b' '..=b'~');
+        block.iter().fold(true, plain)
+    })
+}
+
 fn shown(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let is_plain = |byte| matches!(byte, b' '..=b'~');
-    if text.bytes().all(is_plain) || !text.contains(|c| acts(c) && !kept(c)) {
+    if is_plain(text) || !text.contains(|c| acts(c) && !kept(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

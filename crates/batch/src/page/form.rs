@@ -1,9 +1,9 @@
 //! The page's markup, filled in.
 
 use minijinja::value::{Serde, Value};
-use minijinja::{Environment, context};
+use minijinja::context;
 
-use render::html::{FRAME, PALETTE, code};
+use render::html::{FRAME, PALETTE, escape};
 
 use super::PageError;
 use super::view::View;
@@ -20,12 +20,11 @@ pub(super) fn fill(
     hash: &str,
     data: String,
 ) -> Result<String, PageError> {
-    let mut environment = Environment::new();
+    let mut environment = escape::environment();
     let (frame, source) = FRAME;
     environment.add_template(frame, source)?;
     environment.add_template("page.html", FORM)?;
     environment.add_function("word", move |name: &str| words.get(name).to_owned());
-    environment.add_function("code", code);
     let safe = |text: String| Value::from_safe_string(text);
     let page = environment.get_template("page.html")?.render(context! {
         view => Value::from(Serde(view)),

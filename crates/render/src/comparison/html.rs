@@ -9,7 +9,6 @@ use super::run_facts;
 use super::sections::{Body, Marked, Section, sections};
 use crate::html::{STYLE, environment};
 use crate::layout::DiffPart;
-use crate::shown;
 use crate::table::Align;
 use crate::words::Words;
 
@@ -67,7 +66,6 @@ fn fill(
     comparison: &Comparison,
     all: bool,
 ) -> Result<String, minijinja::Error> {
-    let comparison = &shown(comparison);
     let words = Words(comparison.language);
     let facts = |run| run_facts(run, words).join(" · ");
     let page = Page {

@@ -1,10 +1,9 @@
 //! Histograms over vertices, and the use of tokens over time.
 
-use std::fmt::Write as _;
-
 use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
-use super::svg::{Tenths, escape, label, title};
+use super::escape::escape;
+use super::svg::{Tenths, label, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, TOKEN, VERTEX};
 use report::text;
@@ -119,8 +118,10 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
         let above: Vec<f32> = below.iter().zip(row).map(|(b, r)| b + r).collect();
         let mut points = String::new();
         for (slot, value) in corners(&above).chain(corners(&below).rev()) {
-            // Writing to a string cannot fail.
-            let _ = write!(points, "{},{} ", Tenths(x(slot)), Tenths(y(value)));
+            Tenths(x(slot)).push(&mut points);
+            points.push(',');
+            Tenths(y(value)).push(&mut points);
+            points.push(' ');
         }
         let name = stages.get(i).map_or("", |s| s.name.as_str());
         out += &format!(

@@ -192,7 +192,7 @@ fn stage_box(
         .map_or_else(|| "–".to_owned(), |n| words.say(VERTEX.count(n as f64)));
     let mut out = format!(
         r#"<g class="{class}" data-stage="{name}" data-findings="{all}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
-        name = super::svg::escape(&stage.name),
+        name = super::escape::escape(&stage.name),
         all = findings.join(" ")
     );
     out += &title(&format!("{} · {vertices} · {busy} · {share}", stage.name));

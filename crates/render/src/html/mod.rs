@@ -3,6 +3,7 @@
 
 mod charts;
 mod dag;
+pub mod escape;
 mod gantt;
 pub mod prose;
 mod svg;
@@ -22,7 +23,6 @@ use serde::Serialize;
 use super::layout::DiffPart;
 use super::words::Words;
 use super::{account, parts};
-use crate::shown;
 
 /// What every page is in that is one file: its policy names the page's script, if it has one, by the hash in `script_hash`.
 pub const FRAME: (&str, &str) = ("frame.html", include_str!("frame.html"));
@@ -183,22 +183,16 @@ struct GapView<'a> {
 /// If a built-in template is wrong, which a test excludes.
 pub fn environment(language: Language) -> Result<Environment<'static>, minijinja::Error> {
     let words = Words(language);
-    let mut environment = Environment::new();
+    let mut environment = escape::environment();
     for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
     }
     environment.add_function("word", move |name: &str| words.by_name(name));
-    environment.add_function("code", code);
     environment.add_function("seconds", move |ms: f64| words.say(Seconds(ms / 1000.0)));
     environment.add_function("document", |chunk: &str| {
         parts::document_of(chunk).to_owned()
     });
     Ok(environment)
-}
-
-/// Markup of a text in which what stands between backticks is code.
-pub fn code(text: &str) -> minijinja::Value {
-    minijinja::Value::from_safe_string(svg::with_code(text))
 }
 
 /// Renders a report with what can be drawn of its job.
@@ -230,7 +224,6 @@ fn fill(
     summary: &RunSummary,
     served: Option<&Served>,
 ) -> Result<String, minijinja::Error> {
-    let (report, summary) = (&shown(report), &shown(summary));
     let page = page(report, summary, served);
     environment.get_template(template)?.render(Serde(&page))
 }

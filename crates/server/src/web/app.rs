@@ -241,7 +241,7 @@ impl App {
             ErrorKind::Other => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let hint = error.hint.as_deref().unwrap_or_default();
-        self.problem(visitor, status, &report::visible(&error.one_line()), hint)
+        self.problem(visitor, status, &error.one_line(), hint)
     }
 
     /// What runs can be filtered by, in this version of the store.

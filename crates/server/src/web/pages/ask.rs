@@ -10,7 +10,6 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use render::shown;
 use report::{Evidence, ReasonerKind, say, visible};
 use runs::question::Turn;
 use serde::{Deserialize, Serialize};
@@ -49,9 +48,9 @@ impl Said {
 
     fn new(question: &str, text: &str, evidence: &[Evidence], reasoner: ReasonerKind) -> Said {
         Said {
-            question: visible(question).into_owned(),
-            text: visible(text).into_owned(),
-            evidence: evidence.iter().map(|e| shown(e).into_owned()).collect(),
+            question: question.to_owned(),
+            text: text.to_owned(),
+            evidence: evidence.to_vec(),
             by: match reasoner {
                 ReasonerKind::Offline => "by_rules",
                 ReasonerKind::Llm => "by_llm",

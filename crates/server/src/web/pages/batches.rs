@@ -9,7 +9,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{JOB, Seconds};
-use report::{say, visible_line};
+use report::say;
 use runs::store::ClusterRow;
 use serde::Serialize;
 
@@ -151,19 +151,18 @@ struct Cluster {
 
 impl Cluster {
     fn of(row: &ClusterRow, words: Words) -> Cluster {
-        let shown = |text: &String| visible_line(text).into_owned();
         Cluster {
             code: row.cause.clone(),
             cause: cause(&row.cause, words),
-            script: row.script.as_ref().map(shown),
-            role: row.role.as_ref().map(shown),
+            script: row.script.clone(),
+            role: row.role.clone(),
             jobs: row.jobs,
             avoidable: row
                 .seconds
                 .map_or_else(|| "–".to_owned(), |s| words.say(Seconds(s))),
             costliest: row.costliest.clone(),
-            name: shown(&row.name),
-            advice: row.advice.as_ref().map(shown),
+            name: row.name.clone(),
+            advice: row.advice.clone(),
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Serde;
-use report::{say, visible_line};
+use report::say;
 use runs::store::RunRow;
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +51,9 @@ pub(super) async fn show(
         let lines = lines(&text, meant);
         let content = context! {
             base,
-            run_name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
-            name => visible_line(&asked.name),
-            at => visible_line(&asked.at),
+            run_name => row.job_name.as_deref().unwrap_or(&row.job),
+            name => asked.name,
+            at => asked.at,
             meant => meant.is_some(),
             lines => Serde(&lines),
             all => text.lines().count(),
@@ -79,10 +79,7 @@ fn lines(text: &str, meant: Option<usize>) -> Vec<Line> {
     let all = text.lines().enumerate().skip(first).take(2 * AROUND + 1);
     let line = |(at, text): (usize, &str)| Line {
         number: at + 1,
-        text: {
-            let cut: String = text.chars().take(WIDE).collect();
-            visible_line(&cut).into_owned()
-        },
+        text: text.chars().take(WIDE).collect(),
         is_meant: Some(at) == meant,
     };
     all.map(line).collect()

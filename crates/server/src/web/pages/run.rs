@@ -30,7 +30,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: N
             let seen = progress.seen(0);
             let failure = seen.end.clone().flatten();
             if seen.end.is_none() || failure.is_some() {
-                let content = context! { run_id => &progress.run_id, job => visible_line(&progress.job), lines => seen.lines, failure };
+                let content = context! { run_id => &progress.run_id, job => &progress.job, lines => seen.lines, failure };
                 return app.page(visitor, "progress.html", content);
             }
         }
@@ -49,7 +49,7 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
             ),
             _ => no_report(&row.run_id).message,
         });
-        let content = context! { run_id => &row.run_id, job => visible_line(&row.job), failure => visible_line(&failure) };
+        let content = context! { run_id => &row.run_id, job => &row.job, failure };
         return app.page(visitor, "progress.html", content);
     }
     let (feedback, turns) = match &found.listing {
@@ -68,9 +68,9 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
         Ok(context! {
             run_id => &row.run_id,
             batch => found.listing.as_ref().map(|l| context! { name => l.name(), at => &found.at }),
-            name => visible_line(row.job_name.as_deref().unwrap_or(&row.job)),
-            job => visible_line(&row.job),
-            owner => row.owner.as_deref().map(visible_line),
+            name => row.job_name.as_deref().unwrap_or(&row.job),
+            job => &row.job,
+            owner => &row.owner,
             at => minute(&row.created_at),
             question => &row.question,
             base => &found.base,

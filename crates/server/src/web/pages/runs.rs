@@ -8,7 +8,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
-use report::{Cause, Language, Verdict, visible_line};
+use report::{Cause, Language, Verdict};
 use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +139,6 @@ impl List<'_> {
             });
             Value::from(Serde(choices.collect::<Vec<_>>()))
         };
-        let plain = |text: &str| visible_line(text).into_owned();
         let asked = self.asked;
         let chosen = [
             ("q", &asked.q),
@@ -162,9 +161,9 @@ impl List<'_> {
             asked => Serde(asked),
             filtered => chosen.iter().any(|(_, value)| value.is_some()),
             causes => choices(&facets.causes, &|code| cause(code, self.words)),
-            owners => choices(&facets.owners, &plain),
-            scripts => choices(&facets.scripts, &plain),
-            weeks => choices(&facets.weeks, &plain),
+            owners => choices(&facets.owners, &str::to_owned),
+            scripts => choices(&facets.scripts, &str::to_owned),
+            weeks => choices(&facets.weeks, &str::to_owned),
             base => self.base,
             with_page => if query.ends_with('?') { query } else { query + "&" },
             page => self.page(),
@@ -205,8 +204,8 @@ fn line(row: &RunRow, words: Words) -> Line {
         .unwrap_or_else(|| last_part(&row.job));
     Line {
         run_id: row.run_id.clone(),
-        name: visible_line(name).into_owned(),
-        job: visible_line(&row.job).into_owned(),
+        name: name.to_owned(),
+        job: row.job.clone(),
         verdict: verdict(row).0,
         headline: headline(row, words),
         avoidable: match (seconds(avoidable), share.filter(|s| *s > 0.0)) {
@@ -217,7 +216,7 @@ fn line(row: &RunRow, words: Words) -> Line {
             .filter(|s| *s > 0.0)
             .map(|s| (s * 1000.0).round() / 10.0),
         elapsed: seconds(row.elapsed_seconds),
-        owner: visible_line(row.owner.as_deref().unwrap_or_default()).into_owned(),
+        owner: row.owner.clone().unwrap_or_default(),
         at: super::minute(&row.created_at),
     }
 }
