@@ -6,13 +6,13 @@ use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion,
-    SuggestionKind, Verdict,
+    Cause, Evidence, Finding, JobState, ProblemType, RuleResult, Suggestion, SuggestionKind,
+    Verdict,
 };
 use serde::Serialize;
 
 use crate::conclusion::WantedFile;
-use crate::measures::{self, Measures};
+use crate::measures::Measures;
 use crate::outline::ListedFile;
 use crate::relevance;
 
@@ -73,7 +73,6 @@ impl Found {
         (catalogue, settings): (&Catalogue, &diagnosis::Settings),
         unread: &[ListedFile],
         prior: Option<&KindPrior<'_>>,
-        language: Language,
     ) -> Found {
         let threshold = settings.get(&diagnosis::MIN_RELEVANCE);
         let (suggestions, topics) = by_feedback(diagnosis, prior);
@@ -92,11 +91,7 @@ impl Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
             findings: diagnosis.findings.clone(),
-            time: diagnosis
-                .time
-                .as_ref()
-                .map(|account| measures::time(account, language))
-                .unwrap_or_default(),
+            time: Measures::default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
             cleared: cleared.collect(),
             ruled_out,

@@ -41,12 +41,11 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The tables of a job, with what a diagnosis says about its stages; `text` reads a file of the folder.
+    /// The tables of a job, the stages in the order in which they matter; `text` reads a file of the folder.
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
         catalogue: &Catalogue,
-        terms: &Terms,
         question: Option<&str>,
         text: &dyn Fn(&str) -> Option<String>,
         language: Language,
@@ -57,9 +56,9 @@ impl Outline {
         let mut unread = listed(job, catalogue, false, &relevance, language);
         unread.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
         Outline {
-            stages: stages(job, diagnosis, terms, language),
+            stages: stages(job, diagnosis, language),
             statements: statements(job),
-            tables: measures::tables(job, &diagnosis.findings, language),
+            tables: Vec::new(),
             script: script(job),
             code: code::excerpts(job, diagnosis, text),
             names: names(job),
@@ -67,6 +66,23 @@ impl Outline {
             unread,
             parsed: listed(job, catalogue, true, &relevance, language),
         }
+    }
+
+    /// Adds what stages and inputs did, in words: only prompts show it.
+    pub(crate) fn measure(
+        &mut self,
+        job: &Job,
+        diagnosis: &Diagnosis,
+        terms: &Terms,
+        language: Language,
+    ) {
+        let account = diagnosis.time.as_ref();
+        for (index, row) in self.stages.iter_mut().enumerate() {
+            if row.rank < measures::STAGES {
+                row.measures = measures::stage(job, index, account, terms, language);
+            }
+        }
+        self.tables = measures::tables(job, &diagnosis.findings, language);
     }
 }
 
@@ -145,14 +161,9 @@ fn rfc3339(ms: i64) -> Option<String> {
     Some(time.to_string())
 }
 
-fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -> Vec<StageRow> {
-    let account = diagnosis.time.as_ref();
-    let order = measures::ranked(job, account, &diagnosis.findings);
+fn stages(job: &Job, diagnosis: &Diagnosis, language: Language) -> Vec<StageRow> {
+    let order = measures::ranked(job, diagnosis.time.as_ref(), &diagnosis.findings);
     let ranks = ranks(&order);
-    let measured = |index| match ranks[index] < measures::STAGES {
-        true => measures::stage(job, index, account, terms, language),
-        false => Measures::default(),
-    };
     let row = |(index, stage): (usize, &files::Stage)| {
         let operators = stage.operators.iter();
         let lines: BTreeSet<u32> = operators.clone().filter_map(|o| o.line).collect();
@@ -161,7 +172,7 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
             operators: operators.map(|o| operator(o, language)).collect(),
             vertices: job.vertex_count(index).map(|count| count.value),
             lines: lines.into_iter().collect(),
-            measures: measured(index),
+            measures: Measures::default(),
             rank: ranks[index],
         }
     };

@@ -94,6 +94,14 @@ pub struct Services<'a> {
     pub cancel: CancellationToken,
 }
 
+impl Services<'_> {
+    /// Whether a model may be asked. Without one, what only prompts show need not be made.
+    pub(crate) fn asks_model(&self) -> bool {
+        let others = self.fallbacks.iter();
+        others.chain([&self.reasoner]).any(|r| r.asks_model())
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
     #[error(transparent)]

@@ -26,7 +26,7 @@ pub use doctor::{Symptom, examine};
 pub use mask::{Mask, is_word_part, own_words};
 pub use model::{LlmOptions, Model};
 pub use profile::{Level, LlmConfig, Profile, Provider};
-pub use secrets::{hide, hide_in, remember, secrets};
+pub use secrets::{has_secrets, hide, hide_in, remember, secrets};
 pub use target::ClientError;
 pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound, ToolSpec};
 pub use transcript::{Replay, Transcript, TranscriptError};

@@ -40,6 +40,12 @@ pub fn remember(secret: &str) {
     known.sort_by_key(|form| std::cmp::Reverse(form.len()));
 }
 
+/// Whether there is anything to mask.
+pub fn has_secrets() -> bool {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    !known.is_empty()
+}
+
 /// The text without the secrets that the program uses.
 pub fn hide(text: &str) -> Cow<'_, str> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);

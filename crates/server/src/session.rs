@@ -86,6 +86,9 @@ impl Analysis {
 }
 
 fn masked<T: Serialize + DeserializeOwned>(value: T) -> T {
+    if !llm::has_secrets() {
+        return value;
+    }
     let Ok(mut fields) = serde_json::to_value(&value) else {
         return value;
     };

@@ -10,6 +10,7 @@ use crate::conclusion::Lookup;
 use crate::experience::Bounds;
 use crate::facts::{Excerpt, Facts, Reading};
 use crate::found::Found;
+use crate::measures::{self, Measures};
 use crate::outline::{self, Outline};
 use crate::private;
 use crate::progress::{Event, Observer};
@@ -214,9 +215,7 @@ fn diagnose(
     let terms = Terms::of(summary.engine.into(), language);
     let question = request.question.as_deref();
     let text = |name: &str| reader.text(name, REACHABLE).ok();
-    let outline = Outline::of(
-        job, &diagnosis, catalogue, &terms, question, &text, language,
-    );
+    let mut outline = Outline::of(job, &diagnosis, catalogue, question, &text, language);
     let with = (catalogue, services.diagnosis);
     let prior = services.kind_prior;
     let mask = services.redact.then(|| {
@@ -224,7 +223,12 @@ fn diagnose(
         private::code(&mut mask, &outline.code);
         mask
     });
-    let found = Found::of(job, &diagnosis, with, &outline.unread, prior, language);
+    let mut found = Found::of(job, &diagnosis, with, &outline.unread, prior);
+    if services.asks_model() {
+        outline.measure(job, &diagnosis, &terms, language);
+        let time = diagnosis.time.as_ref();
+        found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));
+    }
     let facts = Facts {
         language,
         question: request.question.clone(),

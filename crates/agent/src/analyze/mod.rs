@@ -77,6 +77,11 @@ async fn chain(
         // Reading what the rules lack needs no call of a model, and saves repeating the first steps.
         rounds.by_rules(run, observer)?;
     }
+    if !run.services.asks_model() {
+        // Nothing is learned between the steps, so what they ask is known now.
+        run.retrieval
+            .look_ahead(&StepId::THINK, &run.folder.facts());
+    }
     first_steps(run, observer, request.depth == Depth::Quick).await?;
     let before = run.folder.facts();
     run.notebook.announce(&[StepId::Completeness], observer);

@@ -10,9 +10,6 @@ use crate::step::StepId;
 use indexer::Hit;
 use report::{Experience, Suggestion};
 
-/// Chunks cited per suggestion; a reader follows one or two.
-const SOURCES_PER_SUGGESTION: usize = 2;
-
 /// The searches of one analysis; equal ones are answered once.
 pub(super) struct Retrieval<'a> {
     services: &'a Services<'a>,
@@ -50,6 +47,14 @@ impl<'a> Retrieval<'a> {
         })
     }
 
+    /// Asks what the steps are going to ask of these facts, several questions at a time.
+    pub(super) fn look_ahead(&self, ids: &[StepId], facts: &Facts) {
+        if let Some(asker) = self.asker(facts) {
+            let supported: Vec<_> = topics(facts).collect();
+            experience::look_ahead(&asker, ids, &supported, facts);
+        }
+    }
+
     pub(super) fn passages(
         &mut self,
         ids: &[StepId],
@@ -75,14 +80,8 @@ impl<'a> Retrieval<'a> {
         let Some(asker) = self.asker(facts) else {
             return suggestions;
         };
-        for (suggestion, topic) in suggestions.iter_mut().zip(&found.topics) {
-            let finding = suggestion.finding.as_deref();
-            let cause = finding
-                .and_then(|id| found.finding(id))
-                .map(|f| f.cause.code());
-            if let Ok(hits) =
-                experience::support(&asker, topic, cause, facts, SOURCES_PER_SUGGESTION)
-            {
+        for (suggestion, (topic, cause)) in suggestions.iter_mut().zip(topics(facts)) {
+            if let Ok(hits) = experience::support(&asker, topic, cause, facts) {
                 suggestion.sources = hits.iter().map(|hit| hit.chunk.id.clone()).collect();
             }
         }
@@ -95,4 +94,15 @@ impl<'a> Retrieval<'a> {
         let entries = steps.flat_map(|(id, hits)| experience::entries(*id, hits));
         entries.collect()
     }
+}
+
+/// What to ask about each suggestion: its topic, and the cause that it fixes.
+fn topics(facts: &Facts) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let found = &facts.found;
+    let suggestions = found.suggestions.iter().zip(&found.topics);
+    suggestions.map(|(suggestion, topic)| {
+        let finding = suggestion.finding.as_deref();
+        let finding = finding.and_then(|id| found.finding(id));
+        (topic.as_str(), finding.map(|f| f.cause.code()))
+    })
 }

@@ -1,6 +1,7 @@
 //! The list of a step: a place for each of its sections, nothing twice, nothing in two languages.
 
 use indexer::{Chunk, Filter, Hit, Kind, Query, Section};
+use rayon::prelude::*;
 
 use super::Asker;
 use super::plan::{self, Topic};
@@ -41,6 +42,34 @@ pub(crate) fn retrieve(
         }
     }
     Ok(list.chosen)
+}
+
+/// Asks what the steps are going to ask first, several questions at a time; the asker keeps the answers. What fails here fails
+/// again where it is asked.
+pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
+    let mut asked: Vec<(Topic, Kind)> = Vec::new();
+    for step in steps {
+        let topics = plan::topics(*step, facts).into_iter();
+        for topic in topics.filter(|topic| !topic.causes.is_empty()) {
+            let of_cases = plan::takes_cases(*step) && !known(&asked, &topic, Kind::Case);
+            let cases = of_cases.then(|| (topic.clone(), Kind::Case));
+            if !known(&asked, &topic, Kind::Experience) {
+                asked.push((topic, Kind::Experience));
+            }
+            asked.extend(cases);
+        }
+    }
+    asked.into_par_iter().for_each(|(topic, kind)| {
+        let filter = Filter {
+            kinds: vec![kind],
+            ..Filter::default()
+        };
+        drop(search(asker, &topic, filter, facts));
+    });
+}
+
+fn known(asked: &[(Topic, Kind)], topic: &Topic, kind: Kind) -> bool {
+    asked.iter().any(|(t, k)| t == topic && *k == kind)
 }
 
 /// What was found about a topic, best first.

@@ -24,6 +24,9 @@ pub(crate) use list::retrieve;
 /// step is better served by three different ones.
 const THINNING: f32 = 0.3;
 
+/// Chunks cited per suggestion; a reader follows one or two.
+const SOURCES_PER_SUGGESTION: usize = 2;
+
 /// Where experience comes from.
 pub trait ExperienceSource: Send + Sync {
     /// The best chunks for a query, best first.
@@ -120,7 +123,24 @@ impl Asker<'_> {
     }
 }
 
-/// Chunks that support a suggestion, at most `k`, by its topic and the cause that it fixes.
+/// Asks what steps and suggestions are going to ask, on all cores.
+pub(crate) fn look_ahead(
+    asker: &Asker<'_>,
+    steps: &[StepId],
+    supported: &[(&str, Option<&str>)],
+    facts: &Facts,
+) {
+    rayon::join(
+        || list::look_ahead(asker, steps, facts),
+        || {
+            for (topic, cause) in supported {
+                drop(support(asker, topic, *cause, facts));
+            }
+        },
+    );
+}
+
+/// Chunks that support a suggestion, by its topic and the cause that it fixes.
 ///
 /// # Errors
 /// What the source says.
@@ -129,11 +149,10 @@ pub(crate) fn support(
     topic: &str,
     cause: Option<&str>,
     facts: &Facts,
-    k: usize,
 ) -> Result<Vec<Hit>, String> {
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = [Section::Fix, Section::Example, Section::TradeOffs];
-    let mut query = Query::new(topic, k);
+    let mut query = Query::new(topic, SOURCES_PER_SUGGESTION);
     query.diversity = THINNING;
     // What the reader can read first; a topic is worded in one language.
     for languages in [&[facts.language][..], &[]] {
@@ -235,15 +254,7 @@ mod tests {
                 engine: Some(engine),
                 ..JobSummary::default()
             },
-            outline: Outline::of(
-                &job,
-                &diagnosis,
-                &catalogue,
-                &terms,
-                None,
-                &|_| None,
-                language,
-            ),
+            outline: Outline::of(&job, &diagnosis, &catalogue, None, &|_| None, language),
             found: Found {
                 findings: vec![Finding {
                     id: "F1".to_owned(),
@@ -257,14 +268,7 @@ mod tests {
                     evidence: Vec::new(),
                     impact: None,
                 }],
-                ..Found::of(
-                    &job,
-                    &diagnosis,
-                    (&catalogue, &settings),
-                    &[],
-                    None,
-                    language,
-                )
+                ..Found::of(&job, &diagnosis, (&catalogue, &settings), &[], None)
             },
             mask: None,
         }

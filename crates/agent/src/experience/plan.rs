@@ -33,6 +33,7 @@ pub(super) fn takes_cases(step: StepId) -> bool {
 }
 
 /// What one search is about.
+#[derive(Clone, PartialEq)]
 pub(super) struct Topic {
     pub(super) text: String,
     /// Codes of causes; empty for jobs in general.

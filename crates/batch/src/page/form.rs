@@ -1,7 +1,7 @@
 //! The page's markup, filled in.
 
-use minijinja::value::{Serde, Value};
 use minijinja::context;
+use minijinja::value::{Serde, Value};
 
 use render::html::{FRAME, PALETTE, escape};
 

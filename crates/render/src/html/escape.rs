@@ -99,9 +99,8 @@ mod tests {
             ),
             ("a\u{202e}<\u{1b}[0m\n", "a\\u{202e}&lt;␛[0m\n"),
         ] {
-            let filled = template.render(
-                context! { text, markup => Value::from_safe_string("<i>".to_owned()) },
-            );
+            let filled = template
+                .render(context! { text, markup => Value::from_safe_string("<i>".to_owned()) });
             let expected = format!("{shown}|{shown}{shown}|{shown}|<i>");
             assert_eq!(filled.expect("filled in"), expected);
         }
