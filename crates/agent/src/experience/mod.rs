@@ -289,7 +289,7 @@ mod tests {
             },
         };
         let mut hits = retrieve(&asker, StepId::Advice, &facts, 5, &[]).expect("searched");
-        let supporting = support(&asker, cause.title().en, Some(cause.code()), &facts, 2);
+        let supporting = support(&asker, cause.title().en, Some(cause.code()), &facts);
         hits.extend(supporting.expect("searched"));
         hits
     }
