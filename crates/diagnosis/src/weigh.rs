@@ -118,6 +118,8 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     }
     let fixes: Vec<Fix> = e.candidates.iter().filter_map(|c| c.fix.clone()).collect();
     let all = view.saved(move |stages| fixes.iter().for_each(|fix| fix.apply(stages)));
+    let least = e.candidates.iter().map(|c| least / error(c.finding.cause));
+    let least = least.fold(f64::INFINITY, f64::min);
     let Some(all) = all.filter(|all| all.share >= least) else {
         return;
     };
@@ -144,8 +146,18 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     first.fix = Some(all.fix);
 }
 
+/// How far off what a fix saves may be, as a factor: the median error on simulated jobs where the scheduler would have had other vertices
+/// to run. What was seen is not called harmless on an estimate that says so only just.
+fn error(cause: Cause) -> f64 {
+    match cause {
+        Cause::SmallFiles | Cause::TinyVertices | Cause::VertexRetries => 1.4,
+        _ => 1.0,
+    }
+}
+
 /// Whether a candidate costs a share that matters, or nobody knows that it costs less.
 fn matters(candidate: &Candidate, least: f64) -> bool {
+    let least = least / error(candidate.finding.cause);
     let share = share(&candidate.finding).unwrap_or(candidate.at_most);
     share >= least && !is_slight(candidate)
 }
