@@ -159,7 +159,10 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
         StageRow {
             name: stage.name.clone(),
             operators: operators.map(|o| operator(o, language)).collect(),
-            vertices: job.vertex_count(index).map(|count| count.value),
+            vertices: job
+                .vertex_count(index)
+                .map(|count| count.value)
+                .filter(|_| !job.never_ran(index)),
             lines: lines.into_iter().collect(),
             measures: measured(index),
             rank: ranks[index],
