@@ -6,7 +6,7 @@ use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleResult, Suggestion,
+    Cause, Evidence, Finding, JobState, Language, ProblemType, RuleOutcome, RuleResult, Suggestion,
     SuggestionKind, Verdict,
 };
 use serde::Serialize;
@@ -37,6 +37,9 @@ pub struct Found {
     /// Codes of all causes that the facts rule out.
     #[serde(skip)]
     pub ruled_out: Vec<String>,
+    /// Codes of the causes whose rules lack information.
+    #[serde(skip)]
+    pub undecided: Vec<String>,
     /// Most relevant first.
     pub missing: Vec<Missing>,
     /// Files that could change a judgement although no rule insists on them, most useful first.
@@ -78,16 +81,11 @@ impl Found {
         let threshold = settings.get(&diagnosis::MIN_RELEVANCE);
         let (suggestions, topics) = by_feedback(diagnosis, prior);
         let rules = diagnosis.rules.iter();
-        let cleared = rules.filter(|rule| rule.outcome == RuleResult::Cleared);
-        let ruled_out = cleared.clone().map(|rule| rule.cause.code().to_owned());
-        let ruled_out = ruled_out.collect();
-        // Nobody suspects a job that succeeded of having failed.
-        let has_failed = job.info.state != JobState::Succeeded;
-        let cleared = cleared.filter(|rule| has_failed || !is_end(rule.cause));
-        let cleared = cleared.map(|rule| Cleared {
-            cause: rule.cause.code().to_owned(),
-            by: rule.text.clone(),
-        });
+        let with = |outcome| {
+            let codes = rules.clone().filter(move |rule| rule.outcome == outcome);
+            codes.map(|rule| rule.cause.code().to_owned()).collect()
+        };
+        let (ruled_out, undecided) = (with(RuleResult::Cleared), with(RuleResult::Abstained));
         Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
@@ -98,8 +96,9 @@ impl Found {
                 .map(|account| measures::time(account, language))
                 .unwrap_or_default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
-            cleared: cleared.collect(),
+            cleared: cleared(&diagnosis.rules, job.info.state),
             ruled_out,
+            undecided,
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, unread),
             threshold,
@@ -109,6 +108,19 @@ impl Found {
             topics,
         }
     }
+}
+
+/// Causes that the facts rule out. Nobody suspects a job that succeeded of having failed.
+pub(crate) fn cleared(rules: &[RuleOutcome], state: JobState) -> Vec<Cleared> {
+    let has_failed = state != JobState::Succeeded;
+    let cleared = rules
+        .iter()
+        .filter(|rule| rule.outcome == RuleResult::Cleared && (has_failed || !is_end(rule.cause)));
+    let cleared = cleared.map(|rule| Cleared {
+        cause: rule.cause.code().to_owned(),
+        by: rule.text.clone(),
+    });
+    cleared.collect()
 }
 
 /// Whether a cause is how a job ends.

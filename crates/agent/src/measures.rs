@@ -8,7 +8,7 @@ use job::Job;
 use job::facts::{StageFacts, value};
 use job::model::{ColumnStatistics, Edge, OperatorKind, Stage, Table};
 use report::format::{Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
-use report::{Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
+use report::{Evidence, Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
 use serde::Serialize;
 
 use crate::terms::Terms;
@@ -47,6 +47,9 @@ pub struct TableRow {
     pub rank: usize,
     #[serde(flatten)]
     pub measures: Measures,
+    /// What the lines of `measures` cite.
+    #[serde(skip)]
+    pub evidence: Vec<Evidence>,
 }
 
 /// Where the time of the job went, by stage and kind.
@@ -382,6 +385,7 @@ pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language
         name: table.name.clone(),
         rank,
         measures: inputs.measured(table, false, language),
+        evidence: Vec::new(),
     };
     tables.iter().enumerate().map(row).collect()
 }

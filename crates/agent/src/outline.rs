@@ -15,7 +15,7 @@ use crate::script;
 use crate::terms::Terms;
 use crate::wording;
 use job::script::Statement;
-use report::{JobSummary, Language, text};
+use report::{Evidence, JobSummary, Language, text};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -79,6 +79,9 @@ pub struct StageRow {
     pub lines: Vec<u32>,
     /// What it did; empty for those of a large job that matter little.
     pub measures: Measures,
+    /// What the lines of `measures` cite.
+    #[serde(skip)]
+    pub evidence: Vec<Evidence>,
     /// Place in the order of relevance, from 0.
     #[serde(skip)]
     pub rank: usize,
@@ -165,6 +168,7 @@ fn stages(job: &Job, diagnosis: &Diagnosis, terms: &Terms, language: Language) -
                 .filter(|_| !job.never_ran(index)),
             lines: lines.into_iter().collect(),
             measures: measured(index),
+            evidence: Vec::new(),
             rank: ranks[index],
         }
     };
