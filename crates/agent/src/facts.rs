@@ -92,6 +92,8 @@ pub struct Remembered {
     pub text: String,
     /// The conclusion in short, for a prompt.
     pub lines: Vec<String>,
+    /// What an answer to an earlier question cites, as far as nothing else in the prompt lists it.
+    pub evidence: Vec<Evidence>,
 }
 
 /// What a tool or a file gave.
@@ -105,10 +107,16 @@ pub struct Excerpt {
 }
 
 impl StepInput {
-    /// Evidence of the findings and of the program's answer.
-    pub(crate) fn cited(&self) -> impl Iterator<Item = &Evidence> {
+    /// Evidence that the step may cite: of the findings, the program's answer, stages and inputs, and earlier answers.
+    pub fn cited(&self) -> impl Iterator<Item = &Evidence> {
         let of_answer = self.answer.iter().flat_map(|a| &a.evidence);
-        self.facts.found.evidence.iter().chain(of_answer)
+        let outline = &self.facts.outline;
+        let of_stages = outline.stages.iter().flat_map(|s| &s.evidence);
+        let of_tables = outline.tables.iter().flat_map(|t| &t.evidence);
+        let before = self.memory.iter().flat_map(|m| &m.evidence);
+        let of_findings = self.facts.found.evidence.iter();
+        let of_run = of_stages.chain(of_tables);
+        of_findings.chain(of_answer).chain(of_run).chain(before)
     }
 
     pub fn conclusion(&self, step: StepId) -> Option<&Value> {

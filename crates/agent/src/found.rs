@@ -6,8 +6,8 @@ use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 use job::Job;
 use job::catalogue::Catalogue;
 use report::{
-    Cause, Evidence, Finding, JobState, ProblemType, RuleResult, Suggestion, SuggestionKind,
-    Verdict,
+    Cause, Evidence, Finding, JobState, ProblemType, RuleOutcome, RuleResult, Suggestion,
+    SuggestionKind, Verdict,
 };
 use serde::Serialize;
 
@@ -37,6 +37,9 @@ pub struct Found {
     /// Codes of all causes that the facts rule out.
     #[serde(skip)]
     pub ruled_out: Vec<String>,
+    /// Codes of the causes whose rules lack information.
+    #[serde(skip)]
+    pub undecided: Vec<String>,
     /// Most relevant first.
     pub missing: Vec<Missing>,
     /// Files that could change a judgement although no rule insists on them, most useful first.
@@ -77,24 +80,20 @@ impl Found {
         let threshold = settings.get(&diagnosis::MIN_RELEVANCE);
         let (suggestions, topics) = by_feedback(diagnosis, prior);
         let rules = diagnosis.rules.iter();
-        let cleared = rules.filter(|rule| rule.outcome == RuleResult::Cleared);
-        let ruled_out = cleared.clone().map(|rule| rule.cause.code().to_owned());
-        let ruled_out = ruled_out.collect();
-        // Nobody suspects a job that succeeded of having failed.
-        let has_failed = job.info.state != JobState::Succeeded;
-        let cleared = cleared.filter(|rule| has_failed || !is_end(rule.cause));
-        let cleared = cleared.map(|rule| Cleared {
-            cause: rule.cause.code().to_owned(),
-            by: rule.text.clone(),
-        });
+        let with = |outcome| {
+            let codes = rules.clone().filter(move |rule| rule.outcome == outcome);
+            codes.map(|rule| rule.cause.code().to_owned()).collect()
+        };
+        let (ruled_out, undecided) = (with(RuleResult::Cleared), with(RuleResult::Abstained));
         Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
             findings: diagnosis.findings.clone(),
             time: Measures::default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
-            cleared: cleared.collect(),
+            cleared: cleared(&diagnosis.rules, job.info.state),
             ruled_out,
+            undecided,
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, unread),
             threshold,
@@ -104,6 +103,19 @@ impl Found {
             topics,
         }
     }
+}
+
+/// Causes that the facts rule out. Nobody suspects a job that succeeded of having failed.
+pub(crate) fn cleared(rules: &[RuleOutcome], state: JobState) -> Vec<Cleared> {
+    let has_failed = state != JobState::Succeeded;
+    let cleared = rules
+        .iter()
+        .filter(|rule| rule.outcome == RuleResult::Cleared && (has_failed || !is_end(rule.cause)));
+    let cleared = cleared.map(|rule| Cleared {
+        cause: rule.cause.code().to_owned(),
+        by: rule.text.clone(),
+    });
+    cleared.collect()
 }
 
 /// Whether a cause is how a job ends.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::facts::{StageFacts, value};
-use job::model::{ColumnStatistics, Edge, Stage, Table};
+use job::model::{ColumnStatistics, Edge, OperatorKind, Stage, Table};
 use report::format::{Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
-use report::{Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
+use report::{Evidence, Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
 use serde::Serialize;
 
 use crate::terms::Terms;
@@ -47,6 +47,9 @@ pub struct TableRow {
     pub rank: usize,
     #[serde(flatten)]
     pub measures: Measures,
+    /// What the lines of `measures` cite.
+    #[serde(skip)]
+    pub evidence: Vec<Evidence>,
 }
 
 /// Where the time of the job went, by stage and kind.
@@ -82,10 +85,7 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
             Some(stage) => text!("，阶段 {stage}", ", {stage}"),
             None => Text::default(),
         };
-        let finding = match &row[0].finding {
-            Some(id) => text!("（{id}）", " ({id})"),
-            None => Text::default(),
-        };
+        let finding = claims(&row, seconds);
         let line = text!(
             "{from}起：{kinds}{stage}，{time}，占 {share}{finding}",
             "from {from}: {kinds}{stage}, {time}, {share}{finding}",
@@ -99,6 +99,30 @@ pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
         measures.say(line, language);
     }
     measures
+}
+
+/// The findings that claim time of a row, in parentheses, each with its seconds unless it claims the whole row.
+fn claims(row: &[&Segment], seconds: f64) -> Text {
+    let mut claimed: Vec<(&str, f64)> = Vec::new();
+    for segment in row {
+        let Some(id) = segment.finding.as_deref() else {
+            continue;
+        };
+        match claimed.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, sum)) => *sum += segment.seconds,
+            None => claimed.push((id, segment.seconds)),
+        }
+    }
+    let claim = |(id, claimed): &(&str, f64)| match *claimed < seconds {
+        true => text!("{id}：{part}", "{id}: {part}", part = Seconds(*claimed)),
+        false => text!("{id}", "{id}"),
+    };
+    let claims: Vec<Text> = claimed.iter().map(claim).collect();
+    let joined = Text::joined(&claims, ["，", ", "]);
+    match claims.is_empty() {
+        true => Text::default(),
+        false => text!("（{claims}）", " ({claims})", claims = joined),
+    }
 }
 
 fn is_same(a: &Segment, b: &Segment) -> bool {
@@ -144,6 +168,13 @@ pub(crate) fn stage(
 ) -> Measures {
     let (stage, facts) = (&job.stages[index], job.stage_facts(index));
     let mut measures = Measures::default();
+    let has_run = !job.never_ran(index);
+    if !has_run {
+        measures.say(
+            text!("没有运行，只有计划", "did not run: only its plan is known"),
+            language,
+        );
+    }
     times(&mut measures, job, stage, &facts, terms, language);
     let path = on_path(account, &stage.name);
     if path > 0.0 {
@@ -154,10 +185,12 @@ pub(crate) fn stage(
         );
         measures.say(text, language);
     }
-    amounts(&mut measures, job, index, &facts, terms, language);
+    if has_run {
+        amounts(&mut measures, job, index, &facts, terms, language);
+    }
     troubles(&mut measures, stage, &facts, language);
     for edge in job.edges_into(index) {
-        exchange(&mut measures, job, edge, language);
+        exchange(&mut measures, job, edge, has_run, language);
     }
     measures
 }
@@ -224,7 +257,10 @@ fn amounts(
     let mut written: Vec<&Edge> = job.edges_out_of(index).collect();
     written.sort_by(|a, b| a.channel.cmp(&b.channel));
     written.dedup_by(|a, b| a.channel == b.channel);
-    let rows_out = sum(written.iter().map(|edge| edge.rows_written));
+    let stage = job.stages[index].operators.iter().enumerate();
+    let outputs = stage.filter(|(_, operator)| operator.kind == OperatorKind::Output);
+    let stored = outputs.map(|(at, _)| value(&facts.operator(at)?.rows));
+    let rows_out = sum(written.iter().map(|edge| edge.rows_written)).or_else(|| sum(stored));
     for (rows, zh, en) in [(rows_in, "输入", "in"), (rows_out, "输出", "out")] {
         if let Some(rows) = rows {
             let text = text!("{zh} {rows}", "{rows} {en}", rows = ROW.count(rows));
@@ -306,7 +342,8 @@ fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language
     }
 }
 
-fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language) {
+/// What a stage reads over a channel; where it never ran, what was written for it.
+fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, is_read: bool, language: Language) {
     let Some(from) = job.stages.get(edge.from) else {
         return;
     };
@@ -325,7 +362,8 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, language: Language)
     amounts.extend(bytes.map(|n| Bytes(n).localize(language)));
     let amounts = match amounts.join(language.select("、", ", ")) {
         none if none.is_empty() => Text::default(),
-        some => text!("：{some}", ": {some}"),
+        some if is_read => text!("：{some}", ": {some}"),
+        some => text!("：已写出 {some}，未读取", ": {some}, written but not read"),
     };
     let (name, kind) = (&from.name, edge.exchange.code());
     let text = text!(
@@ -347,6 +385,7 @@ pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language
         name: table.name.clone(),
         rank,
         measures: inputs.measured(table, false, language),
+        evidence: Vec::new(),
     };
     tables.iter().enumerate().map(row).collect()
 }
@@ -482,4 +521,48 @@ fn of_column(
 fn sum(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let parts: Option<Vec<f64>> = parts.collect();
     parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_short_segments_names_every_finding_that_claims_a_part() {
+        let parts = [
+            (SegmentKind::Read, 90.0, None),
+            (SegmentKind::Sort, 0.2, None),
+            (SegmentKind::Spill, 0.3, Some("F1")),
+            (SegmentKind::Gc, 0.4, Some("F2")),
+            (SegmentKind::Spill, 0.1, Some("F1")),
+            (SegmentKind::Straggler, 9.0, Some("F2")),
+        ];
+        let segment = |(kind, seconds, finding): (SegmentKind, f64, Option<&str>)| Segment {
+            kind,
+            stage: Some("SV1".to_owned()),
+            start_seconds: 0.0,
+            seconds,
+            finding: finding.map(str::to_owned),
+            evidence: Vec::new(),
+        };
+        let account = TimeAccount {
+            segments: parts.map(segment).to_vec(),
+            explained_share: 1.0,
+            avoidable_seconds: None,
+        };
+        for (language, expected) in [
+            (Language::En, ["", " (F1: 400 ms, F2: 400 ms)", " (F2)"]),
+            (
+                Language::Zh,
+                ["", "（F1：400 毫秒，F2：400 毫秒）", "（F2）"],
+            ),
+        ] {
+            let lines = time(&account, language).lines;
+            let claims = lines.iter().map(|line| {
+                let at = line.find(" %").expect("a share") + " %".len();
+                &line[at..]
+            });
+            assert_eq!(claims.collect::<Vec<_>>(), expected, "{lines:#?}");
+        }
+    }
 }

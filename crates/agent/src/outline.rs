@@ -15,7 +15,7 @@ use crate::script;
 use crate::terms::Terms;
 use crate::wording;
 use job::script::Statement;
-use report::{JobSummary, Language, text};
+use report::{Evidence, JobSummary, Language, text};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -95,6 +95,9 @@ pub struct StageRow {
     pub lines: Vec<u32>,
     /// What it did; empty for those of a large job that matter little.
     pub measures: Measures,
+    /// What the lines of `measures` cite.
+    #[serde(skip)]
+    pub evidence: Vec<Evidence>,
     /// Place in the order of relevance, from 0.
     #[serde(skip)]
     pub rank: usize,
@@ -170,9 +173,13 @@ fn stages(job: &Job, diagnosis: &Diagnosis, language: Language) -> Vec<StageRow>
         StageRow {
             name: stage.name.clone(),
             operators: operators.map(|o| operator(o, language)).collect(),
-            vertices: job.vertex_count(index).map(|count| count.value),
+            vertices: job
+                .vertex_count(index)
+                .map(|count| count.value)
+                .filter(|_| !job.never_ran(index)),
             lines: lines.into_iter().collect(),
             measures: Measures::default(),
+            evidence: Vec::new(),
             rank: ranks[index],
         }
     };

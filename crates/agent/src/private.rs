@@ -82,8 +82,7 @@ pub(crate) fn mask(job: &Job) -> Mask {
         words(&mut mask, &script.text);
     }
     for text in job.errors.iter().flat_map(texts_of) {
-        words(&mut mask, text);
-        numbers(&mut mask, text);
+        quoted(&mut mask, text);
     }
     for class in job.codegen.iter().flat_map(|c| &c.classes) {
         class
@@ -92,6 +91,12 @@ pub(crate) fn mask(job: &Job) -> Mask {
             .for_each(|text| words(&mut mask, text));
     }
     mask
+}
+
+/// Adds the words and long numbers of an error, which may quote a row.
+pub(crate) fn quoted(mask: &mut Mask, error: &str) {
+    words(mask, error);
+    numbers(mask, error);
 }
 
 /// Adds the words of quoted code, and the texts and comments in it.

@@ -3,25 +3,37 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use diagnosis::Completeness;
-use report::{Language, Report, RuleResult, Suggestion};
+use diagnosis::{Completeness, Missing};
+use report::{Evidence, Language, MissingInformation, Report, RuleResult, Suggestion};
 
 use crate::code::CodeExcerpt;
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
-use crate::found::{Cleared, Found};
-use crate::measures;
+use crate::found::{self, Found};
+use crate::measures::{self, TableRow};
 use crate::outline::{Outline, ScriptText, StageRow};
 use crate::private;
 use crate::terms::Terms;
+
+/// A question about a run, answered earlier.
+#[derive(Debug, Clone, Copy)]
+pub struct Answered<'a> {
+    pub question: &'a str,
+    pub text: &'a str,
+    /// What the text cites.
+    pub evidence: &'a [Evidence],
+}
 
 /// A saved run, and what is asked about it.
 pub struct SavedRun<'a> {
     pub report: &'a Report,
     /// The question, and its answer by the program; `None` if nothing was asked.
     pub question: Option<(&'a str, MeasuredAnswer)>,
-    /// Earlier questions with their answers, oldest first.
-    pub turns: &'a [(String, String)],
+    /// The conversation so far, oldest question first.
+    pub turns: Vec<Answered<'a>>,
+    /// Why the job failed; masked word by word where names are.
+    pub errors: Vec<String>,
     pub stages: Vec<StageRow>,
+    pub tables: Vec<TableRow>,
     pub script: Option<ScriptText>,
     /// C# that the findings are about.
     pub code: Vec<CodeExcerpt>,
@@ -36,13 +48,7 @@ impl SavedRun<'_> {
     pub fn input(self) -> StepInput {
         let report = self.report;
         let language = report.language;
-        let remembered = |(n, (question, answer)): (usize, &(String, String))| Remembered {
-            step: format!("turn{}", n + 1),
-            title: question.clone(),
-            conclusion: serde_json::Value::Null,
-            text: answer.clone(),
-            lines: vec![answer.clone()],
-        };
+        let memory = self.remembered();
         let mask = self.redact.then(|| self.mask());
         let (question, answer) = self.question.unzip();
         let code = if self.redact { Vec::new() } else { self.code };
@@ -57,10 +63,10 @@ impl SavedRun<'_> {
                 names: self.names.clone(),
                 stages: self.stages,
                 statements: Vec::new(),
-                tables: Vec::new(),
+                tables: self.tables,
                 script: self.script.filter(|_| !self.redact),
                 code,
-                errors: Vec::new(),
+                errors: self.errors,
                 unread: Vec::new(),
                 parsed: Vec::new(),
             },
@@ -69,10 +75,35 @@ impl SavedRun<'_> {
             suggestions: facts.found.suggestions.clone(),
             facts: Arc::new(facts),
             experiences: Vec::new(),
-            memory: self.turns.iter().enumerate().map(remembered).collect(),
+            memory,
             reading: Reading::default(),
             answer,
         }
+    }
+
+    /// The conversation; each piece of evidence is listed with the first answer that cites it, unless the findings or the present
+    /// answer list it.
+    fn remembered(&self) -> Vec<Remembered> {
+        let present = self
+            .question
+            .iter()
+            .flat_map(|(_, answer)| &answer.evidence);
+        let findings = self.report.findings.iter().flat_map(|f| &f.evidence);
+        let mut listed: HashSet<&str> = findings.map(String::as_str).collect();
+        listed.extend(present.map(|e| e.id.as_str()));
+        let mut memory = Vec::new();
+        for (n, turn) in self.turns.iter().enumerate() {
+            let new = turn.evidence.iter().filter(|e| listed.insert(&e.id));
+            memory.push(Remembered {
+                step: format!("turn{}", n + 1),
+                title: turn.question.to_owned(),
+                conclusion: serde_json::Value::Null,
+                text: turn.text.to_owned(),
+                lines: vec![turn.text.to_owned()],
+                evidence: new.cloned().collect(),
+            });
+        }
+        memory
     }
 
     /// What THINK 5 looks at if it advises on one finding only.
@@ -102,15 +133,15 @@ impl SavedRun<'_> {
         let names = self.names.iter().map(|name| (name.as_str(), "name"));
         let of_job = of_job.map(|name| (name.as_str(), "job"));
         let path = std::iter::once((job.path.as_str(), "path"));
-        private::mask_of(names.chain(of_job).chain(path))
+        let mut mask = private::mask_of(names.chain(of_job).chain(path));
+        for error in &self.errors {
+            private::quoted(&mut mask, error);
+        }
+        mask
     }
 }
 
 fn found(report: &Report, language: Language) -> Found {
-    let cleared = report
-        .rules
-        .iter()
-        .filter(|r| r.outcome == RuleResult::Cleared);
     let time = report.time.as_ref();
     let undecided = report
         .rules
@@ -128,14 +159,10 @@ fn found(report: &Report, language: Language) -> Found {
         time: time
             .map(|account| measures::time(account, language))
             .unwrap_or_default(),
-        cleared: cleared
-            .map(|rule| Cleared {
-                cause: rule.cause.code().to_owned(),
-                by: rule.text.clone(),
-            })
-            .collect(),
+        cleared: found::cleared(&report.rules, report.job.state),
         ruled_out: Vec::new(),
-        missing: Vec::new(),
+        undecided: Vec::new(),
+        missing: report.missing_information.iter().map(missing).collect(),
         helpful: Vec::new(),
         completeness: Completeness {
             score: decided,
@@ -147,5 +174,14 @@ fn found(report: &Report, language: Language) -> Found {
         settings: diagnosis::Settings::default(),
         suggestions: report.suggestions.clone(),
         topics: Vec::new(),
+    }
+}
+
+/// How relevant a file is, a report does not say.
+fn missing(information: &MissingInformation) -> Missing {
+    Missing {
+        information: information.clone(),
+        relevance: 0.0,
+        parser: None,
     }
 }

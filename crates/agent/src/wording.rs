@@ -47,6 +47,12 @@ pub(crate) fn names<S: AsRef<str>>(items: &[S], language: Language) -> String {
     Names(items).localize(language)
 }
 
+/// Whether a text cites something by its id.
+pub(crate) fn cites(text: &str, id: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| word == id)
+}
+
 /// A term, and what is said of it.
 pub(crate) fn labeled(term: &str, said: &str, language: Language) -> String {
     format!("{term}{}{said}", language.select("：", ": "))

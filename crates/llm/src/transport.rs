@@ -1,6 +1,8 @@
 //! One request to a model and its outcome, independent of the transport: a server, a transcript, a test.
 
 use futures::future::BoxFuture;
+use report::format::Seconds;
+use report::{Language, Localize};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -134,7 +136,10 @@ pub enum CallError {
 impl CallError {
     pub fn timed_out(deadline: std::time::Duration) -> CallError {
         CallError::Transient {
-            reason: format!("no complete answer within {} s", deadline.as_secs()),
+            reason: format!(
+                "no complete answer within {}",
+                Seconds(deadline.as_secs_f64()).localize(Language::En)
+            ),
             wait: None,
             had_text: true,
         }
@@ -148,4 +153,19 @@ pub trait Transport: Send + Sync {
         chat: &'a Chat,
         pieces: &'a mut (dyn FnMut(Piece<'_>) + Send),
     ) -> BoxFuture<'a, Result<Reply, CallError>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_deadline_under_a_second_is_not_rounded_to_zero() {
+        for (ms, expected) in [(250, "within 250 ms"), (90_000, "within 1 min 30 s")] {
+            let error = CallError::timed_out(Duration::from_millis(ms)).to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Questions about runs: who answers, the run before, and the conversation.
 
-use agent::facts::MeasuredAnswer;
+use agent::facts::{MeasuredAnswer, StepInput};
 use agent::{Observer, Replied};
 use job::Job;
 use report::{Checks, Evidence, ReasonerKind, Report, Usage, say};
@@ -118,7 +118,7 @@ impl Session {
         let reasoners = self.reasoners(&asked.reasoner)?;
         let input = question::input(
             &asked.text,
-            measured.clone(),
+            measured,
             &turns,
             &context,
             asked.reasoner.redact,
@@ -126,7 +126,7 @@ impl Session {
         let services = self.services(reasoners, asked.reasoner.redact, &asked.cancel);
         let replied = agent::reply(&input, &services, observer);
         let replied = self.block_on(replied)?;
-        let answered = answered(asked, &report, measured, replied);
+        let answered = answered(asked, &report, &input, replied);
         let turn = Turn {
             question: answered.question.clone(),
             text: answered.text.clone(),
@@ -147,12 +147,8 @@ impl Session {
     }
 }
 
-fn answered(
-    asked: &Question,
-    report: &Report,
-    measured: MeasuredAnswer,
-    replied: Replied,
-) -> Answered {
+/// The reply, else the program's own answer, with the evidence that it cites.
+fn answered(asked: &Question, report: &Report, input: &StepInput, replied: Replied) -> Answered {
     let Replied {
         reply,
         engine,
@@ -160,12 +156,10 @@ fn answered(
         checks,
         ..
     } = replied;
-    let is_empty = reply.text.trim().is_empty();
-    let text = match is_empty {
-        true => measured.text,
-        false => reply.text,
-    };
-    let all = report.evidence.iter().chain(&measured.evidence);
+    let own = input.answer.iter().map(|answer| answer.text.clone());
+    let text = Some(reply.text).filter(|text| !text.trim().is_empty());
+    let text = text.or_else(|| own.into_iter().next()).unwrap_or_default();
+    let all = report.evidence.iter().chain(input.cited());
     let is_cited = |e: &&Evidence| {
         let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
         reply.evidence.contains(&e.id) || words.any(|word| word == e.id)

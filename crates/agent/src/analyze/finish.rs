@@ -9,6 +9,7 @@ use super::Analysis;
 use super::run::Run;
 use crate::conclusion::Reply;
 use crate::step::StepId;
+use crate::wording::cites;
 
 impl Run<'_> {
     /// The report as far as the rules make it: no steps, no experience, no answer.
@@ -87,7 +88,7 @@ impl Run<'_> {
         let new: Vec<Evidence> = measured
             .evidence
             .into_iter()
-            .filter(|e| !known(&e.id) && cites(&answer, &e.id))
+            .filter(|e| !known(&e.id) && refers(&answer, &e.id))
             .collect();
         report.evidence.extend(new);
         report.answer = Some(answer);
@@ -95,9 +96,8 @@ impl Run<'_> {
 }
 
 /// Whether an answer refers to some evidence, in its text or its list.
-fn cites(answer: &Answer, id: &str) -> bool {
-    let mut words = answer.text.split(|c: char| !c.is_ascii_alphanumeric());
-    answer.evidence.iter().any(|e| e == id) || words.any(|word| word == id)
+fn refers(answer: &Answer, id: &str) -> bool {
+    answer.evidence.iter().any(|e| e == id) || cites(&answer.text, id)
 }
 
 /// Marks the chunks that a conclusion or a suggestion cites.

@@ -104,6 +104,7 @@ impl Notebook {
             conclusion: step.conclusion.clone(),
             text: step.text.clone(),
             lines: memory::lines(&step.id, &step.conclusion, &step.text, self.language),
+            evidence: Vec::new(),
         };
         self.steps.values().map(remembered).collect()
     }

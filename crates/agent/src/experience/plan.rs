@@ -6,7 +6,7 @@ use indexer::{Filter, Section};
 
 use crate::facts::Facts;
 use crate::step::StepId;
-use report::{Cause, Finding, MissingInformation};
+use report::{Finding, MissingInformation, Verdict};
 
 /// Findings whose causes each get a search; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
@@ -41,7 +41,7 @@ pub(super) struct Topic {
     pub(super) prefer: Filter,
 }
 
-/// The topics of a step: what was found, what is still open. Hypotheses are only about what is open.
+/// The topics of a step: what was found, and the causes whose rules lack information. Hypotheses are only about what is open.
 pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     if step != StepId::Hypotheses {
@@ -53,19 +53,20 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
     }
     let is_about_gaps = matches!(step, StepId::Completeness | StepId::Hypotheses);
     if is_about_gaps || topics.is_empty() {
-        let mut causes: Vec<Cause> = gaps(facts).flat_map(|m| m.would_decide.clone()).collect();
-        causes.sort_unstable();
-        causes.dedup();
-        let causes: Vec<String> = causes.iter().map(|c| c.code().to_owned()).collect();
+        let undecided = |cause: &String| facts.found.undecided.contains(cause);
+        let causes = gaps(facts).flat_map(|m| m.would_decide.iter().map(|c| c.code().to_owned()));
+        let causes: BTreeSet<String> = causes.filter(undecided).collect();
         if !causes.is_empty() {
-            topics.push(in_general(step, causes, facts));
+            topics.push(in_general(step, causes.into_iter().collect(), facts));
+        } else if topics.is_empty() && facts.found.verdict == Verdict::InsufficientInformation {
+            topics.push(in_general(step, Vec::new(), facts));
         }
     }
     topics
 }
 
 /// The topic of a step about some causes, or about jobs in general: by the user's question and what is missing.
-pub(super) fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> Topic {
+fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> Topic {
     let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
     parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
     parts.extend(causes.iter().map(|cause| words(cause)));

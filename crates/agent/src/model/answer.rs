@@ -10,6 +10,7 @@ use crate::conclusion::{Conclusion, FileRequest};
 use crate::schema;
 use crate::step::StepId;
 use crate::tools::Check;
+use report::{Language, text};
 
 /// Deepest nesting that is handed to the repair; conclusions nest five levels.
 const MAX_DEPTH: usize = 64;
@@ -28,10 +29,10 @@ pub(super) struct Read {
 /// Reads the conclusions of some steps.
 ///
 /// # Errors
-/// Short lines that say what is wrong, for a turn of repair.
-pub(super) fn read(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
+/// Short lines in the language of the run that say what is wrong, for a turn of repair.
+pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<Read, Vec<String>> {
     let answer = without_thoughts(text);
-    let faults = match read_json(steps, answer) {
+    let faults = match read_json(steps, answer, language) {
         Ok(read) => return Ok(read),
         Err(faults) => faults,
     };
@@ -51,9 +52,13 @@ pub(super) fn read(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
 /// that ends the step, or plain words, which are its basis.
 ///
 /// # Errors
-/// Short lines that say what is wrong, for a turn of repair.
-pub(super) fn read_beside_tools(steps: &[StepId], text: &str) -> Result<Read, Vec<String>> {
-    let faults = match read(steps, text) {
+/// Short lines in the language of the run that say what is wrong, for a turn of repair.
+pub(super) fn read_beside_tools(
+    steps: &[StepId],
+    text: &str,
+    language: Language,
+) -> Result<Read, Vec<String>> {
+    let faults = match read(steps, text, language) {
         Ok(read) => return Ok(read),
         Err(faults) => faults,
     };
@@ -77,13 +82,13 @@ pub(super) fn read_beside_tools(steps: &[StepId], text: &str) -> Result<Read, Ve
     })
 }
 
-fn read_json(steps: &[StepId], answer: &str) -> Result<Read, Vec<String>> {
+fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read, Vec<String>> {
     let mut faults = Vec::new();
     for candidate in candidates(answer) {
         let Some((value, repaired)) = parse(candidate) else {
             continue;
         };
-        match conclude(steps, value) {
+        match conclude(steps, value, language) {
             Ok(conclusions) => {
                 return Ok(Read {
                     conclusions,
@@ -95,7 +100,8 @@ fn read_json(steps: &[StepId], answer: &str) -> Result<Read, Vec<String>> {
         }
     }
     if faults.is_empty() {
-        faults.push("the answer holds no JSON object".to_owned());
+        let fault = text!("回答中没有 JSON 对象", "the answer holds no JSON object");
+        faults.push(fault.into(language));
     }
     Err(faults)
 }
@@ -187,26 +193,35 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-fn conclude(steps: &[StepId], value: Value) -> Result<Vec<Conclusion>, Vec<String>> {
+fn conclude(
+    steps: &[StepId],
+    value: Value,
+    language: Language,
+) -> Result<Vec<Conclusion>, Vec<String>> {
     match steps {
-        [step] => Ok(vec![one(*step, value)?]),
+        [step] => Ok(vec![one(*step, value, language)?]),
         _ => {
             let Value::Object(mut parts) = value else {
-                return Err(vec!["not an object".to_owned()]);
+                return Err(vec![text!("不是对象", "not an object").into(language)]);
             };
             let mut part = |step: &StepId| match parts.remove(step.id()) {
-                Some(value) => one(*step, value),
-                None => Err(vec![format!("`{}` is missing", step.id())]),
+                Some(value) => one(*step, value, language),
+                None => {
+                    let id = step.id();
+                    Err(vec![
+                        text!("缺少 `{id}`", "`{id}` is missing").into(language),
+                    ])
+                }
             };
             steps.iter().map(&mut part).collect()
         }
     }
 }
 
-fn one(step: StepId, mut value: Value) -> Result<Conclusion, Vec<String>> {
+fn one(step: StepId, mut value: Value, language: Language) -> Result<Conclusion, Vec<String>> {
     let schema = schema::accepted(step);
     fill_gaps(&mut value, schema);
-    let mut errors = validate::faults(&value, schema);
+    let mut errors = validate::faults(&value, schema, language);
     errors.truncate(ERRORS_QUOTED);
     if !errors.is_empty() {
         return Err(errors);
@@ -241,6 +256,24 @@ fn add_missing(map: &mut Map<String, Value>, properties: &Map<String, Value>) {
             map.insert(name.clone(), Value::Array(Vec::new()));
         } else if types.as_array().is_some_and(|t| t.contains(&"null".into())) {
             map.insert(name.clone(), Value::Null);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_named_in_the_language_of_the_run() {
+        let both = [StepId::Classify, StepId::KeyCode];
+        for answer in ["none", "{}", "{\"think1\": 5}"] {
+            for language in [Language::Zh, Language::En] {
+                let faults = read(&both, answer, language).expect_err("it is faulty");
+                for fault in faults {
+                    assert_eq!(Language::of(&fault), language, "{answer}: {fault}");
+                }
+            }
         }
     }
 }

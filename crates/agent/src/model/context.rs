@@ -18,7 +18,7 @@ use crate::outline::StageRow;
 use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
-use crate::wording::shorten;
+use crate::wording::{cites, shorten};
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::format::cut;
@@ -382,9 +382,7 @@ impl Fitting {
                 self.tables_left += dropped;
                 dropped > 0
             }
-            Cut::FurtherFiles if uses("missing") => {
-                keep(&mut self.facts_mut().outline.unread, ROWS)
-            }
+            Cut::FurtherFiles if uses("files") => keep(&mut self.facts_mut().outline.unread, ROWS),
             Cut::Code if uses("code") => keep(&mut self.facts_mut().outline.code, 0),
             Cut::Script if uses("script") => self.facts_mut().outline.script.take().is_some(),
             _ => false,
@@ -441,17 +439,19 @@ impl Fitting {
         dropped > 0
     }
 
-    /// Keeps three facts per finding: what it is, where, and compared with what.
+    /// Keeps three facts per finding: what it is, where, and compared with what. Those that earlier conclusions cite remain too.
     fn keep_evidence(&mut self) -> bool {
+        let StepInput { facts, memory, .. } = &mut self.input;
+        let lines = memory.iter().flat_map(|m| &m.lines);
         let Found {
             findings, evidence, ..
-        } = &mut self.facts_mut().found;
+        } = &mut Arc::make_mut(facts).found;
         let before = evidence.len();
         let first = |id: &String| {
             let mut kept = findings.iter().flat_map(|f| f.evidence.iter().take(3));
             kept.any(|e| e == id)
         };
-        evidence.retain(|e| first(&e.id));
+        evidence.retain(|e| first(&e.id) || lines.clone().any(|line| cites(line, &e.id)));
         evidence.len() < before
     }
 }
@@ -482,14 +482,16 @@ fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
             "job findings time stages tables script code cleared experience memory"
         }
         StepId::Completeness => {
-            "job findings time stages tables missing suggestions excerpts experience memory"
+            "job findings time stages tables missing files suggestions excerpts experience memory"
         }
         StepId::Advice => {
-            "job findings time cleared stages tables script code suggestions excerpts experience memory answer"
+            "job findings time cleared stages tables script code suggestions missing excerpts experience memory answer"
         }
-        StepId::Answer => "job findings time stages script code suggestions cleared memory answer",
+        StepId::Answer => {
+            "job findings time stages tables script code suggestions cleared missing answer turns"
+        }
         StepId::Hypotheses => {
-            "job findings time stages tables script code cleared missing excerpts experience memory"
+            "job findings time stages tables script code cleared missing files excerpts experience memory"
         }
     };
     parts.split(' ')

@@ -128,6 +128,7 @@ mod tests {
             measures: Measures {
                 lines: vec!["1.2 M rows, 3.4 GiB".to_owned(); 10],
             },
+            evidence: Vec::new(),
         };
         (0..n).map(row).collect()
     }

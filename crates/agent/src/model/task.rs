@@ -334,16 +334,16 @@ impl<'a> Call<'a> {
         }
         let mut reply = first;
         let mut repaired = false;
-        let steps = self.task.steps;
+        let (steps, language) = (self.task.steps, self.language());
         let reader = if self.form(false).tools {
             answer::read_beside_tools
         } else {
             answer::read
         };
-        let is_whole = |text: &str| reader(steps, text).is_ok_and(|read| !read.repaired);
+        let is_whole = |text: &str| reader(steps, text, language).is_ok_and(|read| !read.repaired);
         let is_cut = reply.finish == Finish::Length && !is_whole(&reply.text);
         let has_long_text = |text: &str| {
-            let read = reader(steps, text);
+            let read = reader(steps, text, language);
             let mut texts = read.iter().flat_map(|read| &read.conclusions);
             texts.any(|conclusion| is_long(conclusion.text()))
         };
@@ -362,7 +362,7 @@ impl<'a> Call<'a> {
                 Ok(_) | Err(_) => {}
             }
         }
-        let read = match reader(steps, &reply.text) {
+        let read = match reader(steps, &reply.text, language) {
             Ok(read) => read,
             Err(faults) => {
                 repaired = true;
@@ -373,7 +373,7 @@ impl<'a> Call<'a> {
                 if let Some(calls) = reply.calls {
                     return Ok(self.called(&reply.text, calls));
                 }
-                reader(steps, &reply.text).map_err(|faults| ReasonerError::Unusable {
+                reader(steps, &reply.text, language).map_err(|faults| ReasonerError::Unusable {
                     provider: self.model.name(),
                     reason: faults.join("; "),
                 })?

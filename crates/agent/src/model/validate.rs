@@ -1,67 +1,96 @@
 //! Checks an answer against a schema of [`schema`](crate::schema). It knows only the keywords that those schemas use;
 //! a general validator took a tenth of the program's build time.
 
+use report::{Language, Text, text};
 use serde_json::Value;
 
 /// What is wrong with a value, each with its place as a JSON pointer.
-pub(super) fn faults(value: &Value, schema: &Value) -> Vec<String> {
+pub(super) fn faults(value: &Value, schema: &Value, language: Language) -> Vec<String> {
     let mut faults = Vec::new();
     check(value, schema, "", &mut faults);
-    faults
+    let place = |(place, fault): (String, Text)| {
+        let fault = match place.is_empty() {
+            true => fault,
+            false => text!("{place}：{fault}", "{place}: {fault}", fault = fault),
+        };
+        fault.into(language)
+    };
+    faults.into_iter().map(place).collect()
 }
 
-fn check(value: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
-    let mut fault = |message: String| {
-        faults.push(match place {
-            "" => message,
-            _ => format!("{place}: {message}"),
-        });
-    };
+fn is_valid(value: &Value, schema: &Value) -> bool {
+    let mut faults = Vec::new();
+    check(value, schema, "", &mut faults);
+    faults.is_empty()
+}
+
+/// Adds each fault with its place.
+fn check(value: &Value, schema: &Value, place: &str, faults: &mut Vec<(String, Text)>) {
+    let mut fault = |fault: Text| faults.push((place.to_owned(), fault));
     let types: Vec<&str> = match &schema["type"] {
         Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect(),
     };
     if !types.is_empty() && !types.iter().any(|name| has_type(value, name)) {
         let plural = if types.len() > 1 { "types" } else { "type" };
-        return fault(format!("value is not of {plural} {}", quoted(&types)));
+        let types = quoted(&types);
+        return fault(text!(
+            "值的类型不是 {types}",
+            "value is not of {plural} {types}",
+            types = types
+        ));
     }
     if let Some(allowed) = schema["enum"].as_array()
         && !allowed.contains(value)
     {
         let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
-        fault(format!("value is not one of {}", quoted(&names)));
+        fault(text!(
+            "值不是 {names} 之一",
+            "value is not one of {names}",
+            names = quoted(&names)
+        ));
     }
     if let Some(expected) = schema.get("const")
         && expected != value
     {
-        fault(format!("value was expected to be {expected}"));
+        let expected = expected.to_string();
+        fault(text!(
+            "值应为 {expected}",
+            "value was expected to be {expected}"
+        ));
     }
     for (keyword, most) in [("anyOf", usize::MAX), ("oneOf", 1)] {
         let Some(options) = schema[keyword].as_array() else {
             continue;
         };
-        let fitting = options.iter().filter(|o| self::faults(value, o).is_empty());
+        let fitting = options.iter().filter(|o| is_valid(value, o));
         match fitting.count() {
-            0 => fault(format!(
+            0 => fault(text!(
+                "值不符合 '{keyword}' 列出的任何一种 schema",
                 "value is not valid under any of the schemas listed in the '{keyword}' keyword"
             )),
-            n if n > most => fault(
+            n if n > most => fault(text!(
+                "值符合 'oneOf' 列出的多种 schema",
                 "value is valid under more than one of the schemas listed in the 'oneOf' keyword"
-                    .to_owned(),
-            ),
+            )),
             _ => {}
         }
     }
     for name in schema["required"].as_array().into_iter().flatten() {
         if value.is_object() && name.as_str().is_some_and(|name| value.get(name).is_none()) {
-            fault(format!("{name} is a required property"));
+            let name = name.to_string();
+            fault(text!(
+                "缺少必需的属性 {name}",
+                "{name} is a required property"
+            ));
         }
     }
     for (name, inner) in value.as_object().into_iter().flatten() {
         match schema["properties"].get(name) {
             Some(schema) => check(inner, schema, &format!("{place}/{name}"), faults),
             None if schema["additionalProperties"] == false => {
-                faults.push(format!("{place}/{name}: this property is not allowed"));
+                let fault = text!("不允许有这个属性", "this property is not allowed");
+                faults.push((format!("{place}/{name}"), fault));
             }
             None => {}
         }
@@ -88,9 +117,9 @@ fn has_type(value: &Value, name: &str) -> bool {
     }
 }
 
-fn quoted(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    names.join(", ")
+fn quoted(names: &[&str]) -> Text {
+    let names = names.iter().map(|name| text!("\"{name}\"", "\"{name}\""));
+    Text::joined(&names.collect::<Vec<_>>(), ["、", ", "])
 }
 
 #[cfg(test)]
@@ -151,7 +180,27 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(faults(&value, &schema), expected, "{value}");
+            assert_eq!(faults(&value, &schema, Language::En), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_chinese_run_is_told_in_chinese() {
+        let schema = json!({
+            "type": "object", "required": ["kind"], "additionalProperties": false,
+            "properties": {
+                "kind": { "enum": ["a", "b"] }, "exact": { "const": 1 },
+                "part": { "anyOf": [{ "type": "null" }, { "type": "string" }] },
+                "form": { "oneOf": [{ "type": "integer" }, { "type": "number" }] },
+            },
+        });
+        let wrong = json!({ "kind": "c", "exact": 2, "part": 1, "form": 1, "other": 1 });
+        for value in [json!(5), json!({}), wrong] {
+            let faults = faults(&value, &schema, Language::Zh);
+            assert!(!faults.is_empty());
+            for fault in faults {
+                assert_eq!(Language::of(&fault), Language::Zh, "{fault}");
+            }
         }
     }
 

@@ -73,8 +73,10 @@ fn input(of: &Given) -> StepInput {
     SavedRun {
         report: &report,
         question: None,
-        turns: &[],
+        turns: Vec::new(),
+        errors: Vec::new(),
         stages: Vec::new(),
+        tables: Vec::new(),
         script: Some(ScriptText {
             file: "job.script".to_owned(),
             text: script,

@@ -7,7 +7,7 @@ use agent::Request;
 use agent::model::DryRun;
 use indexer::{Chunk, Kind, Section};
 use llm::{Profile, Provider};
-use report::{Language, Report, RuleResult};
+use report::{Language, Report, RuleResult, Verdict};
 use testkit::knowledge::index;
 
 use crate::support::{self, *};
@@ -142,6 +142,12 @@ impl Measured {
             });
             usize::from(holds)
         };
+        if report.verdict == Verdict::Healthy {
+            if !lists.is_empty() {
+                self.faults.push(format!("{name}: not needed {lists:#?}"));
+            }
+            return;
+        }
         let (cause, fix) = (
             count("think3", Section::Cause),
             count("think5", Section::Fix),

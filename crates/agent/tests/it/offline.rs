@@ -61,7 +61,9 @@ async fn section_3_the_five_steps_conclude_with_experience_within_their_bounds()
         for step in &report.steps {
             let experienced = report.experiences.iter().any(|e| e.step == step.id);
             let concluded = step.conclusion.is_object() && !step.text.is_empty();
-            assert!(concluded && experienced, "{case} {}", step.id);
+            // Nothing is to be looked up about a job that has no problem.
+            let needed = report.verdict != Verdict::Healthy;
+            assert!(concluded && experienced == needed, "{case} {}", step.id);
         }
         for read in &report.files_read {
             let round = report.files_read.iter().filter(|f| f.round == read.round);

@@ -58,7 +58,7 @@ async fn a_request_ends_in_time_with_all_its_retries() {
     profile.timeout_seconds = Some(1.0);
     let started = Instant::now();
     let report = run(&healthy(), Setting::with(asking(&profile)).or_offline()).await;
-    contains(report.fallback(), ["no complete answer within 1 s"]);
+    contains(report.fallback(), ["no complete answer within 1.0 s"]);
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 

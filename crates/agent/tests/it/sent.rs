@@ -7,7 +7,8 @@ use agent::saved::SavedRun;
 use agent::{Reasoner, Request, Silent};
 use llm::transport::MARK;
 use llm::{LlmOptions, Profile, Provider};
-use report::{Language, Report};
+use report::{Language, ReasonerKind, Report};
+use runs::question::{self, Asked};
 use serde_json::{Value, json};
 use testkit::llm::think::{plain, step_of};
 use testkit::llm::{Recorded, Server, Turn};
@@ -130,7 +131,7 @@ async fn code_is_shortened_before_it_is_dropped() {
         )
     };
     let (whole, _, _) = lines(None).await;
-    let (few, shown, cuts) = lines(Some(7_000)).await;
+    let (few, shown, cuts) = lines(Some(7_200)).await;
     assert!(shown && few < whole, "{few} of {whole}: {cuts}");
     assert!(
         cuts.contains("code away from the lines that matter"),
@@ -301,8 +302,10 @@ async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
         let saved = SavedRun {
             report: &outcome.report,
             question: Some(("why did it fail?", MeasuredAnswer::default())),
-            turns: &[],
+            turns: Vec::new(),
+            errors: vec!["E_USER: bad row 4294967311 of Kunde".to_owned()],
             stages: Vec::new(),
+            tables: Vec::new(),
             script: None,
             code: outcome.summary.code.clone(),
             names: Vec::new(),
@@ -323,6 +326,107 @@ async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
             !redact,
             "{prompt}"
         );
+        for word in ["4294967311", "Kunde"] {
+            assert_eq!(prompt.contains(word), !redact, "{word}: {prompt}");
+        }
+    }
+}
+
+/// The prompt of a question about a saved run.
+async fn asked(
+    outcome: &Outcome,
+    profile: Profile,
+    turns: &[question::Turn],
+    redact: bool,
+) -> Preview {
+    let run = Asked::new(&outcome.report, &outcome.summary, &|| None, &[]);
+    let measured = question::answer("why is it slow?", &[], &run);
+    let input = question::input("why is it slow?", measured, turns, &run, redact);
+    let dry = DryRun::new(profile);
+    let previews = dry.previews();
+    let setting = Setting {
+        redact,
+        ..Setting::with(dry)
+    };
+    let replied = agent::reply(&input, &services(setting), &mut Silent).await;
+    replied.expect("an answer");
+    let previews = previews.lock().expect("it is over");
+    of_step(&previews, "answer").clone()
+}
+
+#[tokio::test]
+async fn a_question_about_a_saved_run_sees_why_it_failed_and_what_was_ruled_out() {
+    let profile = || Profile::new(Provider::OpenAi, "gpt-4o");
+    let failed = analyzed("user-code-failure", Offline, Language::En, false).await;
+    let error = "error: E_RUNTIME_USER_UNHANDLED_EXCEPTION: ";
+    let prompt = asked(&failed, profile(), &[], false).await.user;
+    assert!(prompt.contains(error), "{prompt}");
+    let healthy = analyzed("healthy", Offline, Language::En, false).await;
+    let prompt = asked(&healthy, profile(), &[], false).await.user;
+    assert!(prompt.contains("\nqueue.wait: "), "{prompt}");
+    for end in ["failure.user_code", "failure.compile", "failure.limit"] {
+        assert!(!prompt.contains(end), "{end}: {prompt}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_answer_cites_stays_in_a_small_context() {
+    let outcome = analyzed("user-code-failure", Offline, Language::En, false).await;
+    let cited = outcome.report.findings[0]
+        .evidence
+        .last()
+        .expect("evidence");
+    let turn = question::Turn {
+        question: "which vertex?".to_owned(),
+        text: format!("One of the stage [{cited}]."),
+        evidence: outcome
+            .report
+            .evidence_of(std::slice::from_ref(cited))
+            .cloned()
+            .collect(),
+        reasoner: ReasonerKind::Llm,
+        created_at: "2026-11-23T00:00:00Z".to_owned(),
+    };
+    let mut profile = Profile::new(Provider::OpenAi, "gpt-4o");
+    profile.context_tokens = Some(1_000);
+    let Preview { user, cuts, .. } = asked(&outcome, profile, &[turn], false).await;
+    assert!(cuts.iter().any(|cut| cut == "minor evidence"), "{cuts:?}");
+    assert!(user.contains(&format!("\n{cited} ")), "{user}");
+}
+
+#[tokio::test]
+async fn advice_sees_what_is_missing_and_what_it_would_decide() {
+    for (language, decides, rounds) in [
+        (Language::En, "Needed to check for ", "rounds so far"),
+        (Language::Zh, "补齐后可判断：", "已进行"),
+    ] {
+        let case = "withheld-join-hot-key-skew";
+        let previews = previews(case, None, language, false).await;
+        let advice = &of_step(&previews, "think5").user;
+        assert!(advice.contains(decides), "{advice}");
+        assert!(
+            !advice.contains(rounds),
+            "only THINK 4 asks for files: {advice}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_stage_that_never_ran_is_said_not_to_have_run() {
+    for (language, expected) in [
+        (Language::En, "SV2_Aggregate: operators "),
+        (Language::Zh, "SV2_Aggregate：算子 "),
+    ] {
+        let previews = previews("user-code-failure", None, language, false).await;
+        let prompt = &of_step(&previews, "think1").user;
+        let (_, stage) = prompt
+            .split_once(expected)
+            .expect("the stage without vertices");
+        let lines: Vec<&str> = stage.lines().skip(1).take(2).collect();
+        let did_not_run = language.select("没有运行", "did not run");
+        let unread = language.select("未读取", "not read");
+        assert!(lines[0].contains(did_not_run), "{lines:?}");
+        assert!(lines[1].ends_with(unread), "{lines:?}");
     }
 }
 

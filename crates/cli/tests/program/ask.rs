@@ -106,12 +106,44 @@ fn a_model_sees_the_programs_answer_and_the_earlier_turns_and_is_checked() {
     contains(
         second,
         [
-            "### Why is SV3_Combine_Reduce so slow?",
+            "## Earlier questions and their answers",
+            "Why is SV3_Combine_Reduce so slow?",
             "The hot key costs most of the time [E1]",
             "And what would you do first?",
             "SKEWJOIN",
         ],
     );
+}
+
+/// The id at the end of the line of the prompt that begins so.
+fn cited(request: &Recorded, line: &str) -> String {
+    let prompt = request.prompt();
+    let mut lines = prompt.lines().map(|line| line.trim_start_matches("  - "));
+    let line = lines.find(|shown| shown.starts_with(line)).expect(line);
+    let (_, id) = line.rsplit_once('[').expect("it cites something");
+    id.trim_end_matches("].").to_owned()
+}
+
+#[test]
+fn a_model_may_cite_what_it_sees_of_a_stage_and_the_next_turn_lists_it() {
+    let server = Server::start([]).rule(|request| {
+        let id = cited(request, "SV1_Extract_Split takes 43 s");
+        let text = format!("SV1_Extract_Split takes 43 s [{id}].");
+        let reply = serde_json::json!({ "text": text, "evidence": [id] });
+        Some(Turn::json(&reply))
+    });
+    let user = configured(&server);
+    analyzed(&user);
+    let question = "Why is SV3_Combine_Reduce so slow?";
+    let answered = ask(&user, question, "--format json").json();
+    let evidence = &answered["evidence"][0];
+    let text = evidence["text"].as_str().expect("it is given");
+    assert!(text.starts_with("SV1_Extract_Split takes 43 s"), "{text}");
+    assert_eq!(answered["checks"]["dropped"], 0);
+    ask(&user, "And what would you do first?", "").text();
+    let second = server.requests().pop().expect("a request");
+    let id = evidence["id"].as_str().expect("an id");
+    contains(second.prompt(), [format!("\n{id} {text}").as_str()]);
 }
 
 #[test]

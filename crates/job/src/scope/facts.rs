@@ -60,9 +60,26 @@ impl Job {
         })
     }
 
-    /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics.
+    /// Whether no vertex of a stage began: the statistics count none, and there are no events. Of such a stage only the plan is known.
+    pub fn never_ran(&self, index: usize) -> bool {
+        let Some((stage, summary)) = self
+            .stages
+            .get(index)
+            .and_then(|stage| Some((stage, stage.summary.as_ref()?)))
+        else {
+            return false;
+        };
+        let stated = stated(&stage.name, summary);
+        let none = |n: &Option<Measured>| value(n).is_none_or(|n| n == 0.0);
+        let attempts = [&stated.succeeded, &stated.failed, &stated.revoked];
+        let has_events = stage.runs.as_ref().is_some_and(|r| !r.runs.is_empty());
+        stated.succeeded.is_some() && attempts.into_iter().all(none) && !has_events
+    }
+
+    /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics. `None` for a stage that
+    /// never ran, whose statistics have zeros.
     pub fn bytes_read_per_vertex(&self, index: usize) -> Option<Derived<Spread>> {
-        let stage = self.stages.get(index)?;
+        let stage = self.stages.get(index).filter(|_| !self.never_ran(index))?;
         let runs = stage.runs.as_ref();
         let of_events = runs
             .and_then(|runs| Spread::of_runs(runs, &runs.bytes_read, |run| run.bytes_read as i64));

@@ -1,7 +1,7 @@
 //! Simulated cluster folders: every number against the file it comes from, every operator against
 //! its script line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use job::Job;
 use job::model::{DiagnosticSeverity, FileKind, Operator, OperatorKind};
@@ -196,4 +196,14 @@ fn only_cut_files_have_faults() {
         assert_eq!(unread, None, "{name}");
         assert!(job.info.elapsed_seconds.is_some(), "{name}");
     });
+}
+
+#[test]
+fn a_stage_that_never_ran_has_read_nothing_that_was_measured() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
+    let job = job::load(&cases.join("user-code-failure/job")).expect("a job");
+    let read = |stage| job.bytes_read_per_vertex(stage).map(|d| d.value.total);
+    let ran = |stage| !job.never_ran(stage) && read(stage).is_some_and(|bytes| bytes > 0.0);
+    let never_ran = |stage| job.never_ran(stage) && read(stage).is_none();
+    assert!(ran(0) && never_ran(1), "{:?} {:?}", read(0), read(1));
 }

@@ -1,16 +1,18 @@
 //! What a language model is given of a saved run, next to the program's answer.
 
+use std::cmp::Reverse;
+
 use agent::facts::{MeasuredAnswer, StepInput};
+use agent::measures::{Measures, TableRow};
 use agent::outline::{ScriptText, StageRow, ranks};
-use agent::saved::SavedRun;
-use report::Report;
+use agent::saved::{Answered, SavedRun};
+use report::format::Names;
+use report::{Evidence, Language, Localize, Report, text};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, stage};
-use crate::RunSummary;
-
-/// Stages that are described, longest first.
-const STAGES: usize = 40;
+use super::said::{self, Said};
+use super::{Asked, stage, thing};
+use crate::{InputSummary, OperatorSummary, RunSummary};
 
 /// One question about a run with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,7 +20,7 @@ pub struct Turn {
     pub question: String,
     pub text: String,
     /// What the text cites.
-    pub evidence: Vec<report::Evidence>,
+    pub evidence: Vec<Evidence>,
     /// `offline` or `llm`.
     pub reasoner: report::ReasonerKind,
     /// RFC 3339, UTC.
@@ -33,14 +35,25 @@ pub fn input(
     run: &Asked<'_>,
     redact: bool,
 ) -> StepInput {
-    let turns: Vec<(String, String)> = turns
-        .iter()
-        .map(|t| (t.question.clone(), t.text.clone()))
-        .collect();
-    saved(run, Some((question, answer)), &turns, redact).input()
+    let known: Vec<Evidence> = run.cited.iter().chain(&answer.evidence).cloned().collect();
+    let run = Asked::new(run.report, run.summary, run.earlier, &known);
+    let turns = turns.iter().map(|turn| Answered {
+        question: &turn.question,
+        text: &turn.text,
+        evidence: &turn.evidence,
+    });
+    let mut next = Some(said::next(&run));
+    let saved = SavedRun {
+        question: Some((question, answer)),
+        turns: turns.collect(),
+        stages: stages(&run, &mut next),
+        tables: tables(&run, &mut next),
+        ..saved(&run, redact)
+    };
+    saved.input()
 }
 
-/// What THINK 5 looks at if it advises on one finding of a run.
+/// What THINK 5 looks at if it advises on one finding of a run. It may cite what the report has, as its readers have no more.
 pub fn advice_input(
     report: &Report,
     summary: &RunSummary,
@@ -49,21 +62,24 @@ pub fn advice_input(
 ) -> StepInput {
     let no_earlier = || None;
     let run = Asked::new(report, summary, &no_earlier, &[]);
-    saved(&run, None, &[], redact).about(finding)
+    let saved = SavedRun {
+        stages: stages(&run, &mut None),
+        tables: tables(&run, &mut None),
+        ..saved(&run, redact)
+    };
+    saved.about(finding)
 }
 
-fn saved<'a>(
-    run: &Asked<'a>,
-    question: Option<(&'a str, MeasuredAnswer)>,
-    turns: &'a [(String, String)],
-    redact: bool,
-) -> SavedRun<'a> {
+/// The run, without its stages, its inputs and a question.
+fn saved<'a>(run: &Asked<'a>, redact: bool) -> SavedRun<'a> {
     let script = run.summary.script.as_ref();
     SavedRun {
         report: run.report,
-        question,
-        turns,
-        stages: stages(run),
+        question: None,
+        turns: Vec::new(),
+        errors: run.summary.error.iter().cloned().collect(),
+        stages: Vec::new(),
+        tables: Vec::new(),
         script: script.map(|s| ScriptText {
             file: s.file.clone(),
             text: s.text.clone(),
@@ -74,26 +90,72 @@ fn saved<'a>(
     }
 }
 
-fn stages(run: &Asked<'_>) -> Vec<StageRow> {
+/// The stages of the run, described with evidence that is numbered from `next`, if they are to cite any. Those of findings matter most,
+/// then those that run longest: a prompt shows as many as it has room for.
+fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
     let summary = run.summary;
     let mut order: Vec<usize> = (0..summary.stages.len()).collect();
-    let busy = |at: &usize| summary.stages[*at].busy_ms.unwrap_or(0.0);
-    order.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
+    let weight = |at: &usize| {
+        let stage = &summary.stages[*at];
+        let is_found = stage::findings(run, stage).next().is_some();
+        (is_found, stage.busy_ms.unwrap_or(0.0))
+    };
+    order.sort_by(|a, b| {
+        let (a, b) = (weight(a), weight(b));
+        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+    });
     let ranks = ranks(&order);
-    let row = |(at, s): (usize, &crate::StageSummary)| StageRow {
-        name: s.name.clone(),
-        operators: s
-            .operators
-            .iter()
-            .map(|o| crate::with_keys(&o.id, &o.keys))
-            .collect(),
-        vertices: s.vertices,
-        lines: s.lines.clone(),
-        measures: match ranks[at] < STAGES {
-            true => stage::described(run, at),
-            false => Default::default(),
-        },
-        rank: ranks[at],
+    let row = |(at, s): (usize, &crate::StageSummary)| {
+        let describe = |said: &mut Said<'_>| stage::describe(said, run, at);
+        let (measures, evidence) = described(run, next, describe);
+        let operators = s.operators.iter().map(|o| operator(o, run.report.language));
+        StageRow {
+            name: s.name.clone(),
+            operators: operators.collect(),
+            vertices: s.vertices,
+            lines: s.lines.clone(),
+            measures,
+            evidence,
+            rank: ranks[at],
+        }
     };
     summary.stages.iter().enumerate().map(row).collect()
+}
+
+/// What is said about one thing, and the evidence that it cites.
+fn described(
+    run: &Asked<'_>,
+    next: &mut Option<usize>,
+    describe: impl FnOnce(&mut Said<'_>),
+) -> (Measures, Vec<Evidence>) {
+    let mut said = Said::numbered(run, *next);
+    describe(&mut said);
+    *next = said.next();
+    let (lines, evidence) = said.into_lines();
+    (Measures { lines }, evidence)
+}
+
+fn operator(operator: &OperatorSummary, language: Language) -> String {
+    let (id, keys) = (&operator.id, Names(&operator.keys).localize(language));
+    match keys.is_empty() {
+        true => id.clone(),
+        false => text!("{id}（{keys}）", "{id} ({keys})").into(language),
+    }
+}
+
+/// The inputs of the run, the largest first.
+fn tables(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<TableRow> {
+    let mut inputs: Vec<&InputSummary> = run.summary.inputs.iter().collect();
+    inputs.sort_by_key(|input| Reverse(input.bytes));
+    let row = |(rank, input): (usize, &&InputSummary)| {
+        let describe = |said: &mut Said<'_>| thing::describe_input(said, input);
+        let (measures, evidence) = described(run, next, describe);
+        TableRow {
+            name: input.name.clone(),
+            rank,
+            measures,
+            evidence,
+        }
+    };
+    inputs.iter().enumerate().map(row).collect()
 }

@@ -6,7 +6,7 @@ use report::{JobState, Report, Text, text};
 use super::Asked;
 use super::intent::{Intent, kind};
 use super::phrases::Quantity;
-use super::said::{Said, joined, names};
+use super::said::{Said, names};
 use super::{found, rank, thing, time, verdict};
 use crate::InputSummary;
 
@@ -283,7 +283,7 @@ fn identity(said: &mut Said<'_>, report: &Report) {
             "文件中没有提交人、队列和时间",
             "no file names its owner, queue or time"
         ),
-        false => joined(&parts),
+        false => Text::joined(&parts, ["，", ", "]),
     };
     said.say(text!(
         "作业 {label}：{parts}",

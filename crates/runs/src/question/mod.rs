@@ -29,8 +29,8 @@ use agent::facts::MeasuredAnswer;
 use report::format::{Noun, TASK, VERTEX};
 use report::{Evidence, JobEngine, Report, text};
 
-use crate::RunSummary;
 use crate::compare::ComparedRun;
+use crate::{EdgeSummary, RunSummary};
 
 pub use context::{Turn, advice_input, input};
 
@@ -50,6 +50,14 @@ pub struct Asked<'a> {
     /// Evidence that earlier answers of the conversation added.
     pub cited: &'a [Evidence],
     statements: OnceCell<Vec<Statement>>,
+    on_path: OnceCell<BTreeMap<String, f64>>,
+    channels: OnceCell<Channels>,
+}
+
+/// Indices of the edges into and out of each stage.
+struct Channels {
+    into: Vec<Vec<usize>>,
+    out_of: Vec<Vec<usize>>,
 }
 
 impl<'a> Asked<'a> {
@@ -65,6 +73,8 @@ impl<'a> Asked<'a> {
             earlier,
             cited,
             statements: OnceCell::new(),
+            on_path: OnceCell::new(),
+            channels: OnceCell::new(),
         }
     }
 
@@ -85,16 +95,37 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Seconds of the critical path by stage.
-    fn on_path(&self) -> BTreeMap<&str, f64> {
-        let mut seconds = BTreeMap::new();
-        let segments = self.report.time.iter().flat_map(|time| &time.segments);
-        for segment in segments {
-            if let Some(stage) = &segment.stage {
-                *seconds.entry(stage.as_str()).or_insert(0.0) += segment.seconds;
+    fn channels(&self) -> &Channels {
+        self.channels.get_or_init(|| {
+            let RunSummary { stages, edges, .. } = self.summary;
+            let by_stage = |stage: fn(&EdgeSummary) -> usize| {
+                let mut by_stage = vec![Vec::new(); stages.len()];
+                for (at, edge) in edges.iter().enumerate() {
+                    if let Some(of) = by_stage.get_mut(stage(edge)) {
+                        of.push(at);
+                    }
+                }
+                by_stage
+            };
+            Channels {
+                into: by_stage(|edge| edge.to),
+                out_of: by_stage(|edge| edge.from),
             }
-        }
-        seconds
+        })
+    }
+
+    /// Seconds of the critical path by stage.
+    fn on_path(&self) -> &BTreeMap<String, f64> {
+        self.on_path.get_or_init(|| {
+            let mut seconds = BTreeMap::new();
+            let segments = self.report.time.iter().flat_map(|time| &time.segments);
+            for segment in segments {
+                if let Some(stage) = &segment.stage {
+                    *seconds.entry(stage.clone()).or_insert(0.0) += segment.seconds;
+                }
+            }
+            seconds
+        })
     }
 
     /// The stage that a reader means by "this stage": that of the main finding, else the one that
@@ -103,7 +134,7 @@ impl<'a> Asked<'a> {
         let found = self.report.findings.iter().find_map(|f| f.stage.as_deref());
         let path = self.on_path();
         let longest = path.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let name = found.or(longest.map(|(name, _)| *name))?;
+        let name = found.or(longest.map(|(name, _)| name.as_str()))?;
         self.summary.stage_named(name)
     }
 }

@@ -10,8 +10,8 @@ pub(super) struct Said<'a> {
     report: &'a Report,
     sentences: Vec<String>,
     evidence: Vec<Evidence>,
-    /// Numbers of the evidence that this answer adds.
-    next: usize,
+    /// Number of the next evidence that this answer adds; `None` where it adds none.
+    next: Option<usize>,
     /// Evidence that earlier answers of the conversation added.
     earlier: &'a [Evidence],
     /// Ids of the findings that were told.
@@ -20,16 +20,17 @@ pub(super) struct Said<'a> {
 
 impl<'a> Said<'a> {
     pub(super) fn new(run: &Asked<'a>) -> Said<'a> {
-        let (report, earlier) = (run.report, run.cited);
-        let known = report.evidence.iter().chain(earlier);
-        let numbers = known.filter_map(|e| e.id.strip_prefix('E'));
-        let last = numbers.filter_map(|n| n.parse::<usize>().ok()).max();
+        Said::numbered(run, Some(next(run)))
+    }
+
+    /// Numbers the evidence that it adds from `next`; without a number it adds none.
+    pub(super) fn numbered(run: &Asked<'a>, next: Option<usize>) -> Said<'a> {
         Said {
-            report,
+            report: run.report,
             sentences: Vec::new(),
             evidence: Vec::new(),
-            next: last.unwrap_or(0) + 1,
-            earlier,
+            next,
+            earlier: run.cited,
             told: Vec::new(),
         }
     }
@@ -112,25 +113,30 @@ impl<'a> Said<'a> {
         let Some(source) = source else {
             return Vec::new();
         };
-        let language = self.language();
+        let text = text.into(self.language());
         let known = self
             .report
             .evidence
             .iter()
             .chain(self.earlier)
             .chain(&self.evidence);
+        // Two stages may have the same number from the same file.
         let is_same = |e: &&Evidence| {
             e.metric == metric
                 && e.source == *source
                 && e.value == report::EvidenceValue::from(value)
+                && e.text == text
         };
         if let Some(known) = known.into_iter().find(is_same).cloned() {
             let id = known.id.clone();
             self.keep(known);
             return vec![id];
         }
-        let id = format!("E{}", self.next);
-        self.next += 1;
+        let Some(number) = self.next else {
+            return Vec::new();
+        };
+        let id = format!("E{number}");
+        self.next = Some(number + 1);
         self.evidence.push(Evidence {
             id: id.clone(),
             metric: metric.to_owned(),
@@ -138,7 +144,7 @@ impl<'a> Said<'a> {
             unit: Some(unit.to_owned()),
             expected: None,
             source: source.clone(),
-            text: text.into(language),
+            text,
         });
         vec![id]
     }
@@ -149,9 +155,14 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The sentences alone.
-    pub(super) fn into_lines(self) -> Vec<String> {
-        self.sentences
+    /// The sentences, and what they cite.
+    pub(super) fn into_lines(self) -> (Vec<String>, Vec<Evidence>) {
+        (self.sentences, self.evidence)
+    }
+
+    /// Number of the next evidence that it would add.
+    pub(super) fn next(&self) -> Option<usize> {
+        self.next
     }
 
     pub(super) fn finish(self) -> MeasuredAnswer {
@@ -162,16 +173,12 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Parts of a sentence with commas between them.
-pub(super) fn joined(parts: &[Text]) -> Text {
-    let join = |comma: &str, pick: fn(&Text) -> &str| {
-        let parts: Vec<&str> = parts.iter().map(pick).collect();
-        parts.join(comma)
-    };
-    Text {
-        zh: join("，", |part| &part.zh),
-        en: join(", ", |part| &part.en),
-    }
+/// The first number that no evidence of the report or the conversation has.
+pub(super) fn next(run: &Asked<'_>) -> usize {
+    let known = run.report.evidence.iter().chain(run.cited);
+    let numbers = known.filter_map(|e| e.id.strip_prefix('E'));
+    let last = numbers.filter_map(|n| n.parse::<usize>().ok()).max();
+    last.unwrap_or(0) + 1
 }
 
 /// Items in a row; Chinese ones may be names, which “和” would stick to.

@@ -1,14 +1,13 @@
 //! What was measured of a stage.
 
-use agent::measures::Measures;
-use report::format::{Bytes, ROW, Ratio, Seconds, Share, list};
-use report::{Finding, SegmentKind, Text, Verdict, text};
+use report::format::{Bytes, Names, ROW, Ratio, Seconds, Share, list};
+use report::{Finding, Localize, SegmentKind, Text, Verdict, text};
 
 use super::intent::{Intent, kind};
 use super::phrases::Quantity;
-use super::said::Said;
+use super::said::{self, Said};
 use super::{Asked, found, time};
-use crate::StageSummary;
+use crate::{EdgeSummary, StageSummary};
 
 /// Answers what is asked of a stage; without a quantity, what is most worth knowing.
 pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
@@ -44,7 +43,7 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
         time::time_of(said, run, segment, Some(&stage.name));
-        trouble(said, stage, segment);
+        trouble(said, run, stage, segment);
     }
     if is_plain || judges && findings(run, stage).next().is_none() {
         times(said, run, at);
@@ -69,23 +68,53 @@ fn did_not_run(said: &mut Said<'_>, stage: &StageSummary) {
     said.say(text!("{name} 没有运行", "{name} did not run"));
 }
 
-/// Everything that is known of a stage, in sentences.
-pub(super) fn described(run: &Asked<'_>, at: usize) -> Measures {
+/// Says everything that is known of a stage; its vertices and operators are known.
+pub(super) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
-    let mut said = Said::new(run);
     if stage.never_ran {
-        did_not_run(&mut said, stage);
+        did_not_run(said, stage);
     } else {
-        times(&mut said, run, at);
-        work(&mut said, run, stage);
-        rows(&mut said, stage);
-        bytes(&mut said, stage);
-        spread(&mut said, run, stage);
+        times(said, run, at);
+        share(said, run, stage);
+        rows(said, stage);
+        bytes(said, stage);
+        spread(said, run, stage);
+        if stage.memory_peak.is_some() {
+            memory(said, stage);
+        }
+        let is_some = |n: Option<f64>| n.is_some_and(|n| n > 0.0);
+        for (kind, is_known) in [
+            (SegmentKind::CapacityWait, is_some(stage.wait_ms)),
+            (SegmentKind::Gc, is_some(stage.gc_share)),
+            (SegmentKind::Spill, stage.spills.is_some_and(|n| n > 0)),
+            (SegmentKind::Retry, is_some(stage.wasted_ms)),
+        ] {
+            if is_known {
+                trouble(said, run, stage, kind);
+            }
+        }
     }
-    flow(&mut said, run, at);
-    Measures {
-        lines: said.into_lines(),
-    }
+    flow(said, run, at);
+}
+
+/// How much of the job's work it does.
+fn share(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+    let Some((share, busy)) = run.summary.share(stage).zip(stage.busy_ms) else {
+        return;
+    };
+    let name = &stage.name;
+    let vertex = run.vertex();
+    let (many, zh) = (vertex.many, vertex.zh.trim_start_matches(" 个"));
+    let sentence = text!(
+        "{name} 占所有{zh}运行时间的 {share}",
+        "{name} takes {share} of the run time of all {many}",
+        share = Share(share)
+    );
+    said.say_measured(
+        ("run time of all vertices", busy, "ms"),
+        stage.sources.times.as_ref(),
+        sentence,
+    );
 }
 
 pub(super) fn findings<'a>(
@@ -327,14 +356,14 @@ pub(super) fn memory(said: &mut Said<'_>, stage: &StageSummary) {
 }
 
 /// What a stage counts of one kind of trouble.
-fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: SegmentKind) {
+fn trouble(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, kind: SegmentKind) {
     use SegmentKind::{CapacityWait, Gc, Queue, Retry, Spill, Startup};
     let (name, sources) = (&stage.name, &stage.sources);
     let counted = match kind {
         Gc => stage.gc_share.map(|share| {
             let sentence = text!(
-                "{name} 的垃圾回收占 {share}",
-                "{name} spends {share} in garbage collection",
+                "{name} 的时间有 {share} 用于垃圾回收",
+                "{name} spends {share} of its time in garbage collection",
                 share = Share(share)
             );
             (share, "share", &sources.gc, sentence)
@@ -351,16 +380,18 @@ fn trouble(said: &mut Said<'_>, stage: &StageSummary, kind: SegmentKind) {
         }),
         Retry => stage.wasted_ms.map(|ms| {
             let sentence = text!(
-                "{name} 中失败和被撤销的尝试浪费了 {time}",
+                "{name} 中失败和被收回的尝试浪费了 {time}",
                 "Failed and revoked attempts of {name} cost {time}",
                 time = Seconds(ms / 1e3)
             );
             (ms, "ms", &sources.times, sentence)
         }),
         CapacityWait | Queue | Startup => stage.wait_ms.map(|ms| {
+            let vertex = run.vertex();
+            let (many, zh) = (vertex.many, vertex.zh.trim_start_matches(" 个"));
             let sentence = text!(
-                "{name} 的顶点平均等待和启动 {time}",
-                "A vertex of {name} waits and starts up for {time} on average",
+                "{name} 的{zh}等待资源和启动平均共用 {time}",
+                "The {many} of {name} wait for capacity and start up for {time} on average",
                 time = Seconds(ms / 1e3)
             );
             (ms, "ms", &sources.times, sentence)
@@ -436,31 +467,43 @@ fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
 fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
     let language = said.language();
-    let named = |pick: &dyn Fn(&crate::EdgeSummary) -> Option<usize>| {
-        let edges = run.summary.edges.iter();
-        let named = edges.filter_map(|e| {
-            let other = stages.get(pick(e)?)?;
-            Some(format!(
-                "{} ({})",
-                other.name,
-                crate::with_keys(&e.exchange, &e.keys)
-            ))
+    let named = |edges: &[usize], other: fn(&EdgeSummary) -> usize| {
+        let edges = edges.iter().map(|edge| &run.summary.edges[*edge]);
+        let named = edges.filter_map(|edge| {
+            let (other, kind) = (&stages.get(other(edge))?.name, &edge.exchange);
+            let keys = match Names(&edge.keys).localize(language) {
+                none if none.is_empty() => Text::default(),
+                keys => text!("，键 {keys}", " on {keys}"),
+            };
+            let text = text!(
+                "{other}（{kind}{keys}）",
+                "{other} ({kind}{keys})",
+                keys = keys
+            );
+            Some(text.into(language))
         });
         let mut named: Vec<String> = named.collect();
         named.dedup();
-        list(&named, language)
+        said::names(&named, language)
     };
-    let from = named(&|e| (e.to == at).then_some(e.from));
-    let to = named(&|e| (e.from == at).then_some(e.to));
+    let channels = run.channels();
+    let of = |stages: &[Vec<usize>]| stages.get(at).cloned().unwrap_or_default();
+    let from = named(&of(&channels.into), |edge| edge.from);
+    let to = named(&of(&channels.out_of), |edge| edge.to);
     let from = match from.is_empty() {
         true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
-        false => text!("{name} 读取 {from} 的输出", "{name} reads from {from}"),
+        false => text!(
+            "{name} 读取 {from} 的输出",
+            "{name} reads from {from}",
+            from = from
+        ),
     };
     said.say(from);
     if !to.is_empty() {
         said.say(text!(
             "它的输出由 {to} 读取",
-            "What it writes is read by {to}"
+            "What it writes is read by {to}",
+            to = to
         ));
     }
 }

@@ -5,7 +5,7 @@ use report::{Language, Localize, Text, text};
 
 use super::intent::Intent;
 use super::phrases::Quantity;
-use super::said::{Said, joined};
+use super::said::Said;
 use super::{Asked, found, stage, verdict};
 use crate::{ColumnSummary, InputSummary};
 
@@ -58,9 +58,16 @@ pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
 
 pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let input = &run.summary.inputs[at];
+    describe_input(said, input);
+    mentions(said, run, &input.name, intent);
+}
+
+/// Says how large an input is, how it is stored, and how its keys are spread.
+pub(super) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
     let name = &input.name;
     let ids = evidence_of_input(said, input);
     let layout = match &input.layout {
+        Some(layout) if layout == "none" => text!("，存储时未按键分区", ", stored without a key"),
         Some(layout) => text!("，存储方式 {layout}", ", stored by {layout}"),
         None => Text::default(),
     };
@@ -82,7 +89,6 @@ pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         let keys = keys.join(language.select("；", "; "));
         said.cite(text!("键：{keys}", "Keys: {keys}"), &ids);
     }
-    mentions(said, run, name, intent);
 }
 
 /// Rows, bytes and files of an input in brackets.
@@ -97,7 +103,11 @@ pub(super) fn sizes(input: &InputSummary) -> Text {
     parts.extend(input.files.map(|n| both(&FILE.count(n as f64))));
     match parts.is_empty() {
         true => Text::default(),
-        false => text!("（{parts}）", " ({parts})", parts = joined(&parts)),
+        false => text!(
+            "（{parts}）",
+            " ({parts})",
+            parts = Text::joined(&parts, ["，", ", "])
+        ),
     }
 }
 
@@ -105,7 +115,7 @@ pub(super) fn sizes(input: &InputSummary) -> Text {
 fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
     let name = &column.name;
     let distinct = match column.distinct {
-        Some(n) => text!(" {n}", " has {n}", n = DISTINCT_VALUE.count(n as f64)),
+        Some(n) => text!(" 有 {n}", " has {n}", n = DISTINCT_VALUE.count(n as f64)),
         None => Text::default(),
     };
     let share = |n: u64| match rows.filter(|rows| *rows > 0) {

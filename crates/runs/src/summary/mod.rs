@@ -224,7 +224,7 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
         .filter_map(|operator| facts.rows_spread(operator));
     let widest = spreads.max_by(|a, b| a.max_over_mean.total_cmp(&b.max_over_mean));
     let lines: BTreeSet<u32> = stage.operators.iter().filter_map(|o| o.line).collect();
-    let never_ran = never_ran(stage, &facts);
+    let never_ran = job.never_ran(index);
     let operator = |(at, operator): (usize, &job::model::Operator)| OperatorSummary {
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
@@ -251,7 +251,7 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
             .map(|d| d.value.queue_ms + d.value.start_ms),
         rows_in: rows_in(job, &facts, index).filter(|_| !never_ran),
         rows_out: rows_out(job, &facts, index).filter(|_| !never_ran),
-        bytes_read: total(&facts.bytes_read).filter(|_| !never_ran),
+        bytes_read: total(&facts.bytes_read),
         bytes_written: total(&facts.bytes_written).filter(|_| !never_ran),
         rows_max: widest.map(|s| s.max),
         rows_max_over_mean: widest.map(|s| s.max_over_mean),
@@ -265,17 +265,6 @@ fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
         lines: lines.into_iter().collect(),
         sources: sources(&facts),
     }
-}
-
-/// Whether no vertex of a stage began: the statistics count none, and there are no events.
-fn never_ran(stage: &job::model::Stage, facts: &StageFacts) -> bool {
-    let Some(stated) = &facts.stated else {
-        return false;
-    };
-    let none = |n: &Option<Measured>| value(n).is_none_or(|n| n == 0.0);
-    let attempts = [&stated.succeeded, &stated.failed, &stated.revoked];
-    let has_events = stage.runs.as_ref().is_some_and(|r| !r.runs.is_empty());
-    stated.succeeded.is_some() && attempts.into_iter().all(none) && !has_events
 }
 
 fn sources(facts: &StageFacts) -> StageSources {

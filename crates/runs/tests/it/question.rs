@@ -1,9 +1,11 @@
 //! Questions about a run: what is understood, what is answered, what is admitted not to be known.
 
+use std::collections::BTreeMap;
+
 use agent::facts::MeasuredAnswer;
 use report::*;
 use runs::compare::{ComparedRun, Origin};
-use runs::question::{Asked, answer};
+use runs::question::{self, Asked, Turn, answer};
 use runs::{
     ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, StageSources,
     StageSummary,
@@ -66,6 +68,7 @@ fn summary() -> RunSummary {
         inputs: vec![InputSummary {
             name: "ClickLog".into(),
             rows: Some(4_000_000),
+            layout: Some("none".into()),
             columns: vec![ColumnSummary {
                 name: "UserId".into(),
                 distinct: Some(900),
@@ -220,12 +223,15 @@ fn each_quantity_is_answered_for_what_is_named() {
             &["Ruled out: heavy garbage collection", "7.0 %"],
         ),
         ("是不是 GC 太多？", &["已排除“垃圾回收开销过高”"]),
-        ("What feeds SV2_Combine?", &["SV1_Extract (hash (UserId))"]),
+        ("What feeds SV2_Combine?", &["SV1_Extract (hash on UserId)"]),
         (
             "How many distinct values has UserId?",
             &["900 distinct values", "75 %"],
         ),
-        ("How big is ClickLog?", &["4.0 M rows"]),
+        (
+            "How big is ClickLog?",
+            &["Input ClickLog (4.0 M rows), stored without a key"],
+        ),
         (
             "What does Join_5 do?",
             &["SV2_Combine", "expected 200,000 rows"],
@@ -338,4 +344,97 @@ fn the_last_run_of_the_job_is_compared_with() {
         &["No earlier run"],
         &["Most likely reason"],
     );
+}
+
+/// The ids of evidence in a text.
+fn ids(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| {
+        let number = word.strip_prefix('E').map(str::parse::<u32>);
+        number.is_some_and(|n| n.is_ok())
+    })
+}
+
+#[test]
+fn an_id_means_one_thing_in_a_prompt_and_in_all_of_a_conversation() {
+    let (report, summary) = (report(Language::En), summary());
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut known: BTreeMap<String, Evidence> = BTreeMap::new();
+    for question in [
+        "How many rows does SV1_Extract read?",
+        "And SV2_Combine?",
+        "How long does SV1_Extract take?",
+    ] {
+        let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
+        let run = Asked::new(&report, &summary, &|| None, &cited);
+        let before: Vec<String> = turns.iter().map(|t| t.question.clone()).collect();
+        let measured = answer(question, &before, &run);
+        let input = question::input(question, measured.clone(), &turns, &run, false);
+        let mut listed: BTreeMap<&str, &Evidence> = BTreeMap::new();
+        for e in input.cited() {
+            let other = listed.insert(&e.id, e);
+            assert!(
+                other.is_none_or(|other| other == e),
+                "{question}: {e:?} {other:?}"
+            );
+        }
+        let stages = input.facts.outline.stages.iter();
+        let lines = stages.flat_map(|s| &s.measures.lines);
+        let said: Vec<&String> = lines.chain(input.memory.iter().map(|m| &m.text)).collect();
+        assert!(ids(said[0]).next().is_some(), "{said:?}");
+        for id in said
+            .iter()
+            .flat_map(|text| ids(text))
+            .chain(ids(&measured.text))
+        {
+            assert!(listed.contains_key(id), "{question}: {id} is not listed");
+        }
+        // What is saved with a turn keeps its id in later ones.
+        let quoted = &input.facts.outline.stages[1].evidence[0];
+        let evidence = measured.evidence.iter().chain([quoted]).cloned();
+        turns.push(Turn {
+            question: question.into(),
+            text: format!("{} See [{}].", measured.text, quoted.id),
+            evidence: evidence.collect(),
+            reasoner: ReasonerKind::Llm,
+            created_at: "2026-05-02T00:00:00Z".into(),
+        });
+        for e in input.cited() {
+            if let Some(known) = known.get(&e.id) {
+                assert_eq!(known, e, "{question}");
+            }
+        }
+        let last = turns.iter().flat_map(|t| &t.evidence);
+        known.extend(last.map(|e| (e.id.clone(), e.clone())));
+    }
+}
+
+#[test]
+fn every_stage_is_described_and_those_of_findings_matter_most() {
+    let (report, mut summary) = (report(Language::En), summary());
+    summary.stages[1].busy_ms = Some(1.0);
+    let more = (3..=90).map(|n| stage(&format!("SV{n}_Extract"), 4, f64::from(n), 1.2));
+    summary.stages.extend(more);
+    let run = Asked::new(&report, &summary, &|| None, &[]);
+    let input = question::input("why?", MeasuredAnswer::default(), &[], &run, false);
+    let stages = &input.facts.outline.stages;
+    assert!(stages.iter().all(|s| s.measures.lines.len() > 4));
+    let ranks = [1, 89, 88, 0].map(|at| stages[at].rank);
+    assert_eq!(ranks, [0, 1, 2, 71], "the finding's, then the longest");
+}
+
+#[test]
+fn advice_may_only_cite_what_the_report_has() {
+    let (report, summary) = (report(Language::En), summary());
+    let input = question::advice_input(&report, &summary, "F1", false);
+    assert!(input.cited().all(|e| report.evidence.contains(e)));
+    let lines = input
+        .facts
+        .outline
+        .stages
+        .iter()
+        .flat_map(|s| &s.measures.lines);
+    for line in lines {
+        assert_eq!(ids(line).next(), None, "{line}");
+    }
 }

@@ -124,7 +124,7 @@ pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
         let name = &stage.name;
         let (completed, failed, revoked) = (runs.completed, runs.failed, runs.revoked);
         let heading = text!(
-            "{name}：完成 {completed}，失败 {failed}，撤销 {revoked}；运行时间中位 {median}，最长 {max}",
+            "{name}：完成 {completed}，失败 {failed}，被收回 {revoked}；运行时间中位 {median}，最长 {max}",
             "{name}: {completed} completed, {failed} failed, {revoked} revoked; run for {median} in the median, {max} at most",
             median = Seconds(runs.run_ms.p50 / 1e3),
             max = Seconds(runs.run_ms.max / 1e3)
@@ -156,7 +156,7 @@ fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
     let state = match run.state {
         RunState::Completed => Text::default(),
         RunState::Failed => text!("，失败", ", failed"),
-        RunState::Revoked => text!("，被撤销", ", revoked"),
+        RunState::Revoked => text!("，被收回", ", revoked"),
         RunState::Abandoned => text!("，被放弃", ", abandoned"),
         RunState::Cancelled => text!("，被取消", ", cancelled"),
     };
