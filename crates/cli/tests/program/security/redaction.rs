@@ -14,7 +14,7 @@ use crate::models::embeddings;
 use crate::support::{Answer, User, case, copy, root};
 
 /// What nobody but this job says: in a name, a comment, a literal and a row.
-const PLANTED: &str = "// for Contoso Falkenberg, see \"\\\\depot7\\zq\"\n// 张三的客户名单\n";
+const PLANTED: &str = "// for Kvarnholm Falkenberg, see \"\\\\depot7\\zq\"\n// 张三的客户名单\n";
 
 fn user(server: &Server) -> User {
     let user = User::new();
@@ -44,7 +44,7 @@ fn private(user: &User) -> BTreeSet<String> {
     let public = public.map(|path| root().join(path));
     let known: Vec<&Path> = others.iter().chain(&public).map(|p| p.as_path()).collect();
     let mut words = only_in(&job, &known);
-    for planted in ["Contoso", "Falkenberg", "depot7", "zq", "张三的客户名单"] {
+    for planted in ["Kvarnholm", "Falkenberg", "depot7", "zq", "张三的客户名单"] {
         assert!(words.contains(planted), "{planted}");
     }
     words.insert("wolfsburg9".to_owned());
