@@ -48,3 +48,4 @@ pub use prompts::{PromptError, Prompts};
 pub use reasoner::{Reasoner, ReasonerError};
 pub use request::{AnalyzeError, Depth, Limits, Request, Services};
 pub use step::StepId;
+pub use wording::cites;

@@ -172,7 +172,9 @@ fn stages(job: &Job, diagnosis: &Diagnosis, language: Language) -> Vec<StageRow>
         let lines: BTreeSet<u32> = operators.clone().filter_map(|o| o.line).collect();
         StageRow {
             name: stage.name.clone(),
-            operators: operators.map(|o| operator(o, language)).collect(),
+            operators: operators
+                .map(|o| operator(&o.id, &o.keys, language))
+                .collect(),
             vertices: job
                 .vertex_count(index)
                 .map(|count| count.value)
@@ -195,12 +197,12 @@ pub fn ranks(order: &[usize]) -> Vec<usize> {
     ranks
 }
 
-fn operator(operator: &files::Operator, language: Language) -> String {
-    if operator.keys.is_empty() {
-        return operator.id.clone();
+/// An operator in a row of a stage: its id, with its keys in parentheses.
+pub fn operator(id: &str, keys: &[String], language: Language) -> String {
+    match wording::names(keys, language) {
+        none if none.is_empty() => id.to_owned(),
+        keys => text!("{id}（{keys}）", "{id} ({keys})").into(language),
     }
-    let (id, keys) = (&operator.id, wording::names(&operator.keys, language));
-    text!("{id}（{keys}）", "{id} ({keys})").into(language)
 }
 
 fn statements(job: &Job) -> Vec<StatementRow> {

@@ -48,7 +48,7 @@ pub(crate) fn names<S: AsRef<str>>(items: &[S], language: Language) -> String {
 }
 
 /// Whether a text cites something by its id.
-pub(crate) fn cites(text: &str, id: &str) -> bool {
+pub fn cites(text: &str, id: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| word == id)
 }

@@ -46,25 +46,18 @@ impl Terminal {
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         let text = safe::terminal(text);
         let text = llm::hide(&text);
-        let written = match text.contains('\u{1b}') {
-            true => self.print_styled(&text),
-            false => {
-                let mut out = io::stdout().lock();
-                out.write_all(text.as_bytes()).and_then(|()| out.flush())
-            }
+        let has_style = text.contains('\u{1b}');
+        let mut out: Box<dyn Write> = match has_style {
+            true => Box::new(AutoStream::new(io::stdout(), self.color).lock()),
+            false => Box::new(io::stdout().lock()),
         };
-        match written {
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Error::from_source(ErrorKind::Other, &e)
                     .hint(say!("标准输出不可写", "stdout is not writable")))
             }
             _ => Ok(()),
         }
-    }
-
-    fn print_styled(&self, text: &str) -> io::Result<()> {
-        let mut out = AutoStream::new(io::stdout(), self.color).lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush())
     }
 
     /// Where data goes: stdout, or the file that the user names.

@@ -118,8 +118,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     }
     let fixes: Vec<Fix> = e.candidates.iter().filter_map(|c| c.fix.clone()).collect();
     let all = view.saved(move |stages| fixes.iter().for_each(|fix| fix.apply(stages)));
-    let least = e.candidates.iter().map(|c| least / error(c.finding.cause));
-    let least = least.fold(f64::INFINITY, f64::min);
+    let least = least / error(e.candidates[0].finding.cause);
     let Some(all) = all.filter(|all| all.share >= least) else {
         return;
     };
@@ -146,8 +145,8 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     first.fix = Some(all.fix);
 }
 
-/// How far off what a fix saves may be, as a factor: the median error on simulated jobs where the scheduler would have had other vertices
-/// to run. What was seen is not called harmless on an estimate that says so only just.
+/// How far off what a fix saves may be, as a factor: the median error on simulated jobs where the fix gives the scheduler other vertices
+/// to run. What was seen is not called harmless on an estimate that is within its error of the limit.
 fn error(cause: Cause) -> f64 {
     match cause {
         Cause::SmallFiles | Cause::TinyVertices | Cause::VertexRetries => 1.4,

@@ -97,6 +97,11 @@ pub struct Counted {
 }
 
 impl Noun {
+    /// The Chinese noun without its measure word.
+    pub fn bare(self) -> &'static str {
+        self.zh.trim_start_matches(" 个")
+    }
+
     pub fn count(self, n: f64) -> Counted {
         Counted { n, noun: self }
     }

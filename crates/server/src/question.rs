@@ -156,14 +156,11 @@ fn answered(asked: &Question, report: &Report, input: &StepInput, replied: Repli
         checks,
         ..
     } = replied;
-    let own = input.answer.iter().map(|answer| answer.text.clone());
+    let own = || input.answer.as_ref().map(|answer| answer.text.clone());
     let text = Some(reply.text).filter(|text| !text.trim().is_empty());
-    let text = text.or_else(|| own.into_iter().next()).unwrap_or_default();
+    let text = text.or_else(own).unwrap_or_default();
     let all = report.evidence.iter().chain(input.cited());
-    let is_cited = |e: &&Evidence| {
-        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
-        reply.evidence.contains(&e.id) || words.any(|word| word == e.id)
-    };
+    let is_cited = |e: &&Evidence| reply.evidence.contains(&e.id) || agent::cites(&text, &e.id);
     let mut evidence: Vec<Evidence> = Vec::new();
     for e in all.filter(is_cited) {
         if evidence.iter().all(|known| known.id != e.id) {

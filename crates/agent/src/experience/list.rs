@@ -51,25 +51,17 @@ pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
     for step in steps {
         let topics = plan::topics(*step, facts).into_iter();
         for topic in topics.filter(|topic| !topic.causes.is_empty()) {
-            let of_cases = plan::takes_cases(*step) && !known(&asked, &topic, Kind::Case);
-            let cases = of_cases.then(|| (topic.clone(), Kind::Case));
-            if !known(&asked, &topic, Kind::Experience) {
-                asked.push((topic, Kind::Experience));
+            let cases = plan::takes_cases(*step).then(|| (topic.clone(), Kind::Case));
+            for question in std::iter::once((topic, Kind::Experience)).chain(cases) {
+                if !asked.contains(&question) {
+                    asked.push(question);
+                }
             }
-            asked.extend(cases);
         }
     }
     asked.into_par_iter().for_each(|(topic, kind)| {
-        let filter = Filter {
-            kinds: vec![kind],
-            ..Filter::default()
-        };
-        drop(search(asker, &topic, filter, facts));
+        drop(search(asker, &topic, kind, &[], facts));
     });
-}
-
-fn known(asked: &[(Topic, Kind)], topic: &Topic, kind: Kind) -> bool {
-    asked.iter().any(|(t, k)| t == topic && *k == kind)
 }
 
 /// What was found about a topic, best first.
@@ -85,14 +77,7 @@ fn shelf(
     sections: &[Section],
     facts: &Facts,
 ) -> Result<Shelf, String> {
-    let of = |kind, sections: &[Section]| {
-        let filter = Filter {
-            kinds: vec![kind],
-            sections: sections.to_vec(),
-            ..Filter::default()
-        };
-        search(asker, topic, filter, facts)
-    };
+    let of = |kind, sections: &[Section]| search(asker, topic, kind, sections, facts);
     if topic.causes.is_empty() {
         return Ok(Shelf {
             playbooks: of(Kind::Experience, sections)?,
@@ -116,16 +101,19 @@ fn shelf(
 fn search(
     asker: &Asker<'_>,
     topic: &Topic,
-    filter: Filter,
+    kind: Kind,
+    sections: &[Section],
     facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
     let mut query = Query::new(&topic.text, CHOICE);
     query.prefer = topic.prefer.clone();
     for languages in [&[facts.language][..], &[]] {
         query.filter = Filter {
+            kinds: vec![kind],
+            sections: sections.to_vec(),
             causes: topic.causes.clone(),
             languages: languages.to_vec(),
-            ..filter.clone()
+            ..Filter::default()
         };
         let mut hits = asker.search(&query, &topic.causes)?;
         hits.retain(|hit| !is_ruled_out(&hit.chunk, facts));

@@ -14,10 +14,7 @@ pub(super) fn escape(text: &str) -> Cow<'_, str> {
 }
 
 fn entities(text: &str) -> Cow<'_, str> {
-    // by the block, which a processor looks at at once
-    let mut blocks = text.as_bytes().chunks(32);
-    let acts = |any, byte: &u8| any | matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
-    if !blocks.any(|block| block.iter().fold(false, acts)) {
+    if !text.bytes().any(|byte| entity(byte).is_some()) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

@@ -10,21 +10,21 @@ pub(super) struct Tenths(pub(super) f64);
 impl Tenths {
     pub(super) fn push(self, out: &mut String) {
         let tenths = (self.0 * 10.0).round() as i64;
-        let (mut digits, mut left) = ([b'0'; 24], tenths.unsigned_abs());
-        let mut first = digits.len();
-        while left > 0 || first > digits.len() - 3 {
-            first -= 1;
-            if first == digits.len() - 2 {
-                digits[first] = b'.';
-                continue;
-            }
-            digits[first] = b'0' + (left % 10) as u8;
-            left /= 10;
-        }
         if tenths < 0 {
             out.push('-');
         }
-        out.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
+        let digit = |n: u64| char::from(b'0' + (n % 10) as u8);
+        let all = tenths.unsigned_abs();
+        let mut place = 10;
+        while place <= all / 10 {
+            place *= 10;
+        }
+        while place >= 10 {
+            out.push(digit(all / place));
+            place /= 10;
+        }
+        out.push('.');
+        out.push(digit(all));
     }
 }
 

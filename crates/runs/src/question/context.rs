@@ -4,15 +4,14 @@ use std::cmp::Reverse;
 
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::measures::{Measures, TableRow};
-use agent::outline::{ScriptText, StageRow, ranks};
+use agent::outline::{ScriptText, StageRow, operator, ranks};
 use agent::saved::{Answered, SavedRun};
-use report::format::Names;
-use report::{Evidence, Language, Localize, Report, text};
+use report::{Evidence, Report};
 use serde::{Deserialize, Serialize};
 
 use super::said::{self, Said};
 use super::{Asked, stage, thing};
-use crate::{InputSummary, OperatorSummary, RunSummary};
+use crate::{InputSummary, RunSummary};
 
 /// One question about a run with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -108,7 +107,9 @@ fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
     let row = |(at, s): (usize, &crate::StageSummary)| {
         let describe = |said: &mut Said<'_>| stage::describe(said, run, at);
         let (measures, evidence) = described(run, next, describe);
-        let operators = s.operators.iter().map(|o| operator(o, run.report.language));
+        let language = run.report.language;
+        let operators = s.operators.iter();
+        let operators = operators.map(|o| operator(&o.id, &o.keys, language));
         StageRow {
             name: s.name.clone(),
             operators: operators.collect(),
@@ -133,14 +134,6 @@ fn described(
     *next = said.next();
     let (lines, evidence) = said.into_lines();
     (Measures { lines }, evidence)
-}
-
-fn operator(operator: &OperatorSummary, language: Language) -> String {
-    let (id, keys) = (&operator.id, Names(&operator.keys).localize(language));
-    match keys.is_empty() {
-        true => id.clone(),
-        false => text!("{id}（{keys}）", "{id} ({keys})").into(language),
-    }
 }
 
 /// The inputs of the run, the largest first.

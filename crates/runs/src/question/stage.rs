@@ -104,7 +104,7 @@ fn share(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     };
     let name = &stage.name;
     let vertex = run.vertex();
-    let (many, zh) = (vertex.many, vertex.zh.trim_start_matches(" 个"));
+    let (many, zh) = (vertex.many, vertex.bare());
     let sentence = text!(
         "{name} 占所有{zh}运行时间的 {share}",
         "{name} takes {share} of the run time of all {many}",
@@ -297,7 +297,7 @@ fn bytes(said: &mut Said<'_>, stage: &StageSummary) {
 pub(super) fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let vertex = run.vertex();
-    let (one, zh) = (vertex.one, vertex.zh.trim_start_matches(" 个"));
+    let (one, zh) = (vertex.one, vertex.bare());
     let mut any = false;
     if let Some((max, ratio)) = stage.max_ms.zip(stage.max_over_mean) {
         any = true;
@@ -388,7 +388,7 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, kind: Seg
         }),
         CapacityWait | Queue | Startup => stage.wait_ms.map(|ms| {
             let vertex = run.vertex();
-            let (many, zh) = (vertex.many, vertex.zh.trim_start_matches(" 个"));
+            let (many, zh) = (vertex.many, vertex.bare());
             let sentence = text!(
                 "{name} 的{zh}等待资源和启动平均共用 {time}",
                 "The {many} of {name} wait for capacity and start up for {time} on average",
@@ -487,9 +487,8 @@ fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         said::names(&named, language)
     };
     let channels = run.channels();
-    let of = |stages: &[Vec<usize>]| stages.get(at).cloned().unwrap_or_default();
-    let from = named(&of(&channels.into), |edge| edge.from);
-    let to = named(&of(&channels.out_of), |edge| edge.to);
+    let from = named(&channels.into[at], |edge| edge.from);
+    let to = named(&channels.out_of[at], |edge| edge.to);
     let from = match from.is_empty() {
         true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
         false => text!(
