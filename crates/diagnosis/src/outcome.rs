@@ -214,6 +214,13 @@ fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Opt
 }
 
 fn too_small(candidate: &Candidate) -> Text {
+    if candidate.by_chance {
+        return text!(
+            "再次运行时不会如此：{summary}",
+            "chance, which another run would not have: {summary}",
+            summary = candidate.finding.summary,
+        );
+    }
     text!(
         "影响太小：{summary}",
         "costs too little: {summary}",

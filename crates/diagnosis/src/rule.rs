@@ -42,6 +42,8 @@ pub struct Candidate {
     pub at_most: f64,
     /// What saves its impact; `None` if that is unknown.
     pub fix: Option<Fix>,
+    /// Whether another run would not have it: a finding only if nothing else is found or open.
+    pub by_chance: bool,
 }
 
 /// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is

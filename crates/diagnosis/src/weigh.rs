@@ -103,6 +103,13 @@ pub(crate) fn weigh(
             notes.push(weighed);
         }
     }
+    let undecided = examined.iter().flat_map(|(_, e)| &e.undecided);
+    let open = undecided
+        .map(|u| u.share_at_stake)
+        .any(|share| share >= least);
+    if open || findings.iter().any(|c| !c.by_chance) {
+        notes.extend(findings.extract_if(.., |c| c.by_chance));
+    }
     findings.sort_by(rank);
     keep_best_of_each_cause(&mut findings, &mut notes);
     notes.sort_by(rank);
@@ -149,7 +156,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
 /// to run. What was seen is not called harmless on an estimate that is within its error of the limit.
 fn error(cause: Cause) -> f64 {
     match cause {
-        Cause::SmallFiles | Cause::TinyVertices | Cause::VertexRetries => 1.4,
+        Cause::SmallFiles | Cause::TinyVertices => 1.4,
         _ => 1.0,
     }
 }

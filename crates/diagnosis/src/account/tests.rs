@@ -214,6 +214,7 @@ fn candidate(
         certainty: 1.0,
         at_most: saved.share,
         fix: Some(saved.fix),
+        by_chance: false,
     }
 }
 

@@ -198,10 +198,10 @@ fn modelled(model: &RunModel, run: Span) -> Timeline {
     let mut attempts = Vec::new();
     let mut last: Vec<Option<(f64, usize)>> = vec![None; model.stages.len()];
     schedule(&model.stages, model.tokens, |turn| {
-        if last[turn.stage].is_none_or(|(to, _)| turn.to > to) {
+        if !turn.lost && last[turn.stage].is_none_or(|(to, _)| turn.to > to) {
             last[turn.stage] = Some((turn.to, turn.vertex));
         }
-        turns(model, turn, |at| run.from + at * pace, &mut attempts);
+        attempts.push(attempt_of(model, turn, |at| run.from + at * pace));
     });
     let ends = |stage: &usize| Some((last[*stage]?.0, *stage));
     let latest = |stages: &mut dyn Iterator<Item = usize>| {
@@ -228,33 +228,21 @@ fn modelled(model: &RunModel, run: Span) -> Timeline {
     }
 }
 
-/// The attempts of one turn: what was lost, then what was used.
-fn turns(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64, attempts: &mut Vec<Attempt>) {
+/// The attempt of one turn.
+fn attempt_of(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64) -> Attempt {
     let work = model.stages[turn.stage].vertices[turn.vertex];
-    let lost_until = turn.from + work.wasted_s;
-    let useful = Attempt {
+    let (state, start_s) = match turn.lost {
+        true => (RunState::Failed, 0.0),
+        false => (RunState::Completed, work.start_s),
+    };
+    Attempt {
         stage: turn.stage,
         vertex: turn.vertex as u32,
-        state: RunState::Completed,
+        state,
         created: at(turn.ready),
         started: at(turn.from),
-        running: at(lost_until + work.start_s),
+        running: at(turn.from + start_s),
         ended: at(turn.to),
         line: None,
-    };
-    if work.wasted_s > 0.0 {
-        attempts.push(Attempt {
-            state: RunState::Failed,
-            running: useful.started,
-            ended: at(lost_until),
-            ..useful
-        });
-        attempts.push(Attempt {
-            created: at(lost_until),
-            started: at(lost_until),
-            ..useful
-        });
-    } else {
-        attempts.push(useful);
     }
 }

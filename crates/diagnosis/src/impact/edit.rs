@@ -3,8 +3,14 @@
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
 /// Spread of run times of vertices with equal input, as the standard deviation of their
-/// logarithm: what remains when a stage is regrouped. Seen in balanced stages (0.15 to 0.2).
-const RUN_NOISE: f64 = 0.18;
+/// logarithm, where no times show it. Seen in balanced stages (0.15 to 0.2).
+pub(super) const RUN_NOISE: f64 = 0.18;
+
+/// Fewer vertices don't show how much run times spread.
+const MIN_SPREAD: usize = 12;
+
+/// Attempts at a vertex that a job can lose without failing, whatever a file says.
+const MOST_LOST: f64 = 10.0;
 
 /// Vertices that read less than this share of the mean are taken for empty.
 const EMPTY_SHARE: f64 = 0.25;
@@ -25,6 +31,22 @@ pub fn shorten_handover(stage: &mut StageWork, seconds: f64) {
 pub fn drop_waste(stage: &mut StageWork) {
     for vertex in &mut stage.vertices {
         vertex.wasted_s = 0.0;
+        vertex.lost = 0;
+    }
+}
+
+/// Spreads attempts that were lost over the vertices.
+pub(super) fn lose(vertices: &mut [VertexWork], attempts: f64, seconds_each: f64) {
+    let attempts = attempts.floor();
+    let hit = attempts.min(vertices.len() as f64) as usize;
+    if hit == 0 {
+        return;
+    }
+    let lost = (attempts / hit as f64).round().min(MOST_LOST);
+    let step = vertices.len() / hit;
+    for vertex in vertices.iter_mut().step_by(step).take(hit) {
+        vertex.wasted_s += seconds_each * attempts / hit as f64;
+        vertex.lost += lost as u32;
     }
 }
 
@@ -109,15 +131,18 @@ pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
     let count = count.clamp(1, MAX_VERTICES as usize);
     let work = (stage.run_s() - removed_s).max(0.0) / count as f64;
     let bytes = stage.bytes() / count as f64;
-    // attempts are lost as often as before: whatever they are lost to is another cause
+    // as much is lost as before, to whatever it is: that is another cause
+    let before = stage.vertices.len().max(1) as f64;
     let lost: f64 = stage.vertices.iter().map(|v| v.wasted_s).sum();
     let lost_share = lost / stage.run_s().max(f64::MIN_POSITIVE);
-    let start_s = stage.start_s() / stage.vertices.len().max(1) as f64;
+    let start_s = stage.start_s() / before;
+    let spread = run_spread(&stage.vertices);
     stage.vertices = (0..count)
         .map(|i| VertexWork {
             start_s,
-            run_s: work * noise(i, count),
+            run_s: work * noise(i, count, spread),
             wasted_s: work * lost_share,
+            lost: 0,
             bytes,
         })
         .collect();
@@ -156,15 +181,36 @@ fn depends_on(stages: &[StageWork], stage: usize, other: usize) -> bool {
     false
 }
 
-/// The `i`-th of `count` evenly spread quantiles of the run-time noise, shuffled so that slow
+/// Spread of the run times of some vertices that more or less input does not explain: that of the middle
+/// half, in standard deviations of the logarithm.
+fn run_spread(vertices: &[VertexWork]) -> f64 {
+    let spread = |time: fn(&VertexWork) -> f64| {
+        let mut logs: Vec<f64> = vertices
+            .iter()
+            .map(time)
+            .filter(|t| t.is_normal())
+            .map(f64::ln)
+            .collect();
+        logs.sort_by(f64::total_cmp);
+        let quarter = logs.len() / 4;
+        let middle_half = 1.349;
+        (logs.len() >= MIN_SPREAD)
+            .then(|| (logs[logs.len() - 1 - quarter] - logs[quarter]) / middle_half)
+    };
+    let by_time = spread(|v| v.run_s).unwrap_or(RUN_NOISE);
+    let by_byte = spread(|v| v.run_s / v.bytes).unwrap_or(RUN_NOISE);
+    by_time.min(by_byte).min(RUN_NOISE)
+}
+
+/// The `i`-th of `count` evenly spread quantiles of a spread of run times, shuffled so that slow
 /// vertices are not all in the last wave; deterministic.
-pub(super) fn noise(i: usize, count: usize) -> f64 {
+pub(super) fn noise(i: usize, count: usize, spread: f64) -> f64 {
     if count == 1 {
         return 1.0;
     }
     let place = (i * 7919 + count / 3) % count;
     let p = (place as f64 + 0.5) / count as f64;
-    (RUN_NOISE * normal_quantile(p)).exp()
+    (spread * normal_quantile(p)).exp()
 }
 
 /// How much longer than the median the slowest of `count` like vertices is expected to run.

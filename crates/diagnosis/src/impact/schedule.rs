@@ -1,8 +1,8 @@
 //! A scheduler of stages on tokens: when would the job end, were its vertices like this?
 //!
 //! The model: a stage can start when all its inputs have ended; its vertices then queue first in,
-//! first out for a token; a vertex holds its token for its failed attempts, its start-up and its
-//! run. Knows nothing of causes. Costs `O(vertices · log tokens + stages · log stages)`.
+//! first out for a token; an attempt holds its token until it ends, and if it is lost, its vertex queues
+//! again. Knows nothing of causes. Costs `O(attempts · log tokens + stages · log stages)`.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
@@ -20,8 +20,10 @@ pub struct VertexWork {
     pub start_s: f64,
     /// From running to end of the attempt whose output was used.
     pub run_s: f64,
-    /// Attempts that failed or were revoked before it.
+    /// Attempts that failed or were revoked before it, all together.
     pub wasted_s: f64,
+    /// How many they were; 0 if that is not known, and the vertex holds one token for all of them.
+    pub lost: u32,
     /// Bytes that it read.
     pub bytes: f64,
 }
@@ -30,6 +32,15 @@ impl VertexWork {
     /// How long it holds a token.
     pub fn total_s(&self) -> f64 {
         self.start_s + self.run_s + self.wasted_s
+    }
+
+    /// How long an attempt holds a token, after some that were lost.
+    fn attempt_s(&self, before: u32) -> f64 {
+        match self.lost {
+            0 => self.total_s(),
+            lost if before < lost => self.wasted_s / f64::from(lost),
+            _ => self.start_s + self.run_s,
+        }
     }
 }
 
@@ -94,13 +105,15 @@ pub fn replay<S: Borrow<StageWork>>(stages: &[S], tokens: usize) -> f64 {
     spans.iter().map(|span| span.end).fold(0.0, f64::max)
 }
 
-/// When a vertex of a replayed run has its turn, in seconds.
+/// When a vertex of a replayed run has a turn, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     pub stage: usize,
     /// Position in [`StageWork::vertices`].
     pub vertex: usize,
-    /// From when its inputs are ready.
+    /// Whether it loses what it does in it, and needs another one.
+    pub lost: bool,
+    /// From when its inputs are ready, or its last attempt is lost.
     pub ready: f64,
     /// From when to when it holds a token.
     pub from: f64,
@@ -121,46 +134,76 @@ pub fn schedule<S: Borrow<StageWork>>(
     mut each: impl FnMut(Turn),
 ) -> Vec<Span> {
     let mut spans = vec![Span::default(); stages.len()];
-    // Stages come in the order in which they are ready, so tokens that are free by then are all alike.
+    // What queues comes in the order in which it is ready, so tokens that are free by then are all alike.
     let mut idle = tokens.max(1);
     let mut held: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut queue = Queue::of(stages);
-    while let Some((stage, ready)) = queue.pop() {
-        while held.peek().is_some_and(|Reverse(at)| at.0 <= ready) {
+    while let Some(Queued {
+        ready,
+        stage,
+        again,
+    }) = queue.pop()
+    {
+        while held.peek().is_some_and(|Reverse(at)| at.0 <= ready.0) {
             held.pop();
             idle += 1;
         }
-        let mut end = ready;
-        for (index, vertex) in stages[stage].borrow().vertices.iter().enumerate() {
+        let vertices = &stages[stage].borrow().vertices;
+        let (queued, before) = match again {
+            Some((vertex, before)) => (vertex..vertex + 1, before),
+            None => {
+                spans[stage] = Span {
+                    ready: ready.0,
+                    end: ready.0,
+                };
+                (0..vertices.len(), 0)
+            }
+        };
+        for vertex in queued {
             let from = match held.peek_mut().filter(|_| idle == 0) {
                 Some(first) => PeekMut::pop(first).0.0,
                 None => {
                     idle -= 1;
-                    ready
+                    ready.0
                 }
             };
-            let to = from + vertex.total_s();
-            end = end.max(to);
+            let to = from + vertices[vertex].attempt_s(before);
             held.push(Reverse(Time(to)));
+            let lost = before < vertices[vertex].lost;
+            match lost {
+                true => queue.again(to, stage, vertex, before + 1),
+                false => spans[stage].end = spans[stage].end.max(to),
+            }
             each(Turn {
                 stage,
-                vertex: index,
-                ready,
+                vertex,
+                lost,
+                ready: ready.0,
                 from,
                 to,
             });
         }
-        spans[stage] = Span { ready, end };
-        queue.ended(stage, end);
+        queue.left(stage, &spans[stage]);
     }
     spans
 }
 
-/// Stages whose inputs have ended, the one that was ready first next. Stages on a cycle never are.
+/// What queues for tokens: a stage, or a vertex of it that lost as many attempts.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Queued {
+    ready: Time,
+    stage: usize,
+    again: Option<(usize, u32)>,
+}
+
+/// Stages whose inputs have ended and vertices that lost an attempt, what was ready first next. Stages on a
+/// cycle never are.
 struct Queue {
-    ready: BinaryHeap<Reverse<(Time, usize)>>,
+    queued: BinaryHeap<Reverse<Queued>>,
     /// When each stage is ready by the inputs that have ended, and how many have not.
     waiting: Vec<(f64, usize)>,
+    /// Vertices of each stage that queue again.
+    retried: Vec<usize>,
     readers: Vec<Vec<usize>>,
     handover_s: Vec<f64>,
 }
@@ -176,30 +219,58 @@ impl Queue {
                 }
             }
         }
-        let first = stages().enumerate().filter(|(_, s)| s.inputs.is_empty());
-        Queue {
-            ready: first
-                .map(|(at, s)| Reverse((Time(s.handover_s), at)))
-                .collect(),
+        let mut queue = Queue {
+            queued: BinaryHeap::new(),
             handover_s: stages().map(|s| s.handover_s).collect(),
             waiting: stages().map(|s| (0.0, s.inputs.len())).collect(),
+            retried: vec![0; readers.len()],
             readers,
+        };
+        for (stage, _) in stages().enumerate().filter(|(_, s)| s.inputs.is_empty()) {
+            queue.ready(0.0, stage);
         }
+        queue
     }
 
-    fn pop(&mut self) -> Option<(usize, f64)> {
-        let Reverse((Time(at), stage)) = self.ready.pop()?;
-        Some((stage, at))
+    fn pop(&mut self) -> Option<Queued> {
+        let Reverse(first) = self.queued.pop()?;
+        self.retried[first.stage] -= usize::from(first.again.is_some());
+        Some(first)
     }
 
-    fn ended(&mut self, stage: usize, end: f64) {
+    /// The inputs of a stage have ended.
+    fn ready(&mut self, at: f64, stage: usize) {
+        let ready = Time(at + self.handover_s[stage]);
+        self.queued.push(Reverse(Queued {
+            ready,
+            stage,
+            again: None,
+        }));
+    }
+
+    /// A vertex has lost so many attempts.
+    fn again(&mut self, at: f64, stage: usize, vertex: usize, lost: u32) {
+        self.retried[stage] += 1;
+        let again = Some((vertex, lost));
+        self.queued.push(Reverse(Queued {
+            ready: Time(at),
+            stage,
+            again,
+        }));
+    }
+
+    /// What a stage had queued has its turns; it has ended unless vertices queue again.
+    fn left(&mut self, stage: usize, span: &Span) {
+        if self.retried[stage] > 0 {
+            return;
+        }
         for reader in std::mem::take(&mut self.readers[stage]) {
             let (ready, open) = &mut self.waiting[reader];
-            *ready = ready.max(end);
+            *ready = ready.max(span.end);
             *open -= 1;
             if *open == 0 {
-                let at = *ready + self.handover_s[reader];
-                self.ready.push(Reverse((Time(at), reader)));
+                let at = *ready;
+                self.ready(at, reader);
             }
         }
     }
@@ -239,6 +310,30 @@ mod tests {
     fn independent_stages_share_the_tokens() {
         assert_eq!(replay(&[stage(&[], &[10.0]), stage(&[], &[4.0])], 2), 10.0);
         assert_eq!(replay(&[stage(&[], &[10.0]), stage(&[], &[4.0])], 1), 14.0);
+    }
+
+    /// Vertices that lost an attempt queue behind those that have not run yet.
+    #[test]
+    fn lost_attempts_queue_again() {
+        let mut first = stage(&[], &[4.0, 10.0, 10.0]);
+        first.vertices[0].wasted_s = 2.0;
+        first.vertices[0].lost = 2;
+        let mut turns = Vec::new();
+        let spans = schedule(&[first, stage(&[0], &[1.0])], 1, |turn| {
+            turns.push((turn.vertex, turn.lost, turn.from, turn.to));
+        });
+        assert_eq!(
+            turns[..5],
+            [
+                (0, true, 0.0, 1.0),
+                (1, false, 1.0, 11.0),
+                (2, false, 11.0, 21.0),
+                (0, true, 21.0, 22.0),
+                (0, false, 22.0, 26.0),
+            ]
+        );
+        assert_eq!(spans[0].end, 26.0);
+        assert!((spans[1].end - 27.4).abs() < 1e-9);
     }
 
     #[test]

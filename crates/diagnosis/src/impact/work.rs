@@ -5,7 +5,7 @@ use job::Job;
 use job::facts::{Account, Measured, StageFacts, value};
 use job::runs::{RunState, StageRuns, VertexRun};
 
-use super::edit::noise;
+use super::edit::{RUN_NOISE, lose, noise};
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
 /// Seconds that starting a process takes where no file tells: the median of the vertex events of
@@ -149,6 +149,7 @@ fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
         .collect();
     for vertex in &mut vertices {
         vertex.start_s += dispatch_s;
+        vertex.wasted_s += dispatch_s * f64::from(vertex.lost);
     }
     vertices
 }
@@ -177,17 +178,18 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
                 .rposition(|r| r.state != RunState::Abandoned)
         })
         .unwrap_or(attempts.len() - 1);
-    let wasted_s = attempts
-        .iter()
-        .enumerate()
-        .filter(|(i, r)| *i != useful && matches!(r.state, RunState::Failed | RunState::Revoked))
+    let is_lost = |r: &VertexRun| matches!(r.state, RunState::Failed | RunState::Revoked);
+    let lost = attempts.iter().enumerate();
+    let lost = lost.filter(|(i, r)| *i != useful && is_lost(r));
+    let lost: Vec<f64> = lost
         .map(|(_, r)| seconds(r.started_ms, r.ended_ms))
-        .sum();
+        .collect();
     let run = attempts[useful];
     VertexWork {
         start_s: seconds(run.started_ms, run.running_ms),
         run_s: seconds(run.running_ms, run.ended_ms),
-        wasted_s,
+        wasted_s: lost.iter().sum(),
+        lost: lost.len() as u32,
         bytes: run.bytes_read as f64,
     }
 }
@@ -226,14 +228,7 @@ fn add_waste(stated: &Account, vertices: &mut [VertexWork]) {
     let known = |number| value(number).unwrap_or(0.0);
     let attempts = known(&stated.failed) + known(&stated.revoked);
     let wasted_s = known(&stated.failed_ms) / 1000.0;
-    if attempts < 1.0 || wasted_s <= 0.0 || vertices.is_empty() {
-        return;
-    }
-    let hit = (attempts as usize).clamp(1, vertices.len());
-    let step = vertices.len() / hit;
-    for vertex in vertices.iter_mut().step_by(step.max(1)).take(hit) {
-        vertex.wasted_s += wasted_s / hit as f64;
-    }
+    lose(vertices, attempts, wasted_s / attempts.max(1.0));
 }
 
 /// Equal vertices but one, which gets the share of the largest vertex's rows.
@@ -284,13 +279,13 @@ fn spread(
             let (share, own) = if i == 0 {
                 (hot, 1.0)
             } else {
-                (cold, noise(i as usize, count as usize))
+                (cold, noise(i as usize, count as usize, RUN_NOISE))
             };
             VertexWork {
                 start_s,
                 run_s: run_s * share * own,
-                wasted_s: 0.0,
                 bytes: bytes * share,
+                ..VertexWork::default()
             }
         })
         .collect()

@@ -58,18 +58,46 @@ pub(crate) static MIN_FAILURES: Threshold = Threshold {
     source: "judgement",
 };
 
-/// Wasted attempts of a stage.
-#[derive(Debug, Clone, Copy)]
+/// Wasted attempts of some vertices.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Waste {
+    pub(crate) vertices: f64,
     pub(crate) attempts: f64,
+    /// Of wasted attempts, and of those that were used.
     pub(crate) seconds: f64,
-    pub(crate) share: f64,
+    pub(crate) useful_s: f64,
+}
+
+impl Waste {
+    /// Wasted time over useful time.
+    pub(crate) fn share(&self) -> f64 {
+        match self.useful_s > 0.0 {
+            true => self.seconds / self.useful_s,
+            false => 0.0,
+        }
+    }
+
+    /// Whether that is more than single failures.
+    pub(crate) fn matters(&self, view: &View<'_>) -> bool {
+        self.attempts >= view.limit(&MIN_COUNT)
+            && self.attempts / self.vertices >= view.limit(&MIN_ATTEMPTS)
+            && self.share() >= view.limit(&MIN_WASTE)
+    }
+
+    /// What several stages wasted.
+    pub(crate) fn plus(self, other: Waste) -> Waste {
+        Waste {
+            vertices: self.vertices + other.vertices,
+            attempts: self.attempts + other.attempts,
+            seconds: self.seconds + other.seconds,
+            useful_s: self.useful_s + other.useful_s,
+        }
+    }
 }
 
 /// What a stage wasted, by its events, else by its statistics.
 pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
     let s = &view.job.stages[stage];
-    let run = view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
     let (attempts, seconds) = match (&s.runs, &view.facts[stage].stated) {
         (Some(runs), _) => ((runs.failed + runs.revoked) as f64, runs.wasted_ms / 1000.0),
         (None, Some(stated)) => {
@@ -84,18 +112,11 @@ pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
         (None, None) => return None,
     };
     Some(Waste {
+        vertices: view.vertices(stage).unwrap_or(1).max(1) as f64,
         attempts,
         seconds,
-        share: if run > 0.0 { seconds / run } else { 0.0 },
+        useful_s: view.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s()),
     })
-}
-
-/// Whether that is more than single failures.
-pub(crate) fn matters(view: &View<'_>, stage: usize, waste: &Waste) -> bool {
-    let vertices = view.vertices(stage).unwrap_or(1).max(1) as f64;
-    waste.attempts >= view.limit(&MIN_COUNT)
-        && waste.attempts / vertices >= view.limit(&MIN_ATTEMPTS)
-        && waste.share >= view.limit(&MIN_WASTE)
 }
 
 /// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
@@ -118,7 +139,7 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
         }
         None => {
             let failed = value(&view.facts[stage].stated.as_ref()?.failed).unwrap_or(0.0);
-            let enough = waste(view, stage).is_some_and(|w| matters(view, stage, &w));
+            let enough = waste(view, stage).is_some_and(|w| w.matters(view));
             if enough && peak_over_limit(view, stage)? >= view.limit(&MIN_PEAK) {
                 failed
             } else {

@@ -10,12 +10,15 @@ use crate::view::View;
 /// Start-up over all time of a stage's vertices from which they count as tiny.
 pub(crate) static MIN_START: Threshold = Threshold {
     name: "tiny_vertices.min_start_share",
-    default: 0.2,
+    default: 0.1,
     unit: "share",
-    reason_zh: "启动一个顶点需 1–3 秒；占到五分之一，说明顶点的数据太少",
-    reason_en: "starting a vertex takes one to three seconds; a fifth of its time means that it has too little to do",
+    reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
+    reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
     source: "judgement; the replayed saving decides",
 };
+
+/// Start-up over the time of a vertex that has enough to do.
+const LITTLE_START: f64 = 0.2;
 
 /// Milliseconds that a task of an application takes for nothing, on an idle core.
 const EMPTY_TASK_MS: f64 = 10.0;
@@ -97,16 +100,21 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 }
 
 /// Vertices that suit a stage that has too many: as many as its data calls for, and more where
-/// tokens are free and the start-up stays small.
+/// tokens are free and the start-up stays small. Where they take several waves, the last one is full.
 pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
     let by_bytes = bytes_read(view, stage)? / view.limit(&LEAST_BYTES);
     let start_s = work.start_s() / work.vertices.len().max(1) as f64;
     let own_s = (work.run_s() - overhead_s(view, stage)?).max(0.0);
-    let by_time = own_s * view.limit(&MIN_START) / start_s.max(f64::MIN_POSITIVE);
+    let by_time = own_s * LITTLE_START / start_s.max(f64::MIN_POSITIVE);
     let most = by_bytes.max(by_time).ceil().max(1.0) as usize;
-    Some(fitting_vertices(view, stage)?.max(most.min(run.tokens)))
+    let fitting = fitting_vertices(view, stage)?.max(most.min(run.tokens));
+    let waves = (fitting as f64 / run.tokens as f64).round() as usize;
+    Some(match waves {
+        0 => fitting,
+        waves => waves * run.tokens,
+    })
 }
 
 /// Seconds that the vertices of a stage run without working on rows: what their operators do not take, or in

@@ -60,6 +60,7 @@ impl Symptom {
             certainty: certainty.unwrap_or(if unknown { UNKNOWN_MATTERS } else { 1.0 }),
             at_most: at_most(view, self.stage, share),
             fix: saved.map(|s| s.fix),
+            by_chance: false,
         }
     }
 }
@@ -113,6 +114,15 @@ impl Examination {
     pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
         self.candidates
             .push(symptom.candidate(view, Some(certainty), None));
+    }
+
+    /// Adds what another run would not have.
+    pub(crate) fn by_chance(&mut self, view: &View<'_>, symptom: Symptom) {
+        let candidate = symptom.candidate(view, None, None);
+        self.candidates.push(Candidate {
+            by_chance: true,
+            ..candidate
+        });
     }
 
     /// Adds a place that was measured and is in order. `of_limit` is the measured value over its

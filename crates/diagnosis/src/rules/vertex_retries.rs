@@ -1,21 +1,27 @@
 //! Rule for `failure.vertex_retries`: failed, revoked or duplicated vertices waste a large share
 //! of the work.
 
+use std::cmp::Reverse;
+
 use job::info::Information;
 
 use super::support::{Symptom, both};
 use crate::impact::drop_waste;
 use crate::measurements::load;
 use crate::measurements::retries::{
-    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, matters, memory_failures, waste,
+    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, memory_failures, waste,
 };
 use crate::rule::{About, Examination, Rule};
+use crate::settings::MIN_SHARE;
 use crate::view::View;
-use report::format::{Number, Seconds, Share, VERTEX};
+use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
 use report::{Cause, text};
 
 /// Chance that attempts were lost for another reason than memory, where no file has the reasons.
 const WITHOUT_REASONS: f64 = 0.45;
+
+/// Stages whose lost attempts are shown.
+const MOST_STAGES: usize = 3;
 
 /// The rule.
 pub(crate) struct VertexRetries;
@@ -47,25 +53,23 @@ impl Rule for VertexRetries {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         let local = super::is_local(view);
+        let mut wasted: Vec<(usize, Waste)> = Vec::new();
         for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
             match waste(view, stage) {
                 Some(_) if memory_failures(view, stage).is_some() => {
                     result.attributed(view, Cause::MemoryEstimateTooLow, stage);
                 }
-                Some(waste) if matters(view, stage, &waste) => {
-                    let symptom = symptom(view, stage, waste);
-                    if view.job.stages[stage].runs.is_some() {
-                        result.found(view, symptom);
-                    } else {
-                        result.suspected(view, symptom, WITHOUT_REASONS);
-                    }
-                }
-                Some(waste) => {
-                    let of_limit = waste.share / view.limit(&MIN_WASTE);
-                    result.under(of_limit, || evidence(view, stage, &waste));
-                }
+                Some(waste) => wasted.push((stage, waste)),
                 None => lacking(view, stage, &mut result),
             }
+        }
+        let (lost, in_order): (Vec<_>, Vec<_>) =
+            wasted.into_iter().partition(|(_, w)| w.attempts > 0.0);
+        for (stage, waste) in in_order {
+            result.under(0.0, || evidence(view, stage, &waste));
+        }
+        if !lost.is_empty() {
+            examine_lost(view, lost, &mut result);
         }
         result.cleared_by(text!(
             "失败与被收回的顶点很少",
@@ -84,25 +88,65 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     result.lacks(Information::VertexEvents, view, Some(stage), reason);
 }
 
-fn symptom(view: &View<'_>, stage: usize, waste: Waste) -> Symptom {
-    let vertices = view.vertices(stage).unwrap_or(1);
-    let attempts = Number(waste.attempts);
+/// Attempts that were lost: many have a reason, and a few are chance, whatever they cost.
+fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examination) {
+    let waste = || lost.iter().map(|(_, waste)| *waste);
+    let total = waste().fold(Waste::default(), Waste::plus);
+    let many = total.matters(view) || waste().any(|w| w.matters(view));
+    let seen = |(stage, _): &(usize, Waste)| view.job.stages[*stage].runs.is_some();
+    let all_seen = lost.iter().all(seen);
+    let symptom = symptom(view, lost, total);
+    let costs = symptom
+        .saved
+        .as_ref()
+        .is_some_and(|s| s.share >= view.limit(&MIN_SHARE));
+    match (many, all_seen) {
+        (true, true) => result.found(view, symptom),
+        (true, false) => result.suspected(view, symptom, WITHOUT_REASONS),
+        (false, true) if costs => result.by_chance(view, symptom),
+        (false, _) => {
+            let of_limit = total.share() / view.limit(&MIN_WASTE);
+            result.under(of_limit.min(0.99), || symptom.evidence);
+        }
+    }
+}
+
+/// Attempts lost in some stages: the one where they cost most stands for all of them.
+fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symptom {
+    let alone = |stage| view.saved_in(stage, drop_waste).map_or(0.0, |s| s.seconds);
+    lost.sort_by_cached_key(|(stage, _)| Reverse((alone(*stage) * 1e3) as u64));
+    let stages: Vec<usize> = lost.iter().map(|(stage, _)| *stage).collect();
+    let names: Vec<&str> = stages.iter().map(|s| view.name(*s)).collect();
+    let others = names.len().saturating_sub(MOST_STAGES);
+    let names = Names(&names[..names.len() - others]);
+    let shown = match others {
+        0 => text!("{names}", "{names}", names = names),
+        _ => text!(
+            "{names} 和其他 {others}",
+            "{names} and {others} more",
+            names = names,
+            others = STAGE.count(others as f64)
+        ),
+    };
+    let costliest = lost.iter().take(MOST_STAGES);
     Symptom {
         cause: Cause::VertexRetries,
-        stage: Some(stage),
-        lines: load::lines(view, stage),
+        stage: stages.first().copied(),
+        lines: stages.first().and_then(|s| load::lines(view, *s)),
         summary: text!(
-            "{stage} 的 {vertices}有 {attempts} 次尝试失败或被收回，浪费 {time}（有效时间的 {share}）",
-            "{attempts} attempts at the {vertices} of {stage} failed or were revoked, {time} of work wasted ({share} of the useful time)",
-            stage = view.name(stage),
-            attempts = attempts,
-            time = Seconds(waste.seconds),
-            share = Share(waste.share),
-            vertices = VERTEX.count(vertices as f64)
+            "{stages} 的 {vertices}有{attempts}失败或被收回，浪费 {time}（有效时间的 {share}）",
+            "{stages} lost {attempts} at {vertices} to failures or revocation, wasting {time} of work ({share} of the useful time)",
+            stages = shown,
+            attempts = ATTEMPT.count(total.attempts),
+            time = Seconds(total.seconds),
+            share = Share(total.share()),
+            vertices = VERTEX.count(total.vertices)
         ),
-        evidence: evidence(view, stage, &waste),
-        saved: view.saved_in(stage, drop_waste),
+        evidence: costliest
+            .flat_map(|(stage, waste)| evidence(view, *stage, waste))
+            .collect(),
+        saved: view.saved(move |work| stages.iter().for_each(|s| drop_waste(&mut work[*s]))),
         method: "schedule replayed without the attempts that were lost",
-        strength: 0.6 + 0.4 * waste.share.min(1.0),
+        strength: 0.6 + 0.4 * total.share().min(1.0),
     }
 }

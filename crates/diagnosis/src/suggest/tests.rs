@@ -133,6 +133,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
         certainty: 1.0,
         at_most: 1.0,
         fix: None,
+        by_chance: false,
     }
 }
 
