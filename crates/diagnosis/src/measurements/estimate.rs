@@ -52,12 +52,24 @@ pub(crate) fn wrong_fact(view: &View<'_>, stage: usize, operator: usize) -> Opti
 
 /// The same for the rows that an exchange brings: of what puts them out before they are partitioned.
 pub(crate) fn wrong_fact_of(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
-    let operators = &view.job.stages.get(edge.from)?.operators;
+    sources(view, edge).find_map(|(stage, operator)| wrong_fact(view, stage, operator))
+}
+
+/// Rows that the optimizer expected an exchange to bring over those that came.
+pub(crate) fn expected_share(view: &View<'_>, edge: &Edge) -> Option<f64> {
+    let mut sources = sources(view, edge);
+    let found = sources.find_map(|(stage, operator)| of_operator(view, stage, operator))?;
+    Some(found.estimated / found.actual.max(1.0))
+}
+
+/// The operator that writes an exchange, and the one that puts out what it writes, with their stages.
+fn sources(view: &View<'_>, edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
+    let operators = view.job.stages.get(edge.from).map(|s| &s.operators);
     let writes = |o: &Operator| o.outputs.iter().any(|c| c.id == edge.channel);
-    let last = operators.iter().position(writes)?;
-    let before = feeding(view, edge.from, &operators[last]);
-    let mut sources = [Some((edge.from, last)), before].into_iter().flatten();
-    sources.find_map(|(stage, operator)| wrong_fact(view, stage, operator))
+    let last = operators.and_then(|all| Some((all, all.iter().position(writes)?)));
+    let before = last.and_then(|(all, last)| feeding(view, edge.from, &all[last]));
+    let writer = last.map(|(_, last)| (edge.from, last));
+    [writer, before].into_iter().flatten()
 }
 
 /// What the optimizer expected of an operator, and what came.

@@ -1,7 +1,7 @@
 //! How many rows joins put out for those that they take in.
 
 use job::facts::value;
-use job::model::{Operator, OperatorKind};
+use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
 
 use crate::settings::Threshold;
 use crate::view::View;
@@ -52,8 +52,29 @@ fn most_if_unique(view: &View<'_>, stage: usize, index: usize, inputs: &[f64]) -
 /// from which its statistics of the key are no longer true.
 const UNEXPECTED: f64 = 4.0;
 
-/// Rows that a join puts out and that it should put out: those of its larger input; if it puts out
-/// more, so that the key repeats on both sides, what the optimizer expected. `None` if unknown.
+/// Mean rows of a key from which on it repeats.
+const REPEATS: f64 = 2.0;
+
+/// Whether the key of a join repeats on both sides where it is stored.
+fn repeats_on_both(view: &View<'_>, stage: usize) -> bool {
+    let repeats = |edge: &Edge| {
+        let [key] = edge.keys.as_slice() else {
+            return false;
+        };
+        let column = view.column_statistics(edge, key);
+        let mean =
+            column.and_then(|(table, c)| Some(table.rows? as f64 / c.distinct?.max(1) as f64));
+        mean.is_some_and(|mean| mean >= REPEATS)
+    };
+    let hashed = view
+        .inputs(stage)
+        .filter(|e| e.exchange == ExchangeKind::Hash);
+    let sides: Vec<bool> = hashed.map(repeats).collect();
+    sides.len() >= 2 && sides.into_iter().all(|repeats| repeats)
+}
+
+/// Rows that a join puts out and that it should put out: those of its larger input; if the key repeats on
+/// both sides, by what it puts out or by statistics, what the optimizer expected. `None` if unknown.
 pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64, f64)> {
     let join = &view.job.stages[stage].operators[index];
     let (out, inputs) = rows(view, stage, join)?;
@@ -62,7 +83,8 @@ pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64
         .job
         .estimate_of(stage, index)
         .and_then(|l| l.value.card);
-    let unexpected = |e: &f64| out > most && *e >= 1.0 && out >= UNEXPECTED * e;
+    let repeated = || out > most || repeats_on_both(view, stage);
+    let unexpected = |e: &f64| *e >= 1.0 && out >= UNEXPECTED * e && repeated();
     let should = expected.filter(unexpected).map_or(most, |e| e.min(most));
     Some((out, should))
 }

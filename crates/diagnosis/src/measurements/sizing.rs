@@ -1,8 +1,9 @@
 //! How many vertices a stage's data calls for.
 
-use job::model::ExchangeKind;
+use job::model::{Edge, ExchangeKind};
 
 use super::contention::contention;
+use super::estimate::expected_share;
 use crate::impact::StageWork;
 use crate::settings::Threshold;
 use crate::view::View;
@@ -51,6 +52,16 @@ pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     reason_zh: "优化器最多给每个顶点约 500 MB；再多又有空闲令牌，就是顶点太少",
     reason_en: "the optimizer gives a vertex 500 MB at most; with more, and tokens to spare, there are too few",
     source: "partition counts of healthy simulated jobs",
+};
+
+/// The same by the bytes that the optimizer expected.
+pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
+    name: "sizing.heavy_expected_bytes_per_vertex",
+    default: 450e6,
+    unit: "bytes",
+    reason_zh: "优化器自己预计每个顶点超过 450 MB 时会增加分区；没有增加，就是被限制了",
+    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless it is kept from it",
+    source: "estimates and partition counts of healthy simulated jobs",
 };
 
 /// The same for stages that read storage.
@@ -142,15 +153,28 @@ fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
 }
 
 /// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on
-/// far more than usual; `None` if it has enough. Where a hint sets the vertices, more than usual
-/// suffices.
+/// far more than usual, or on more than the optimizer would give it; `None` if it has enough. Where
+/// a hint sets the vertices, more than usual suffices.
 pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
     let run = view.run.as_ref()?;
     let per_vertex = per_vertex(view, stage)?;
     let idle = (vertices as f64) < run.tokens as f64 * 0.75;
-    let heavy = heavy(view, stage, by_hint);
-    (per_vertex >= heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
+    let most = view.limit(&HEAVY_EXPECTED_BYTES);
+    let expected = || expected_per_vertex(view, stage).is_some_and(|bytes| bytes >= most);
+    let heavy = per_vertex >= heavy(view, stage, by_hint) || (per_vertex >= most && expected());
+    (heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
+}
+
+/// Bytes that the optimizer expected an exchange to bring to a vertex of a stage; `None` if unknown.
+fn expected_per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
+    let vertices = view.vertices(stage).filter(|n| *n > 0)?;
+    let expected = |e: &Edge| Some(e.bytes_written? * expected_share(view, e)?);
+    let inputs = view
+        .inputs(stage)
+        .filter(|e| e.exchange == ExchangeKind::Hash);
+    let all: f64 = inputs.map(expected).sum::<Option<f64>>()?;
+    Some(all / vertices as f64)
 }
 
 /// Bytes that a vertex of a stage reads; `None` if unknown.
