@@ -39,8 +39,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ),
     (
         "slow_machine.max_share",
-        "慢的顶点不超过 {n}",
-        "at most {n} of the vertices are slow",
+        "慢的机器不超过 {n}",
+        "at most {n} of the machines are slow",
     ),
     (
         "misestimate.min_factor",
@@ -136,6 +136,11 @@ const WORDS: &[(&str, &str, &str)] = &[
         "sizing.heavy_bytes_per_vertex",
         "每个顶点从交换读取超过 {n}",
         "a vertex reads more than {n} from an exchange",
+    ),
+    (
+        "sizing.heavy_expected_bytes_per_vertex",
+        "或优化器预计每个顶点超过 {n}",
+        "or the optimizer expected more than {n} for a vertex",
     ),
     (
         "sizing.heavy_stored_bytes_per_vertex",

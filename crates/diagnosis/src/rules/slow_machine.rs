@@ -1,7 +1,7 @@
 //! Rule for `failure.slow_machine`: a few vertices are slow without more data: the machine, not
 //! the data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use job::Job;
 use job::info::Information;
@@ -28,14 +28,14 @@ pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     source: "balanced stages of simulated jobs",
 };
 
-/// Share of a stage's vertices that may be slow.
-pub(crate) static MAX_VERTICES: Threshold = Threshold {
+/// Share of a stage's machines that may be slow.
+pub(crate) static MAX_SHARE: Threshold = Threshold {
     name: "slow_machine.max_share",
     default: 0.2,
     unit: "share",
-    reason_zh: "很多顶点都慢就不是机器的问题",
-    reason_en: "if many vertices are slow it is not the machine",
-    source: "report contract: a few vertices",
+    reason_zh: "很多机器都慢就不是机器的问题",
+    reason_en: "if many machines are slow it is not the machine",
+    source: "report contract: a few vertices; several of a stage may run on one machine",
 };
 
 /// Least number of completed vertices from which their usual pace can be estimated.
@@ -65,7 +65,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::VertexEvents],
     helps: &[Information::StageStatistics],
-    thresholds: &[&MIN_SLOWDOWN, &MAX_VERTICES],
+    thresholds: &[&MIN_SLOWDOWN, &MAX_SHARE],
     counter_evidence: &[
         both(
             "慢的顶点数据更多（倾斜）",
@@ -204,6 +204,12 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
         .collect()
 }
 
+/// How many machines ran some vertices.
+fn machines_of(timed: &[Timed]) -> f64 {
+    let machines: BTreeSet<u32> = timed.iter().map(|t| t.machine).collect();
+    machines.len() as f64
+}
+
 /// A stage whose vertices were seen one by one.
 struct Seen<'a> {
     stage: usize,
@@ -235,8 +241,8 @@ impl Seen<'_> {
             result.attributed(view, Cause::Spill, stage);
         } else {
             let (blamed, cleared) = self.by_machine(&slow, machines, limit);
-            let few = self.timed.len() as f64 * view.limit(&MAX_VERTICES);
-            if blamed == 0 || cleared * 2 > slow.len() || slow.len() as f64 > few.max(1.0) {
+            let few = machines_of(self.timed) * view.limit(&MAX_SHARE);
+            if blamed == 0 || cleared * 2 > slow.len() || machines_of(&slow) > few.max(1.0) {
                 result.under(0.99, || self.slowest(view));
             } else if blamed > 1 || !rivaled(view, stage) {
                 result.found(view, symptom(view, stage, self.runs, &slow));
