@@ -10,9 +10,13 @@ use crate::store::lexical::Lexical;
 /// The most that BM25 gives a term, relative to its rarity: the `k1 + 1` of tantivy.
 const BM25_TOP: f32 = 2.2;
 
-/// Logistic regression of "answers the query" on the evidence: a weighted sum above 0 is a strong match. Fitted on the tuning judgments
-/// and the unanswerable questions among them, so that about one of 25 answerable questions is refused there; `eval` measures it on the others.
-struct Model {
+/// Terms of a query up to which its length makes no difference, and from which on it makes no more.
+const SHORT: f32 = 10.0;
+const LONG: f32 = 90.0;
+
+/// One part of a logistic regression of "answers the query" on the evidence. The parts were fitted together on the tuning judgments and
+/// the unanswerable questions among them, so that about one of 25 answerable questions is refused there; `eval` measures it on the others.
+struct Part {
     constant: f32,
     coverage: f32,
     bm25: f32,
@@ -20,34 +24,51 @@ struct Model {
     question: f32,
 }
 
-const LATIN: Model = Model {
-    constant: -4.11,
-    coverage: 4.08,
-    bm25: 4.56,
-    cosine: 3.09,
-    question: 1.72,
+/// For every query. A sum of the parts above 0 is a strong match.
+const ANY: Part = Part {
+    constant: -7.00,
+    coverage: 4.19,
+    bm25: 5.54,
+    cosine: 5.10,
+    question: 5.27,
 };
 
-const CJK: Model = Model {
-    constant: -2.81,
-    coverage: 4.84,
-    bm25: 3.02,
-    cosine: 3.68,
-    question: 2.75,
+/// Times the share of Chinese, Japanese or Korean.
+const CJK: Part = Part {
+    constant: 2.06,
+    coverage: 3.03,
+    bm25: 0.0,
+    cosine: 4.48,
+    question: 0.0,
 };
 
-impl Model {
-    fn logit(&self, e: Evidence) -> f32 {
+/// Times the logarithm of the length relative to [`SHORT`]: a long query shares a smaller part of its terms with any chunk.
+const LONGER: Part = Part {
+    constant: -2.03,
+    coverage: 6.70,
+    bm25: 6.30,
+    cosine: -2.05,
+    question: 2.82,
+};
+
+impl Part {
+    fn of(&self, e: Evidence) -> f32 {
         let by_chunk = self.coverage * e.coverage + self.bm25 * e.bm25 + self.cosine * e.cosine;
         self.constant + by_chunk + self.question * e.question
     }
+}
+
+/// `cjk` is a share, `terms` the number of terms in the query.
+fn logit(evidence: Evidence, cjk: f32, terms: usize) -> f32 {
+    let length = (terms as f32).clamp(SHORT, LONG) / SHORT;
+    ANY.of(evidence) + cjk * CJK.of(evidence) + length.ln() * LONGER.of(evidence)
 }
 
 pub(crate) struct Fit {
     /// The user's terms with weight times rarity, and their sum.
     terms: Vec<(String, f32)>,
     total: f32,
-    /// Share of the query in Chinese, Japanese or Korean, which the models share.
+    /// Share of the query in Chinese, Japanese or Korean.
     cjk: f32,
     /// Causes that the caller asks for by code.
     causes: Vec<String>,
@@ -101,11 +122,33 @@ impl Fit {
     /// A chunk whose document covers a cause that is asked for fits by its author's word.
     pub(crate) fn of(&self, chunk: &Chunk, evidence: Evidence) -> Match {
         let is_named = chunk.causes.iter().any(|cause| self.causes.contains(cause));
-        let (latin, cjk) = (LATIN.logit(evidence), CJK.logit(evidence));
-        let logit = self.cjk * cjk + (1.0 - self.cjk) * latin;
-        match is_named || logit >= 0.0 {
+        match is_named || logit(evidence, self.cjk, self.terms.len()) >= 0.0 {
             true => Match::Strong,
             false => Match::Weak,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a page's passage has in common with a long question that it answers.
+    const PART: Evidence = Evidence {
+        coverage: 0.45,
+        bm25: 0.3,
+        cosine: 0.4,
+        question: 0.4,
+    };
+
+    #[test]
+    fn what_is_little_for_a_short_query_is_enough_for_a_long_one() {
+        for cjk in [0.0, 1.0] {
+            assert!(logit(PART, cjk, 40) > logit(PART, cjk, 12));
+            assert_eq!(logit(PART, cjk, 3), logit(PART, cjk, 10));
+            assert_eq!(logit(PART, cjk, 100), logit(PART, cjk, 1_000));
+        }
+        assert!(logit(PART, 0.0, 40) > 0.0);
+        assert!(logit(Evidence::default(), 1.0, 40) < 0.0);
     }
 }
