@@ -138,6 +138,12 @@ impl<'a> View<'a> {
         self.inputs[stage].iter().map(|e| &self.job.edges[*e])
     }
 
+    /// Edges into a stage that partition by hash.
+    pub(crate) fn hashed_inputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
+        self.inputs(stage)
+            .filter(|e| e.exchange == ExchangeKind::Hash)
+    }
+
     /// Edges into a stage, with their indices in the job.
     pub(crate) fn numbered_inputs(
         &self,

@@ -103,11 +103,9 @@ pub(crate) fn weigh(
             notes.push(weighed);
         }
     }
-    let undecided = examined.iter().flat_map(|(_, e)| &e.undecided);
-    let open = undecided
-        .map(|u| u.share_at_stake)
-        .any(|share| share >= least);
-    if open || findings.iter().any(|c| !c.by_chance) {
+    let mut undecided = examined.iter().flat_map(|(_, e)| &e.undecided);
+    let is_open = undecided.any(|u| u.share_at_stake >= least);
+    if is_open || findings.iter().any(|c| !c.by_chance) {
         notes.extend(findings.extract_if(.., |c| c.by_chance));
     }
     findings.sort_by(rank);

@@ -132,10 +132,9 @@ pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
     let work = (stage.run_s() - removed_s).max(0.0) / count as f64;
     let bytes = stage.bytes() / count as f64;
     // as much is lost as before, to whatever it is: that is another cause
-    let before = stage.vertices.len().max(1) as f64;
     let lost: f64 = stage.vertices.iter().map(|v| v.wasted_s).sum();
     let lost_share = lost / stage.run_s().max(f64::MIN_POSITIVE);
-    let start_s = stage.start_s() / before;
+    let start_s = stage.start_s() / stage.vertices.len().max(1) as f64;
     let spread = run_spread(&stage.vertices);
     stage.vertices = (0..count)
         .map(|i| VertexWork {

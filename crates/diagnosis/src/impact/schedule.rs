@@ -139,12 +139,12 @@ pub fn schedule<S: Borrow<StageWork>>(
     let mut held: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut queue = Queue::of(stages);
     while let Some(Queued {
-        ready,
+        ready: Time(ready),
         stage,
         again,
     }) = queue.pop()
     {
-        while held.peek().is_some_and(|Reverse(at)| at.0 <= ready.0) {
+        while held.peek().is_some_and(|Reverse(at)| at.0 <= ready) {
             held.pop();
             idle += 1;
         }
@@ -152,10 +152,7 @@ pub fn schedule<S: Borrow<StageWork>>(
         let (queued, before) = match again {
             Some((vertex, before)) => (vertex..vertex + 1, before),
             None => {
-                spans[stage] = Span {
-                    ready: ready.0,
-                    end: ready.0,
-                };
+                spans[stage] = Span { ready, end: ready };
                 (0..vertices.len(), 0)
             }
         };
@@ -164,7 +161,7 @@ pub fn schedule<S: Borrow<StageWork>>(
                 Some(first) => PeekMut::pop(first).0.0,
                 None => {
                     idle -= 1;
-                    ready.0
+                    ready
                 }
             };
             let to = from + vertices[vertex].attempt_s(before);
@@ -178,12 +175,12 @@ pub fn schedule<S: Borrow<StageWork>>(
                 stage,
                 vertex,
                 lost,
-                ready: ready.0,
+                ready,
                 from,
                 to,
             });
         }
-        queue.left(stage, &spans[stage]);
+        queue.left(stage, spans[stage].end);
     }
     spans
 }
@@ -260,13 +257,13 @@ impl Queue {
     }
 
     /// What a stage had queued has its turns; it has ended unless vertices queue again.
-    fn left(&mut self, stage: usize, span: &Span) {
+    fn left(&mut self, stage: usize, end: f64) {
         if self.retried[stage] > 0 {
             return;
         }
         for reader in std::mem::take(&mut self.readers[stage]) {
             let (ready, open) = &mut self.waiting[reader];
-            *ready = ready.max(span.end);
+            *ready = ready.max(end);
             *open -= 1;
             if *open == 0 {
                 let at = *ready;

@@ -179,9 +179,9 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
         })
         .unwrap_or(attempts.len() - 1);
     let is_lost = |r: &VertexRun| matches!(r.state, RunState::Failed | RunState::Revoked);
-    let lost = attempts.iter().enumerate();
-    let lost = lost.filter(|(i, r)| *i != useful && is_lost(r));
-    let lost: Vec<f64> = lost
+    let others = attempts.iter().enumerate().filter(|(i, _)| *i != useful);
+    let lost: Vec<f64> = others
+        .filter(|(_, r)| is_lost(r))
         .map(|(_, r)| seconds(r.started_ms, r.ended_ms))
         .collect();
     let run = attempts[useful];

@@ -64,12 +64,12 @@ pub(crate) fn expected_share(view: &View<'_>, edge: &Edge) -> Option<f64> {
 
 /// The operator that writes an exchange, and the one that puts out what it writes, with their stages.
 fn sources(view: &View<'_>, edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
-    let operators = view.job.stages.get(edge.from).map(|s| &s.operators);
-    let writes = |o: &Operator| o.outputs.iter().any(|c| c.id == edge.channel);
-    let last = operators.and_then(|all| Some((all, all.iter().position(writes)?)));
-    let before = last.and_then(|(all, last)| feeding(view, edge.from, &all[last]));
-    let writer = last.map(|(_, last)| (edge.from, last));
-    [writer, before].into_iter().flatten()
+    let stage = view.job.stages.get(edge.from);
+    let mut operators = stage.into_iter().flat_map(|s| &s.operators).enumerate();
+    let writer = operators.find(|(_, o)| o.outputs.iter().any(|c| c.id == edge.channel));
+    let before = writer.and_then(|(_, operator)| feeding(view, edge.from, operator));
+    let writer = writer.map(|(index, _)| (edge.from, index));
+    writer.into_iter().chain(before)
 }
 
 /// What the optimizer expected of an operator, and what came.

@@ -1,7 +1,7 @@
 //! How many rows joins put out for those that they take in.
 
 use job::facts::value;
-use job::model::{Edge, ExchangeKind, Operator, OperatorKind};
+use job::model::{Edge, Operator, OperatorKind};
 
 use crate::settings::Threshold;
 use crate::view::View;
@@ -66,10 +66,7 @@ fn repeats_on_both(view: &View<'_>, stage: usize) -> bool {
             column.and_then(|(table, c)| Some(table.rows? as f64 / c.distinct?.max(1) as f64));
         mean.is_some_and(|mean| mean >= REPEATS)
     };
-    let hashed = view
-        .inputs(stage)
-        .filter(|e| e.exchange == ExchangeKind::Hash);
-    let sides: Vec<bool> = hashed.map(repeats).collect();
+    let sides: Vec<bool> = view.hashed_inputs(stage).map(repeats).collect();
     sides.len() >= 2 && sides.into_iter().all(|repeats| repeats)
 }
 

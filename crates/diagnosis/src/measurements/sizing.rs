@@ -170,9 +170,7 @@ pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f6
 fn expected_per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
     let vertices = view.vertices(stage).filter(|n| *n > 0)?;
     let expected = |e: &Edge| Some(e.bytes_written? * expected_share(view, e)?);
-    let inputs = view
-        .inputs(stage)
-        .filter(|e| e.exchange == ExchangeKind::Hash);
+    let inputs = view.hashed_inputs(stage);
     let all: f64 = inputs.map(expected).sum::<Option<f64>>()?;
     Some(all / vertices as f64)
 }

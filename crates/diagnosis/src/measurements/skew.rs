@@ -263,12 +263,11 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     if !view.failed() || ended >= vertices {
         return 0.0;
     }
-    let shuffled = || {
-        view.inputs(stage)
-            .filter(|e| e.exchange == ExchangeKind::Hash)
-    };
-    let written: f64 = shuffled().filter_map(|e| e.bytes_written).sum();
-    let read: f64 = shuffled().filter_map(|e| e.bytes_read).sum();
+    let written: f64 = view
+        .hashed_inputs(stage)
+        .filter_map(|e| e.bytes_written)
+        .sum();
+    let read: f64 = view.hashed_inputs(stage).filter_map(|e| e.bytes_read).sum();
     let left = (written - read).max(0.0) / (vertices - ended) as f64;
     if written > 0.0 {
         left / (written / vertices as f64)

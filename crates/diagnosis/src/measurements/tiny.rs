@@ -37,8 +37,8 @@ pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
     (all > 0.0).then_some(work.start_s() / all)
 }
 
-/// Whether the vertices of a stage are busy starting and its data calls for half of them at most:
-/// the optimizer's partitions are as far from their usual size as that. `None` if unknown.
+/// Whether the vertices of a stage are busy starting and its data calls for half of them at most; the size of partitions
+/// that the optimizer chose varies by that much. `None` if unknown.
 pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
     let vertices = view.vertices(stage)? as usize;
     let starting = start_share(view, stage)? >= view.limit(&MIN_START);

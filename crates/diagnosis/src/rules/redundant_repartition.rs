@@ -125,8 +125,7 @@ fn evidence(view: &View<'_>, found: &Needless) -> Vec<Evidence> {
     let edge = &view.job.edges[found.edge];
     let mut facts = measured_write(view, edge);
     facts.extend(partitioner_fact(view, edge));
-    let before = view.inputs(edge.from);
-    let hashed = before.filter(|e| e.exchange == ExchangeKind::Hash);
-    facts.extend(hashed.filter_map(|e| partitioner_fact(view, e)));
+    let before = view.hashed_inputs(edge.from);
+    facts.extend(before.filter_map(|e| partitioner_fact(view, e)));
     facts
 }
