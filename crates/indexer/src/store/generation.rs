@@ -120,7 +120,14 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OpenError
 /// The right to write the index, until dropped or until the process ends.
 pub(crate) struct Writer {
     index: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+/// Unlocked by name: a process that another thread is just starting has a copy of the file, and closing ours would leave the lock to it.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Writer {
@@ -151,7 +158,7 @@ impl Writer {
         note_owner(&mut lock).map_err(write_error(&path))?;
         Ok(Writer {
             index: index.to_owned(),
-            _lock: lock,
+            lock,
         })
     }
 

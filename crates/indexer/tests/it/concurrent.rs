@@ -10,6 +10,15 @@ const READERS: usize = 8;
 const UPDATES: usize = 50;
 const DOCUMENTS: usize = 6;
 
+/// Ends the readers with the writer, also where it fails.
+struct EndsWith<'a>(&'a AtomicBool);
+
+impl Drop for EndsWith<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn readers_never_see_a_mixture() {
     let world = World::new();
@@ -36,11 +45,11 @@ fn readers_never_see_a_mixture() {
         for _ in 0..READERS {
             scope.spawn(read);
         }
+        let _ends = EndsWith(&done);
         for version in 1..=UPDATES {
             world.write_version(DOCUMENTS, version);
             assert_eq!(world.update().changed.len(), DOCUMENTS);
         }
-        done.store(true, Ordering::Relaxed);
     });
     let searches = searches.load(Ordering::Relaxed);
     assert!(searches >= READERS, "the readers had their turn");
