@@ -28,6 +28,8 @@ mod uneven;
 mod view;
 mod weigh;
 
+use std::collections::HashSet;
+
 use job::info::Information;
 use job::{Catalogue, Job};
 
@@ -109,11 +111,15 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
                 "without the definitions of stages and operators, the flow of the data is unknown",
             )
         };
-        if (0..stages.len()).all(|s| undefined(&s)) {
-            examined.candidates.clear();
+        let open: Vec<usize> = (0..stages.len()).filter(undefined).collect();
+        let names: HashSet<&str> = open.iter().map(|s| view.name(*s)).collect();
+        let of_open =
+            |stage: &Option<String>| stage.as_ref().is_some_and(|s| names.contains(s.as_str()));
+        examined.candidates.retain(|c| !of_open(&c.finding.stage));
+        if open.len() == stages.len() {
             examined.lacks(Information::StageGraph, view, None, reason());
         } else {
-            for stage in (0..stages.len()).filter(undefined) {
+            for stage in open {
                 examined.lacks(Information::StageGraph, view, Some(stage), reason());
             }
         }

@@ -100,10 +100,14 @@ impl<'a> View<'a> {
         self.job.info.state == JobState::Failed
     }
 
-    /// Whether a file has the optimizer's plan with its estimates.
-    pub fn has_estimates(&self) -> bool {
-        let plan = self.job.plan.as_ref();
-        plan.is_some_and(|p| p.nodes.iter().any(|n| n.card.is_some()))
+    /// Whether a file tells how many rows the optimizer expected of each input that reaches a stage.
+    pub fn has_estimates(&self, stage: usize) -> bool {
+        let expected = |s: usize, o: usize| {
+            let node = self.job.estimate_of(s, o);
+            node.is_some_and(|n| n.value.card.is_some())
+        };
+        let mut upstream = self.upstream(stage).into_iter();
+        upstream.all(|s| self.extracts(s).all(|(o, _)| expected(s, o)))
     }
 
     /// Whether the operators of a stage are known, and where its rows come from.
@@ -121,8 +125,10 @@ impl<'a> View<'a> {
             _ => true,
         };
         let operators = &self.job.stages[stage].operators;
+        // plans of applications name columns only where they matter
+        let described = app.is_some() || operators.iter().all(Operator::is_described);
         let reads = self.inputs(stage).next().is_some() || self.extracts(stage).next().is_some();
-        !operators.is_empty() && reads && self.inputs(stage).all(known)
+        !operators.is_empty() && described && reads && self.inputs(stage).all(known)
     }
 
     /// Vertices of a stage. Events that were cut off count too few of them, the statistics don't.
@@ -294,6 +300,12 @@ impl<'a> View<'a> {
             Some(run) if !run.stages[stage].vertices.is_empty() => run.stake(stage),
             _ => 1.0,
         }
+    }
+
+    /// Whether a file counts the rows of a stage's operators, and not their time.
+    pub fn is_untimed(&self, stage: usize) -> bool {
+        let operators = &self.facts[stage].operators;
+        self.job.spark.is_none() && !operators.is_empty() && self.stage_ms(stage) <= 0.0
     }
 
     /// Fraction of a stage's run time that `ms` of its operators' time are.

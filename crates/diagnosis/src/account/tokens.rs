@@ -4,7 +4,7 @@ use super::timeline::Timeline;
 use crate::impact::MAX_DISPATCH_S;
 
 /// Seconds that missing tokens cost while some vertices ran. `O(n log n)` in the attempts. `unseen`
-/// vertices that are missing from the events are taken to have held a token all the time.
+/// attempts that are missing from the events are taken to have held a token all the time.
 pub(super) fn short_s(timeline: &Timeline, unseen: f64) -> f64 {
     let mut changes: Vec<(f64, f64, f64)> = Vec::new();
     for a in &timeline.attempts {

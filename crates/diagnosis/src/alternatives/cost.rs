@@ -141,10 +141,13 @@ impl Work {
         *self.kept.entry(stage).or_insert(1.0) *= share;
     }
 
-    /// What the run saves; `None` if its work is not known. Where the stage's operators were not
-    /// timed, their time is run time.
+    /// What the run saves; `None` if its work is not known. Where nothing counts the stage's operators,
+    /// their time is run time.
     pub(crate) fn saved(self, view: &View<'_>) -> Option<Saved> {
         let run = view.run.as_ref()?;
+        if self.ms.keys().any(|stage| view.is_untimed(*stage)) {
+            return None;
+        }
         let factors: Vec<(usize, f64)> = self
             .ms
             .iter()

@@ -108,6 +108,11 @@ impl RunModel {
         })
     }
 
+    /// Whether a file gives the tokens, or how many vertices ran at once.
+    pub fn has_tokens(&self) -> bool {
+        self.tokens < UNKNOWN_TOKENS
+    }
+
     /// What the run would save with a fix. Never negative. `None` if that is too much to find out: the job
     /// is huge, and very many fixes were replayed before.
     pub fn saved(&self, fix: Fix) -> Option<Saved> {

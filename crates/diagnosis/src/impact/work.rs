@@ -31,6 +31,8 @@ pub enum Basis {
     Summary,
     /// Run-time counters: totals and the largest vertex's rows.
     Counters,
+    /// The attempts of some vertices; the others by totals.
+    SomeEvents,
     /// Every attempt.
     Events,
 }
@@ -114,10 +116,19 @@ fn vertices(
     most: u64,
     at_once: usize,
 ) -> (Vec<VertexWork>, Basis) {
-    if let Some(runs) = runs.filter(|r| !r.runs.is_empty()) {
+    let succeeded = facts.stated.as_ref().and_then(|s| value(&s.succeeded));
+    // events without any of the attempts that succeeded show nothing of the stage's work
+    let shows =
+        |r: &&StageRuns| !r.runs.is_empty() && (r.completed > 0 || succeeded.unwrap_or(0.0) <= 0.0);
+    if let Some(runs) = runs.filter(shows) {
         let mut vertices = from_events(runs, at_once);
-        vertices.extend(unseen(facts, runs, &vertices, most));
-        return (vertices, Basis::Events);
+        let unseen = unseen(facts, runs, &vertices, most);
+        let basis = match unseen.is_empty() {
+            true => Basis::Events,
+            false => Basis::SomeEvents,
+        };
+        vertices.extend(unseen);
+        return (vertices, basis);
     }
     let Some(count) = &facts.vertices else {
         return (Vec::new(), Basis::Unknown);

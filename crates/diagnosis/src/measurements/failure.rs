@@ -41,7 +41,7 @@ pub(crate) fn kind(error: &JobError) -> Option<Cause> {
         return Some(Cause::LimitFailure);
     }
     let threw = error.expression.is_some() || error.class_name.is_some();
-    if id.contains("_USER_") || origin == "USER" || threw {
+    if id.contains("_USER_") || threw {
         return Some(Cause::UserCodeFailure);
     }
     let words = format!(
@@ -54,12 +54,16 @@ pub(crate) fn kind(error: &JobError) -> Option<Cause> {
         "longer than the limit",
         "limit exceeded",
         "exceeded the limit",
+        "exceeds the limit",
         "out of memory",
         "maximum temporary",
     ];
     let beyond = ["exceed", "bigger than", "larger than"];
     let of_setting = words.contains("spark.") && beyond.iter().any(|b| words.contains(b));
-    (of_setting || limit.iter().any(|l| words.contains(l))).then_some(Cause::LimitFailure)
+    if of_setting || limit.iter().any(|l| words.contains(l)) {
+        return Some(Cause::LimitFailure);
+    }
+    (origin == "USER").then_some(Cause::UserCodeFailure)
 }
 
 /// The first error that is of this kind.

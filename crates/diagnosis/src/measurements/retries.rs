@@ -95,22 +95,20 @@ impl Waste {
     }
 }
 
-/// What a stage wasted, by its events, else by its statistics.
+/// What a stage wasted, by its events or its statistics: events that were cut off lack attempts.
 pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
-    let s = &view.job.stages[stage];
-    let (attempts, seconds) = match (&s.runs, &view.facts[stage].stated) {
-        (Some(runs), _) => ((runs.failed + runs.revoked) as f64, runs.wasted_ms / 1000.0),
-        (None, Some(stated)) => {
-            let known = |number| value(number).unwrap_or(0.0);
-            let attempts = value(&stated.failed)? + known(&stated.revoked);
-            let ms = match value(&stated.failed_ms) {
-                None if attempts > 0.0 => return None,
-                ms => ms.unwrap_or(0.0),
-            };
-            (attempts, ms / 1000.0)
+    let runs = view.job.stages[stage].runs.as_ref();
+    let by_events = runs.map(|r| ((r.failed + r.revoked) as f64, r.wasted_ms / 1000.0));
+    let stated = view.facts[stage].stated.as_ref();
+    let by_statistics = stated.and_then(|stated| {
+        let attempts = value(&stated.failed)? + value(&stated.revoked).unwrap_or(0.0);
+        match value(&stated.failed_ms) {
+            None if attempts > 0.0 => None,
+            ms => Some((attempts, ms.unwrap_or(0.0) / 1000.0)),
         }
-        (None, None) => return None,
-    };
+    });
+    let known = [by_statistics, by_events].into_iter().flatten();
+    let (attempts, seconds) = known.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Waste {
         vertices: view.vertices(stage).unwrap_or(1).max(1) as f64,
         attempts,
@@ -135,7 +133,9 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
                 .filter(|(m, _)| of_memory(m))
                 .map(|(_, n)| n)
                 .sum();
-            by_message.min(runs.failed.max(1)) as f64
+            let stated = view.facts[stage].stated.as_ref();
+            let stated = stated.and_then(|s| value(&s.failed)).unwrap_or(0.0);
+            (by_message as f64).min(stated.max(runs.failed as f64).max(1.0))
         }
         None => {
             let failed = value(&view.facts[stage].stated.as_ref()?.failed).unwrap_or(0.0);

@@ -188,7 +188,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .as_ref()
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
     // Few partitions can't have a large ratio, and still one of them can hold up the run.
-    let costs = view.basis(stage) == Basis::Events
+    let costs = view.basis(stage) >= Basis::SomeEvents
         && ratio > by_chance(view, found.distinct, vertices)
         && found
             .saved
@@ -256,10 +256,7 @@ fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
 /// Largest over mean input of a stage that did not end: what the vertices that ended left unread,
 /// against the mean. 0 in a job that did not fail.
 fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
-    let ended = view.job.stages[stage]
-        .runs
-        .as_ref()
-        .map_or(vertices, |r| r.completed);
+    let ended = ended_vertices(view, stage).unwrap_or(vertices);
     if !view.failed() || ended >= vertices {
         return 0.0;
     }
@@ -282,10 +279,15 @@ fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
     if !view.failed() {
         return planned;
     }
-    let runs = view.job.stages[stage].runs.as_ref().map(|r| r.completed);
+    ended_vertices(view, stage).unwrap_or(0).min(planned)
+}
+
+/// Vertices that came to their end. Events that were cut off count too few of them.
+fn ended_vertices(view: &View<'_>, stage: usize) -> Option<u64> {
+    let by_events = view.job.stages[stage].runs.as_ref().map(|r| r.completed);
     let stated = view.facts[stage].stated.as_ref();
     let stated = stated.and_then(|s| value(&s.succeeded)).map(|n| n as u64);
-    runs.or(stated).unwrap_or(0).min(planned)
+    by_events.max(stated)
 }
 
 /// In a failed job only the stage that failed is reported as uneven.
@@ -342,7 +344,7 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
     let others = (work.bytes() - max) / work.vertices.len().max(2).saturating_sub(1) as f64;
     let is_empty = |v: &&VertexWork| v.bytes < 0.02 * others;
     let empty = match basis {
-        Basis::Events => work.vertices.iter().filter(is_empty).count() as u64,
+        Basis::Events | Basis::SomeEvents => work.vertices.iter().filter(is_empty).count() as u64,
         _ => u64::from(least_read(view, stage).is_some_and(|least| least < 0.02 * others)),
     };
     (max / mean, empty)

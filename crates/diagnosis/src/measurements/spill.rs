@@ -57,6 +57,17 @@ pub(crate) fn spills_in_part(view: &View<'_>, stage: usize) -> bool {
         && surplus_ms(view, stage) > 0.1 * view.stage_ms(stage)
 }
 
+/// Whether spilling could be why some vertices of a stage are slow, and its counters don't tell.
+pub(crate) fn may_spill_in_part(view: &View<'_>, stage: usize) -> bool {
+    let operators = &view.facts[stage].operators;
+    let is_open = |o: &OperatorFacts| match (value(&o.spilled_max), value(&o.spilled_mean)) {
+        (None, None) => false,
+        (Some(max), Some(_)) => max > 0.0 && (o.rows.is_none() || o.own_ms.is_none()),
+        _ => true,
+    };
+    operators.iter().any(is_open)
+}
+
 pub(crate) fn ms(operator: &OperatorFacts) -> f64 {
     value(&operator.own_ms).unwrap_or(0.0)
 }

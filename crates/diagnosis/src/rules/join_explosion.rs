@@ -127,6 +127,9 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
 
 /// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
 fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
+    if view.is_untimed(stage) {
+        return None;
+    }
     let after = ms_from(view, stage, join);
     // operators of an application run fused: what they take goes by the rows that they handle
     let fraction = match view.job.spark {

@@ -85,7 +85,7 @@ impl Rule for CardinalityMisestimate {
                 (Some(per_vertex), Some(wrong)) => {
                     result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
                 }
-                (Some(_), None) if !view.has_estimates() && reason(view, stage).is_none() => {
+                (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
                 }
                 (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
@@ -111,7 +111,7 @@ fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
         (Some(size), Some(wrong)) if size >= limit => {
             return result.found(view, too_big_broadcast(view, edge, &wrong));
         }
-        (Some(size), None) if size >= limit && !view.has_estimates() => (
+        (Some(size), None) if size >= limit && !view.has_estimates(edge.to) => (
             Information::Estimates,
             text!(
                 "{size} 被广播到 {place} 的每个顶点，但没有优化器的估计可以说明原因",

@@ -4,7 +4,7 @@ use job::info::Information;
 use job::model::{Application, ExchangeKind};
 
 use super::support::{Symptom, both};
-use crate::impact::regroup;
+use crate::impact::{RunModel, regroup};
 use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
@@ -19,9 +19,9 @@ use crate::view::View;
 use report::format::{Bytes, Number, VERTEX};
 use report::{Cause, Text, text};
 
-/// Chance that what the script asks for is why vertices are few, and not a wrong estimate, where
-/// no file has the estimates.
-const WITHOUT_ESTIMATES: f64 = 0.45;
+/// Chance that what the script asks for is why vertices are few, and that more would help, where no file
+/// has the estimates, which could be wrong, or the tokens, which could all be in use.
+const UNSURE: f64 = 0.45;
 
 /// The rule.
 pub(crate) struct TooLow;
@@ -87,12 +87,12 @@ impl Rule for TooLow {
                     result.attributed(view, Cause::JoinExplosion, stage);
                 }
                 // Without the plan a wrong estimate may be the reason, unless another one is seen.
-                Some(_) if !view.has_estimates() && reason(view, stage).is_none() => {
+                Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
                 }
-                Some(per_vertex) if !view.has_estimates() => {
+                Some(per_vertex) if !view.has_estimates(stage) || !has_tokens(view) => {
                     let symptom = symptom(view, stage, per_vertex);
-                    result.suspected(view, symptom, WITHOUT_ESTIMATES);
+                    result.suspected(view, symptom, UNSURE);
                 }
                 Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
             }
@@ -102,6 +102,11 @@ impl Rule for TooLow {
             "every stage has the vertices that its data calls for"
         ))
     }
+}
+
+/// Whether anything tells how many vertices may run at once.
+fn has_tokens(view: &View<'_>) -> bool {
+    view.run.as_ref().is_some_and(RunModel::has_tokens)
 }
 
 /// Stages of an application whose tasks leave slots idle for a reason that the plan shows.

@@ -60,7 +60,13 @@ impl Rule for QueueWait {
             return result;
         };
         let excess = waited.excess(view);
-        if excess >= 1.0 {
+        if excess >= 1.0 && waited.is_guess(view) {
+            let reason = text!(
+                "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
+                "how many tokens the job has is unknown: what its ready vertices waited for may be all that it has",
+            );
+            result.lacks(Information::JobTimes, view, None, reason);
+        } else if excess >= 1.0 {
             result.found(view, symptom(view, waited));
         } else {
             result.under(excess, || evidence(view, waited, waited.whole()));
@@ -139,6 +145,18 @@ impl Waited {
         } else {
             self.in_the_run()
         }
+    }
+
+    /// Whether it matters only for a shortage of tokens, and their number is not known.
+    fn is_guess(&self, view: &View<'_>) -> bool {
+        let known = view.run.as_ref().is_none_or(|r| r.tokens_known) || view.job.spark.is_some();
+        let short = view.short_s.unwrap_or(0.0).min(self.during);
+        let without = Waited {
+            during: self.during - short,
+            source: None,
+            ..*self
+        };
+        !known && without.excess(view) < 1.0
     }
 
     /// The waiting as a multiple of what is usual; from 1 on it matters.

@@ -2,7 +2,7 @@
 //! partitioned already, or would be if an earlier exchange used fewer keys.
 
 use job::info::Information;
-use job::model::ExchangeKind;
+use job::model::{Edge, ExchangeKind};
 
 use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
@@ -12,7 +12,7 @@ use crate::measurements::exchange::{measured_write, partitioner_fact};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Names};
-use report::{Cause, Evidence, text};
+use report::{Cause, Evidence, Text, text};
 
 /// The rule.
 pub(crate) struct RedundantRepartition;
@@ -69,17 +69,25 @@ fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
         stage: Some(edge.to),
         lines: None,
         summary: text!(
-            "{from} 到 {to} 按代码的要求重分区 {moved}，但 {to} 只是把数据再次重分区",
-            "the code repartitions {moved} from {from} to {to}, which only repartitions them again",
+            "{from} 到 {to} 按代码的要求重分区{moved}，但 {to} 只是把数据再次重分区",
+            "the code repartitions{moved} from {from} to {to}, which only repartitions the rows again",
             from = view.name(edge.from),
             to = view.name(edge.to),
-            moved = Bytes(edge.bytes_written.unwrap_or(0.0)),
+            moved = moved(edge),
         ),
         evidence: measured_write(view, edge),
         saved,
         method: "schedule replayed with the reading stage run inside the writing one",
         strength: 0.9,
     }
+}
+
+/// What an exchange moves, if that was measured.
+fn moved(edge: &Edge) -> Text {
+    let size = edge.bytes_written.map(Bytes);
+    size.map_or_else(Text::default, |size| {
+        text!("（{size}）", " {size}", size = size)
+    })
 }
 
 fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
@@ -102,12 +110,12 @@ fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
         stage: Some(edge.to),
         lines: consumer.and_then(|(op, _)| view.lines(edge.to, op)),
         summary: text!(
-            "{from} 到 {to} 按 {keys} 重分区（{moved}），{already}",
-            "{from} to {to} repartitions {moved} on {keys}, {already}",
+            "{from} 到 {to} 按 {keys} 重分区{moved}，{already}",
+            "{from} to {to} repartitions{moved} on {keys}, {already}",
             from = view.name(edge.from),
             to = view.name(edge.to),
             keys = Names(&edge.keys),
-            moved = Bytes(edge.bytes_written.unwrap_or(0.0)),
+            moved = moved(edge),
             already = already
         ),
         evidence: evidence(view, found),

@@ -11,7 +11,7 @@ use job::runs::{RunState, StageRuns, VertexRun};
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::managed::{gc, runs_user_code};
-use crate::measurements::spill::spills_in_part;
+use crate::measurements::spill::{may_spill_in_part, spills_in_part};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -193,7 +193,11 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     };
     completed
         .iter()
-        .filter(|r| bytes <= 0.0 || r.bytes_read as f64 / bytes <= most)
+        .filter(|r| match bytes > 0.0 {
+            true => r.bytes_read as f64 / bytes <= most,
+            // what reads something is not like those that read nothing
+            false => r.bytes_read == 0,
+        })
         .map(|r| Timed {
             index: r.index,
             machine: r.machine,
@@ -244,7 +248,7 @@ impl Seen<'_> {
             let few = machines_of(self.timed) * view.limit(&MAX_SHARE);
             if blamed == 0 || cleared * 2 > slow.len() || machines_of(&slow) > few.max(1.0) {
                 result.under(0.99, || self.slowest(view));
-            } else if blamed > 1 || !rivaled(view, stage) {
+            } else if !may_spill_in_part(view, stage) && (blamed > 1 || !rivaled(view, stage)) {
                 result.found(view, symptom(view, stage, self.runs, &slow));
             } else {
                 result.suspected(view, symptom(view, stage, self.runs, &slow), RIVALED);

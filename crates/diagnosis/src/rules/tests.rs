@@ -260,7 +260,10 @@ fn few_partitions_are_too_few_where_each_is_heavy_and_tokens_are_idle() {
             .insert("maxVertexDataRead".to_owned(), 5e9 / vertices);
         job.edges[0].partitions = Some(vertices as u32);
         set(&mut job, 1, "Extractor", "maxRowCount", ROWS / vertices);
+        let hts = Some("1".to_owned());
+        job.stages[0].operators[0].signature = hts.clone();
         let node = job::model::PlanNode {
+            hts,
             card: Some(ROWS),
             ..Default::default()
         };

@@ -51,6 +51,9 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
 /// takes.
 const MIN_SPENT_MS: f64 = 1000.0;
 
+/// Chance that slow code is slow by itself, where no file tells how long it collected garbage.
+const WITHOUT_GC: f64 = 0.45;
+
 /// The rule.
 pub(crate) struct CpuBound;
 
@@ -89,7 +92,10 @@ impl Rule for CpuBound {
         for (index, stage) in view.job.stages.iter().enumerate() {
             let timed = timed(view, index);
             if let Some(symptom) = slow_code(view, index, &timed) {
-                result.found(view, symptom);
+                match gc(view, index) {
+                    Some(_) => result.found(view, symptom),
+                    None => result.suspected(view, symptom, WITHOUT_GC),
+                }
             } else if let Some(symptom) = unfinished_code(view, index) {
                 result.found(view, symptom);
             } else if let Some(slowest) = timed.first() {

@@ -2,7 +2,7 @@
 //! needs, repartitioned in each run.
 
 use job::info::Information;
-use job::model::{Edge, ExchangeKind, Operator, Table};
+use job::model::{Clustering, Edge, ExchangeKind, Operator, Table};
 
 use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
@@ -98,7 +98,7 @@ fn has_layout(view: &View<'_>, stage: usize, extract: &Operator) -> bool {
     extract.id.starts_with("Extract")
         || view
             .table_of(stage, extract)
-            .is_some_and(|t| t.clustering.is_some() || is_text(t))
+            .is_some_and(|t| t.clustering.as_ref().is_some_and(Clustering::is_whole) || is_text(t))
 }
 
 fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {

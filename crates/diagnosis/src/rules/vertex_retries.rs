@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use job::info::Information;
 
 use super::support::{Symptom, both};
-use crate::impact::drop_waste;
+use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
 use crate::measurements::retries::{
     MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, memory_failures, waste,
@@ -95,6 +95,9 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
     let many = total.matters(view) || waste().any(|w| w.matters(view));
     let seen = |(stage, _): &(usize, Waste)| view.job.stages[*stage].runs.is_some();
     let all_seen = lost.iter().all(seen);
+    // what a few delayed shows only where every attempt was seen
+    let traced = |(stage, _): &(usize, Waste)| view.basis(*stage) == Basis::Events;
+    let all_traced = lost.iter().all(traced);
     let symptom = symptom(view, lost, total);
     let costs = symptom
         .saved
@@ -103,7 +106,7 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
     match (many, all_seen) {
         (true, true) => result.found(view, symptom),
         (true, false) => result.suspected(view, symptom, WITHOUT_REASONS),
-        (false, true) if costs => result.by_chance(view, symptom),
+        (false, true) if costs && all_traced => result.by_chance(view, symptom),
         (false, _) => {
             let of_limit = total.share() / view.limit(&MIN_WASTE);
             result.under(of_limit.min(0.99), || symptom.evidence);

@@ -51,10 +51,12 @@ impl Tally {
             self.mutants += 1;
             let less = diagnosed(&mutant.folder);
             if whole.verdict != Verdict::Healthy && less.verdict == Verdict::Healthy {
-                self.note(name, &mutant, "became healthy");
+                let causes: Vec<&str> = whole.findings.iter().map(|f| f.cause.code()).collect();
+                let was = format!("{:?} {}", whole.verdict, causes.join(", "));
+                self.note(name, &mutant, &format!("healthy, was {was}"));
             }
             for finding in &less.findings {
-                if finding.confidence >= LIKELY && !known(finding, &whole) {
+                if finding.confidence >= LIKELY && !known(finding, &whole, &less) {
                     let (cause, sure) = (finding.cause, finding.confidence);
                     self.note(name, &mutant, &format!("new: {cause} ({sure:.2})"));
                 }
@@ -84,14 +86,20 @@ impl Tally {
 }
 
 /// Whether the whole folder shows a cause too: by its own name, or, in the same stage, by that of a more specific kind of uneven
-/// input or of tiny vertices.
-fn known(finding: &Finding, whole: &Diagnosis) -> bool {
+/// input or of tiny vertices, or as the effect of one that is found without the information, too.
+fn known(finding: &Finding, whole: &Diagnosis, less: &Diagnosis) -> bool {
     let is_skew = |f: &Finding| f.problem_type == report::ProblemType::DataSkew;
-    whole.findings.iter().any(|f| {
-        let is_kind = (is_skew(f) && is_skew(finding))
-            || (f.cause == Cause::SmallFiles && finding.cause == Cause::TinyVertices);
-        f.cause == finding.cause || (is_kind && f.stage == finding.stage)
-    })
+    let rule = whole.rules.iter().find(|r| r.cause == finding.cause);
+    let explaining = rule.filter(|r| r.outcome == report::RuleResult::Explained);
+    let by = explaining.and_then(|r| r.by.as_deref());
+    let origin = whole.findings.iter().find(|f| Some(f.id.as_str()) == by);
+    let is_effect = origin.is_some_and(|o| less.findings.iter().any(|f| f.cause == o.cause));
+    is_effect
+        || whole.findings.iter().any(|f| {
+            let is_kind = (is_skew(f) && is_skew(finding))
+                || (f.cause == Cause::SmallFiles && finding.cause == Cause::TinyVertices);
+            f.cause == finding.cause || (is_kind && f.stage == finding.stage)
+        })
 }
 
 /// Runs `check` on every folder, on as many threads as there are processors.
@@ -148,11 +156,11 @@ fn simulated_cases() -> Vec<(String, Folder)> {
     cases().into_iter().map(simulated).collect()
 }
 
-fn fresh(count: usize) -> Vec<(String, Folder)> {
+fn fresh(seed: u64, count: usize) -> Vec<(String, Folder)> {
     let job = |i| {
         Some((
             format!("job-{i:03}"),
-            job_of_set(SEED, i, None, Scale::Small)?.files,
+            job_of_set(seed, i, None, Scale::Small)?.files,
         ))
     };
     (0..count).filter_map(job).collect()
@@ -196,14 +204,15 @@ fn taking_a_file_away_from_a_real_job_is_sound() {
     });
 }
 
-/// `METAMORPHIC_JOBS` sets how many jobs are simulated, and `METAMORPHIC_EVERY` that only every
-/// n-th change within a file is tried.
+/// `METAMORPHIC_SEED` and `METAMORPHIC_JOBS` set which jobs are simulated and how many, and
+/// `METAMORPHIC_EVERY` that only every n-th change within a file is tried.
 #[test]
 #[ignore = "takes minutes"]
 fn every_mutant_of_fresh_jobs_is_sound() {
-    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let number = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
     let every = number("METAMORPHIC_EVERY").unwrap_or(1);
-    let mut folders = fresh(number("METAMORPHIC_JOBS").unwrap_or(200));
+    let seed = number("METAMORPHIC_SEED").map_or(SEED, |seed| seed as u64);
+    let mut folders = fresh(seed, number("METAMORPHIC_JOBS").unwrap_or(200));
     folders.extend(committed());
     folders.extend(simulated_cases());
     check(folders, |tally, name, folder| {

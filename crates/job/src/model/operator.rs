@@ -119,4 +119,12 @@ impl Operator {
             outputs: Vec::new(),
         }
     }
+
+    /// Whether its definition is complete: its class, and the columns of what it reads and writes.
+    pub fn is_described(&self) -> bool {
+        let have_columns = |channels: &[Channel]| {
+            !channels.is_empty() && channels.iter().all(|c| !c.schema.is_empty())
+        };
+        !self.class_name.is_empty() && have_columns(&self.inputs) && have_columns(&self.outputs)
+    }
 }

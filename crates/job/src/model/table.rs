@@ -34,6 +34,13 @@ pub struct Clustering {
     pub partitions: Option<u32>,
 }
 
+impl Clustering {
+    /// Whether the keys are known where there must be some.
+    pub fn is_whole(&self) -> bool {
+        !self.keys.is_empty() || !matches!(self.kind.as_str(), "hash" | "range")
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StoredPartition {
     pub bytes: u64,

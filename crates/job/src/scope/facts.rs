@@ -10,7 +10,7 @@ use crate::facts::{
     value,
 };
 use crate::model::{
-    Channel, Edge, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageSummary,
+    Channel, Edge, ExchangeKind, Job, JobState, Operator, OperatorKind, Source, Stage, StageSummary,
 };
 
 /// Counters that show that a sort or hash table went to disk, the most significant first.
@@ -117,7 +117,10 @@ impl Job {
             let number = of(stated.as_ref()?).as_ref()?;
             one(number.value as u64, Some(number.source()))
         };
-        let succeeded = of_statistics(|s| &s.succeeded);
+        let planned = || of_statistics(|s| &s.vertices);
+        // what is planned runs unless the job fails
+        let all_run = self.info.state == JobState::Succeeded;
+        let succeeded = of_statistics(|s| &s.succeeded).or_else(|| planned().filter(|_| all_run));
         let runs = stage.runs.as_ref();
         let events = runs.and_then(|r| one(r.completed, file(&r.file)));
         // events of a profile that was cut off count too few
@@ -127,7 +130,7 @@ impl Job {
             _ => succeeded,
         };
         better
-            .or_else(|| of_statistics(|s| &s.vertices))
+            .or_else(planned)
             .or_else(|| {
                 let tree = stage.counters.as_ref()?;
                 one(u64::from(tree.merged_vertices?), file(&tree.file))
