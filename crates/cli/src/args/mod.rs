@@ -346,8 +346,11 @@ impl Cli {
     /// # Errors
     /// The status with which the program ends after it printed help or what is wrong.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Cli, i32> {
-        let command = Cli::localized();
-        let parsed = command.try_get_matches_from(words).and_then(|matches| {
+        let words: Vec<OsString> = words.collect();
+        let matches = Cli::command().try_get_matches_from(&words);
+        // texts are translated where one of them is shown
+        let matches = matches.or_else(|_| Cli::localized().try_get_matches_from(&words));
+        let parsed = matches.and_then(|matches| {
             let mut cli = Cli::from_arg_matches(&matches)?;
             let is_asked = matches.value_source("lang") == Some(ValueSource::CommandLine);
             if let Command::Search(search) = &mut cli.command {

@@ -87,7 +87,7 @@ pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
 /// out most rows in one vertex: that one has the key which matches most.
 fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
-    if view.failed() || view.basis(stage) != Basis::Events {
+    if view.failed() || view.basis(stage) < Basis::SomeEvents {
         return None;
     }
     let operators = view.job.stages[stage].operators.iter().enumerate();
@@ -101,7 +101,8 @@ fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
         return None;
     }
     let (saved, at_most) = saving(view, stage);
-    let matters = saved.as_ref()?.share >= view.limit(&MIN_SHARE);
+    let share = saved.as_ref().map_or(at_most, |s| s.share);
+    let matters = share >= view.limit(&MIN_SHARE);
     matters.then_some(Uneven {
         stage,
         edge: None,
@@ -117,6 +118,19 @@ fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
         at_most,
         matters,
     })
+}
+
+/// Whether a join of a stage puts out rows of which nothing tells how they are spread over its vertices.
+pub(crate) fn has_unknown_join(view: &View<'_>, stage: usize) -> bool {
+    let several = view.vertices(stage).is_some_and(|n| n >= 2);
+    let mut joins = view.job.stages[stage].operators.iter();
+    let is_open = |join: &Operator| {
+        let counted = view.node(stage, join.uid);
+        join.kind == OperatorKind::Join
+            && counted.is_some_and(|o| o.rows.is_some() && o.rows_max.is_none())
+    };
+    // the operators of an application count no rows of single tasks
+    several && view.job.spark.is_none() && !view.failed() && joins.any(is_open)
 }
 
 /// Largest over mean input of a stage, and the exchange that it comes through.

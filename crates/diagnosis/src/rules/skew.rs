@@ -8,7 +8,8 @@ use super::support::{Symptom, both};
 use crate::facts::events_source;
 use crate::measurements::exchange::feeds_join;
 use crate::measurements::skew::{
-    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION, imbalance,
+    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
+    has_unknown_join, imbalance,
 };
 use crate::rule::{About, Examination, Rule};
 use crate::settings::Threshold;
@@ -115,6 +116,14 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
                 if let Some(found) = result.candidates.last_mut() {
                     found.at_most = u.at_most;
                 }
+            }
+            None if cause == Cause::JoinHotKey && has_unknown_join(view, stage) => {
+                let reason = text!(
+                    "不知道 {stage} 的连接输出的行在各顶点间如何分布",
+                    "how the rows that the join in {stage} puts out are spread over its vertices is unknown",
+                    stage = view.name(stage),
+                );
+                result.lacks(Information::PerVertexData, view, Some(stage), reason);
             }
             _ if !could_be(view, cause, stage) => {}
             // an event log never has statistics of a column

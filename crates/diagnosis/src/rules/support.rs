@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::impact::{Basis, Saved};
 use crate::rule::{Candidate, Examination, Reading, Undecided, severity};
+use crate::settings::MIN_SHARE;
 use crate::view::View;
 use job::info::Information;
 use job::model::Edge;
@@ -57,7 +58,13 @@ impl Symptom {
             finding,
             evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
-            certainty: certainty.unwrap_or(if unknown { UNKNOWN_MATTERS } else { 1.0 }),
+            certainty: certainty.unwrap_or(match share {
+                None if unknown => UNKNOWN_MATTERS,
+                Some(share) if self.stage.is_some_and(|s| is_total(view, s)) => {
+                    matters(view, share)
+                }
+                _ => 1.0,
+            }),
             at_most: at_most(view, self.stage, share),
             fix: saved.map(|s| s.fix),
             by_chance: false,
@@ -73,12 +80,24 @@ const UNKNOWN_MATTERS: f64 = 0.5;
 /// the vertices.
 const TOTALS_MARGIN: f64 = 2.0;
 
+/// Whether the work of a stage is known from totals, at least in part.
+fn is_total(view: &View<'_>, stage: usize) -> bool {
+    view.basis(stage) != Basis::Events
+}
+
+/// Chance that a share computed from totals is one that matters: any within the margin is as likely as another, on
+/// a scale of ratios.
+fn matters(view: &View<'_>, share: f64) -> f64 {
+    let above = share * TOTALS_MARGIN / view.limit(&MIN_SHARE);
+    (above.ln() / (2.0 * TOTALS_MARGIN.ln())).clamp(0.0, 1.0)
+}
+
 /// Largest share of the run that a cause could cost.
 fn at_most(view: &View<'_>, stage: Option<usize>, share: Option<f64>) -> f64 {
     let stake = stage.map_or(1.0, |s| view.stake(s));
     match (share, stage) {
         (None, _) => stake,
-        (Some(share), Some(s)) if view.basis(s) != Basis::Events => {
+        (Some(share), Some(s)) if is_total(view, s) => {
             (share * TOTALS_MARGIN).min(stake).max(share)
         }
         (Some(share), _) => share,

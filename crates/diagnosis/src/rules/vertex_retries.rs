@@ -107,6 +107,10 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
         (true, true) => result.found(view, symptom),
         (true, false) => result.suspected(view, symptom, WITHOUT_REASONS),
         (false, true) if costs && all_traced => result.by_chance(view, symptom),
+        (false, true) if costs => symptom
+            .stage
+            .into_iter()
+            .for_each(|s| lacking(view, s, result)),
         (false, _) => {
             let of_limit = total.share() / view.limit(&MIN_WASTE);
             result.under(of_limit.min(0.99), || symptom.evidence);
