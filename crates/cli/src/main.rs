@@ -27,7 +27,7 @@ use terminal::Terminal;
 
 fn main() -> ExitCode {
     // most commands use it, and it takes as long to parse as the command line
-    std::thread::spawn(job::Catalogue::builtin);
+    let _ = std::thread::Builder::new().spawn(job::Catalogue::builtin);
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
     let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
         Ok(read) => read,

@@ -139,6 +139,12 @@ impl<'a> View<'a> {
         counted.max(stated.map(|n| n as u64))
     }
 
+    /// Attempts of a stage that failed, by its statistics; 0 if these don't tell.
+    pub(crate) fn stated_failures(&self, stage: usize) -> f64 {
+        let stated = self.facts[stage].stated.as_ref();
+        stated.and_then(|s| value(&s.failed)).unwrap_or(0.0)
+    }
+
     /// Edges into a stage.
     pub fn inputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
         self.inputs[stage].iter().map(|e| &self.job.edges[*e])

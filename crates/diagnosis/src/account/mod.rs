@@ -15,7 +15,6 @@ mod timeline;
 mod tokens;
 mod walk;
 
-use job::facts::value;
 use job::model::JobInfo;
 use report::{Evidence, Finding, Segment, SegmentKind, TimeAccount};
 
@@ -144,8 +143,7 @@ fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
         let runs = stage.runs.as_ref();
         let completed = runs.map_or(0, |r| r.completed);
         let failed = runs.map_or(0, |r| r.failed);
-        let stated = view.facts[s].stated.as_ref();
-        let stated = stated.and_then(|a| value(&a.failed)).unwrap_or(0.0) as u64;
+        let stated = view.stated_failures(s) as u64;
         view.vertices(s).unwrap_or(0).saturating_sub(completed) + stated.saturating_sub(failed)
     });
     Some(tokens::short_s(timeline, unseen.sum::<u64>() as f64))

@@ -133,15 +133,13 @@ pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
                 .filter(|(m, _)| of_memory(m))
                 .map(|(_, n)| n)
                 .sum();
-            let stated = view.facts[stage].stated.as_ref();
-            let stated = stated.and_then(|s| value(&s.failed)).unwrap_or(0.0);
-            (by_message as f64).min(stated.max(runs.failed as f64).max(1.0))
+            let failed = view.stated_failures(stage).max(runs.failed as f64);
+            (by_message as f64).min(failed.max(1.0))
         }
         None => {
-            let failed = value(&view.facts[stage].stated.as_ref()?.failed).unwrap_or(0.0);
             let enough = waste(view, stage).is_some_and(|w| w.matters(view));
             if enough && peak_over_limit(view, stage)? >= view.limit(&MIN_PEAK) {
-                failed
+                view.stated_failures(stage)
             } else {
                 0.0
             }
