@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::stream::StreamExt;
 use report::Report;
 use runs::RunSummary;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
@@ -118,7 +119,8 @@ impl Batch {
         Ok(count)
     }
 
-    /// Analyzes jobs, `workers` at a time, and reports each as it comes. After a cancellation no job is started.
+    /// Analyzes jobs, `workers` at a time, and reports each as it comes. As many are read or written meanwhile. After a cancellation no job
+    /// is started.
     ///
     /// # Errors
     /// If the store cannot be read or written; what is written stays.
@@ -129,25 +131,33 @@ impl Batch {
         cancel: &CancellationToken,
         report: &mut dyn FnMut(Step),
     ) -> Result<()> {
+        let workers = workers.max(1);
+        let places = &Semaphore::new(workers);
         let steps = futures::stream::iter(jobs)
             .take_while(|_| std::future::ready(!cancel.is_cancelled()))
-            .map(|entry| async move { self.step(&entry, 1, Retry::Later).await });
-        let mut steps = std::pin::pin!(steps.buffer_unordered(workers.max(1)));
+            .map(|entry| async move { self.step(&entry, 1, Retry::Later, places).await });
+        let mut steps = std::pin::pin!(steps.buffer_unordered(2 * workers));
         while let Some(step) = steps.next().await {
             report(step?);
         }
         Ok(())
     }
 
-    /// Analyzes one job for the `tries`th time, unless it has a result.
+    /// Analyzes one job for the `tries`th time, unless it has a result. The analysis takes one of the places.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub async fn step(&self, entry: &Entry, tries: u32, retry: Retry) -> Result<Step> {
+    pub(crate) async fn step(
+        &self,
+        entry: &Entry,
+        tries: u32,
+        retry: Retry,
+        places: &Semaphore,
+    ) -> Result<Step> {
         if self.store.has(&entry.key(&self.program)).await? {
             return Ok(Step::Known);
         }
-        let result = match self.attempt(entry).await {
+        let result = match self.attempt(entry, places).await {
             Attempt::Interrupted => return Ok(Step::Interrupted),
             Attempt::Done(done) => JobResult::done(entry, &self.program, done.0, done.1),
             Attempt::Failed { reason, blame } => {
@@ -180,7 +190,7 @@ impl Batch {
         Ok(Step::Written { result, put })
     }
 
-    async fn attempt(&self, entry: &Entry) -> Attempt {
+    async fn attempt(&self, entry: &Entry, places: &Semaphore) -> Attempt {
         let opened = match self.sources.open(&entry.uri).await {
             Ok(opened) => opened,
             Err(error) => return failed(&error),
@@ -194,6 +204,8 @@ impl Batch {
         // the copy has another name each time
         let copy = opened.path.display().to_string();
         let uri = entry.uri.clone();
+        // nobody closes it
+        let _place = places.acquire().await;
         let (analyze, entry) = (Arc::clone(&self.analyze), entry.clone());
         let analyzed = tokio::task::spawn_blocking(move || analyze(&opened, &entry));
         match analyzed.await {

@@ -29,21 +29,21 @@ fn main() -> ExitCode {
     // most commands use it, and it takes as long to parse as the command line
     let _ = std::thread::Builder::new().spawn(job::Catalogue::builtin);
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
-    let (cli, memory) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
+    let (cli, worker) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
         Ok(read) => read,
         Err(status) => std::process::exit(status),
     };
     let terminal = Terminal::new(&cli.global);
     log::keep_guarded_panics_quiet();
-    let exit = run(&cli, memory, &terminal).unwrap_or_else(|error| {
+    let exit = run(&cli, worker.as_ref(), &terminal).unwrap_or_else(|error| {
         terminal.fail(&error);
         error.kind.into()
     });
     exit.into()
 }
 
-/// Runs a command, or, with a limit of memory, works for another process that runs it.
-fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
+/// Runs a command, or, within the limits of a worker, works for another process that runs it.
+fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<Exit> {
     let explicit = cli.global.config.as_deref();
     let (config, layers) = match &cli.command {
         // They repair a configuration that cannot be loaded.
@@ -53,8 +53,8 @@ fn run(cli: &Cli, worker: Option<u64>, terminal: &Terminal) -> Result<Exit> {
     if let Some(language) = config.language {
         report::set_interface(language);
     }
-    if let Some(memory) = worker {
-        return worker::run(memory, &config);
+    if let Some(limits) = limits {
+        return worker::run(limits, &config);
     }
     match &cli.command {
         Command::Worker(_) => Ok(Exit::Usage),

@@ -91,9 +91,11 @@ pub(crate) struct Limits {
 impl Limits {
     /// The budget, with the defaults where nothing is given.
     pub(crate) fn budget(self) -> Budget {
+        let usual = Budget::default();
         Budget {
-            time: self.job_timeout.map_or(Budget::TIME, Duration::from_secs),
-            memory: self.job_memory.unwrap_or(Budget::MEMORY),
+            time: self.job_timeout.map_or(usual.time, Duration::from_secs),
+            memory: self.job_memory.unwrap_or(usual.memory),
+            ..usual
         }
     }
 

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use super::Format;
 use super::analysis::{Limits, Thinking};
 use super::localized::named;
+use crate::budget::Budget;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchCommand {
@@ -235,6 +236,13 @@ fn amount(text: &str) -> Result<f64, String> {
     let amount = text.parse().ok();
     let amount = amount.filter(|n: &f64| n.is_finite() && *n >= 0.0);
     amount.ok_or_else(|| "expected a number from 0".to_owned())
+}
+
+impl Engine {
+    /// The budget of each of the jobs that are analyzed concurrently.
+    pub(crate) fn budget(&self) -> Budget {
+        self.limits.budget().shared_by(usize::from(self.workers))
+    }
 }
 
 fn cpus() -> u16 {

@@ -255,6 +255,9 @@ pub(crate) struct Worker {
     /// Bytes of memory for one job.
     #[arg(long)]
     pub(crate) job_memory: u64,
+    /// Cores that it may keep busy.
+    #[arg(long)]
+    pub(crate) job_threads: usize,
     /// Arguments of the process that it works for.
     #[arg(last = true)]
     pub(crate) of: Vec<OsString>,
@@ -370,15 +373,15 @@ impl Cli {
     }
 
     /// A worker takes the arguments of the process that it works for as its own, so that both have the same
-    /// configuration, and says nothing on stderr but errors. Returns the memory that a job may take.
-    pub(crate) fn into_worker(self) -> Result<(Cli, Option<u64>), i32> {
-        let Command::Worker(worker) = &self.command else {
+    /// configuration, and says nothing on stderr but errors. Returns what a job may take.
+    pub(crate) fn into_worker(self) -> Result<(Cli, Option<Worker>), i32> {
+        let Command::Worker(worker) = self.command else {
             return Ok((self, None));
         };
         let program = OsString::from("scopeagent");
         let mut cli = Cli::read(std::iter::once(program).chain(worker.of.iter().cloned()))?;
         cli.global.quiet = true;
-        Ok((cli, Some(worker.job_memory)))
+        Ok((cli, Some(worker)))
     }
 
     /// Flags that set configuration values, as the topmost layer.

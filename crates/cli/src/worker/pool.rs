@@ -56,7 +56,16 @@ impl Pool {
     /// Workers with the arguments of this call.
     pub(crate) fn new(budget: Budget, terminal: &Terminal) -> Pool {
         let memory = budget.memory.to_string();
-        let own = ["worker", "--job-memory", &memory, "--"].map(OsString::from);
+        let threads = budget.threads.to_string();
+        let own = [
+            "worker",
+            "--job-memory",
+            &memory,
+            "--job-threads",
+            &threads,
+            "--",
+        ];
+        let own = own.map(OsString::from);
         Pool {
             budget,
             arguments: own.into_iter().chain(std::env::args_os().skip(1)).collect(),

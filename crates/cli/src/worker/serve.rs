@@ -13,17 +13,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::no_thread;
 use super::wire::{Order, Reply};
+use crate::args::Worker;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::{keys, session};
 
 /// Analyzes one job after the other until stdin ends.
-pub(crate) fn run(memory: u64, config: &Config) -> Result<Exit> {
+pub(crate) fn run(limits: &Worker, config: &Config) -> Result<Exit> {
+    limit_threads(limits.job_threads)?;
     let runtime = session::runtime()?;
     let session = session::open_for(config, Arc::new(Parent), &runtime, key)?;
     // What all jobs share is mapped before the limit is set.
     let index = session.index();
-    limit_memory(memory)?;
+    limit_memory(limits.job_memory)?;
     let stop = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), stop.clone());
     let (send, orders) = mpsc::channel();
@@ -128,6 +130,12 @@ fn say(reply: &Reply<'_>) {
 fn write(line: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Limits the threads that do what an analysis does in parallel.
+fn limit_threads(threads: usize) -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build_global().explain(ErrorKind::Other, no_thread())
 }
 
 /// Limits the address space to what is mapped now and so many bytes more.

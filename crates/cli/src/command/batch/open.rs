@@ -77,6 +77,9 @@ fn analyzer(
     let template = session::request(Default::default(), thinking);
     let cancel = cancel.clone();
     move |opened, entry| {
+        if cancel.is_cancelled() {
+            return Attempt::Interrupted;
+        }
         let task = Task {
             request: agent::Request {
                 job: opened.path.clone(),

@@ -18,10 +18,7 @@ use crate::sources::explained;
 use crate::terminal::Terminal;
 
 pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = Budget {
-        time: Budget::TIME,
-        memory: Budget::MEMORY,
-    };
+    let budget = Budget::default();
     let session = open(&args.store, &[], &args.thinking, budget, config, terminal)?;
     let batch = &session.batch;
     let enqueued = session.runtime.block_on(async {
@@ -45,7 +42,7 @@ pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal)
 }
 
 pub(super) fn work(args: &BatchWork, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = args.engine.limits.budget();
+    let budget = args.engine.budget();
     let allowed = &args.engine.history_servers;
     let thinking = &args.thinking;
     let session = open(&args.store, allowed, thinking, budget, config, terminal)?;

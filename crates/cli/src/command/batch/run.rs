@@ -14,7 +14,7 @@ use crate::sources::explained;
 use crate::terminal::Terminal;
 
 pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = args.engine.limits.budget();
+    let budget = args.engine.budget();
     let servers = [&args.engine.history_servers[..], &args.places].concat();
     let store = store(args)?;
     let session = open(store, &servers, &args.thinking, budget, config, terminal)?;
