@@ -135,7 +135,7 @@ impl Batch {
         let places = &Semaphore::new(workers);
         let steps = futures::stream::iter(jobs)
             .take_while(|_| std::future::ready(!cancel.is_cancelled()))
-            .map(|entry| async move { self.step(&entry, 1, Retry::Later, places).await });
+            .map(|entry| async move { self.step_with(&entry, 1, Retry::Later, places).await });
         let mut steps = std::pin::pin!(steps.buffer_unordered(2 * workers));
         while let Some(step) = steps.next().await {
             report(step?);
@@ -143,11 +143,17 @@ impl Batch {
         Ok(())
     }
 
-    /// Analyzes one job for the `tries`th time, unless it has a result. The analysis takes one of the places.
+    /// Analyzes one job for the `tries`th time, unless it has a result.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub(crate) async fn step(
+    pub async fn step(&self, entry: &Entry, tries: u32, retry: Retry) -> Result<Step> {
+        self.step_with(entry, tries, retry, &Semaphore::new(1))
+            .await
+    }
+
+    /// The same, the analysis taking one of the places as long as it runs.
+    async fn step_with(
         &self,
         entry: &Entry,
         tries: u32,

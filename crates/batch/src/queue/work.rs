@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, PullConsumer, pull};
 use async_nats::jetstream::{AckKind, Message};
 use futures::StreamExt;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{DELIVERIES, Order, PROGRAM, Queue, Servers, failed, mark, patiently};
@@ -37,17 +37,14 @@ impl Batch {
         let queue = Queue::open(self, servers).await?;
         let consumer = queue.consumer(ack_wait, &self.program).await?;
         let ended = cancel.child_token();
-        let workers = workers.max(1);
-        let places = Semaphore::new(workers);
         let (send, mut steps) = mpsc::channel(workers);
         let worker = Worker {
             batch: self,
             queue: &queue,
             consumer: &consumer,
             ended: &ended,
-            places: &places,
         };
-        let all = futures::future::join_all((0..workers).map(|_| {
+        let all = futures::future::join_all((0..workers.max(1)).map(|_| {
             let send = send.clone();
             async move {
                 let worked = worker.work(send).await;
@@ -105,8 +102,6 @@ struct Worker<'a> {
     consumer: &'a Consumer<pull::Config>,
     /// Cancelled by the user, or because another worker of this process failed.
     ended: &'a CancellationToken,
-    /// One for each analysis that may run at a time.
-    places: &'a Semaphore,
 }
 
 impl Worker<'_> {
@@ -197,8 +192,7 @@ impl Worker<'_> {
                 true => Retry::Elsewhere,
                 false => Retry::Never,
             };
-            let step = self.batch.step(&order.entry, delivery, retry, self.places);
-            return step.await;
+            return self.batch.step(&order.entry, delivery, retry).await;
         }
         if self
             .batch
