@@ -1,5 +1,6 @@
 //! Analyzes jobs that have no result, and writes one for each.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use futures::stream::StreamExt;
@@ -49,7 +50,7 @@ pub struct Batch {
     pub analyze: Arc<Analyze>,
 }
 
-/// What became of one job.
+/// How one job ended.
 #[derive(Debug)]
 pub enum Step {
     /// It has a result already.
@@ -80,8 +81,8 @@ pub enum Retry {
 }
 
 impl Batch {
-    /// The planned jobs of a shard that have no result, and the number of those that have one. Starts at a random place, so that
-    /// processes on the same store meet late.
+    /// The planned jobs of a shard that have no result, and the number of those that have one. Their order is random, so that
+    /// processes on the same store seldom take the same job at a time.
     ///
     /// # Errors
     /// If the store cannot be read, or has no manifest.
@@ -91,10 +92,8 @@ impl Batch {
         let mut of_shard: Vec<Entry> = planned.into_iter().filter(|e| shard.has(e)).collect();
         let total = of_shard.len();
         of_shard.retain(|entry| !known.contains(&entry.key(&self.program)));
-        if let 1.. = of_shard.len() {
-            let start = ulid::Ulid::generate().random() % of_shard.len() as u128;
-            of_shard.rotate_left(start as usize);
-        }
+        let order = RandomState::new();
+        of_shard.sort_by_cached_key(|entry| order.hash_one(&entry.uri));
         let done = total - of_shard.len();
         Ok((of_shard, done))
     }

@@ -9,7 +9,7 @@ pub(crate) struct Budget {
     /// Bytes of address space on top of what the worker needs for itself. On systems that don't limit
     /// it (Windows, macOS) only the time is limited.
     pub(crate) memory: u64,
-    /// Cores that one analysis may keep busy.
+    /// For its searches. Large files are read by as many threads as there are cores, whoever else reads.
     pub(crate) threads: usize,
 }
 
@@ -25,8 +25,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The budget of each of several jobs that are analyzed at a time. Where there are as many as cores, an analysis has a thread of its
-    /// own: threads that wait for each other would only take time from other jobs.
+    /// The budget of each of several jobs that are analyzed at a time. Where there are as many as cores, the searches of each have
+    /// one thread: threads that wait for each other would only take time from other jobs.
     pub(crate) fn shared_by(self, jobs: usize) -> Budget {
         Budget {
             threads: (self.threads / jobs.max(1)).max(1),

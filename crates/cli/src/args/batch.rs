@@ -246,6 +246,7 @@ impl Engine {
 }
 
 fn cpus() -> u16 {
-    let found = std::thread::available_parallelism().map_or(1, usize::from);
-    u16::try_from(found).unwrap_or(u16::MAX).min(256)
+    u16::try_from(Budget::default().threads)
+        .unwrap_or(u16::MAX)
+        .min(256)
 }

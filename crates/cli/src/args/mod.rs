@@ -255,7 +255,7 @@ pub(crate) struct Worker {
     /// Bytes of memory for one job.
     #[arg(long)]
     pub(crate) job_memory: u64,
-    /// Cores that it may keep busy.
+    /// Threads for the searches of one job.
     #[arg(long)]
     pub(crate) job_threads: usize,
     /// Arguments of the process that it works for.
