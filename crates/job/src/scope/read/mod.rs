@@ -25,6 +25,18 @@ use crate::model::{Diagnostic, Job, Source, Stage};
 use crate::problem::Problem;
 use crate::xml::Fault;
 
+/// In how many parts a file is read at a time, each of at least `least` bytes: one per core, at most four.
+fn parts_at_a_time(size: u64, least: u64) -> u64 {
+    match size / least {
+        // asking how many cores there are takes longer than reading a small file
+        0 | 1 => 1,
+        most => {
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+            most.min(cores).min(4)
+        }
+    }
+}
+
 /// A file as a reader sees it.
 pub(crate) struct Input<'a> {
     /// Name relative to the job folder.

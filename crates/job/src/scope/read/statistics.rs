@@ -13,16 +13,16 @@ use crate::problem::Problem;
 use crate::xml::{Fault, Tag, Token, Xml};
 
 /// Below this a file is read by one thread: starting more costs as much as it saves.
-const MIN_PART: usize = 1 << 20;
+const MIN_PART: u64 = 1 << 20;
 
 /// Reads the counters of every stage; each child of the root is one.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    read_parts(input, threads.min(4), MIN_PART, job);
+    let parts = super::parts_at_a_time(input.text.len() as u64, MIN_PART);
+    read_parts(input, parts as usize, job);
 }
 
-fn read_parts(input: &Input<'_>, parts: usize, min_part: usize, job: &mut Job) {
-    let starts = starts(input.text, parts.min(input.text.len() / min_part));
+fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
+    let starts = starts(input.text, parts);
     let mut index = StageIndex::of(job, input.name);
     let room = job.room_for(Kept::Counters);
     for part in walk_all(input, &starts, room) {
@@ -279,7 +279,7 @@ mod tests {
     fn read_with(text: &str, parts: usize) -> (Job, usize) {
         let input = Input::new("f.xml", text);
         let mut job = Job::default();
-        read_parts(&input, parts, 1, &mut job);
+        read_parts(&input, parts, &mut job);
         (
             job,
             walk_all(&input, &starts(text, parts), usize::MAX).len(),

@@ -41,8 +41,7 @@ pub(crate) fn read_file(
         return read_utf16(name, open()?, options, job);
     }
     let size = open()?.metadata()?.len();
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let parts = (size / MIN_PART).clamp(1, threads.min(4));
+    let parts = super::parts_at_a_time(size, MIN_PART);
     let bounds = bounds(open, size, parts)?;
     let read_part = |(from, to): (u64, u64)| -> std::io::Result<(Collector, u64)> {
         let mut file = open()?;
