@@ -1,12 +1,12 @@
 //! Lists the files of a folder, and refuses what leads out of it.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use super::error::OpenError;
+use super::opening::{Folder, RegularFile};
 use super::reader::JobReader;
-use super::{Options, opening, reader};
+use super::{Options, reader};
 use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::sniff::{HEAD_BYTES, sniff};
@@ -30,23 +30,24 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         path: path.to_owned(),
         ..Job::default()
     };
-    let folders = list(path, "", options, &mut job)?;
+    let folder = Folder::open(path).map_err(unreadable)?;
+    let folders = list(path, "", &folder, options, &mut job)?;
     let known = |file: &JobFile| !matches!(file.kind, FileKind::Unknown | FileKind::Ignored);
     let any_here = job.files.iter().any(known);
     let mut inside = None;
-    for folder in folders {
+    for below in folders {
         let from = job.files.len();
         // a folder that cannot be listed is reported like a file that cannot be read
-        match list(&path.join(&folder), &folder, options, &mut job) {
+        match list(&path.join(&below), &below, &folder, options, &mut job) {
             Err(OpenError::Unreadable { source, .. }) => {
-                reader::unreadable_file(&mut job, &folder, &source);
+                reader::unreadable_file(&mut job, &below, &source);
             }
             listed => {
                 listed?;
             }
         }
         if inside.is_none() && job.files[from..].iter().any(known) {
-            inside = Some(folder);
+            inside = Some(below);
         }
         let mut at = 0;
         job.files.retain(|file| {
@@ -63,8 +64,8 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         });
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
-    one_application(path, &mut job)?;
-    Ok(JobReader::new(job, path.to_owned(), options.clone()))
+    one_application(path, &folder, &mut job)?;
+    Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
 /// A Spark event log alone.
@@ -76,16 +77,20 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     // the file that the user names may be a link
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (folder, name) = place_of(&real).ok_or_else(|| OpenError::NotAFolder(path.to_owned()))?;
-    file(folder, name.to_owned(), &mut job);
+    let folder = Folder::open(folder).map_err(|source| OpenError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    file(&folder, name.to_owned(), &mut job);
     if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
         return Err(OpenError::NotAFolder(path.to_owned()));
     }
-    Ok(JobReader::new(job, folder.to_owned(), options.clone()))
+    Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
 /// Refuses the logs of several applications. A rolling log has parts, of which only one begins an
 /// application; what was compacted replaces the parts before it.
-fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
+fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), OpenError> {
     let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
     if job.files.iter().filter(is_log).count() < 2 {
         return Ok(());
@@ -110,7 +115,10 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
         .filter(is_log)
         .map(|f| f.name.as_str())
         .collect();
-    let begins = |name: &&&str| opening::open(path, name).is_ok_and(spark::begins_application);
+    let begins = |name: &&&str| {
+        let log = folder.file(name);
+        log.is_ok_and(|log| spark::begins_application(log.file))
+    };
     let begun: Vec<String> = logs
         .iter()
         .filter(begins)
@@ -128,13 +136,11 @@ fn one_application(path: &Path, job: &mut Job) -> Result<(), OpenError> {
 /// What a file is, by its first bytes. A link is not followed.
 pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
     let (folder, name) = place_of(path).ok_or_else(|| std::io::Error::other("it has no name"))?;
-    kind_in(opening::open(folder, name)?)
+    kind_of(Folder::open(folder)?.file(name)?)
 }
 
-fn kind_in(file: File) -> std::io::Result<FileKind> {
-    let mut head = Vec::new();
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-    Ok(sniff(&head))
+fn kind_of(file: RegularFile) -> std::io::Result<FileKind> {
+    Ok(sniff(&file.head(HEAD_BYTES as u64)?))
 }
 
 /// The folder of a file, and its name in it.
@@ -161,10 +167,11 @@ fn belongs_below(kind: FileKind) -> bool {
     )
 }
 
-/// Lists the files of one folder into the job, and returns the names of the folders in it.
+/// Lists the files of the job folder, or of one below it, into the job, and returns the names of the folders in it.
 fn list(
     path: &Path,
     prefix: &str,
+    folder: &Folder,
     options: &Options,
     job: &mut Job,
 ) -> Result<Vec<String>, OpenError> {
@@ -172,7 +179,6 @@ fn list(
         path: path.to_owned(),
         source,
     };
-    let folder = job.path.clone();
     let mut folders = Vec::new();
     let entries = fs::read_dir(path).map_err(unreadable)?;
     for (n, entry) in entries.enumerate() {
@@ -195,7 +201,7 @@ fn list(
         match entry.file_type() {
             Ok(kind) if kind.is_symlink() => job.note(&name, None, &Problem::Link),
             Ok(kind) if kind.is_dir() => folders.push(name),
-            Ok(kind) if kind.is_file() => file(&folder, name, job),
+            Ok(kind) if kind.is_file() => file(folder, name, job),
             Ok(_) => job.note(&name, None, &Problem::NoFile),
             Err(error) => reader::unreadable_file(job, &name, &error),
         }
@@ -204,10 +210,10 @@ fn list(
     Ok(folders)
 }
 
-fn file(folder: &Path, name: String, job: &mut Job) {
-    let sniffed = opening::open(folder, &name).and_then(|file| {
-        let bytes = file.metadata()?.len();
-        Ok((kind_in(file)?, bytes))
+fn file(folder: &Folder, name: String, job: &mut Job) {
+    let sniffed = folder.file(&name).and_then(|file| {
+        let bytes = file.bytes;
+        Ok((kind_of(file)?, bytes))
     });
     match sniffed {
         Ok((kind, bytes)) => job.files.push(JobFile {

@@ -1,7 +1,5 @@
 //! Files that are in memory instead of a folder.
 
-use std::path::PathBuf;
-
 use super::Options;
 use super::kinds::order;
 use super::reader::JobReader;
@@ -11,7 +9,7 @@ use crate::sniff::{HEAD_BYTES, sniff};
 
 /// Reads files that are in memory, each taken as the kind given; for tests and fuzzing.
 pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job {
-    let mut reader = JobReader::new(Job::default(), PathBuf::new(), options.clone());
+    let mut reader = JobReader::new(Job::default(), None, options.clone());
     let mut files = files.to_vec();
     files.sort_by_key(|(_, kind, _)| order(*kind));
     for (name, kind, bytes) in files {

@@ -3,9 +3,10 @@
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use super::Options;
 use super::error::TextError;
 use super::kinds::{most_bytes, order, take};
-use super::{Options, opening};
+use super::opening::{Folder, RegularFile};
 use crate::model::{FileKind, Job, JobFile, ScriptFile};
 use crate::problem::Problem;
 use crate::read::{self, Input};
@@ -26,8 +27,8 @@ pub struct ReadFile {
 #[derive(Debug)]
 pub struct JobReader {
     pub(super) job: Job,
-    /// Folder that the names of files are relative to.
-    pub(super) folder: PathBuf,
+    /// Folder that the names of files are relative to; `None` for files in memory.
+    folder: Option<Folder>,
     pub(super) options: Options,
     /// Scripts read; one of them becomes the job's script.
     pub(super) scripts: Vec<(String, String)>,
@@ -37,7 +38,7 @@ pub struct JobReader {
 
 impl JobReader {
     /// A reader of the files that a job lists; they are in `folder`.
-    pub(super) fn new(job: Job, folder: PathBuf, options: Options) -> JobReader {
+    pub(super) fn new(job: Job, folder: Option<Folder>, options: Options) -> JobReader {
         JobReader {
             job,
             folder,
@@ -153,16 +154,14 @@ impl JobReader {
 
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
-        let folder = self.folder.clone();
-        let open = || opening::open(&folder, name);
+        let open = || open(self.folder.as_ref(), name);
         read::events::read_file(name, &open, &self.options, &mut self.job)
     }
 
     fn event_log(&mut self, name: &str) -> std::io::Result<u64> {
-        let file = opening::open(&self.folder, name)?;
-        let bytes = file.metadata()?.len();
-        self.spark_events(name, file)?;
-        Ok(bytes)
+        let log = open(self.folder.as_ref(), name)?;
+        self.spark_events(name, log.file)?;
+        Ok(log.bytes)
     }
 
     /// Takes a part of an event log.
@@ -191,11 +190,7 @@ impl JobReader {
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {
         let limit = self.options.max_file_bytes.min(most_bytes(kind));
-        let file = opening::open(&self.folder, name)?;
-        // one more than the file has, so that its end is seen without growing
-        let expected = file.metadata()?.len().min(limit) as usize + 1;
-        let mut bytes = Vec::with_capacity(expected);
-        file.take(limit).read_to_end(&mut bytes)?;
+        let bytes = open(self.folder.as_ref(), name)?.head(limit)?;
         if bytes.len() as u64 == limit {
             self.job.note(name, None, &Problem::OnlyFirst(limit));
         }
@@ -249,15 +244,18 @@ impl JobReader {
             name: name.to_owned(),
             source,
         };
-        let mut bytes = Vec::new();
         // UTF-16 takes two bytes for what is one in UTF-8
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
-        let file = opening::open(&self.folder, name).map_err(unreadable)?;
-        let read = file.take(most).read_to_end(&mut bytes);
-        read.map_err(unreadable)?;
+        let bytes = open(self.folder.as_ref(), name).and_then(|file| file.head(most));
+        let bytes = bytes.map_err(unreadable)?;
         let text = decode(&bytes).text;
         Ok(head(text.strip_prefix('\u{feff}').unwrap_or(&text), max_bytes).to_owned())
     }
+}
+
+fn open(folder: Option<&Folder>, name: &str) -> std::io::Result<RegularFile> {
+    let folder = folder.ok_or_else(|| std::io::Error::other("it is in memory only"))?;
+    folder.file(name)
 }
 
 /// Where an XML file declares an entity: before its root element, so near its beginning.

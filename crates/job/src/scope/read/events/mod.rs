@@ -10,11 +10,11 @@ mod collect;
 mod line;
 mod older;
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use super::job_info::{Rank, offer};
 use crate::folder::Options;
+use crate::folder::opening::RegularFile;
 use crate::model::{Job, Source};
 use crate::problem::Problem;
 use crate::text::decode;
@@ -27,8 +27,8 @@ const MAX_LINE: usize = 64 << 10;
 /// Below this a file is read by one thread: starting more costs as much as it saves.
 const MIN_PART: u64 = 16 << 20;
 
-/// Opens the file once more: each part is read through a separate handle.
-pub(crate) type Open<'a> = dyn Fn() -> std::io::Result<File> + Sync + 'a;
+/// Opens the file once more: parts are read through handles of their own.
+pub(crate) type Open<'a> = dyn Fn() -> std::io::Result<RegularFile> + Sync + 'a;
 
 /// Reads a file, a large one in parts concurrently. Returns the bytes read.
 pub(crate) fn read_file(
@@ -37,14 +37,15 @@ pub(crate) fn read_file(
     options: &Options,
     job: &mut Job,
 ) -> std::io::Result<u64> {
-    if is_utf16(open()?)? {
-        return read_utf16(name, open()?, options, job);
+    let mut opened = open()?;
+    if is_utf16(&mut opened)? {
+        return read_utf16(name, opened, options, job);
     }
-    let size = open()?.metadata()?.len();
+    let size = opened.bytes;
     let parts = super::parts_at_a_time(size, MIN_PART);
-    let bounds = bounds(open, size, parts)?;
-    let read_part = |(from, to): (u64, u64)| -> std::io::Result<(Collector, u64)> {
-        let mut file = open()?;
+    let bounds = bounds(&mut opened, parts)?;
+    let read_part = |opened: RegularFile, (from, to): (u64, u64)| {
+        let mut file = opened.file;
         file.seek(SeekFrom::Start(from))?;
         // the last part also takes what a running job has added since
         let length = if to == size { u64::MAX } else { to - from };
@@ -54,9 +55,11 @@ pub(crate) fn read_file(
         Ok((collector, bytes))
     };
     let outcomes: Vec<_> = match bounds.as_slice() {
-        [only] => vec![read_part(*only)],
+        [only] => vec![read_part(opened, *only)],
         several => std::thread::scope(|scope| {
-            let started = several.iter().map(|part| scope.spawn(|| read_part(*part)));
+            let read_part = &read_part;
+            let started = several.iter();
+            let started = started.map(|part| scope.spawn(|| read_part(open()?, *part)));
             let started: Vec<_> = started.collect();
             let lost = || std::io::Error::other("a reading thread ended early");
             let outcomes = started.into_iter().map(|t| t.join());
@@ -84,16 +87,22 @@ pub(crate) fn read_file(
     failure.map_or(Ok(total), Err)
 }
 
-fn is_utf16(file: File) -> std::io::Result<bool> {
-    let mut mark = Vec::new();
-    file.take(2).read_to_end(&mut mark)?;
+/// Leaves the file as it was opened.
+fn is_utf16(opened: &mut RegularFile) -> std::io::Result<bool> {
+    let mut mark = Vec::with_capacity(2);
+    (&opened.file).take(2).read_to_end(&mut mark)?;
+    opened.file.rewind()?;
     Ok(matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]))
 }
 
 /// Reads a file in UTF-16 as a whole: somebody saved it again, which is not done with large files.
-fn read_utf16(name: &str, file: File, options: &Options, job: &mut Job) -> std::io::Result<u64> {
-    let mut bytes = Vec::new();
-    file.take(options.max_file_bytes).read_to_end(&mut bytes)?;
+fn read_utf16(
+    name: &str,
+    opened: RegularFile,
+    options: &Options,
+    job: &mut Job,
+) -> std::io::Result<u64> {
+    let bytes = opened.head(options.max_file_bytes)?;
     if bytes.len() as u64 == options.max_file_bytes {
         let problem = Problem::OnlyFirstOfUtf16(options.max_file_bytes);
         job.note(name, None, &problem);
@@ -103,15 +112,15 @@ fn read_utf16(name: &str, file: File, options: &Options, job: &mut Job) -> std::
 }
 
 /// Cuts a file after line feeds into about equal parts.
-fn bounds(open: &Open<'_>, size: u64, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
+fn bounds(opened: &mut RegularFile, parts: u64) -> std::io::Result<Vec<(u64, u64)>> {
+    let (file, size) = (&mut opened.file, opened.bytes);
     let mut cuts = vec![0];
     for part in 1..parts {
-        let mut file = open()?;
         let from = size / parts * part;
         file.seek(SeekFrom::Start(from))?;
         // no line feed within the length of a line: no cut here
         let mut ahead = Vec::new();
-        file.take(MAX_LINE as u64).read_to_end(&mut ahead)?;
+        (&*file).take(MAX_LINE as u64).read_to_end(&mut ahead)?;
         cuts.extend(memchr::memchr(b'\n', &ahead).map(|at| from + at as u64 + 1));
     }
     cuts.push(size);
@@ -219,6 +228,12 @@ mod tests {
     const LINE: &str = "---HiPriTime A-B,C-D,SV1_X[3],Completed,m1,2024-06-27 15:45:06.044 PDT,2024-06-27 15:45:06.084 PDT,\
         2024-06-27 15:45:06.348 PDT,2024-06-27 15:45:07.989 PDT,2024-06-27 15:45:48.233 PDT,2024-06-27 15:45:06.084 PDT,46,45\r\n";
 
+    fn opened(path: &std::path::Path) -> std::io::Result<RegularFile> {
+        let file = std::fs::File::open(path)?;
+        let bytes = file.metadata()?.len();
+        Ok(RegularFile { file, bytes })
+    }
+
     #[test]
     fn lines_across_buffers_are_whole() {
         let text = LINE.repeat(50);
@@ -245,7 +260,7 @@ mod tests {
         let (mut parted, mut whole) = (Job::default(), Job::default());
         let options = Options::default();
         let bytes =
-            read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
+            read_file("profile", &|| opened(&path), &options, &mut parted).expect("readable");
         assert_eq!(bytes, text.len() as u64);
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
@@ -317,7 +332,7 @@ mod tests {
             let path = folder.path().join("profile");
             std::fs::write(&path, bytes).expect("written");
             let mut job = Job::default();
-            read_file("profile", &|| File::open(&path), &options, &mut job).expect("readable");
+            read_file("profile", &|| opened(&path), &options, &mut job).expect("readable");
             let runs = job.stages.first().and_then(|s| s.runs.as_ref());
             assert_eq!(runs.map(|r| r.completed), Some(1));
         }
@@ -365,7 +380,7 @@ mod tests {
         std::fs::write(&path, &text).expect("written");
         let (mut parted, mut whole) = (Job::default(), Job::default());
         let options = Options::default();
-        read_file("profile", &|| File::open(&path), &options, &mut parted).expect("readable");
+        read_file("profile", &|| opened(&path), &options, &mut parted).expect("readable");
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
         assert_eq!(measured(&parted).0, 70_000);
