@@ -1,6 +1,6 @@
 //! A job in the tables that the steps look at: stages, statements, script, names, unread files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use diagnosis::Diagnosis;
 use job::Job;
@@ -28,7 +28,7 @@ pub struct Outline {
     pub script: Option<ScriptText>,
     /// What failed, then what the findings name, then what costs most.
     pub code: Vec<CodeExcerpt>,
-    /// Stages, operators, columns, tables, classes and files: names that an answer may use.
+    /// Stages, operators, columns, tables, classes and files, sorted: names that an answer may use.
     #[serde(skip)]
     pub names: Vec<String>,
     /// Error messages of a failed job.
@@ -240,7 +240,8 @@ fn script(job: &Job) -> Option<ScriptText> {
 
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
 fn names(job: &Job) -> Vec<String> {
-    let mut names: BTreeSet<&String> = columns(job).collect();
+    // in a set, as most columns are those of many channels
+    let mut names: HashSet<&String> = columns(job).collect();
     for stage in &job.stages {
         names.insert(&stage.name);
         for operator in &stage.operators {
@@ -256,7 +257,9 @@ fn names(job: &Job) -> Vec<String> {
     names.extend(classes.map(|class| &class.name));
     names.extend(job.files.iter().map(|file| &file.name));
     let named = names.into_iter().filter(|name| !name.is_empty());
-    named.cloned().collect()
+    let mut named: Vec<String> = named.cloned().collect();
+    named.sort_unstable();
+    named
 }
 
 /// Columns of the operators' channels.

@@ -123,13 +123,16 @@ impl Asker<'_> {
     }
 }
 
-/// Asks what steps and suggestions are going to ask, on all cores.
+/// Asks what steps and suggestions are going to ask, on all cores; on one, nothing is gained by asking early.
 pub(crate) fn look_ahead(
     asker: &Asker<'_>,
     steps: &[StepId],
     supported: &[(&str, Option<&str>)],
     facts: &Facts,
 ) {
+    if rayon::current_num_threads() == 1 {
+        return;
+    }
     rayon::join(
         || list::look_ahead(asker, steps, facts),
         || {

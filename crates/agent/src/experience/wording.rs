@@ -1,8 +1,6 @@
 //! The words of a query. Names and numbers of one job mean nothing to the knowledge base: without them, jobs with the same problem ask
 //! the same, and no remote embedder learns them.
 
-use std::collections::BTreeSet;
-
 use crate::outline::Outline;
 
 /// Units of the numbers that are left out.
@@ -12,7 +10,6 @@ const UNITS: [&str; 14] = [
 
 /// A text without the names and numbers of its job. Ids of errors stay, even those that end in digits.
 pub(super) fn general(text: &str, job: &Outline) -> String {
-    let names = names(job);
     let chars: Vec<char> = text.chars().collect();
     let mut kept: Vec<String> = Vec::new();
     let mut counts = false;
@@ -24,7 +21,7 @@ pub(super) fn general(text: &str, job: &Outline) -> String {
             Sign::Latin if word.is_empty() => continue,
             Sign::Latin if is_number(word) => counts = true,
             Sign::Latin if counts && UNITS.contains(&word) => {}
-            Sign::Latin if names.contains(word) => counts = false,
+            Sign::Latin if is_name(word, job) => counts = false,
             Sign::Latin | Sign::Other => {
                 counts = false;
                 kept.push(word.to_owned());
@@ -60,14 +57,20 @@ fn is_number(word: &str) -> bool {
     !is_id && word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Names that the people of the job chose. A word of the field stays, even if a column is called so.
-fn names(job: &Outline) -> BTreeSet<&str> {
+/// Whether the people of the job chose a word as a name. A word of the field is none, even if a column is called so.
+fn is_name(word: &str, job: &Outline) -> bool {
+    if word.chars().all(|c| c.is_ascii_lowercase()) {
+        return false;
+    }
     let statements = job.statements.iter();
-    let rowsets = statements.flat_map(|s| s.target.iter().chain(&s.inputs));
-    let names = job.names.iter().chain(rowsets);
-    let names = names.map(|name| name.trim_start_matches('@'));
-    let is_word = |name: &str| name.chars().all(|c| c.is_ascii_lowercase());
-    names.filter(|name| !is_word(name)).collect()
+    let mut rowsets = statements.flat_map(|s| s.target.iter().chain(&s.inputs));
+    let known = |name: &str| {
+        let found = job.names.binary_search_by(|known| known.as_str().cmp(name));
+        found.is_ok()
+    };
+    known(word)
+        || known(&format!("@{word}"))
+        || rowsets.any(|rowset| rowset.trim_start_matches('@') == word)
 }
 
 #[cfg(test)]
@@ -75,7 +78,7 @@ mod tests {
     use super::*;
 
     fn general_text(text: &str) -> String {
-        let names = ["SV3_Combine", "PlayerId", "key", "RouteQualityFolder"];
+        let names = ["@RouteQualityFolder", "PlayerId", "SV3_Combine", "key"];
         let outline = Outline {
             names: names.map(str::to_owned).to_vec(),
             ..Outline::default()
@@ -94,6 +97,10 @@ mod tests {
         }
         let (minutes, hours) = ("takes 12 h 12 min, 98 %", "takes 47 s, 6 %");
         assert_eq!(general_text(minutes), general_text(hours));
+        assert_eq!(
+            general_text("RouteQualityFolder is read twice"),
+            "is read twice"
+        );
         assert_eq!(
             general_text("SV3_Combine 按 PlayerId 倾斜：一个顶点得到 45 % 的行"),
             "按 倾斜 一个顶点得到 的行"
