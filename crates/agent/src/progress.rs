@@ -63,6 +63,11 @@ pub enum Event<'a> {
 
 pub trait Observer: Send {
     fn event(&mut self, event: Event<'_>);
+
+    /// Whether anybody hears the events; if not, none needs to be passed on.
+    fn is_heard(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +75,10 @@ pub struct Silent;
 
 impl Observer for Silent {
     fn event(&mut self, _: Event<'_>) {}
+
+    fn is_heard(&self) -> bool {
+        false
+    }
 }
 
 impl<F: FnMut(Event<'_>) + Send> Observer for F {

@@ -181,6 +181,7 @@ impl Pool {
         let order = Order::Analyze {
             task: Box::new(task),
             interface: report::interface(),
+            heard: observer.is_heard(),
         };
         let mut worker = self.take().map_err(Unanswered::Unsent)?;
         loop {

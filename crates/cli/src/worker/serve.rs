@@ -34,7 +34,7 @@ pub(crate) fn run(limits: &Worker, config: &Config) -> Result<Exit> {
         .spawn(move || listen(&send))
         .explain(ErrorKind::Other, no_thread())?;
     let mut failed = index.err();
-    for (task, interface) in orders {
+    for (task, interface, heard) in orders {
         let stopping = stop.clone();
         let cancel = task.cancel.clone();
         let of_job = cancel.clone();
@@ -46,7 +46,7 @@ pub(crate) fn run(limits: &Worker, config: &Config) -> Result<Exit> {
         });
         let done = match failed.take() {
             Some(error) => Err(error),
-            None => speaking(interface, || analyze(&session, task)),
+            None => speaking(interface, || analyze(&session, task, heard)),
         };
         cancel.cancel();
         say(&Reply::Done(Box::new(done)));
@@ -73,14 +73,18 @@ impl Monitor for Parent {
 
 /// Passes tasks on and cancels the current one on request. Without a parent the process exits at once: nobody
 /// waits for its answer, and its run counts as interrupted.
-fn listen(send: &mpsc::Sender<(Task, Language)>) {
+fn listen(send: &mpsc::Sender<(Task, Language, bool)>) {
     let mut current = CancellationToken::new();
     for line in io::stdin().lock().lines() {
         let order = line.ok().and_then(|line| serde_json::from_str(&line).ok());
         match order {
-            Some(Order::Analyze { task, interface }) => {
+            Some(Order::Analyze {
+                task,
+                interface,
+                heard,
+            }) => {
                 current = task.cancel.clone();
-                if send.send((*task, interface)).is_err() {
+                if send.send((*task, interface, heard)).is_err() {
                     break;
                 }
             }
@@ -91,9 +95,9 @@ fn listen(send: &mpsc::Sender<(Task, Language)>) {
     std::process::exit(Exit::Success as i32);
 }
 
-fn analyze(session: &Session, task: Task) -> Result<Analysis> {
+fn analyze(session: &Session, task: Task, heard: bool) -> Result<Analysis> {
     let mut observer = |event: Event<'_>| {
-        if !matches!(event, Event::Thinking { .. } | Event::Token { .. }) {
+        if heard && !matches!(event, Event::Thinking { .. } | Event::Token { .. }) {
             say(&Reply::Event(event));
         }
     };

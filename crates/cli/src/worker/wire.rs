@@ -12,6 +12,8 @@ pub(super) enum Order {
         task: Box<Task>,
         /// What errors are written in.
         interface: Language,
+        /// Whether somebody hears the events.
+        heard: bool,
     },
     /// Ends the analysis early, with a partial report.
     Cancel,
@@ -24,7 +26,7 @@ pub(super) enum Reply<'a> {
     Warning(String),
     /// A key that a command printed: nothing that the program writes may show it either.
     Secret(String),
-    /// Pieces of thoughts and answers are not sent: nobody shows them.
+    /// Where they are heard. Pieces of thoughts and answers are not sent: nobody shows them.
     Event(Event<'a>),
     Done(Box<Result<Analysis, Error>>),
 }
