@@ -19,7 +19,7 @@ mod tool_call;
 mod transcript;
 pub mod transport;
 
-pub use budget::Budget;
+pub use budget::{Budget, Reserved};
 pub use client::Server;
 pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};

@@ -1,7 +1,10 @@
 //! One task under way: prompt, call, retries, reading, one turn of repair.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::conclusion::Conclusion;
 use crate::progress::{Event, Observer};
@@ -91,15 +94,16 @@ impl<'a> Call<'a> {
         Err(ReasonerError::CostCap { spent, needed, cap })
     }
 
-    /// Sends a request within the budget that runs share: a call that is given up counts with what it may have cost.
+    /// Sends a request within the budget that runs share. Waiting for the budget takes none of its time.
     async fn send_budgeted(
         &mut self,
         chat: &mut Chat,
         mask: Option<&Mask>,
+        left: &mut Duration,
         observer: &mut dyn Observer,
     ) -> Result<Result<Reply, CallError>, ReasonerError> {
         let Some(budget) = self.options.budget.clone() else {
-            return Ok(self.send_once(chat, mask, observer).await);
+            return Ok(self.send_once(chat, mask, left, observer).await);
         };
         let tokens_out = chat.max_output_tokens.unwrap_or(MOST_ANSWER_TOKENS);
         let profile = &self.model.profile;
@@ -108,15 +112,15 @@ impl<'a> Call<'a> {
             chat.max_output_tokens = Some(tokens_out);
         }
         let reserved = budget.reserve(most).await;
-        reserved.map_err(ReasonerError::Budget)?;
+        let reserved = reserved.map_err(ReasonerError::Budget)?;
         let before = self.usage.clone();
-        let sent = self.send_once(chat, mask, observer).await;
+        let sent = self.send_once(chat, mask, left, observer).await;
         let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
         let (calls, cost) = (
             self.usage.calls - before.calls,
             cost(&self.usage) - cost(&before),
         );
-        budget.settle(most, calls, cost).await;
+        reserved.settle(calls, cost).await;
         Ok(sent)
     }
 
@@ -209,8 +213,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Sends a request, masked if it has to be, within the time of a request. Nothing is sent but
-    /// through here.
+    /// Sends a request, masked if it has to be. Nothing is sent but through here.
     async fn send(
         &mut self,
         mut chat: Chat,
@@ -218,12 +221,10 @@ impl<'a> Call<'a> {
     ) -> Result<Result<Reply, CallError>, ReasonerError> {
         let mask = self.task.input.facts.mask.as_ref();
         mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
-        let deadline = self.model.profile.timeout();
-        let sent = tokio::time::timeout(deadline, self.send_masked(chat, mask, observer)).await;
-        sent.unwrap_or_else(|_| Ok(Err(CallError::timed_out(deadline))))
+        self.send_masked(chat, mask, observer).await
     }
 
-    /// Sends a request as it is, again after errors that may pass.
+    /// Sends a request as it is within the time of a request, again after errors that may pass.
     async fn send_masked(
         &mut self,
         mut chat: Chat,
@@ -233,10 +234,13 @@ impl<'a> Call<'a> {
         let step = self.task.step();
         let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
+        let deadline = self.model.profile.timeout();
+        let mut left = deadline;
         loop {
             // Set aside until the call is accounted for.
             let reserved = self.reserve(&mut chat)?;
-            let error = match self.send_budgeted(&mut chat, mask, observer).await? {
+            let sent = self.send_budgeted(&mut chat, mask, &mut left, observer);
+            let error = match sent.await? {
                 Ok(mut reply) => {
                     mask.iter().for_each(|mask| mask.show_reply(&mut reply));
                     return Ok(Ok(reply));
@@ -247,7 +251,11 @@ impl<'a> Call<'a> {
             attempt += 1;
             match retry::after(&error, attempt, retries, retry::jitter()) {
                 Next::GiveUp => return Ok(Err(error)),
+                Next::Again(wait) if wait >= left => {
+                    return Ok(Err(CallError::timed_out(deadline)));
+                }
                 Next::Again(wait) => {
+                    left -= wait;
                     self.note(&Usage {
                         retries: 1,
                         ..Usage::default()
@@ -268,10 +276,12 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Sends a request once, within what is left of its time, and takes from that what it took.
     async fn send_once(
         &mut self,
         chat: &Chat,
         mask: Option<&Mask>,
+        left: &mut Duration,
         observer: &mut dyn Observer,
     ) -> Result<Reply, CallError> {
         let step = self.task.step();
@@ -285,7 +295,13 @@ impl<'a> Call<'a> {
                 text: text.into(),
             }),
         };
-        let result = self.model.transport.send(chat, &mut tell).await;
+        let started = Instant::now();
+        let sent = tokio::time::timeout(*left, self.model.transport.send(chat, &mut tell)).await;
+        *left = left.saturating_sub(started.elapsed());
+        let result = sent.unwrap_or_else(|_| {
+            *left = Duration::ZERO;
+            Err(CallError::timed_out(self.model.profile.timeout()))
+        });
         match &result {
             Ok(reply) => self.account(chat, reply),
             // An answer that broke off was paid for, as far as it came.

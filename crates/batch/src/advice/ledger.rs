@@ -1,19 +1,19 @@
 //! What the calls of all processes have taken: a chain of objects, of which the nth holds the totals after n changes.
 //!
 //! A change is written under the next number only if nobody else has written that one, so no change is lost and no two processes reserve
-//! the same rest. Changes that come while one is written are written together. A call of a process that died stays reserved: nobody knows
-//! what it cost.
+//! the same rest. Changes that come while one is written are written together. A call that was begun and whose end nobody has written
+//! stays reserved: nobody knows what it cost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use llm::Budget;
+use llm::{Budget, Reserved};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 
 use super::object::to_json;
 use crate::error::{Error, Result};
@@ -47,8 +47,8 @@ pub struct Ledger {
     places: Semaphore,
     last: tokio::sync::Mutex<Last>,
     waiting: Mutex<Vec<Change>>,
-    /// Calls of this process that are under way.
-    under_way: AtomicU64,
+    /// Calls that this process has set aside, most of them under way.
+    set_aside: AtomicU64,
     settled: Notify,
 }
 
@@ -89,7 +89,7 @@ impl Ledger {
             places: Semaphore::new(places),
             last: tokio::sync::Mutex::default(),
             waiting: Mutex::default(),
-            under_way: AtomicU64::new(0),
+            set_aside: AtomicU64::new(0),
             settled: Notify::new(),
         }
     }
@@ -99,6 +99,7 @@ impl Ledger {
     /// # Errors
     /// If the store cannot be read.
     pub async fn spent(&self) -> Result<Spent> {
+        self.write().await;
         let mut last = self.last.lock().await;
         self.catch_up(&mut last).await?;
         Ok(last.spent)
@@ -106,38 +107,42 @@ impl Ledger {
 
     /// Decides on a change and writes it, together with all that wait.
     async fn apply(&self, what: What) -> std::result::Result<Verdict, String> {
-        let (answer, mut decided) = oneshot::channel();
-        let waiting = || self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting().push(Change { what, answer });
-        let mut last = self.last.lock().await;
-        // whoever held the lock may have written it
-        if let Ok(verdict) = decided.try_recv() {
-            return verdict;
-        }
-        let changes = std::mem::take(&mut *waiting());
-        let whats: Vec<What> = changes.iter().map(|change| change.what).collect();
-        let written = self.append(&mut last, &whats).await;
-        drop(last);
-        match written {
-            Ok(verdicts) => {
-                for (change, verdict) in changes.into_iter().zip(verdicts) {
-                    // one that was given up needs no answer
-                    let _ = change.answer.send(Ok(verdict));
-                }
-            }
-            Err(error) => {
-                for change in changes {
-                    let _ = change.answer.send(Err(error.one_line()));
-                }
-            }
-        }
+        let decided = self.note(what);
+        self.write().await;
         let interrupted = || Err("interrupted".to_owned());
         decided.await.unwrap_or_else(|_| interrupted())
     }
 
+    /// Notes a change that is written with the next one.
+    fn note(&self, what: What) -> oneshot::Receiver<std::result::Result<Verdict, String>> {
+        let (answer, decided) = oneshot::channel();
+        self.waiting().push(Change { what, answer });
+        decided
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Change>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the changes that were noted. What cannot be written stays as it was.
+    async fn write(&self) {
+        let mut last = self.last.lock().await;
+        let changes = std::mem::take(&mut *self.waiting());
+        let whats: Vec<What> = changes.iter().map(|change| change.what).collect();
+        let written = self.append(&mut last, &whats).await;
+        drop(last);
+        let verdicts = written.map_err(|error| error.one_line());
+        for (n, change) in changes.into_iter().enumerate() {
+            let verdict = verdicts.as_ref().map(|verdicts| verdicts[n]);
+            // one that was given up needs no answer
+            let _ = change.answer.send(verdict.map_err(String::clone));
+        }
+    }
+
     async fn append(&self, last: &mut Last, changes: &[What]) -> Result<Vec<Verdict>> {
         let mut is_current = false;
-        loop {
+        // whoever held the lock may have written them
+        while !changes.is_empty() {
             let mut spent = last.spent;
             let verdicts = changes
                 .iter()
@@ -161,6 +166,7 @@ impl Ledger {
             }
             self.catch_up(last).await?;
         }
+        Ok(Vec::new())
     }
 
     /// Reads what others wrote.
@@ -228,56 +234,103 @@ impl Spent {
     }
 }
 
-impl Budget for Ledger {
-    fn reserve(&self, most: Option<f64>) -> BoxFuture<'_, std::result::Result<(), String>> {
-        async move {
-            let place = self.places.acquire().await;
-            let place = place.map_err(|closed| closed.to_string())?;
-            let mut unchanged: Option<(u64, Instant)> = None;
-            loop {
-                let settled = self.settled.notified();
-                match self.apply(What::Reserve { most }).await? {
-                    Verdict::Fine => {
-                        self.under_way.fetch_add(1, Ordering::Relaxed);
-                        place.forget();
-                        return Ok(());
+impl Ledger {
+    /// Writes that a call may be made, once the budget allows one.
+    async fn write_reservation(&self, most: Option<f64>) -> std::result::Result<(), String> {
+        let mut unchanged: Option<(u64, Instant)> = None;
+        loop {
+            let settled = self.settled.notified();
+            match self.apply(What::Reserve { most }).await? {
+                Verdict::Fine => return Ok(()),
+                Verdict::NoPrices => {
+                    return Err("the cost is capped, but the profile has no prices: set price_per_million_in and price_per_million_out".to_owned());
+                }
+                Verdict::UsedUp(spent) => return Err(self.used_up(spent)),
+                Verdict::Wait(n) => {
+                    let since = match unchanged {
+                        Some((known, since)) if known == n => since,
+                        _ => unchanged.insert((n, Instant::now())).1,
+                    };
+                    let is_alone = self.set_aside.load(Ordering::Relaxed) == 0;
+                    if is_alone && since.elapsed() >= self.patience {
+                        return Err("the rest of the budget is reserved for calls of processes that no longer answer".to_owned());
                     }
-                    Verdict::NoPrices => {
-                        return Err("the cost is capped, but the profile has no prices: set price_per_million_in and price_per_million_out".to_owned());
-                    }
-                    Verdict::UsedUp(spent) => return Err(self.used_up(spent)),
-                    Verdict::Wait(n) => {
-                        let since = match unchanged {
-                            Some((known, since)) if known == n => since,
-                            _ => unchanged.insert((n, Instant::now())).1,
-                        };
-                        let is_alone = self.under_way.load(Ordering::Relaxed) == 0;
-                        if is_alone && since.elapsed() >= self.patience {
-                            return Err("the rest of the budget is reserved for calls of processes that no longer answer".to_owned());
-                        }
-                        // another process says nothing when it settles
-                        let _ = tokio::time::timeout(Duration::from_secs(1), settled).await;
-                    }
+                    // another process says nothing when it settles
+                    let _ = tokio::time::timeout(Duration::from_secs(1), settled).await;
                 }
             }
         }
-        .boxed()
     }
+}
 
-    fn settle(&self, most: Option<f64>, calls: u32, cost: f64) -> BoxFuture<'_, ()> {
+impl Budget for Ledger {
+    fn reserve(
+        &self,
+        most: Option<f64>,
+    ) -> BoxFuture<'_, std::result::Result<Box<dyn Reserved + '_>, String>> {
         async move {
-            self.under_way.fetch_sub(1, Ordering::Relaxed);
-            self.places.add_permits(1);
-            let what = What::Settle {
+            self.write_reservation(most).await?;
+            self.set_aside.fetch_add(1, Ordering::Relaxed);
+            let mut reservation = Box::new(Reservation {
+                ledger: self,
                 most: most.unwrap_or(0.0),
-                calls: u64::from(calls),
-                cost,
-            };
-            // what cannot be written stays reserved
-            let _ = self.apply(what).await;
-            self.settled.notify_waiters();
+                place: None,
+                is_settled: false,
+            });
+            // last, so that nothing but a call has a place
+            let place = self.places.acquire().await;
+            reservation.place = Some(place.map_err(|closed| closed.to_string())?);
+            Ok(reservation as Box<dyn Reserved>)
         }
         .boxed()
+    }
+}
+
+/// A call that this process has set aside.
+struct Reservation<'a> {
+    ledger: &'a Ledger,
+    most: f64,
+    /// `None` until the call begins.
+    place: Option<SemaphorePermit<'a>>,
+    is_settled: bool,
+}
+
+impl Reservation<'_> {
+    fn note(&self, calls: u32, cost: f64) {
+        // nobody waits for the answer
+        drop(self.ledger.note(What::Settle {
+            most: self.most,
+            calls: u64::from(calls),
+            cost,
+        }));
+    }
+}
+
+impl Reserved for Reservation<'_> {
+    fn settle<'r>(mut self: Box<Self>, calls: u32, cost: f64) -> BoxFuture<'r, ()>
+    where
+        Self: 'r,
+    {
+        async move {
+            self.note(calls, cost);
+            self.is_settled = true;
+            // the next call may begin before this one is written
+            drop(self.place.take());
+            let ledger = self.ledger;
+            drop(self);
+            ledger.write().await;
+            ledger.settled.notify_waiters();
+        }
+        .boxed()
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.ledger.set_aside.fetch_sub(1, Ordering::Relaxed);
+        if !self.is_settled && self.place.is_none() {
+            self.note(0, 0.0);
+        }
     }
 }
 
@@ -294,18 +347,20 @@ mod tests {
 
     use super::*;
 
+    const PLACES: usize = 8;
+
     fn ledgers(caps: Caps, count: usize) -> Vec<Arc<Ledger>> {
         let store = Store::over(Arc::new(InMemory::new()), "memory");
-        let ledger = || Ledger::new(store.clone(), caps, Duration::from_millis(50), 8);
+        let ledger = || Ledger::new(store.clone(), caps, Duration::from_millis(50), PLACES);
         (0..count).map(|_| Arc::new(ledger())).collect()
     }
 
     /// Makes calls that may cost 1 and cost a quarter until the ledger allows no more; returns how many.
     async fn call(ledger: Arc<Ledger>) -> u64 {
         let mut calls = 0;
-        while ledger.reserve(Some(1.0)).await.is_ok() {
+        while let Ok(reserved) = ledger.reserve(Some(1.0)).await {
             tokio::task::yield_now().await;
-            ledger.settle(Some(1.0), 1, 0.25).await;
+            reserved.settle(1, 0.25).await;
             calls += 1;
         }
         calls
@@ -342,17 +397,36 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_of_a_process_that_died_stays_reserved_and_one_without_an_answer_does_not() {
+    async fn a_call_without_an_end_stays_reserved_and_one_without_an_answer_does_not() {
         let caps = Caps {
             cost: None,
             calls: Some(2),
         };
         let ledgers = ledgers(caps, 2);
-        ledgers[0].reserve(None).await.expect("reserved");
+        drop(ledgers[0].reserve(None).await.expect("reserved"));
         let other = &ledgers[1];
-        other.reserve(None).await.expect("reserved");
-        other.settle(None, 0, 0.0).await;
+        let reserved = other.reserve(None).await.expect("reserved");
+        reserved.settle(0, 0.0).await;
         assert_eq!(call(Arc::clone(other)).await, 1);
+    }
+
+    #[tokio::test]
+    async fn calls_that_are_given_up_free_their_places() {
+        let ledger = &ledgers(Caps::default(), 1)[0];
+        let mut begun = Vec::new();
+        for _ in 0..PLACES {
+            begun.push(ledger.reserve(None).await.expect("reserved"));
+        }
+        let soon = Duration::from_millis(20);
+        let one_more = tokio::time::timeout(soon, ledger.reserve(None)).await;
+        assert!(one_more.is_err(), "all places are taken");
+        let reserved = ledger.spent().await.expect("totals").reserved_calls;
+        assert_eq!(reserved, PLACES as u64, "it never began");
+        begun.pop();
+        let reserved = ledger.reserve(None).await.expect("a place is free");
+        reserved.settle(1, 0.0).await;
+        let spent = ledger.spent().await.expect("totals");
+        assert_eq!((spent.calls, spent.reserved_calls), (1, PLACES as u64));
     }
 
     #[tokio::test]
@@ -361,7 +435,8 @@ mod tests {
             cost: Some(1.0),
             calls: None,
         };
-        let refused = ledgers(caps, 1)[0].reserve(None).await;
+        let ledger = &ledgers(caps, 1)[0];
+        let refused = ledger.reserve(None).await.map(drop);
         assert!(refused.is_err_and(|reason| reason.contains("price_per_million_in")));
     }
 }
