@@ -261,16 +261,16 @@ pub enum Part {
     Code,
     /// Misspelt English words are corrected.
     Spelling,
-    /// Words are looked up in the questions that documents answer.
+    /// Words are looked up in all questions that a document answers.
     QuestionWords,
-    /// The query is compared with the questions that documents answer.
-    QuestionVectors,
+    /// The query is compared with each question that documents answer.
+    Questions,
 }
 
 impl Part {
     pub const ALL: [Part; 5] = {
         use Part::*;
-        [Numbers, Code, Spelling, QuestionWords, QuestionVectors]
+        [Numbers, Code, Spelling, QuestionWords, Questions]
     };
 }
 
@@ -329,7 +329,7 @@ pub struct Evidence {
     pub bm25: f32,
     /// Cosine; 0 without a vector.
     pub cosine: f32,
-    /// Cosine with the nearest question that the document answers; 0 without one.
+    /// How much the document's questions resemble the query, relative to the most that its terms can give, 0 to about 1; 0 without one.
     #[serde(default)]
     pub question: f32,
 }
@@ -354,7 +354,7 @@ pub struct Hit {
     pub vector_rank: Option<usize>,
     /// Cosine; `None` if the query has no vector.
     pub vector_score: Option<f32>,
-    /// Cosine of the query with the nearest question that the document answers; `None` without one.
+    /// How much the questions that the document answers resemble the query, 0 to about 1; `None` without one.
     pub question_score: Option<f32>,
     /// Fused score before boosts, 0 to 1.
     pub fused: f32,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -16,7 +16,8 @@ use crate::search::Index;
 use crate::settings::Settings;
 use crate::store::generation::{READERS, documents};
 use crate::store::lexical::Words;
-use crate::store::manifest::{BM25, DOCUMENTS, MANIFEST, Manifest, Ordinal};
+use crate::store::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, Ordinal, QUESTIONS};
+use crate::store::questions::Place;
 use crate::store::stamp::CHECKED;
 
 /// How many of its rarest terms a chunk is looked up by.
@@ -157,7 +158,33 @@ fn check_documents(open: &Index, out: &mut Verification) -> Result<(), OpenError
     for ordinal in live.difference(&owned) {
         out.problem(name_of(open, *ordinal), "belongs to no document");
     }
+    check_questions(open, &documents, out);
     Ok(())
+}
+
+/// Questions belong to documents.
+fn check_questions(open: &Index, documents: &Documents, out: &mut Verification) {
+    let Some(questions) = &open.questions else {
+        return;
+    };
+    let places = documents.values();
+    let places: HashSet<Place> = places
+        .map(|entry| (Ordinal::new(entry.seq, entry.first), entry.count))
+        .collect();
+    let mut strangers = questions.documents().iter();
+    if strangers.any(|place| !places.contains(place)) {
+        out.problem(QUESTIONS, "questions of a document that is not there");
+    }
+    match questions.damaged_files() {
+        Ok(damaged) => report_damaged(damaged, out),
+        Err(error) => out.problem(QUESTIONS, error.to_string()),
+    }
+}
+
+fn report_damaged(files: HashSet<PathBuf>, out: &mut Verification) {
+    for file in files {
+        out.problem(file.display().to_string(), "its checksum is wrong");
+    }
 }
 
 fn name_of(open: &Index, ordinal: Ordinal) -> &str {
@@ -170,9 +197,7 @@ fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let lexical = open.lexical.damaged_files();
     match lexical.and_then(|damaged| Ok((damaged, open.lexical.ordinals()?))) {
         Ok((damaged, words)) => {
-            for file in damaged {
-                out.problem(file.display().to_string(), "its checksum is wrong");
-            }
+            report_damaged(damaged, out);
             let words: BTreeSet<Ordinal> = words.into_iter().collect();
             for ordinal in live.difference(&words) {
                 out.problem(name_of(open, *ordinal), "not in the BM25 store");

@@ -3,7 +3,6 @@
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -25,8 +24,9 @@ use crate::store::generation::{Held, Writer};
 use crate::store::lexical::{Entry, Lexical, LexicalWriter};
 use crate::store::manifest::{
     BM25, DOCUMENTS, DocumentEntry, Documents, FileSum, GLOSSARY, MANIFEST, Manifest, Ordinal,
-    Segment,
+    QUESTIONS, Segment,
 };
+use crate::store::questions::{Questions, QuestionsWriter};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
 use crate::{analyze, chunk};
@@ -75,7 +75,7 @@ pub(crate) fn run(job: Job<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Su
     start(progress, Phase::Chunk, job.plan.write.len());
     let cuts = cut(&job);
     let new_chunks: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
-    let embedded = embed_texts(&job, &cuts, &new_chunks, progress)?;
+    let embedded = embed_texts(&job, &new_chunks, progress)?;
 
     start(progress, Phase::Write, new_chunks.len());
     let previous = job.current.map(|(held, _)| &*held.manifest.generation);
@@ -119,15 +119,12 @@ fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
     })
 }
 
-/// The texts of the chunks, then those of the questions.
 fn embed_texts(
     job: &Job<'_>,
-    cuts: &[Cut<'_>],
     new_chunks: &[&Chunk],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Embedded, BuildError> {
-    let mut texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
-    texts.extend(cuts.iter().flat_map(|cut| &cut.questions).cloned());
+    let texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
     let anew = matches!(job.rebuild, Rebuild::Reembed | Rebuild::Full);
     let known = match anew {
         true => Known::default(),
@@ -149,8 +146,9 @@ fn embed_texts(
 /// Reusable vectors of the previous generation.
 #[derive(Default)]
 struct Known {
-    files: HashMap<String, Vectors>,
-    rows: HashMap<TextHash, (String, usize)>,
+    /// By segment.
+    files: HashMap<u32, Vectors>,
+    rows: HashMap<TextHash, (u32, usize)>,
 }
 
 impl Known {
@@ -173,40 +171,24 @@ impl Known {
         let Some(segment) = held.manifest.segments.iter().find(|s| s.seq == entry.seq) else {
             return;
         };
-        self.add_rows(
-            held,
-            segment.vectors_file(),
-            entry.first..entry.first + entry.count,
-        );
-        let Some(file) = segment.questions_file() else {
-            return;
-        };
-        let mut start = 0;
-        for &(first, _, questions) in &segment.asked {
-            if first == entry.first {
-                return self.add_rows(held, file, start..start + questions);
-            }
-            start += questions;
-        }
-    }
-
-    fn add_rows(&mut self, held: &Held, file: String, rows: Range<usize>) {
-        let vectors = match self.files.entry(file.clone()) {
+        let vectors = match self.files.entry(segment.seq) {
             MapEntry::Occupied(open) => open.into_mut(),
             // Texts of a damaged segment are embedded again.
-            MapEntry::Vacant(place) => match Vectors::open(&held.folder.join(&file)) {
-                Ok(open) => place.insert(open),
-                Err(_) => return,
-            },
+            MapEntry::Vacant(place) => {
+                match Vectors::open(&held.folder.join(segment.vectors_file())) {
+                    Ok(open) => place.insert(open),
+                    Err(_) => return,
+                }
+            }
         };
-        for row in rows.start..rows.end.min(vectors.len()) {
-            self.rows.insert(vectors.hash(row), (file.clone(), row));
+        for row in entry.first..(entry.first + entry.count).min(vectors.len()) {
+            self.rows.insert(vectors.hash(row), (segment.seq, row));
         }
     }
 
     fn get(&self, hash: &TextHash) -> Option<Vec<f32>> {
-        let (file, row) = self.rows.get(hash)?;
-        Some(self.files.get(file)?.exact(*row).to_vec())
+        let (segment, row) = self.rows.get(hash)?;
+        Some(self.files.get(segment)?.exact(*row).to_vec())
     }
 }
 
@@ -229,9 +211,10 @@ impl Output<'_> {
     ) -> Result<Manifest, BuildError> {
         let mut segments = self.keep_segments()?;
         if !new_chunks.is_empty() {
-            segments.push(self.write_segment(cuts, new_chunks, embedded)?);
+            segments.push(self.write_segment(new_chunks, embedded)?);
         }
         self.write_lexical(cuts)?;
+        self.write_questions(cuts)?;
         let documents = self.documents(cuts);
         self.write_json(DOCUMENTS, &documents)?;
         let sources = self.job.sources.iter();
@@ -264,9 +247,12 @@ impl Output<'_> {
         let new = new.map(String::as_str).chain([MANIFEST]);
         let new: Vec<PathBuf> = new.map(|name| self.folder.join(name)).collect();
         files::sync_all(&new).map_err(write_error(self.folder))?;
-        for folder in [&self.folder.join(BM25), self.folder] {
-            files::sync_folder(folder).map_err(write_error(folder))?;
+        let stores = manifest.has_questions().then_some(QUESTIONS);
+        let stores = stores.into_iter().chain([BM25]);
+        for folder in stores.map(|store| self.folder.join(store)) {
+            files::sync_folder(&folder).map_err(write_error(&folder))?;
         }
+        files::sync_folder(self.folder).map_err(write_error(self.folder))?;
         Ok(())
     }
 
@@ -303,7 +289,6 @@ impl Output<'_> {
 
     fn write_segment(
         &mut self,
-        cuts: &[Cut<'_>],
         chunks: &[&Chunk],
         embedded: &Embedded,
     ) -> Result<Segment, BuildError> {
@@ -311,56 +296,69 @@ impl Output<'_> {
             seq: self.seq,
             rows: chunks.len(),
             dead: Vec::new(),
-            asked: asked(cuts),
         };
         let (chunks_file, vectors_file) = (segment.chunks_file(), segment.vectors_file());
         let path = self.folder.join(&chunks_file);
         chunks::write(&path, chunks).map_err(write_error(&path))?;
         self.note(&chunks_file)?;
-        let (of_chunks, of_questions) = embedded.hashes.split_at(chunks.len());
-        self.write_vectors(&vectors_file, of_chunks, embedded)?;
-        if let Some(questions_file) = segment.questions_file() {
-            self.write_vectors(&questions_file, of_questions, embedded)?;
-        }
+        let path = self.folder.join(&vectors_file);
+        let rows = embedded.hashes.iter().map(|hash| &*embedded.by_hash[hash]);
+        let (rows, dimension) = (rows.collect::<Vec<_>>(), self.job.embedder.dimension());
+        vectors::write(&path, dimension, &rows, &embedded.hashes).map_err(write_error(&path))?;
+        self.note(&vectors_file)?;
         Ok(segment)
     }
 
-    fn write_vectors(
-        &mut self,
-        file: &str,
-        hashes: &[TextHash],
-        embedded: &Embedded,
-    ) -> Result<(), BuildError> {
-        let path = self.folder.join(file);
-        let rows = hashes.iter().map(|hash| &*embedded.by_hash[hash]);
-        let (rows, dimension) = (rows.collect::<Vec<_>>(), self.job.embedder.dimension());
-        vectors::write(&path, dimension, &rows, hashes).map_err(write_error(&path))?;
-        self.note(file)
+    fn write_lexical(&mut self, cuts: &[Cut<'_>]) -> Result<(), BuildError> {
+        let (seq, dead) = (self.seq, &self.job.plan.dead);
+        let before = self.job.continued();
+        self.write_store(BM25, before.is_some(), |folder| {
+            let mut store = match before {
+                Some(_) => LexicalWriter::resume(folder)?,
+                None => LexicalWriter::create(folder)?,
+            };
+            dead.iter().for_each(|document| store.remove(document));
+            add_chunks(&mut store, seq, cuts)?;
+            store.finish()
+        })
     }
 
-    fn write_lexical(&mut self, cuts: &[Cut<'_>]) -> Result<(), BuildError> {
-        let bm25 = self.folder.join(BM25);
-        fs::create_dir(&bm25).map_err(write_error(&bm25))?;
-        let continued = self.job.continued().map(|(held, _)| held.folder.join(BM25));
-        if let Some(before) = &continued {
-            link_lexical(before, &bm25)?;
+    /// Writes no store if there never was a question.
+    fn write_questions(&mut self, cuts: &[Cut<'_>]) -> Result<(), BuildError> {
+        let (seq, dead) = (self.seq, &self.job.plan.dead);
+        let before = self.job.continued();
+        let is_continued = before.is_some_and(|(held, _)| held.manifest.has_questions());
+        if !is_continued && cuts.iter().all(|cut| cut.questions.is_empty()) {
+            return Ok(());
         }
-        let write = || -> Result<(), tantivy::TantivyError> {
-            let mut store = match continued {
-                Some(_) => LexicalWriter::resume(&bm25)?,
-                None => LexicalWriter::create(&bm25)?,
+        self.write_store(QUESTIONS, is_continued, |folder| {
+            let mut store = match is_continued {
+                true => QuestionsWriter::resume(folder)?,
+                false => QuestionsWriter::create(folder)?,
             };
-            for document in &self.job.plan.dead {
-                store.remove(document);
-            }
-            add_chunks(&mut store, self.seq, cuts)?;
+            dead.iter().for_each(|document| store.remove(document));
+            add_questions(&mut store, seq, cuts)?;
             store.finish()
-        };
-        write().map_err(|error| BuildError::Lexical {
-            path: bm25.clone(),
+        })
+    }
+
+    /// Has `write` fill the folder of a store, into which the files of the previous generation are linked if it is continued.
+    fn write_store(
+        &mut self,
+        name: &str,
+        is_continued: bool,
+        write: impl FnOnce(&Path) -> tantivy::Result<()>,
+    ) -> Result<(), BuildError> {
+        let folder = self.folder.join(name);
+        fs::create_dir(&folder).map_err(write_error(&folder))?;
+        if let Some((held, _)) = self.job.continued().filter(|_| is_continued) {
+            link_store(&held.folder.join(name), &folder)?;
+        }
+        write(&folder).map_err(|error| BuildError::Lexical {
+            path: folder.clone(),
             reason: error.to_string(),
         })?;
-        self.note_lexical(&bm25)
+        self.note_store(name)
     }
 
     fn documents(&self, cuts: &[Cut<'_>]) -> Documents {
@@ -401,12 +399,13 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Records the files of the lexical store; linked ones keep their checksum.
-    fn note_lexical(&mut self, bm25: &Path) -> Result<(), BuildError> {
+    /// Records the files of a store of tantivy; linked ones keep their checksum.
+    fn note_store(&mut self, store: &str) -> Result<(), BuildError> {
         let known = self.job.known_files();
-        for entry in fs::read_dir(bm25).map_err(read_error(bm25))? {
-            let entry = entry.map_err(read_error(bm25))?;
-            let name = format!("{BM25}/{}", entry.file_name().to_string_lossy());
+        let folder = self.folder.join(store);
+        for entry in fs::read_dir(&folder).map_err(read_error(&folder))? {
+            let entry = entry.map_err(read_error(&folder))?;
+            let name = format!("{store}/{}", entry.file_name().to_string_lossy());
             match known.and_then(|known| known.get(&name)) {
                 _ if name.ends_with(".lock") => {}
                 Some(sum) if is_fixed(&name) => drop(self.files.insert(name, sum.clone())),
@@ -415,17 +414,6 @@ impl Output<'_> {
         }
         Ok(())
     }
-}
-
-/// Where the documents with questions are in the new segment.
-fn asked(cuts: &[Cut<'_>]) -> Vec<(usize, usize, usize)> {
-    let mut first = 0;
-    let placed = cuts.iter().map(|cut| {
-        let place = (first, cut.chunks.len(), cut.questions.len());
-        first += cut.chunks.len();
-        place
-    });
-    placed.filter(|(_, _, questions)| *questions > 0).collect()
 }
 
 /// Whether a file with this name stays the same from one generation to the next.
@@ -462,8 +450,29 @@ fn add_chunks(
     Ok(())
 }
 
+fn add_questions(
+    store: &mut QuestionsWriter,
+    seq: u32,
+    cuts: &[Cut<'_>],
+) -> Result<(), tantivy::TantivyError> {
+    let terms = parallel::map(cuts, MANY, |cut| {
+        let questions = cut.questions.iter();
+        let terms = questions.map(|question| analyze::terms(question).join(" "));
+        terms.collect::<Vec<String>>()
+    });
+    let mut first = 0;
+    for (cut, terms) in cuts.iter().zip(terms) {
+        let place = (Ordinal::new(seq, first), cut.chunks.len());
+        first += cut.chunks.len();
+        for terms in terms {
+            store.add(&cut.source.path, place, &terms)?;
+        }
+    }
+    Ok(())
+}
+
 /// Tantivy's segment files never change; `meta.json` and `.managed.json` do and are copied.
-fn link_lexical(from: &Path, to: &Path) -> Result<(), BuildError> {
+fn link_store(from: &Path, to: &Path) -> Result<(), BuildError> {
     let entries = fs::read_dir(from).map_err(read_error(from))?;
     for entry in entries {
         let entry = entry.map_err(read_error(from))?;
@@ -482,28 +491,24 @@ fn link_lexical(from: &Path, to: &Path) -> Result<(), BuildError> {
 /// A generation is served only if both stores open and match the manifest.
 fn check(folder: &Path, manifest: &Manifest) -> Result<(), BuildError> {
     let wrong = |reason: String| BuildError::Verify { reason };
-    let lexical = Lexical::open(&folder.join(BM25)).map_err(|error| wrong(error.to_string()))?;
+    let broken = |error: tantivy::TantivyError| wrong(error.to_string());
+    let lexical = Lexical::open(&folder.join(BM25)).map_err(broken)?;
+    if manifest.has_questions() {
+        Questions::open(&folder.join(QUESTIONS)).map_err(broken)?;
+    }
     let (found, expected) = (lexical.len(), manifest.chunks);
     if found != expected {
         let reason = format!("{found} chunks in the BM25 store, {expected} in the segments");
         return Err(wrong(reason));
     }
     for segment in &manifest.segments {
-        let of_questions = segment
-            .questions_file()
-            .map(|file| (file, segment.questions()));
-        for (file, expected) in [(segment.vectors_file(), segment.rows)]
-            .into_iter()
-            .chain(of_questions)
-        {
-            let path = folder.join(file);
-            let place = path.display();
-            let open = Vectors::open(&path).map_err(|error| wrong(format!("{place}: {error}")))?;
-            if open.len() != expected {
-                let found = open.len();
-                let reason = format!("{place} has {found} vectors instead of {expected}");
-                return Err(wrong(reason));
-            }
+        let path = folder.join(segment.vectors_file());
+        let place = path.display();
+        let open = Vectors::open(&path).map_err(|error| wrong(format!("{place}: {error}")))?;
+        let (found, expected) = (open.len(), segment.rows);
+        if found != expected {
+            let reason = format!("{place} has {found} vectors instead of {expected}");
+            return Err(wrong(reason));
         }
     }
     Ok(())

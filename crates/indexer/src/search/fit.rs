@@ -5,10 +5,7 @@ use report::Match;
 use crate::analyze;
 use crate::model::{Chunk, Evidence, Query};
 use crate::query::Reading;
-use crate::store::lexical::Lexical;
-
-/// The most that BM25 gives a term, relative to its rarity: the `k1 + 1` of tantivy.
-const BM25_TOP: f32 = 2.2;
+use crate::store::lexical::{BM25_TOP, Lexical};
 
 /// Terms of a query up to which its length makes no difference, and from which on it makes no more.
 const SHORT: f32 = 10.0;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
+use crate::store::questions::Near;
 
-/// Share of the nearest question in the vector score of a chunk whose document has questions. Chosen on the tuning judgments, where .3 and
-/// .7 find less; so do a separate branch and the larger of both cosines.
-const QUESTION: f32 = 0.5;
+/// Share of the similarity of questions in the score of a chunk whose document has questions. Chosen on the tuning judgments.
+const QUESTIONS: f32 = 0.33;
 
 /// A chunk that at least one branch proposed.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
     pub(crate) ordinal: Ordinal,
     pub(crate) bm25: Option<Ranked>,
     pub(crate) vector: Option<Ranked>,
-    /// Cosine of the query with the nearest question of the document.
+    /// How much the questions of the document resemble the query; `None` if it has none.
     pub(crate) question: Option<f32>,
     /// 0 to 1.
     pub(crate) fused: f32,
@@ -32,18 +32,19 @@ pub(crate) struct Ranked {
 pub(crate) struct Branches<'a> {
     pub(crate) bm25: &'a [(Ordinal, f32)],
     pub(crate) vector: &'a [(Ordinal, f32)],
-    /// Chunks of documents that answer a similar question.
-    pub(crate) asked: &'a [Ordinal],
+    /// How much the questions of documents resemble the query.
+    pub(crate) asked: &'a Near<'a>,
     /// Vector score of a chunk that this branch did not propose; not called if `vector` is empty.
     pub(crate) cosine: &'a dyn Fn(Ordinal) -> Option<f32>,
-    /// Cosine of the nearest question of a chunk's document.
-    pub(crate) question: &'a dyn Fn(Ordinal) -> Option<f32>,
 }
 
 pub(crate) fn fuse(branches: &Branches<'_>, fusion: Fusion) -> Vec<Candidate> {
     let mut candidates = union(branches);
     match fusion {
-        Fusion::Convex { vector: weight } => convex(&mut candidates, weight),
+        Fusion::Convex { vector: weight } => {
+            convex(&mut candidates, weight);
+            add_questions(&mut candidates, branches.asked.best());
+        }
         Fusion::Rrf { k, vector: weight } => reciprocal(&mut candidates, k, weight),
         Fusion::Bm25 => convex(&mut candidates, 0.0),
         Fusion::Vector => convex(&mut candidates, 1.0),
@@ -79,11 +80,11 @@ fn union(branches: &Branches<'_>) -> Vec<Candidate> {
         let at = place(ordinal, &mut out);
         out[at].vector = ranked(score, i);
     }
-    for &ordinal in branches.asked {
+    for ordinal in branches.asked.chunks() {
         place(ordinal, &mut out);
     }
     for candidate in &mut out {
-        candidate.question = (branches.question)(candidate.ordinal);
+        candidate.question = branches.asked.score(candidate.ordinal);
         if candidate.vector.is_none() && !vector.is_empty() {
             let score = (branches.cosine)(candidate.ordinal);
             candidate.vector = score.map(|score| Ranked { rank: None, score });
@@ -101,23 +102,24 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
     };
     let (top_bm25, top_vector) = (top(|c| c.bm25), top(|c| c.vector));
     let weight = if top_vector > 0.0 { weight } else { 0.0 };
-    let top_question = candidates
-        .iter()
-        .filter_map(|c| c.question)
-        .fold(0.0, f32::max);
     for candidate in candidates {
         let share = |score: Option<f32>, top: f32| match score {
             Some(score) if top > 0.0 => (score / top).max(0.0),
             _ => 0.0,
         };
         let b = share(candidate.bm25.map(|ranked| ranked.score), top_bm25);
-        let own = share(candidate.vector.map(|ranked| ranked.score), top_vector);
-        // A document without questions is not worse for it.
-        let v = match candidate.question {
-            None => own,
-            asked => (1.0 - QUESTION) * own + QUESTION * share(asked, top_question),
-        };
+        let v = share(candidate.vector.map(|ranked| ranked.score), top_vector);
         candidate.fused = weight * v + (1.0 - weight) * b;
+    }
+}
+
+/// `best` is the most that any document's questions resemble the query. A document without questions is not worse for it.
+fn add_questions(candidates: &mut [Candidate], best: f32) {
+    let candidates = candidates.iter_mut().filter(|_| best > 0.0);
+    for candidate in candidates {
+        if let Some(question) = candidate.question {
+            candidate.fused = (1.0 - QUESTIONS) * candidate.fused + QUESTIONS * question / best;
+        }
     }
 }
 
@@ -147,11 +149,13 @@ mod tests {
         let branches = Branches {
             bm25: &bm25,
             vector,
-            asked: &[],
+            asked: &Near::default(),
             cosine: &|_| Some(0.1),
-            question: &|_| None,
         };
-        let mut fused = fuse(&branches, fusion);
+        order_of(fuse(&branches, fusion))
+    }
+
+    fn order_of(mut fused: Vec<Candidate>) -> Vec<usize> {
         fused.sort_by(|a, b| b.fused.total_cmp(&a.fused));
         fused.iter().map(|c| c.ordinal.row()).collect()
     }
@@ -168,25 +172,23 @@ mod tests {
     }
 
     #[test]
-    fn a_similar_question_raises_its_chunks_and_no_question_lowers_none() {
-        let order = |question: &dyn Fn(Ordinal) -> Option<f32>| -> Vec<usize> {
+    fn similar_questions_raise_the_chunks_of_their_document_and_no_question_lowers_none() {
+        let documents = [(ordinal(1), 1), (ordinal(3), 1)];
+        let order = |scores: &[((Ordinal, usize), f32)]| {
             let branches = Branches {
                 bm25: &[],
                 vector: &[(ordinal(1), 0.9), (ordinal(2), 0.8)],
-                asked: &[ordinal(3)],
+                asked: &Near::new(scores.iter().copied().collect(), &documents),
                 cosine: &|_| Some(0.7),
-                question,
             };
-            let mut fused = fuse(&branches, Fusion::Vector);
-            fused.sort_by(|a, b| b.fused.total_cmp(&a.fused));
-            fused.iter().map(|c| c.ordinal.row()).collect()
+            order_of(fuse(&branches, Fusion::Convex { vector: 1.0 }))
         };
-        assert_eq!(order(&|_| None), [1, 2, 3]);
-        let of_second = |o: Ordinal| (o.row() == 2).then_some(0.6);
-        assert_eq!(order(&of_second), [1, 2, 3], "(8/9 + 1) / 2 < 1");
+        assert_eq!(order(&[]), [1, 2]);
+        assert_eq!(order(&[(documents[0], 0.6)]), [1, 2]);
         assert_eq!(
-            order(&|o| Some(if o.row() == 3 { 0.9 } else { 0.1 })),
-            [3, 1, 2]
+            order(&[(documents[1], 0.6)]),
+            [2, 3, 1],
+            "2 has no questions"
         );
     }
 

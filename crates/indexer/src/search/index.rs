@@ -1,7 +1,5 @@
 //! An open index: one generation, read-only.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +24,7 @@ use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held, read_json};
 use crate::store::lexical::{Allowed, Lexical};
 use crate::store::manifest::{GLOSSARY, Ordinal};
+use crate::store::questions::Questions;
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -60,6 +59,7 @@ pub struct Index {
     pub(crate) held: Held,
     pub(crate) segments: Segments,
     pub(crate) lexical: Lexical,
+    pub(crate) questions: Option<Questions>,
     glossary: Glossary,
     models: Arc<Models>,
 }
@@ -107,6 +107,7 @@ impl Index {
             segments: Segments::open(&held.folder, &held.manifest, graphs)?,
             glossary: read_json(&held.folder.join(GLOSSARY))?,
             lexical: held.lexical()?,
+            questions: held.questions()?,
             models,
             held,
         })
@@ -124,8 +125,7 @@ impl Index {
     fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         let mut reading = self.read(query);
         let with = |part| !query.without.contains(&part);
-        let compares_questions = with(Part::QuestionVectors);
-        if with(Part::QuestionWords) && self.segments.has_questions() {
+        if with(Part::QuestionWords) && self.questions.is_some() {
             reading.words.question_weight = QUESTION_WORDS;
         }
         let usual = || self.usual_fusion(&reading);
@@ -142,7 +142,6 @@ impl Index {
             allowed: allowed.as_ref(),
             fusion,
             depth,
-            questions: compares_questions,
             remote: query.remote,
         };
         let by_words = || self.lexical_branch(&asked);
@@ -152,24 +151,21 @@ impl Index {
         } else {
             rayon::join(by_words, by_vector)
         };
-        let (mut bm25, (vector, mut nearest, asked)) = (bm25?, near?);
+        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
         if hidden > 0 {
             bm25.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
             nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
         }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
-        let known = RefCell::new(HashMap::new());
-        let question = |ordinal| {
-            let vector = vector.as_deref().filter(|_| compares_questions)?;
-            self.segments
-                .question_cosine(ordinal, vector, &mut known.borrow_mut())
-        };
+        let allowed = asked.allowed.map(Allowed::ordinals);
+        let questions = self.questions.as_ref().filter(|_| with(Part::Questions));
+        let questions = questions.map(|store| store.near(&reading.words.terms, allowed));
+        let questions = questions.transpose().map_err(lexical_error)?;
         let branches = Branches {
             bm25: &bm25,
             vector: &nearest,
-            asked: &asked,
+            asked: &questions.unwrap_or_default(),
             cosine: &cosine,
-            question: &question,
         };
         let candidates = fuse(&branches, fusion);
         let mut scored = self.score(query, candidates);
@@ -240,18 +236,14 @@ impl Index {
         found.map_err(lexical_error)
     }
 
-    /// The vector of the query, the chunks nearest to it, and those of documents that answer the nearest questions.
+    /// The vector of the query and the chunks nearest to it.
     fn vector_branch(&self, asked: &Asked<'_>) -> Result<Near, SearchError> {
         let Some(vector) = self.query_vector(asked)? else {
             return Ok(Near::default());
         };
-        let (segments, allowed) = (&self.segments, asked.allowed.map(Allowed::ordinals));
-        let nearest = segments.nearest(&vector, allowed, asked.depth);
-        let asked = match asked.questions {
-            true => segments.asked(&vector, allowed, asked.depth),
-            false => Vec::new(),
-        };
-        Ok((Some(vector), nearest, asked))
+        let allowed = asked.allowed.map(Allowed::ordinals);
+        let nearest = self.segments.nearest(&vector, allowed, asked.depth);
+        Ok((Some(vector), nearest))
     }
 
     /// `None` if no vector is needed or the embedder knows nothing in the query.
@@ -404,8 +396,8 @@ impl Index {
     }
 }
 
-/// The vector of a query, the chunks nearest to it, and those of documents with the nearest questions.
-type Near = (Option<Vec<f32>>, Ranking, Vec<Ordinal>);
+/// The vector of a query and the chunks nearest to it.
+type Near = (Option<Vec<f32>>, Ranking);
 
 /// What both branches of a search are asked for.
 struct Asked<'a> {
@@ -414,8 +406,6 @@ struct Asked<'a> {
     allowed: Option<&'a Allowed>,
     fusion: Fusion,
     depth: usize,
-    /// Whether to compare with the questions of documents.
-    questions: bool,
     remote: Remote<'a>,
 }
 

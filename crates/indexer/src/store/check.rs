@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use rayon::prelude::*;
 
 use super::files;
-use super::manifest::{BM25, DOCUMENTS, FileSum, GLOSSARY, Manifest, Segment};
+use super::manifest::{BM25, DOCUMENTS, FileSum, GLOSSARY, Manifest, Segment, meta};
 use super::stamp::{self, State};
 use crate::error::{OpenError, damaged};
 
@@ -31,14 +31,14 @@ pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), Stri
         return Err(format!("{chunks} chunks, but {live} rows in segments"));
     }
     let files = manifest.segments.iter().flat_map(Segment::files);
-    let fixed = [DOCUMENTS, GLOSSARY, &format!("{BM25}/meta.json")].map(str::to_owned);
+    let fixed = [DOCUMENTS, GLOSSARY, &meta(BM25)].map(str::to_owned);
     match files.chain(fixed).find(|file| !listed.contains_key(file)) {
         Some(file) => Err(format!("`{file}` is not listed")),
         None => Ok(()),
     }
 }
 
-/// Dead rows and documents with questions are ranges in order, within the segment.
+/// Dead rows are ranges in order, within the segment.
 fn is_consistent(segment: &Segment) -> bool {
     let mut end = 0;
     let mut ranges = segment.dead.iter();
@@ -47,17 +47,7 @@ fn is_consistent(segment: &Segment) -> bool {
         end = first.saturating_add(count);
         is_next && end <= segment.rows
     });
-    let mut end = 0;
-    let mut asked = segment.asked.iter();
-    let owned = asked.all(|&(first, count, questions)| {
-        let is_next = first >= end && count > 0 && questions > 0;
-        end = first.saturating_add(count);
-        is_next && end <= segment.rows
-    });
-    let sizes = segment.asked.iter().map(|asked| asked.2);
-    let questions = sizes.fold(0, usize::saturating_add);
-    let is_small = |number: usize| u32::try_from(number).is_ok();
-    in_order && owned && is_small(segment.rows) && is_small(questions)
+    in_order && u32::try_from(segment.rows).is_ok()
 }
 
 /// Checks every file of the manifest. What was compared with its checksum and has not been written since is not compared again.

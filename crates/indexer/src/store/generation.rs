@@ -15,7 +15,8 @@ use serde_json::Value;
 use super::check::{check_files, check_manifest};
 use super::files::{self, write_error};
 use super::lexical::Lexical;
-use super::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, check_format};
+use super::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, QUESTIONS, check_format};
+use super::questions::Questions;
 use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError, damaged};
 use crate::guard::guarded;
@@ -46,6 +47,16 @@ impl Held {
         let path = self.folder.join(BM25);
         let open = || Lexical::open(&path).map_err(|error| damaged(&path, error));
         guarded(open, |reason| damaged(&path, reason))
+    }
+
+    /// `None` if no document has questions.
+    pub(crate) fn questions(&self) -> Result<Option<Questions>, OpenError> {
+        if !self.manifest.has_questions() {
+            return Ok(None);
+        }
+        let path = self.folder.join(QUESTIONS);
+        let open = || Questions::open(&path).map_err(|error| damaged(&path, error));
+        guarded(open, |reason| damaged(&path, reason)).map(Some)
     }
 }
 

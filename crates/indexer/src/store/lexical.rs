@@ -28,14 +28,17 @@ use crate::model::{Chunk, Filter, Kind};
 pub(crate) use among::Allowed;
 
 /// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
-const UPDATE_ARENA: usize = 16_000_000;
+pub(super) const UPDATE_ARENA: usize = 16_000_000;
 const BUILD_ARENA: usize = 200_000_000;
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.
 const PAIR_WEIGHT: f32 = 0.25;
 
-type Weighted = (String, f32);
+/// The most that BM25 gives a term, relative to its rarity: the `k1 + 1` of tantivy.
+pub(crate) const BM25_TOP: f32 = 2.2;
+
+pub(crate) type Weighted = (String, f32);
 
 #[derive(Clone, Copy)]
 struct Fields {
@@ -51,15 +54,11 @@ struct Fields {
 impl Fields {
     fn schema() -> Schema {
         let mut schema = Schema::builder();
-        let terms = TextFieldIndexing::default()
-            .set_tokenizer("whitespace")
-            .set_index_option(IndexRecordOption::WithFreqs);
-        let terms = TextOptions::default().set_indexing_options(terms.set_fieldnorms(true));
         for name in ["id", "document", "facet"] {
             schema.add_text_field(name, STRING);
         }
         for name in ["body", "pairs", "questions"] {
-            schema.add_text_field(name, terms.clone());
+            schema.add_text_field(name, terms_option());
         }
         schema.add_u64_field("ordinal", FAST);
         schema.build()
@@ -96,9 +95,54 @@ pub(crate) struct Words {
 }
 
 /// A term to look for, and how much it counts.
-struct Clause {
-    term: Term,
-    weight: f32,
+pub(super) struct Clause {
+    pub(super) term: Term,
+    pub(super) weight: f32,
+}
+
+/// A text of terms with spaces between them.
+pub(super) fn terms_option() -> TextOptions {
+    let terms = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_index_option(IndexRecordOption::WithFreqs);
+    TextOptions::default().set_indexing_options(terms.set_fieldnorms(true))
+}
+
+pub(super) fn create(folder: &Path, schema: Schema) -> tantivy::Result<Index> {
+    Index::create(Folder::open(folder)?, schema, IndexSettings::default())
+}
+
+/// One thread to write and one to merge; more would only wait.
+pub(super) fn writer(index: &Index, arena: usize) -> tantivy::Result<IndexWriter> {
+    let options = IndexWriterOptions::builder()
+        .memory_budget_per_thread(arena)
+        .num_worker_threads(1)
+        .num_merge_threads(1);
+    index.writer_with_options(options.build())
+}
+
+pub(super) fn searcher(index: &Index) -> tantivy::Result<Searcher> {
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+    let reader: IndexReader = reader.try_into()?;
+    Ok(reader.searcher())
+}
+
+/// How rare a term in `having` entries is, as BM25 counts it.
+pub(super) fn idf(searcher: &Searcher, having: u64) -> f32 {
+    let (all, having) = (searcher.num_docs() as f32, having as f32);
+    (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
+}
+
+pub(super) fn any_of(clauses: impl Iterator<Item = Clause>) -> BooleanQuery {
+    let clauses = clauses.map(|Clause { term, weight }| {
+        let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+        let query: Box<dyn Query> = match weight {
+            1.0 => query,
+            _ => Box::new(BoostQuery::new(query, weight)),
+        };
+        (Occur::Should, query)
+    });
+    BooleanQuery::new(clauses.collect())
 }
 
 pub(crate) struct LexicalWriter {
@@ -109,9 +153,7 @@ pub(crate) struct LexicalWriter {
 impl LexicalWriter {
     /// A new, empty store in `folder`, which must exist.
     pub(crate) fn create(folder: &Path) -> tantivy::Result<LexicalWriter> {
-        let (schema, settings) = (Fields::schema(), IndexSettings::default());
-        let index = Index::create(Folder::open(folder)?, schema, settings)?;
-        LexicalWriter::of(&index, BUILD_ARENA)
+        LexicalWriter::of(&create(folder, Fields::schema())?, BUILD_ARENA)
     }
 
     /// Continues a store whose files were linked into `folder`.
@@ -120,14 +162,9 @@ impl LexicalWriter {
     }
 
     fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
-        // One thread to write and one to merge; more would only wait.
-        let options = IndexWriterOptions::builder()
-            .memory_budget_per_thread(arena)
-            .num_worker_threads(1)
-            .num_merge_threads(1);
         Ok(LexicalWriter {
             fields: Fields::find(&index.schema())?,
-            writer: index.writer_with_options(options.build())?,
+            writer: writer(index, arena)?,
         })
     }
 
@@ -162,8 +199,6 @@ impl LexicalWriter {
 
 pub(crate) struct Lexical {
     fields: Fields,
-    // Keeps the files mapped.
-    _reader: IndexReader,
     searcher: Searcher,
     /// By segment of the store.
     ordinals: Vec<Column<u64>>,
@@ -173,14 +208,11 @@ impl Lexical {
     pub(crate) fn open(folder: &Path) -> tantivy::Result<Lexical> {
         let index = Index::open(Folder::open(folder)?)?;
         let fields = Fields::find(&index.schema())?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-        let reader: IndexReader = reader.try_into()?;
-        let searcher = reader.searcher();
+        let searcher = searcher(&index)?;
         let segments = searcher.segment_readers().iter();
         let ordinals = segments.map(|segment| segment.fast_fields().u64("ordinal"));
         Ok(Lexical {
             fields,
-            _reader: reader,
             ordinals: ordinals.collect::<Result<_, _>>()?,
             searcher,
         })
@@ -204,15 +236,7 @@ impl Lexical {
         if let Some(allowed) = allowed {
             return among::search(&self.searcher, clauses, allowed, limit);
         }
-        let clauses = clauses.map(|Clause { term, weight }| {
-            let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-            let query: Box<dyn Query> = match weight {
-                1.0 => query,
-                _ => Box::new(BoostQuery::new(query, weight)),
-            };
-            (Occur::Should, query)
-        });
-        let query = BooleanQuery::new(clauses.collect());
+        let query = any_of(clauses);
         let top = TopDocs::with_limit(limit).order_by_score();
         let found = self.searcher.search(&query, &top)?.into_iter();
         let ranked = found.map(|(score, address)| Ok((self.ordinal(address)?, score)));
@@ -325,11 +349,7 @@ impl Lexical {
 
     /// How rare `term` is, as BM25 counts it.
     pub(crate) fn idf(&self, term: &str) -> tantivy::Result<f32> {
-        let (all, having) = (
-            self.searcher.num_docs() as f32,
-            self.frequency(term)? as f32,
-        );
-        Ok((1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln())
+        Ok(idf(&self.searcher, self.frequency(term)?))
     }
 
     /// Chunks of this kind, including dead ones in unmerged segments.

@@ -13,6 +13,8 @@ pub(crate) const DOCUMENTS: &str = "documents.json";
 pub(crate) const GLOSSARY: &str = "glossary.json";
 /// Folder of the lexical store in a generation.
 pub(crate) const BM25: &str = "bm25";
+/// Folder of the store of questions; only if a document has any.
+pub(crate) const QUESTIONS: &str = "questions";
 
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +33,7 @@ pub(crate) struct Manifest {
     pub(crate) files: BTreeMap<String, FileSum>,
 }
 
-/// The files `seg-<seq>.chunks`, `seg-<seq>.vec` and, with questions, `seg-<seq>.questions`.
+/// The files `seg-<seq>.chunks` and `seg-<seq>.vec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Segment {
     /// Never used twice in one index.
@@ -39,10 +41,6 @@ pub(crate) struct Segment {
     pub(crate) rows: usize,
     /// Rows no longer served, as first and count, sorted.
     pub(crate) dead: Vec<(usize, usize)>,
-    /// Documents with questions, in the order of their rows: first row, number of rows, number of questions. The vectors of the questions
-    /// are in `seg-<seq>.questions`, in the same order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) asked: Vec<(usize, usize, usize)>,
 }
 
 impl Segment {
@@ -62,20 +60,14 @@ impl Segment {
         format!("seg-{:08}.vec", self.seq)
     }
 
-    /// `None` if no document of this segment has questions.
-    pub(crate) fn questions_file(&self) -> Option<String> {
-        let any = !self.asked.is_empty();
-        any.then(|| format!("seg-{:08}.questions", self.seq))
+    pub(crate) fn files(&self) -> [String; 2] {
+        [self.chunks_file(), self.vectors_file()]
     }
+}
 
-    pub(crate) fn questions(&self) -> usize {
-        self.asked.iter().map(|(_, _, questions)| questions).sum()
-    }
-
-    pub(crate) fn files(&self) -> impl Iterator<Item = String> {
-        let always = [self.chunks_file(), self.vectors_file()];
-        always.into_iter().chain(self.questions_file())
-    }
+/// The file that tantivy reads first in the folder of a store.
+pub(crate) fn meta(store: &str) -> String {
+    format!("{store}/meta.json")
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +107,10 @@ impl Ordinal {
 }
 
 impl Manifest {
+    pub(crate) fn has_questions(&self) -> bool {
+        self.files.contains_key(&meta(QUESTIONS))
+    }
+
     pub(crate) fn checksum(&self, file: &str) -> Option<&str> {
         Some(&self.files.get(file)?.blake3)
     }

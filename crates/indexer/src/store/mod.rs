@@ -8,8 +8,8 @@
 //! index/gen-…/CHECKED                that the files had these checksums; a cache
 //! index/gen-…/documents.json         which chunks belong to which document
 //! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
-//! index/gen-…/seg-….questions        vectors of the questions that documents say they answer
-//! index/gen-…/bm25/                  tantivy
+//! index/gen-…/bm25/                  tantivy: the chunks
+//! index/gen-…/questions/             tantivy: the questions that documents say they answer, if there are any
 //! index/graph/                       graphs over large segments; a cache
 //! index/cache/                       vectors by model and text
 //! ```
@@ -30,11 +30,12 @@ pub(crate) mod lexical;
 pub(crate) mod manifest;
 pub(crate) mod map;
 pub(crate) mod mark;
+pub(crate) mod questions;
 pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";
