@@ -31,7 +31,7 @@ pub use guard::is_guarded;
 pub use model::{
     Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
 };
-pub use query::Remark;
+pub use query::{Pattern, Remark};
 pub use report::{Language, Match};
 pub use search::{Index, Info, Session, info};
 pub use settings::{Rebuild, Settings};

@@ -261,16 +261,28 @@ pub enum Part {
     Code,
     /// Misspelt English words are corrected.
     Spelling,
+    /// Pasted statistics are searched for by what they say.
+    Counters,
     /// Words are looked up in all questions that a document answers.
     QuestionWords,
     /// The query is compared with each question that documents answer.
     Questions,
+    /// Documents about the engine that the query seems to be about come first.
+    Engine,
 }
 
 impl Part {
-    pub const ALL: [Part; 5] = {
+    pub const ALL: [Part; 7] = {
         use Part::*;
-        [Numbers, Code, Spelling, QuestionWords, Questions]
+        [
+            Numbers,
+            Code,
+            Spelling,
+            Counters,
+            QuestionWords,
+            Questions,
+            Engine,
+        ]
     };
 }
 

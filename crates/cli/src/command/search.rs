@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Filter, Hit, Kind, Query, Remark, Section};
+use indexer::{Filter, Hit, Kind, Pattern, Query, Remark, Section};
 use report::{Language, Match, say, text};
 
 use crate::args::Search;
@@ -100,8 +100,24 @@ fn add(
 
 /// How a part of the query was understood.
 fn read_as(remark: &Remark, language: Language) -> String {
-    let Remark::Corrected { from, to } = remark;
-    text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n").into(language)
+    let pattern = match remark {
+        Remark::Corrected { from, to } => {
+            return text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n")
+                .into(language);
+        }
+        Remark::Counters { pattern } => match pattern {
+            Pattern::Skew => text!("数据倾斜", "data skew"),
+            Pattern::SlowMachine => text!("慢机器", "a slow machine"),
+            Pattern::Straggler => text!("长尾", "a straggler"),
+            Pattern::Tiny => text!("任务太多太小", "many tiny tasks"),
+        }
+        .into(language),
+    };
+    text!(
+        "这些数字按“{pattern}”检索\n",
+        "the numbers are read as {pattern}\n"
+    )
+    .into(language)
 }
 
 fn text(hits: &[Hit], args: &Search, language: Language) -> String {

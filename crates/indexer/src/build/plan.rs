@@ -196,7 +196,6 @@ mod tests {
         let segment = |seq, rows| Segment {
             seq,
             rows,
-            asked: Vec::new(),
             dead: Vec::new(),
         };
         let mut documents = Documents::new();

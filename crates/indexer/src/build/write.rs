@@ -16,7 +16,7 @@ use crate::document::Source;
 use crate::embed::Embedder;
 use crate::error::BuildError;
 use crate::glossary::Glossary;
-use crate::model::Chunk;
+use crate::model::{Chunk, Engine};
 use crate::parallel;
 use crate::settings::Rebuild;
 use crate::store::files::{self, read_error, write_error};
@@ -464,8 +464,13 @@ fn add_questions(
     for (cut, terms) in cuts.iter().zip(terms) {
         let place = (Ordinal::new(seq, first), cut.chunks.len());
         first += cut.chunks.len();
+        // Without a chunk there are no questions.
+        let engine = cut
+            .chunks
+            .first()
+            .map_or_else(Engine::default, |c| c.engine);
         for terms in terms {
-            store.add(&cut.source.path, place, &terms)?;
+            store.add(&cut.source.path, engine, place, &terms)?;
         }
     }
     Ok(())

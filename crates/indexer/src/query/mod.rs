@@ -1,9 +1,10 @@
 //! What a query asks for: terms with weights, the text to embed, and the remarks that explain both.
 //!
 //! People ask in sentences, paste counters and scripts, and misspell words. BM25 takes every term for equally meant; here numbers,
-//! units and code lose weight. Less weight for phrases of asking, more for names, more vectors for short queries, and searching a pasted line
-//! whose maximum is far above its mean for skew were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
+//! units and code lose weight, and pasted statistics are searched for by what they say. Less weight for phrases of asking, more for names, and
+//! more vectors for short queries were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
 
+mod counters;
 mod spelling;
 mod weight;
 
@@ -30,6 +31,38 @@ const CJK_WORD: f32 = 2.0;
 pub enum Remark {
     /// `to` is the stem under which the index knows the word.
     Corrected { from: String, to: String },
+    /// Pasted statistics have this pattern, and its words were added.
+    Counters { pattern: Pattern },
+}
+
+/// What statistics of vertices say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// One has far more data than the others.
+    Skew,
+    /// One takes much longer with the same data.
+    SlowMachine,
+    /// One takes much longer.
+    Straggler,
+    /// Thousands of a few seconds.
+    Tiny,
+}
+
+impl Pattern {
+    /// How pages put it.
+    fn words(self, is_chinese: bool) -> &'static str {
+        match (self, is_chinese) {
+            (Pattern::Skew, false) => "data skew hot key one vertex task has most rows",
+            (Pattern::Skew, true) => "数据倾斜 热点键 一个顶点任务的数据最多",
+            (Pattern::SlowMachine, false) => "slow machine same data straggler",
+            (Pattern::SlowMachine, true) => "慢机器 数据量相同 个别很慢",
+            (Pattern::Straggler, false) => "straggler one vertex task runs longer skew",
+            (Pattern::Straggler, true) => "长尾 个别顶点任务慢 倾斜",
+            (Pattern::Tiny, false) => "too many tiny vertices short tasks",
+            (Pattern::Tiny, true) => "顶点任务太多太小 太碎",
+        }
+    }
 }
 
 /// The vocabulary of the index; a store that cannot be read has none, which the search itself reports.
@@ -72,6 +105,13 @@ pub(crate) fn read(
     let mut text = text.to_owned();
     if !without.contains(&Part::Spelling) {
         text = spelling::correct(&text, vocabulary, &mut remarks);
+    }
+    if !without.contains(&Part::Counters)
+        && let Some(pattern) = counters::read(&text)
+    {
+        text.push('\n');
+        text.push_str(pattern.words(analyze::cjk_share(&text) > 0.0));
+        remarks.push(Remark::Counters { pattern });
     }
     let expansions = glossary.expand(&text);
     let own = weight::terms(&text, without);

@@ -17,7 +17,7 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::guard::guarded;
-use crate::model::{Chunk, Evidence, Fusion, Hit, Kind, Part, Query, Remote};
+use crate::model::{Chunk, Engine, Evidence, Fusion, Hit, Kind, Part, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
@@ -41,6 +41,9 @@ const PREFERENCE: f32 = 0.15;
 
 /// Bonus for a chunk in the language of the query: decides between a document and its translation.
 const LANGUAGE: f32 = 0.03;
+
+/// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
+const ENGINE: f32 = 0.03;
 
 /// Candidates whose facets are read, at least; those further back cannot become hits.
 const BOOST_FROM: usize = 50;
@@ -168,7 +171,13 @@ impl Index {
             cosine: &cosine,
         };
         let candidates = fuse(&branches, fusion);
-        let mut scored = self.score(query, candidates);
+        let leaning = match &self.questions {
+            Some(store) if query.filter.engine.is_none() && with(Part::Engine) => {
+                store.leaning(&reading.own).map_err(lexical_error)?
+            }
+            _ => 0.0,
+        };
+        let mut scored = self.score(query, leaning, candidates);
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
@@ -263,8 +272,13 @@ impl Index {
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
-    /// Adds boosts and priors and sorts by score, ties by chunk id.
-    fn score(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Scored<'_>> {
+    /// Adds boosts and priors and sorts by score, ties by chunk id. `leaning` is from -1 (the default engine) to 1 (Spark).
+    fn score(
+        &self,
+        query: &Query<'_>,
+        leaning: f32,
+        candidates: Vec<Candidate>,
+    ) -> Vec<Scored<'_>> {
         let prior = |id| match query.prior.map_or(0.0, |prior| prior(id)) {
             prior if prior.is_finite() => PRIOR * prior.clamp(-1.0, 1.0),
             _ => 0.0,
@@ -294,7 +308,13 @@ impl Index {
             // An unreadable chunk is reported if it becomes a hit.
             if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
                 let same = f32::from(u8::from(facets.is_in(language)));
-                hit.boost = LANGUAGE * same + PREFERENCE * facets.share(&preferred);
+                let engine = match facets.engine() {
+                    Engine::Spark => leaning,
+                    Engine::Scope => -leaning,
+                    Engine::Any => 0.0,
+                };
+                hit.boost =
+                    LANGUAGE * same + ENGINE * engine + PREFERENCE * facets.share(&preferred);
                 hit.score += hit.boost;
             }
         }

@@ -24,11 +24,11 @@ const ROWS_PER_TASK: usize = 16_384;
 const RESCORE: usize = 50;
 
 pub(crate) struct Segments {
-    all: Vec<Open>,
+    all: Vec<OpenSegment>,
     graphs: Arc<Graphs>,
 }
 
-pub(crate) struct Open {
+pub(crate) struct OpenSegment {
     seq: u32,
     chunks: Chunks,
     vectors: Arc<Vectors>,
@@ -38,8 +38,12 @@ pub(crate) struct Open {
     live: Vec<Range<usize>>,
 }
 
-impl Open {
-    fn open(folder: &Path, manifest: &Manifest, segment: &Segment) -> Result<Open, OpenError> {
+impl OpenSegment {
+    fn open(
+        folder: &Path,
+        manifest: &Manifest,
+        segment: &Segment,
+    ) -> Result<OpenSegment, OpenError> {
         let (chunks, vectors) = (segment.chunks_file(), segment.vectors_file());
         let checksum = manifest.checksum(&vectors).unwrap_or_default().to_owned();
         let [chunks_path, vectors_path] = [chunks, vectors].map(|file| folder.join(file));
@@ -54,7 +58,7 @@ impl Open {
         if vectors.len() != segment.rows || vectors.dimension() != manifest.dimension {
             return Err(misfit(&vectors_path));
         }
-        Ok(Open {
+        Ok(OpenSegment {
             seq: segment.seq,
             chunks,
             vectors: Arc::new(vectors),
@@ -76,14 +80,14 @@ impl Segments {
         graphs: Arc<Graphs>,
     ) -> Result<Segments, OpenError> {
         let segments = manifest.segments.iter();
-        let all = segments.map(|segment| Open::open(folder, manifest, segment));
-        let all = all.collect::<Result<Vec<Open>, OpenError>>()?;
+        let all = segments.map(|segment| OpenSegment::open(folder, manifest, segment));
+        let all = all.collect::<Result<Vec<OpenSegment>, OpenError>>()?;
         let vectors = all.iter().map(|open| (&*open.checksum, &open.vectors));
         graphs.want(&vectors.collect::<Vec<_>>());
         Ok(Segments { all, graphs })
     }
 
-    fn segment(&self, ordinal: Ordinal) -> Option<&Open> {
+    fn segment(&self, ordinal: Ordinal) -> Option<&OpenSegment> {
         let open = self.all.iter().find(|open| open.seq == ordinal.seq());
         open.filter(|open| ordinal.row() < open.vectors.len())
     }
@@ -155,7 +159,7 @@ impl Segments {
 }
 
 /// A part of a segment's rows that one thread scans.
-type Task<'a> = (&'a Open, Range<usize>);
+type Task<'a> = (&'a OpenSegment, Range<usize>);
 
 /// The best first.
 fn best(scored: impl Iterator<Item = (Ordinal, f32)>, limit: usize) -> Vec<(Ordinal, f32)> {
@@ -186,7 +190,7 @@ fn scan(tasks: &[Task<'_>], query: &Quantized, depth: usize) -> impl Iterator<It
 }
 
 /// The live rows of a segment; only those in `allowed`, if given.
-fn tasks<'a>(open: &'a Open, allowed: Option<&[Ordinal]>) -> Vec<Task<'a>> {
+fn tasks<'a>(open: &'a OpenSegment, allowed: Option<&[Ordinal]>) -> Vec<Task<'a>> {
     let wanted = allowed.map(|all| {
         let live = |row: &usize| open.is_live(*row);
         ranges(rows_of(all, open.seq).filter(live))

@@ -35,6 +35,12 @@ impl Facets<'_> {
         languages.any(|(_, value)| value == language.code())
     }
 
+    pub(crate) fn engine(self) -> Engine {
+        let is_of = |engine: &Engine| self.0.lines().any(|name| name == engine_facet(*engine));
+        let named = Engine::ALL.into_iter().find(is_of);
+        named.unwrap_or_default()
+    }
+
     /// Share of `groups` that these facets match; 0 without groups.
     pub(crate) fn share(self, groups: &[Vec<String>]) -> f32 {
         if groups.is_empty() {

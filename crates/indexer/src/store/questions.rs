@@ -16,12 +16,17 @@ use tantivy::{DocAddress, Index, Searcher, TantivyDocument, TantivyError, Term};
 use super::directory::Folder;
 use super::lexical::{self, Clause, Weighted};
 use super::manifest::Ordinal;
+use crate::model::Engine;
 
 /// Questions that are looked at, the most similar ones.
 const DEPTH: usize = 200;
 
 /// A document counts by the mean of this many questions. Of 1 to 8, 2 found most on the tuning judgments.
 const NEAREST: usize = 2;
+
+/// A term in fewer questions says nothing about the engine, and none says more than this, as a logarithm.
+const FEWEST: u64 = 5;
+const MOST: f32 = 3.0;
 
 /// The chunks of a document: the first, and how many.
 pub(crate) type Place = (Ordinal, usize);
@@ -30,6 +35,8 @@ pub(crate) type Place = (Ordinal, usize);
 struct Fields {
     document: Field,
     terms: Field,
+    /// Terms once more, each with the engine of its document.
+    by_engine: Field,
     first: Field,
     count: Field,
 }
@@ -39,6 +46,7 @@ impl Fields {
         let mut schema = Schema::builder();
         schema.add_text_field("document", STRING);
         schema.add_text_field("terms", lexical::terms_option());
+        schema.add_text_field("by_engine", lexical::terms_option());
         schema.add_u64_field("first", FAST);
         schema.add_u64_field("count", FAST);
         schema.build()
@@ -48,6 +56,7 @@ impl Fields {
         Ok(Fields {
             document: schema.get_field("document")?,
             terms: schema.get_field("terms")?,
+            by_engine: schema.get_field("by_engine")?,
             first: schema.get_field("first")?,
             count: schema.get_field("count")?,
         })
@@ -87,12 +96,17 @@ impl QuestionsWriter {
     pub(crate) fn add(
         &mut self,
         document: &str,
+        engine: Engine,
         (first, count): Place,
         terms: &str,
     ) -> tantivy::Result<()> {
+        let by_engine = terms.split(' ').chain([""]);
+        let by_engine = by_engine.map(|term| of_engine(engine, term));
+        let by_engine = by_engine.collect::<Vec<_>>().join(" ");
         let mut entry = TantivyDocument::new();
         entry.add_text(self.fields.document, document);
         entry.add_text(self.fields.terms, terms);
+        entry.add_text(self.fields.by_engine, by_engine);
         entry.add_u64(self.fields.first, first.0);
         entry.add_u64(self.fields.count, count as u64);
         self.writer.add_document(entry)?;
@@ -165,6 +179,34 @@ impl Questions {
         Ok(Near::new(scores.collect(), &self.documents))
     }
 
+    /// Which engine a query with these terms is about, from what people ask about either: -1 for the default engine to 1 for Spark;
+    /// 0 if nothing is asked about one of them.
+    pub(crate) fn leaning(&self, terms: &[Weighted]) -> tantivy::Result<f32> {
+        let asked = |term: &str| -> tantivy::Result<[u64; 2]> {
+            let of = |engine| {
+                let term = of_engine(engine, term);
+                let term = Term::from_field_text(self.fields.by_engine, &term);
+                self.searcher.doc_freq(&term)
+            };
+            Ok([of(Engine::Spark)?, of(Engine::default())?])
+        };
+        // Smoothed, so that a term that only one engine has says much, but not all.
+        let odds = |[spark, other]: [u64; 2]| (spark as f32 + 1.0) / (other as f32 + 1.0);
+        let all = asked("")?;
+        if all.contains(&0) {
+            return Ok(0.0);
+        }
+        let all = odds(all);
+        let mut sum = 0.0;
+        for (term, _) in terms {
+            let having = asked(term)?;
+            if having.iter().sum::<u64>() >= FEWEST {
+                sum += (odds(having) / all).ln().clamp(-MOST, MOST);
+            }
+        }
+        Ok((sum / MOST).tanh())
+    }
+
     /// The documents with questions, in order.
     pub(crate) fn documents(&self) -> &[Place] {
         &self.documents
@@ -189,6 +231,11 @@ impl Questions {
         });
         place.ok_or_else(|| TantivyError::InternalError("a question without a place".to_owned()))
     }
+}
+
+/// A term of a question about this engine; the empty one is in every question.
+fn of_engine(engine: Engine, term: &str) -> String {
+    format!("{}:{term}", engine.as_str())
 }
 
 /// Whether a chunk of the document is in `allowed`, which is sorted.

@@ -35,16 +35,15 @@ fn a_page_is_found_by_its_questions_and_a_passage_of_it_is_shown() {
         query.without = without.to_vec();
         index.search(&query).expect("searched")
     };
-    for without in [Part::QuestionWords, Part::QuestionVectors] {
+    for without in [Part::QuestionWords, Part::Questions] {
         let hits = asks(&[without]);
         assert_eq!(hits[0].chunk.document, "experience/skew.md", "{without:?}");
     }
     let hits = asks(&[]);
-    assert!(
-        hits[0].question_score > Some(0.5),
-        "{:?}",
-        hits[0].question_score
-    );
+    let similar = hits.iter().filter(|hit| hit.question_score > Some(0.0));
+    let pages: Vec<&str> = similar.map(|hit| &*hit.chunk.document).collect();
+    assert_eq!(pages[0], "experience/skew.md");
+    assert!(pages.iter().all(|page| *page == pages[0]));
     assert!(hits.iter().all(|hit| !hit.chunk.text.contains("everybody")));
     let mut query = Query::new("everybody waits for the last vertex, add salt", 1);
     query.filter.engine = Some(indexer::Engine::Scope);
@@ -62,8 +61,8 @@ fn questions_are_updated_with_their_page() {
     let summary = world.update();
     assert_eq!(
         (summary.changed.len(), summary.embedded),
-        (1, 1),
-        "only the question"
+        (1, 0),
+        "questions have no vectors"
     );
     world.assert_whole("updated");
     assert_eq!(
