@@ -368,7 +368,7 @@ pub struct Hit {
     pub vector_score: Option<f32>,
     /// How much the questions that the document answers resemble the query, 0 to about 1; `None` without one.
     pub question_score: Option<f32>,
-    /// Fused score before boosts, 0 to 1.
+    /// Fused score before boosts, 0 to 1, or 1.5 if questions that documents answer resemble the query.
     pub fused: f32,
     /// Added by the preferred facets and the language.
     pub boost: f32,

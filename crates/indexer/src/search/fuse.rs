@@ -6,8 +6,8 @@ use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
 use crate::store::questions::Near;
 
-/// Share of the similarity of questions in the score of a chunk whose document has questions. Chosen on the tuning judgments.
-const QUESTIONS: f32 = 0.33;
+/// What the similarity of questions adds to the score of a chunk at most, relative to the best. Chosen on the tuning judgments.
+const QUESTIONS: f32 = 0.5;
 
 /// A chunk that at least one branch proposed.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) struct Candidate {
     pub(crate) vector: Option<Ranked>,
     /// How much the questions of the document resemble the query; `None` if it has none.
     pub(crate) question: Option<f32>,
-    /// 0 to 1.
+    /// 0 to 1, or 1.5 if questions resemble the query.
     pub(crate) fused: f32,
 }
 
@@ -115,11 +115,9 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
 
 /// `best` is the most that any document's questions resemble the query. A document without questions is not worse for it.
 fn add_questions(candidates: &mut [Candidate], best: f32) {
-    let candidates = candidates.iter_mut().filter(|_| best > 0.0);
-    for candidate in candidates {
-        if let Some(question) = candidate.question {
-            candidate.fused = (1.0 - QUESTIONS) * candidate.fused + QUESTIONS * question / best;
-        }
+    for candidate in candidates.iter_mut().filter(|_| best > 0.0) {
+        let share = candidate.question.map(|question| question / best);
+        candidate.fused += QUESTIONS * share.unwrap_or(candidate.fused);
     }
 }
 

@@ -40,10 +40,10 @@ const THIN_FROM: usize = 3;
 const PREFERENCE: f32 = 0.15;
 
 /// Bonus for a chunk in the language of the query: decides between a document and its translation.
-const LANGUAGE: f32 = 0.03;
+const LANGUAGE: f32 = 0.045;
 
 /// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
-const ENGINE: f32 = 0.03;
+const ENGINE: f32 = 0.045;
 
 /// Candidates whose facets are read, at least; those further back cannot become hits.
 const BOOST_FROM: usize = 50;
