@@ -40,7 +40,7 @@ const THIN_FROM: usize = 3;
 const PREFERENCE: f32 = 0.15;
 
 /// Bonus for a chunk in the language of the query: decides between a document and its translation.
-const LANGUAGE: f32 = 0.045;
+const LANGUAGE: f32 = 0.03;
 
 /// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
 const ENGINE: f32 = 0.045;
@@ -49,7 +49,7 @@ const ENGINE: f32 = 0.045;
 const BOOST_FROM: usize = 50;
 
 /// Effect of a prior of 1; bounded for the same reason.
-const PRIOR: f32 = 0.2;
+const PRIOR: f32 = 0.15;
 
 /// Weight of a word in the questions of a document relative to one in the chunk. Of 0 to 1.2, .4 found most on the tuning judgments.
 const QUESTION_WORDS: f32 = 0.4;
