@@ -76,9 +76,9 @@ fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
     let parts = [
         "bm25 #",
         "vector #",
-        "fused 0.",
+        "fused 1.",
         "question 0.",
-        "boost +0.0",
+        "boost +0.",
         "prior +0.000",
     ];
     contains(User::new().run(line).text(), parts);
