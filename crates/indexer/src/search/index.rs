@@ -161,7 +161,9 @@ impl Index {
         }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let allowed = asked.allowed.map(Allowed::ordinals);
-        let questions = self.questions.as_ref().filter(|_| with(Part::Questions));
+        // Whoever asks for a cause knows the subject already.
+        let compares = with(Part::Questions) && query.filter.causes.is_empty();
+        let questions = self.questions.as_ref().filter(|_| compares);
         let questions = questions.map(|store| store.near(&reading.words.terms, allowed));
         let questions = questions.transpose().map_err(lexical_error)?;
         let branches = Branches {
@@ -246,9 +248,9 @@ impl Index {
     }
 
     /// The vector of the query and the chunks nearest to it.
-    fn vector_branch(&self, asked: &Asked<'_>) -> Result<Near, SearchError> {
+    fn vector_branch(&self, asked: &Asked<'_>) -> Result<Nearest, SearchError> {
         let Some(vector) = self.query_vector(asked)? else {
-            return Ok(Near::default());
+            return Ok(Nearest::default());
         };
         let allowed = asked.allowed.map(Allowed::ordinals);
         let nearest = self.segments.nearest(&vector, allowed, asked.depth);
@@ -417,7 +419,7 @@ impl Index {
 }
 
 /// The vector of a query and the chunks nearest to it.
-type Near = (Option<Vec<f32>>, Ranking);
+type Nearest = (Option<Vec<f32>>, Ranking);
 
 /// What both branches of a search are asked for.
 struct Asked<'a> {
