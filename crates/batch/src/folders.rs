@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use job::OpenError;
 use job::model::FileKind;
+use rayon::prelude::*;
 
 use crate::formats::is_archive;
 
@@ -56,9 +57,13 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         }
         return;
     }
-    for path in below {
-        collect(path, depth - 1, found);
-    }
+    let of_folder = |path: &&PathBuf| {
+        let mut found = Vec::new();
+        collect(path, depth - 1, &mut found);
+        found
+    };
+    let below: Vec<Vec<PathBuf>> = below.par_iter().map(of_folder).collect();
+    found.extend(below.into_iter().flatten());
 }
 
 /// Whether a path is a folder that contains a file of a job, or an event log.

@@ -133,7 +133,11 @@ impl<'a> Folder<'a> {
     pub(super) fn content(&self, name: &str) -> Option<String> {
         let file = self.reader.files().iter().find(|f| f.name == name)?;
         let text = |_: &str| None;
-        let digest = digest::digest(&self.look(&text), file, Part::Whole, &self.facts)?;
+        let look = Look {
+            enough: CONTENT_BYTES,
+            ..self.look(&text)
+        };
+        let digest = digest::digest(&look, file, Part::Whole, &self.facts)?;
         let mut content = run_on(&digest.lines, self.facts.language);
         shorten(&mut content, CONTENT_BYTES);
         Some(content)
@@ -145,6 +149,7 @@ impl<'a> Folder<'a> {
             terms: &self.facts.terms,
             language: self.facts.language,
             text,
+            enough: usize::MAX,
         }
     }
 

@@ -2,7 +2,9 @@
 
 mod remote;
 
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
+
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
@@ -55,12 +57,11 @@ pub async fn discover(sources: &Sources, source: &str, store: &str) -> Result<Ve
 }
 
 fn local(folder: &FilePath, store: Option<&FilePath>) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for job in jobs_under(folder) {
-        let real = job.canonicalize().unwrap_or_else(|_| job.clone());
-        if store.is_some_and(|store| real.starts_with(store)) {
-            continue;
-        }
+    let is_inside = |job: &PathBuf| {
+        let real = || job.canonicalize().unwrap_or_else(|_| job.clone());
+        store.is_some_and(|store| real().starts_with(store))
+    };
+    let entry = |job: PathBuf| {
         let (etag, size) = match state_of(&job) {
             Ok(state) => state,
             Err(error) if job == folder => return Err(error),
@@ -68,7 +69,8 @@ fn local(folder: &FilePath, store: Option<&FilePath>) -> Result<Vec<Entry>> {
             Err(_) => Default::default(),
         };
         let uri = local_uri(&job);
-        entries.push(Entry { uri, etag, size });
-    }
-    Ok(entries)
+        Ok(Entry { uri, etag, size })
+    };
+    let jobs = jobs_under(folder).into_par_iter();
+    jobs.filter(|job| !is_inside(job)).map(entry).collect()
 }

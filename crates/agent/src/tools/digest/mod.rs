@@ -57,9 +57,15 @@ pub(crate) struct Look<'a> {
     pub(crate) language: Language,
     /// The text of a file of the folder, as far as it is quoted.
     pub(crate) text: &'a dyn Fn(&str) -> Option<String>,
+    /// Bytes from which on a digest says nothing about more stages.
+    pub(crate) enough: usize,
 }
 
 impl Look<'_> {
+    fn has_enough(&self, digest: &Measures) -> bool {
+        digest.lines.iter().map(String::len).sum::<usize>() >= self.enough
+    }
+
     /// Whether a name is wanted; all are where none is given.
     pub(crate) fn wants(wanted: Option<&str>, name: &str) -> bool {
         wanted.is_none_or(|wanted| name.to_lowercase().contains(&wanted.to_lowercase()))

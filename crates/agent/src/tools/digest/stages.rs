@@ -26,15 +26,18 @@ fn chosen<'a>(look: &'a Look<'_>, named: Option<&str>) -> (Vec<(usize, &'a Stage
         let mut operators = stage.operators.iter();
         Look::wants(named, &stage.name) || operators.any(|o| named == Some(o.id.as_str()))
     };
-    let stages = look.job.stages.iter().enumerate();
-    let mut stages: Vec<(usize, &Stage)> = stages.filter(|(_, stage)| of_stage(stage)).collect();
     let ran = |at: usize| {
         let facts = look.job.stage_facts(at);
         let run_ms = facts.run_ms.as_ref().map(|run| run.value.total);
         run_ms.unwrap_or_else(|| facts.own_ms())
     };
-    stages.sort_by(|a, b| ran(b.0).total_cmp(&ran(a.0)));
-    stages.truncate(STAGES);
+    let stages = look.job.stages.iter().enumerate();
+    let stages = stages.filter(|(_, stage)| of_stage(stage));
+    let mut stages: Vec<(f64, (usize, &Stage))> =
+        stages.map(|(at, stage)| (ran(at), (at, stage))).collect();
+    stages.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let stages = stages.into_iter().map(|(_, stage)| stage);
+    let stages = stages.take(STAGES).collect();
     let most = match named {
         Some(_) => MANY,
         None => FEW,
@@ -47,6 +50,9 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let (stages, most) = chosen(look, named);
     for (at, stage) in stages {
+        if look.has_enough(&digest) {
+            break;
+        }
         digest.lines.push(heading(&stage.name, look.language));
         let measured = measures::stage(look.job, at, None, look.terms, look.language);
         digest
@@ -120,6 +126,9 @@ pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let (stages, most) = chosen(look, named);
     for (_, stage) in stages {
+        if look.has_enough(&digest) {
+            break;
+        }
         let Some(runs) = &stage.runs else { continue };
         let name = &stage.name;
         let (completed, failed, revoked) = (runs.completed, runs.failed, runs.revoked);
@@ -179,6 +188,9 @@ pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let (stages, _) = chosen(look, named);
     for (_, stage) in stages {
+        if look.has_enough(&digest) {
+            break;
+        }
         let name = &stage.name;
         let limit = match stage.memory_limit {
             Some(limit) => text!(
