@@ -111,7 +111,7 @@ pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
     }
     let proposal = advice! { Parameter, Gain::Whole, "CREATE STATISTICS refresh statistics cardinality";
         title("让优化器得到输入的真实统计", "give the optimizer true statistics of the inputs");
-        [case.usql()] step("对表建统计：`CREATE STATISTICS … ON T (列) WITH FULLSCAN`；统计不会自动更新，数据大变后重建", "create statistics on tables: `CREATE STATISTICS … ON T (column) WITH FULLSCAN`; they are not updated by themselves, so create them again after large changes");
+        [case.usql()] step("对表建统计：`CREATE STATISTICS … ON T (列) WITH FULLSCAN`；统计不会自动更新，数据大变后执行 `UPDATE STATISTICS`", "create statistics on tables: `CREATE STATISTICS … ON T (column) WITH FULLSCAN`; nothing updates them by itself: run `UPDATE STATISTICS` after large changes");
         [!case.usql()] step("文本输入没有统计：改存为结构化流；暂时不能改时，在读取语句上写 ROWCOUNT 和 ROWSIZE", "text has no statistics: store it as a structured stream; until then put ROWCOUNT and ROWSIZE on the statement that reads it");
         pro("所有使用该输入的作业都受益", "every job that reads them gains");
         con("收集统计或改存储本身要扫描数据", "collecting statistics or storing the data again scans it");
