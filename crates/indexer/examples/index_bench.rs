@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! index_bench hash FOLDER                      reads and hashes every file, as `sha256sum` would
+//! index_bench texts INDEX < ids                a JSON object per chunk: id, text
 //! index_bench embed < queries > vectors        f32, little-endian, one row per query
 //! index_bench graph INDEX                      builds the graphs of an index of any size
 //! index_bench warm INDEX exact|graph < queries a JSON object: times, memory, the best cosines of each query
@@ -32,11 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["hash", folder] => hash(Path::new(folder)),
+        ["texts", index] => texts(Path::new(index)),
         ["embed"] => embed(),
         ["graph", index] => open(Path::new(index), "graph").map(drop),
         ["warm", index, way @ ("exact" | "graph")] => warm(Path::new(index), way),
         ["crossing", ref sizes @ ..] => crossing(sizes),
-        _ => Err("usage: index_bench hash FOLDER | embed | graph INDEX | warm INDEX exact|graph | crossing ROWS…".into()),
+        _ => Err("usage: index_bench hash FOLDER | texts INDEX | embed | graph INDEX | warm INDEX exact|graph | crossing ROWS…".into()),
     }
 }
 
@@ -53,7 +55,7 @@ fn open(index: &Path, way: &str) -> Result<Arc<Index>, Box<dyn Error>> {
     Ok(session.current()?)
 }
 
-fn queries() -> Result<Vec<String>, std::io::Error> {
+fn lines() -> Result<Vec<String>, std::io::Error> {
     std::io::stdin().lock().lines().collect()
 }
 
@@ -75,10 +77,20 @@ fn hash(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn texts(index: &Path) -> Result<(), Box<dyn Error>> {
+    let index = open(index, "exact")?;
+    let mut out = std::io::stdout().lock();
+    for id in lines()? {
+        let chunk = index.chunk(&id).ok_or("no such chunk")?;
+        writeln!(out, "{}", json!({ "id": id, "text": chunk.text }))?;
+    }
+    Ok(())
+}
+
 fn embed() -> Result<(), Box<dyn Error>> {
     let embedder = load(&EmbedderChoice::Embedded)?;
     let mut out = std::io::stdout().lock();
-    for query in queries()? {
+    for query in lines()? {
         for value in embedder.embed_query(&query)? {
             out.write_all(&value.to_le_bytes())?;
         }
@@ -88,7 +100,7 @@ fn embed() -> Result<(), Box<dyn Error>> {
 
 #[expect(clippy::print_stdout, reason = "this is a program")]
 fn warm(index: &Path, way: &str) -> Result<(), Box<dyn Error>> {
-    let queries = queries()?;
+    let queries = lines()?;
     let start = Instant::now();
     let index = open(index, way)?;
     let mut out = json!({ "open_ms": start.elapsed().as_secs_f64() * 1e3 });
@@ -109,7 +121,7 @@ fn warm(index: &Path, way: &str) -> Result<(), Box<dyn Error>> {
 
 #[expect(clippy::print_stdout, reason = "this is a program")]
 fn crossing(sizes: &[&str]) -> Result<(), Box<dyn Error>> {
-    let texts = queries()?;
+    let texts = lines()?;
     let (asked, texts) = texts.split_at(QUERIES.min(texts.len()));
     let first_words = |text: &String| {
         let words: Vec<&str> = text.split(' ').take(QUERY_WORDS).collect();
