@@ -1,12 +1,13 @@
 //! Asks a model about the clusters of a store, several at a time.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::reasoner::ReasonerError;
 use agent::{AnalyzeError, Services, Silent};
 use futures::StreamExt;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::claims::{Claimed, Claims};
@@ -19,6 +20,9 @@ use crate::store::Store;
 
 /// Calls that fail one after the other until no more are made: the server or the profile is at fault then.
 const IN_A_ROW: usize = 10;
+
+/// Threads on which clusters are worked on; calls themselves take hardly any time of them.
+const THREADS: usize = 2;
 
 /// Until clusters that others claimed are looked at again.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -77,31 +81,73 @@ pub enum Stopped {
     Failures(String),
 }
 
+/// What the threads of a call share.
+struct Course<'a> {
+    clusters: usize,
+    progress: Mutex<Progress<'a>>,
+}
+
+struct Progress<'a> {
+    report: &'a mut (dyn FnMut(&Outcome, usize) + Send),
+    /// Calls that failed since the last that did not.
+    failed: usize,
+    stopped: Option<Stopped>,
+}
+
+impl<'a> Course<'a> {
+    fn locked(&self) -> MutexGuard<'_, Progress<'a>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing more is begun, as the store cannot be used.
+    fn fail(&self, error: &Error) {
+        self.locked().stopped = Some(Stopped::Failures(error.one_line()));
+    }
+
+    fn note(&self, outcome: &Outcome) {
+        let mut progress = self.locked();
+        (progress.report)(outcome, self.clusters);
+        match outcome {
+            Outcome::Known | Outcome::Others | Outcome::Interrupted => {}
+            Outcome::Advised(_) => progress.failed = 0,
+            Outcome::Stopped(reason) => {
+                progress.stopped = Some(Stopped::Budget(reason.clone()));
+            }
+            Outcome::Failed { reason, .. } | Outcome::Postponed { reason, .. } => {
+                progress.failed += 1;
+                if progress.failed >= IN_A_ROW {
+                    progress.stopped = Some(Stopped::Failures(reason.clone()));
+                }
+            }
+        }
+    }
+}
+
 impl Advising<'_> {
     /// Advises on all clusters without advice, the costliest first, until other processes have done so with those that they claimed.
     /// Reports each outcome as it comes.
     ///
     /// # Errors
     /// If the store cannot be read or written; what is written stays.
-    pub async fn run(
+    pub fn run(
         &self,
+        runtime: &Handle,
         retry_failed: bool,
-        report: &mut dyn FnMut(&Outcome, usize),
+        report: &mut (dyn FnMut(&Outcome, usize) + Send),
     ) -> Result<Totals> {
-        let clusters = clusters(self.store).await?;
+        let clusters = runtime.block_on(clusters(self.store))?;
         let claims = Claims::new(self.store, self.patience);
-        claims.begin().await?;
-        let asked = async {
+        runtime.block_on(claims.begin())?;
+        let over = CancellationToken::new();
+        let stopped = std::thread::scope(|scope| {
+            scope.spawn(|| runtime.block_on(over.run_until_cancelled(claims.keep())));
+            let _over = over.clone().drop_guard();
             if retry_failed {
-                self.forget_failures(&claims).await?;
+                runtime.block_on(self.forget_failures(&claims))?;
             }
-            self.all(&claims, &clusters, report).await
-        };
-        let stopped = tokio::select! {
-            stopped = asked => stopped,
-            () = claims.keep() => Ok(None),
-        };
-        claims.end().await?;
+            self.all(runtime, &claims, &clusters, report)
+        });
+        runtime.block_on(claims.end())?;
         Ok(Totals {
             clusters: clusters.len(),
             stopped: stopped?,
@@ -118,16 +164,48 @@ impl Advising<'_> {
         Ok(())
     }
 
-    async fn all(
+    /// Prompts are made and answers read on all threads, so that a call that may begin does not wait until others are.
+    fn all(
         &self,
+        runtime: &Handle,
         claims: &Claims<'_>,
         clusters: &[Cluster],
-        report: &mut dyn FnMut(&Outcome, usize),
+        report: &mut (dyn FnMut(&Outcome, usize) + Send),
     ) -> Result<Option<Stopped>> {
-        let mut open: VecDeque<&Cluster> = clusters.iter().collect();
-        let stopped: RefCell<Option<Stopped>> = RefCell::default();
-        let is_over = || self.cancel.is_cancelled() || stopped.borrow().is_some();
-        let mut failed = 0;
+        let course = Course {
+            clusters: clusters.len(),
+            progress: Mutex::new(Progress {
+                report,
+                failed: 0,
+                stopped: None,
+            }),
+        };
+        let threads = THREADS.min(self.concurrency).max(1);
+        let ended: Vec<Result<()>> = std::thread::scope(|scope| {
+            let (course, shares) = (&course, 0..threads);
+            let started = shares.map(|first| {
+                let share = clusters.iter().skip(first).step_by(threads).collect();
+                let places = (self.concurrency / threads).max(1);
+                scope.spawn(move || runtime.block_on(self.share(claims, share, places, course)))
+            });
+            let started: Vec<_> = started.collect();
+            let ended = started.into_iter().map(|thread| thread.join());
+            let ended = ended.map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
+            ended.collect()
+        });
+        ended.into_iter().collect::<Result<()>>()?;
+        Ok(course.locked().stopped.take())
+    }
+
+    /// Advises on clusters, so many at a time.
+    async fn share(
+        &self,
+        claims: &Claims<'_>,
+        mut open: Vec<&Cluster>,
+        places: usize,
+        course: &Course<'_>,
+    ) -> Result<()> {
+        let is_over = || self.cancel.is_cancelled() || course.locked().stopped.is_some();
         while !open.is_empty() && !is_over() {
             let round = std::mem::take(&mut open);
             let mut outcomes = std::pin::pin!(
@@ -135,27 +213,16 @@ impl Advising<'_> {
                     // calls under way are paid for: they come to their end
                     .take_while(|_| std::future::ready(!is_over()))
                     .map(|cluster| async move { (*cluster, self.one(claims, cluster).await) })
-                    .buffer_unordered(self.concurrency.max(1))
+                    .buffer_unordered(places)
             );
             let mut has_moved = false;
             while let Some((cluster, outcome)) = outcomes.next().await {
-                let outcome = outcome?;
-                report(&outcome, clusters.len());
-                match outcome {
-                    Outcome::Others => open.push_back(cluster),
-                    Outcome::Interrupted => {}
-                    Outcome::Known => has_moved = true,
-                    Outcome::Advised(_) => (failed, has_moved) = (0, true),
-                    Outcome::Stopped(reason) => {
-                        *stopped.borrow_mut() = Some(Stopped::Budget(reason));
-                    }
-                    Outcome::Failed { reason, .. } | Outcome::Postponed { reason, .. } => {
-                        failed += 1;
-                        if failed >= IN_A_ROW {
-                            *stopped.borrow_mut() = Some(Stopped::Failures(reason));
-                        }
-                    }
+                let outcome = outcome.inspect_err(|error| course.fail(error))?;
+                has_moved |= matches!(outcome, Outcome::Known | Outcome::Advised(_));
+                if matches!(outcome, Outcome::Others) {
+                    open.push(cluster);
                 }
+                course.note(&outcome);
             }
             if !open.is_empty() && !has_moved {
                 tokio::select! {
@@ -164,7 +231,7 @@ impl Advising<'_> {
                 }
             }
         }
-        Ok(stopped.into_inner())
+        Ok(())
     }
 
     async fn one(&self, claims: &Claims<'_>, cluster: &Cluster) -> Result<Outcome> {

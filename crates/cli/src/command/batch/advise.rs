@@ -76,7 +76,7 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
             patience,
             cancel: cancel.clone(),
         };
-        runtime.block_on(advising.run(args.retry_failed, &mut report))
+        advising.run(runtime.handle(), args.retry_failed, &mut report)
     })?;
     drop(line);
     let Totals { clusters, stopped } = totals.map_err(explained)?;
