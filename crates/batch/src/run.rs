@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures::stream::StreamExt;
 use report::Report;
 use runs::RunSummary;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
@@ -38,7 +37,7 @@ pub enum Blame {
     Surroundings,
 }
 
-/// Analyzes one job; blocks.
+/// Analyzes one job; blocks, also until a worker is free.
 pub type Analyze = dyn Fn(&Opened, &Entry) -> Attempt + Send + Sync;
 
 /// What all workers of a batch share.
@@ -118,8 +117,8 @@ impl Batch {
         Ok(count)
     }
 
-    /// Analyzes jobs, `workers` at a time, and reports each as it comes. As many are read or written meanwhile. After a cancellation no job
-    /// is started.
+    /// Analyzes jobs and reports each as it comes. Twice as many as there are workers are under way, so that jobs are read and results
+    /// written while others are analyzed. After a cancellation no job is started.
     ///
     /// # Errors
     /// If the store cannot be read or written; what is written stays.
@@ -130,12 +129,10 @@ impl Batch {
         cancel: &CancellationToken,
         report: &mut dyn FnMut(Step),
     ) -> Result<()> {
-        let workers = workers.max(1);
-        let places = &Semaphore::new(workers);
         let steps = futures::stream::iter(jobs)
             .take_while(|_| std::future::ready(!cancel.is_cancelled()))
-            .map(|entry| async move { self.step_with(&entry, 1, Retry::Later, places).await });
-        let mut steps = std::pin::pin!(steps.buffer_unordered(2 * workers));
+            .map(|entry| async move { self.step(&entry, 1, Retry::Later).await });
+        let mut steps = std::pin::pin!(steps.buffer_unordered(2 * workers.max(1)));
         while let Some(step) = steps.next().await {
             report(step?);
         }
@@ -147,22 +144,10 @@ impl Batch {
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn step(&self, entry: &Entry, tries: u32, retry: Retry) -> Result<Step> {
-        self.step_with(entry, tries, retry, &Semaphore::new(1))
-            .await
-    }
-
-    /// The same, the analysis taking one of the places as long as it runs.
-    async fn step_with(
-        &self,
-        entry: &Entry,
-        tries: u32,
-        retry: Retry,
-        places: &Semaphore,
-    ) -> Result<Step> {
         if self.store.has(&entry.key(&self.program)).await? {
             return Ok(Step::Known);
         }
-        let result = match self.attempt(entry, places).await {
+        let result = match self.attempt(entry).await {
             Attempt::Interrupted => return Ok(Step::Interrupted),
             Attempt::Done(done) => JobResult::done(entry, &self.program, done.0, done.1),
             Attempt::Failed { reason, blame } => {
@@ -195,7 +180,7 @@ impl Batch {
         Ok(Step::Written { result, put })
     }
 
-    async fn attempt(&self, entry: &Entry, places: &Semaphore) -> Attempt {
+    async fn attempt(&self, entry: &Entry) -> Attempt {
         let opened = match self.sources.open(&entry.uri).await {
             Ok(opened) => opened,
             Err(error) => return failed(&error),
@@ -209,8 +194,6 @@ impl Batch {
         // the copy has another name each time
         let copy = opened.path.display().to_string();
         let uri = entry.uri.clone();
-        // nobody closes it
-        let _place = places.acquire().await;
         let (analyze, entry) = (Arc::clone(&self.analyze), entry.clone());
         let analyzed = tokio::task::spawn_blocking(move || analyze(&opened, &entry));
         match analyzed.await {

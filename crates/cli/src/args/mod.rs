@@ -21,7 +21,8 @@ use localized::named;
 
 pub(crate) use analysis::{Analyze, Compare, Inspect, ReportFormat, Rules, Thinking};
 pub(crate) use batch::{
-    BatchAdvise, BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Nats,
+    BatchAdvise, BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Engine,
+    Nats,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent::Observer;
@@ -16,7 +16,7 @@ use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task
 use tokio_util::sync::CancellationToken;
 
 use super::no_thread;
-use super::wire::{Order, Reply};
+use super::wire::{DONE, Order, Reply};
 use crate::budget::Budget;
 use crate::terminal::Terminal;
 
@@ -29,6 +29,9 @@ pub(crate) struct Pool {
     budget: Budget,
     arguments: Vec<OsString>,
     idle: Mutex<Vec<Worker>>,
+    /// Workers that may have a job at a time, less those that have one.
+    places: Mutex<usize>,
+    freed: Condvar,
     terminal: Terminal,
     /// Remarks of workers, each of which is shown once.
     said: Mutex<HashSet<String>>,
@@ -37,9 +40,26 @@ pub(crate) struct Pool {
 struct Worker {
     child: Child,
     orders: ChildStdin,
-    replies: Receiver<Reply<'static>>,
+    replies: Receiver<Said>,
     /// Whether it has had no job yet.
     fresh: bool,
+}
+
+/// What a worker says.
+enum Said {
+    /// The line of a [`Reply::Done`]. Whoever asked reads it, once somebody else has the worker.
+    Done(String),
+    Meanwhile(Reply<'static>),
+}
+
+/// One of the places of a pool.
+struct Place<'a>(&'a Pool);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *locked(&self.0.places) += 1;
+        self.0.freed.notify_one();
+    }
 }
 
 /// Why there is no answer.
@@ -70,14 +90,31 @@ impl Pool {
             budget,
             arguments: own.into_iter().chain(std::env::args_os().skip(1)).collect(),
             idle: Mutex::default(),
+            places: Mutex::new(usize::MAX),
+            freed: Condvar::new(),
             terminal: *terminal,
             said: Mutex::default(),
+        }
+    }
+
+    /// Who asks while so many workers have a job waits for one of them.
+    pub(crate) fn at_most(self, workers: usize) -> Pool {
+        Pool {
+            places: Mutex::new(workers.max(1)),
+            ..self
         }
     }
 
     /// Drops this remark of workers: the user has read it already.
     pub(crate) fn was_said(&self, text: String) {
         locked(&self.said).insert(text);
+    }
+
+    fn place(&self) -> Place<'_> {
+        let places = locked(&self.places);
+        let free = self.freed.wait_while(places, |places| *places == 0);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Place(self)
     }
 
     fn take(&self) -> Result<Worker> {
@@ -118,9 +155,9 @@ impl Pool {
             .name("replies".to_owned())
             .spawn(move || {
                 for line in BufReader::new(answers).lines() {
-                    let reply = line.ok().and_then(|line| serde_json::from_str(&line).ok());
-                    let Some(reply) = reply else { break };
-                    if send.send(reply).is_err() {
+                    let said = line.ok().and_then(Said::read);
+                    let Some(said) = said else { break };
+                    if send.send(said).is_err() {
                         break;
                     }
                 }
@@ -183,6 +220,10 @@ impl Pool {
             interface: report::interface(),
             heard: observer.is_heard(),
         };
+        let place = self.place();
+        if cancel.is_cancelled() {
+            return Err(Unanswered::Cancelled);
+        }
         let mut worker = self.take().map_err(Unanswered::Unsent)?;
         loop {
             let was_fresh = std::mem::replace(&mut worker.fresh, false);
@@ -194,9 +235,10 @@ impl Pool {
                 Reply::Done(_) => {}
             };
             match worker.work(&order, self.budget.time, &cancel, &mut hear) {
-                Ok(analysis) => {
+                Ok(line) => {
                     locked(&self.idle).push(worker);
-                    return Ok(analysis);
+                    drop(place);
+                    return done(&line);
                 }
                 // What earlier jobs left in its memory may have been too much.
                 Err(Unanswered::Died(_)) if !was_fresh && !cancel.is_cancelled() => {
@@ -208,26 +250,47 @@ impl Pool {
     }
 }
 
+/// What the line of a [`Reply::Done`] says.
+fn done(line: &str) -> std::result::Result<Result<Analysis>, Unanswered> {
+    match serde_json::from_str(line) {
+        Ok(Reply::Done(done)) => Ok(*done),
+        _ => Err(Unanswered::Died(say!(
+            "给出了无法读取的结果",
+            " gave a result that cannot be read"
+        ))),
+    }
+}
+
+impl Said {
+    /// `None` for what no worker says.
+    fn read(line: String) -> Option<Said> {
+        match line.starts_with(DONE) {
+            true => Some(Said::Done(line)),
+            false => serde_json::from_str(&line).ok().map(Said::Meanwhile),
+        }
+    }
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Worker {
-    /// Has one job analyzed. After a failure the worker is of no more use.
+    /// Has one job analyzed; the line of the result. After a failure the worker is of no more use.
     fn work(
         &mut self,
         order: &Order,
         time: Duration,
         cancel: &CancellationToken,
         hear: &mut dyn FnMut(Reply<'static>),
-    ) -> std::result::Result<Result<Analysis>, Unanswered> {
+    ) -> std::result::Result<String, Unanswered> {
         self.send(order)?;
         let mut end = Instant::now() + time;
         let mut cancelled = false;
         loop {
             match self.replies.recv_timeout(LOOK) {
-                Ok(Reply::Done(done)) => return Ok(*done),
-                Ok(reply) => hear(reply),
+                Ok(Said::Done(line)) => return Ok(line),
+                Ok(Said::Meanwhile(reply)) => hear(reply),
                 Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Died(self.ended())),
                 Err(RecvTimeoutError::Timeout) => {}
             }

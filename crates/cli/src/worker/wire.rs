@@ -30,3 +30,21 @@ pub(super) enum Reply<'a> {
     Event(Event<'a>),
     Done(Box<Result<Analysis, Error>>),
 }
+
+/// How the line of [`Reply::Done`] begins.
+pub(super) const DONE: &str = "{\"Done\":";
+
+#[cfg(test)]
+mod tests {
+    use server::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_result_is_known_by_its_beginning() {
+        let done = Reply::Done(Box::new(Err(Error::new(ErrorKind::Input, "no job"))));
+        let line = |reply: &Reply<'_>| crate::json::line(reply).expect("a line");
+        assert!(line(&done).starts_with(DONE));
+        assert!(!line(&Reply::Remark("{\"Done\":".to_owned())).starts_with(DONE));
+    }
+}

@@ -9,8 +9,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::program::program;
-use crate::args::Thinking;
-use crate::budget::Budget;
+use crate::args::{Engine, Thinking};
 use crate::config::Config;
 use crate::session;
 use crate::sources::{explained, sources};
@@ -24,12 +23,17 @@ pub(super) struct Session {
     pub(super) cancel: CancellationToken,
 }
 
+/// The workers of a machine that analyzes.
+pub(super) fn pool(engine: &Engine, terminal: &Terminal) -> Pool {
+    Pool::new(engine.budget(), terminal).at_most(usize::from(engine.workers))
+}
+
 /// Opens a store to analyze jobs into it, those on these History Servers included.
 pub(super) fn open(
     store: &str,
     servers: &[String],
     thinking: &Thinking,
-    budget: Budget,
+    pool: Pool,
     config: &Config,
     terminal: &Terminal,
 ) -> Result<Session> {
@@ -43,7 +47,6 @@ pub(super) fn open(
     let store = Store::open(sources.access(), store).map_err(explained)?;
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());
-    let pool = Pool::new(budget, terminal);
     pool.was_said(announced.clone());
     let batch = Batch {
         store,

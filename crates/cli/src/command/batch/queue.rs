@@ -8,7 +8,7 @@ use report::say;
 use serde_json::json;
 use server::Result;
 
-use super::open::open;
+use super::open::{open, pool};
 use super::watch::Watch;
 use crate::args::{BatchEnqueue, BatchWork, Nats};
 use crate::budget::Budget;
@@ -16,10 +16,11 @@ use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::sources::explained;
 use crate::terminal::Terminal;
+use crate::worker::Pool;
 
 pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = Budget::default();
-    let session = open(&args.store, &[], &args.thinking, budget, config, terminal)?;
+    let pool = Pool::new(Budget::default(), terminal);
+    let session = open(&args.store, &[], &args.thinking, pool, config, terminal)?;
     let batch = &session.batch;
     let enqueued = session.runtime.block_on(async {
         if args.retry_failed {
@@ -42,10 +43,10 @@ pub(super) fn enqueue(args: &BatchEnqueue, config: &Config, terminal: &Terminal)
 }
 
 pub(super) fn work(args: &BatchWork, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = args.engine.budget();
+    let pool = pool(&args.engine, terminal);
     let allowed = &args.engine.history_servers;
     let thinking = &args.thinking;
-    let session = open(&args.store, allowed, thinking, budget, config, terminal)?;
+    let session = open(&args.store, allowed, thinking, pool, config, terminal)?;
     let handle = session.runtime.handle();
     let mut watch = Watch::start(terminal, None, 0, args.engine.metrics, handle)?;
     let mut report = |step: Step| watch.step(&step);

@@ -4,7 +4,7 @@ use batch::Step;
 use report::say;
 use server::{Error, ErrorKind, Result};
 
-use super::open::open;
+use super::open::{open, pool};
 use super::plan;
 use super::watch::Watch;
 use crate::args::BatchRun;
@@ -14,10 +14,10 @@ use crate::sources::explained;
 use crate::terminal::Terminal;
 
 pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let budget = args.engine.budget();
     let servers = [&args.engine.history_servers[..], &args.places].concat();
     let store = store(args)?;
-    let session = open(store, &servers, &args.thinking, budget, config, terminal)?;
+    let pool = pool(&args.engine, terminal);
+    let session = open(store, &servers, &args.thinking, pool, config, terminal)?;
     let (runtime, batch) = (&session.runtime, &session.batch);
     if args.out.is_some() {
         let line = terminal.progress("listing");
