@@ -117,7 +117,7 @@ impl Batch {
         Ok(count)
     }
 
-    /// Analyzes jobs and reports each as it comes. Twice as many as there are workers are under way, so that jobs are read and results
+    /// Analyzes jobs and reports each as it comes. Two jobs per worker are under way, so that jobs are read and results
     /// written while others are analyzed. After a cancellation no job is started.
     ///
     /// # Errors
