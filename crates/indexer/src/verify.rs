@@ -171,9 +171,10 @@ fn check_questions(open: &Index, documents: &Documents, out: &mut Verification) 
     let places: HashSet<Place> = places
         .map(|entry| (Ordinal::new(entry.seq, entry.first), entry.count))
         .collect();
-    let mut strangers = questions.documents().iter();
-    if strangers.any(|place| !places.contains(place)) {
-        out.problem(QUESTIONS, "questions of a document that is not there");
+    match questions.documents() {
+        Ok(found) if found.iter().all(|place| places.contains(place)) => {}
+        Ok(_) => out.problem(QUESTIONS, "questions of a document that is not there"),
+        Err(error) => out.problem(QUESTIONS, error.to_string()),
     }
     match questions.damaged_files() {
         Ok(damaged) => report_damaged(damaged, out),

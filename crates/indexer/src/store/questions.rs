@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::fastfield::Column;
@@ -125,8 +126,8 @@ pub(crate) struct Questions {
     searcher: Searcher,
     /// `first` and `count`, by segment of the store.
     columns: Vec<(Column<u64>, Column<u64>)>,
-    /// The documents with questions, in order.
-    documents: Vec<Place>,
+    /// The documents with questions, in order, once somebody asks: an analysis, which asks for causes, does not.
+    documents: OnceLock<Vec<Place>>,
 }
 
 impl Questions {
@@ -138,16 +139,12 @@ impl Questions {
             let columns = segment.fast_fields();
             Ok((columns.u64("first")?, columns.u64("count")?))
         });
-        let mut questions = Questions {
+        Ok(Questions {
             fields: Fields::find(&index.schema())?,
             columns: columns.collect::<tantivy::Result<_>>()?,
             searcher,
-            documents: Vec::new(),
-        };
-        questions.documents = questions.places()?;
-        questions.documents.sort_unstable();
-        questions.documents.dedup();
-        Ok(questions)
+            documents: OnceLock::new(),
+        })
     }
 
     /// How much the questions of documents resemble a query with these terms; only of documents with a chunk in `allowed`, if given,
@@ -176,7 +173,7 @@ impl Questions {
         let scores = scores.into_iter();
         let scores = scores.filter(|(place, _)| allowed.is_none_or(|all| is_among(*place, all)));
         let scores = scores.map(|(place, best)| (place, mean(&best) / most));
-        Ok(Near::new(scores.collect(), &self.documents))
+        Ok(Near::new(scores.collect(), self.documents()?))
     }
 
     /// Which engine a query with these terms is about, from what people ask about either: -1 for the default engine to 1 for Spark;
@@ -208,8 +205,14 @@ impl Questions {
     }
 
     /// The documents with questions, in order.
-    pub(crate) fn documents(&self) -> &[Place] {
-        &self.documents
+    pub(crate) fn documents(&self) -> tantivy::Result<&[Place]> {
+        if let Some(known) = self.documents.get() {
+            return Ok(known);
+        }
+        let mut documents = self.places()?;
+        documents.sort_unstable();
+        documents.dedup();
+        Ok(self.documents.get_or_init(|| documents))
     }
 
     pub(crate) fn damaged_files(&self) -> tantivy::Result<HashSet<PathBuf>> {
