@@ -390,7 +390,7 @@ async fn nothing_private_leaves_a_masked_run_and_the_report_has_its_names_back()
     assert!(!advice.contains("name_"), "{advice}");
 }
 
-/// An answer of the program with evidence of its own.
+/// An answer of the program with its own evidence.
 fn measured_answer(report: &Report, _: &job::Job) -> Option<MeasuredAnswer> {
     let evidence = report.evidence.first()?.clone();
     let id = "E900".to_owned();

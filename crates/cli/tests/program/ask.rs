@@ -165,7 +165,7 @@ fn a_model_that_fails_is_replaced_by_the_program_unless_that_is_forbidden() {
     assert_eq!(server.requests().len(), asked);
 }
 
-/// Makes a job folder one of the year before, under an id of its own.
+/// Makes a job folder one of the year before, under another id.
 fn make_older(job: &Path) {
     let read = |file: &str| fs::read_to_string(job.join(file)).expect(file);
     let info = read("JobInfo.xml");
