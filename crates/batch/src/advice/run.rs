@@ -81,46 +81,34 @@ pub enum Stopped {
     Failures(String),
 }
 
-/// What the threads of a call share.
+/// How far a call is, for all its threads.
 struct Course<'a> {
     clusters: usize,
-    progress: Mutex<Progress<'a>>,
-}
-
-struct Progress<'a> {
     report: &'a mut (dyn FnMut(&Outcome, usize) + Send),
     /// Calls that failed since the last that did not.
     failed: usize,
     stopped: Option<Stopped>,
 }
 
-impl<'a> Course<'a> {
-    fn locked(&self) -> MutexGuard<'_, Progress<'a>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Nothing more is begun, as the store cannot be used.
-    fn fail(&self, error: &Error) {
-        self.locked().stopped = Some(Stopped::Failures(error.one_line()));
-    }
-
-    fn note(&self, outcome: &Outcome) {
-        let mut progress = self.locked();
-        (progress.report)(outcome, self.clusters);
+impl Course<'_> {
+    fn note(&mut self, outcome: &Outcome) {
+        (self.report)(outcome, self.clusters);
         match outcome {
             Outcome::Known | Outcome::Others | Outcome::Interrupted => {}
-            Outcome::Advised(_) => progress.failed = 0,
-            Outcome::Stopped(reason) => {
-                progress.stopped = Some(Stopped::Budget(reason.clone()));
-            }
+            Outcome::Advised(_) => self.failed = 0,
+            Outcome::Stopped(reason) => self.stopped = Some(Stopped::Budget(reason.clone())),
             Outcome::Failed { reason, .. } | Outcome::Postponed { reason, .. } => {
-                progress.failed += 1;
-                if progress.failed >= IN_A_ROW {
-                    progress.stopped = Some(Stopped::Failures(reason.clone()));
+                self.failed += 1;
+                if self.failed >= IN_A_ROW {
+                    self.stopped = Some(Stopped::Failures(reason.clone()));
                 }
             }
         }
     }
+}
+
+fn locked<'m, 'a>(course: &'m Mutex<Course<'a>>) -> MutexGuard<'m, Course<'a>> {
+    course.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Advising<'_> {
@@ -172,14 +160,12 @@ impl Advising<'_> {
         clusters: &[Cluster],
         report: &mut (dyn FnMut(&Outcome, usize) + Send),
     ) -> Result<Option<Stopped>> {
-        let course = Course {
+        let course = Mutex::new(Course {
             clusters: clusters.len(),
-            progress: Mutex::new(Progress {
-                report,
-                failed: 0,
-                stopped: None,
-            }),
-        };
+            report,
+            failed: 0,
+            stopped: None,
+        });
         let threads = THREADS.min(self.concurrency).max(1);
         let ended: Vec<Result<()>> = std::thread::scope(|scope| {
             let (course, shares) = (&course, 0..threads);
@@ -194,7 +180,7 @@ impl Advising<'_> {
             ended.collect()
         });
         ended.into_iter().collect::<Result<()>>()?;
-        Ok(course.locked().stopped.take())
+        Ok(locked(&course).stopped.take())
     }
 
     /// Advises on clusters, so many at a time.
@@ -203,9 +189,9 @@ impl Advising<'_> {
         claims: &Claims<'_>,
         mut open: Vec<&Cluster>,
         places: usize,
-        course: &Course<'_>,
+        course: &Mutex<Course<'_>>,
     ) -> Result<()> {
-        let is_over = || self.cancel.is_cancelled() || course.locked().stopped.is_some();
+        let is_over = || self.cancel.is_cancelled() || locked(course).stopped.is_some();
         while !open.is_empty() && !is_over() {
             let round = std::mem::take(&mut open);
             let mut outcomes = std::pin::pin!(
@@ -217,12 +203,15 @@ impl Advising<'_> {
             );
             let mut has_moved = false;
             while let Some((cluster, outcome)) = outcomes.next().await {
-                let outcome = outcome.inspect_err(|error| course.fail(error))?;
+                let outcome = outcome.inspect_err(|error| {
+                    // the store cannot be used: the other threads begin nothing more
+                    locked(course).stopped = Some(Stopped::Failures(error.one_line()));
+                })?;
                 has_moved |= matches!(outcome, Outcome::Known | Outcome::Advised(_));
                 if matches!(outcome, Outcome::Others) {
                     open.push(cluster);
                 }
-                course.note(&outcome);
+                locked(course).note(&outcome);
             }
             if !open.is_empty() && !has_moved {
                 tokio::select! {

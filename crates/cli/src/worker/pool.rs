@@ -5,14 +5,16 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent::Observer;
+use futures::executor::block_on;
 use report::format::Bytes;
 use report::say;
 use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task};
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::no_thread;
@@ -29,9 +31,8 @@ pub(crate) struct Pool {
     budget: Budget,
     arguments: Vec<OsString>,
     idle: Mutex<Vec<Worker>>,
-    /// Workers that may have a job at a time, less those that have one.
-    places: Mutex<usize>,
-    freed: Condvar,
+    /// Of workers that may have a job at a time.
+    places: Semaphore,
     terminal: Terminal,
     /// Remarks of workers, each of which is shown once.
     said: Mutex<HashSet<String>>,
@@ -50,16 +51,6 @@ enum Said {
     /// The line of a [`Reply::Done`]. Whoever asked reads it, once somebody else has the worker.
     Done(String),
     Meanwhile(Reply<'static>),
-}
-
-/// One of the places of a pool.
-struct Place<'a>(&'a Pool);
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        *locked(&self.0.places) += 1;
-        self.0.freed.notify_one();
-    }
 }
 
 /// Why there is no answer.
@@ -90,8 +81,7 @@ impl Pool {
             budget,
             arguments: own.into_iter().chain(std::env::args_os().skip(1)).collect(),
             idle: Mutex::default(),
-            places: Mutex::new(usize::MAX),
-            freed: Condvar::new(),
+            places: Semaphore::new(Semaphore::MAX_PERMITS),
             terminal: *terminal,
             said: Mutex::default(),
         }
@@ -100,7 +90,7 @@ impl Pool {
     /// Who asks while so many workers have a job waits for one of them.
     pub(crate) fn at_most(self, workers: usize) -> Pool {
         Pool {
-            places: Mutex::new(workers.max(1)),
+            places: Semaphore::new(workers.max(1)),
             ..self
         }
     }
@@ -108,13 +98,6 @@ impl Pool {
     /// Drops this remark of workers: the user has read it already.
     pub(crate) fn was_said(&self, text: String) {
         locked(&self.said).insert(text);
-    }
-
-    fn place(&self) -> Place<'_> {
-        let places = locked(&self.places);
-        let free = self.freed.wait_while(places, |places| *places == 0);
-        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Place(self)
     }
 
     fn take(&self) -> Result<Worker> {
@@ -220,7 +203,8 @@ impl Pool {
             interface: report::interface(),
             heard: observer.is_heard(),
         };
-        let place = self.place();
+        // nobody closes it
+        let place = block_on(self.places.acquire());
         if cancel.is_cancelled() {
             return Err(Unanswered::Cancelled);
         }

@@ -284,12 +284,9 @@ impl Index {
         mut candidates: Vec<Candidate>,
     ) -> Vec<Scored<'_>> {
         candidates.retain(|c| c.fused > 0.0);
-        candidates.sort_by(|a, b| b.fused.total_cmp(&a.fused));
-        let last = candidates.get(TENTH).or(candidates.last());
-        let span = candidates.first().zip(last);
-        let span = span.map_or(0.0, |(first, last)| first.fused - last.fused);
+        let reach = query.prior.map_or(0.0, |_| reach(&candidates));
         let prior = |id| match query.prior.map_or(0.0, |prior| prior(id)) {
-            prior if prior.is_finite() => PRIOR.min(span) * prior.clamp(-1.0, 1.0),
+            prior if prior.is_finite() => reach * prior.clamp(-1.0, 1.0),
             _ => 0.0,
         };
         let with_prior = |candidate: Candidate| {
@@ -422,6 +419,15 @@ impl Index {
             rerank_score: scored.rerank,
         })
     }
+}
+
+/// How far a prior of 1 moves one of these candidates.
+fn reach(candidates: &[Candidate]) -> f32 {
+    let mut fused: Vec<f32> = candidates.iter().map(|c| c.fused).collect();
+    fused.sort_by(|a, b| b.total_cmp(a));
+    let last = fused.get(TENTH).or(fused.last());
+    let span = fused.first().zip(last).map(|(first, last)| first - last);
+    PRIOR.min(span.unwrap_or(0.0))
 }
 
 /// The vector of a query and the chunks nearest to it.

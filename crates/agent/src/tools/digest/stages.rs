@@ -20,8 +20,12 @@ const MANY: usize = 15;
 /// Messages of a stage.
 const MESSAGES: usize = 3;
 
-/// The stages that a digest is about, those that ran longest first, and how much to say of each.
-fn chosen<'a>(look: &'a Look<'_>, named: Option<&str>) -> (Vec<(usize, &'a Stage)>, usize) {
+/// What `say` adds about each of the stages that a digest is about, those that ran longest first, until it is enough.
+fn of_stages(
+    look: &Look<'_>,
+    named: Option<&str>,
+    mut say: impl FnMut(&mut Measures, usize, &Stage),
+) -> Measures {
     let of_stage = |stage: &Stage| {
         let mut operators = stage.operators.iter();
         Look::wants(named, &stage.name) || operators.any(|o| named == Some(o.id.as_str()))
@@ -33,26 +37,30 @@ fn chosen<'a>(look: &'a Look<'_>, named: Option<&str>) -> (Vec<(usize, &'a Stage
     };
     let stages = look.job.stages.iter().enumerate();
     let stages = stages.filter(|(_, stage)| of_stage(stage));
-    let mut stages: Vec<(f64, (usize, &Stage))> =
-        stages.map(|(at, stage)| (ran(at), (at, stage))).collect();
-    stages.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let stages = stages.into_iter().map(|(_, stage)| stage);
-    let stages = stages.take(STAGES).collect();
-    let most = match named {
+    let mut stages: Vec<(f64, usize, &Stage)> =
+        stages.map(|(at, stage)| (ran(at), at, stage)).collect();
+    stages.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    let mut digest = Measures::default();
+    for (_, at, stage) in stages.into_iter().take(STAGES) {
+        if look.has_enough(&digest) {
+            break;
+        }
+        say(&mut digest, at, stage);
+    }
+    digest
+}
+
+/// How much to say of each stage.
+fn most(named: Option<&str>) -> usize {
+    match named {
         Some(_) => MANY,
         None => FEW,
-    };
-    (stages, most)
+    }
 }
 
 /// What each stage did, and the operators that took longest.
 pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let (stages, most) = chosen(look, named);
-    for (at, stage) in stages {
-        if look.has_enough(&digest) {
-            break;
-        }
+    of_stages(look, named, |digest, at, stage| {
         digest.lines.push(heading(&stage.name, look.language));
         let measured = measures::stage(look.job, at, None, look.terms, look.language);
         digest
@@ -67,9 +75,8 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
             .filter_map(|o| operator(o, &facts, look.language));
         digest
             .lines
-            .extend(lines.take(most).map(|line| format!("    {line}")));
-    }
-    digest
+            .extend(lines.take(most(named)).map(|line| format!("    {line}")));
+    })
 }
 
 /// What was counted of an operator; `None` if nothing was.
@@ -123,13 +130,8 @@ fn operator(operator: &OperatorFacts, facts: &StageFacts, language: Language) ->
 
 /// The slowest vertices of each stage, its failed attempts and their messages.
 pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let (stages, most) = chosen(look, named);
-    for (_, stage) in stages {
-        if look.has_enough(&digest) {
-            break;
-        }
-        let Some(runs) = &stage.runs else { continue };
+    of_stages(look, named, |digest, _, stage| {
+        let Some(runs) = &stage.runs else { return };
         let name = &stage.name;
         let (completed, failed, revoked) = (runs.completed, runs.failed, runs.revoked);
         let heading = text!(
@@ -142,7 +144,7 @@ pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
         let took = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);
         let mut slowest: Vec<&VertexRun> = runs.runs.iter().collect();
         slowest.sort_by_key(|run| std::cmp::Reverse(took(run)));
-        for run in slowest.into_iter().take(most) {
+        for run in slowest.into_iter().take(most(named)) {
             let line = vertex(run, runs).localize(look.language);
             digest.lines.push(format!("  {line}"));
         }
@@ -152,8 +154,7 @@ pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
                 .lines
                 .push(format!("  {}", line.localize(look.language)));
         }
-    }
-    digest
+    })
 }
 
 fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
@@ -185,12 +186,7 @@ fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
 
 /// The operators of each stage, as the compiler defined them.
 pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let (stages, _) = chosen(look, named);
-    for (_, stage) in stages {
-        if look.has_enough(&digest) {
-            break;
-        }
+    of_stages(look, named, |digest, _, stage| {
         let name = &stage.name;
         let limit = match stage.memory_limit {
             Some(limit) => text!(
@@ -237,8 +233,7 @@ pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
                 .lines
                 .push(format!("  {}{separator}{parts}", operator.id));
         }
-    }
-    digest
+    })
 }
 
 /// A Spark application: its stages, lost executors, and data that was cached.
