@@ -18,6 +18,8 @@ use crate::monitor::Monitor;
 /// The built-in knowledge base.
 #[derive(RustEmbed)]
 #[folder = "../../knowledge"]
+#[exclude = "judgements/*"]
+#[exclude = "README.md"]
 struct Builtin;
 
 /// How long to wait for a process that builds the same index (a build takes seconds), and how often to look.

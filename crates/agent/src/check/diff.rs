@@ -7,7 +7,6 @@ use equivalence::{Facts, Judgement};
 use job::Job;
 use job::script::Script;
 use report::{Origin, SameResult, StaticText, Suggestion, Text, Verified, text};
-use similar::TextDiff;
 
 #[derive(Debug)]
 pub(super) struct Checked {
@@ -78,11 +77,7 @@ pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result
             return Err(fault);
         }
     }
-    let diff = TextDiff::from_lines(&script.text, &changed)
-        .unified_diff()
-        .context_radius(3)
-        .header(&format!("a/{}", script.file), &format!("b/{}", script.file))
-        .to_string();
+    let diff = script.diff(&changed).text;
     let (same_result, result) = result(job, script, changed, suggestions);
     let verified = Verified {
         parses: true,

@@ -24,7 +24,6 @@ use std::collections::BTreeSet;
 
 use job::script::flow::ReadColumns;
 use job::script::{Script, Span, TokenKind};
-use similar::TextDiff;
 
 pub(crate) use verify::{changed, verify};
 
@@ -140,20 +139,10 @@ impl Rewrite {
         };
         let holds = verified.parses && verified.columns_preserved && verified.hints_known;
         holds.then(|| Checked {
-            diff: diff(script, &text),
+            diff: script.diff(&text).text,
             verified,
         })
     }
-}
-
-/// Unified diff between the script and its new text.
-fn diff(script: &Script, new: &str) -> String {
-    let name = script.file.as_str();
-    TextDiff::from_lines(script.text.as_str(), new)
-        .unified_diff()
-        .context_radius(3)
-        .header(&format!("a/{name}"), &format!("b/{name}"))
-        .to_string()
 }
 
 /// How the script ends its lines: as its first line does.

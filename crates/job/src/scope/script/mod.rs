@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 mod dialect;
+mod diff;
 mod extent;
 pub mod flow;
 pub mod hints;
@@ -19,6 +20,7 @@ mod tests;
 mod tree;
 mod words;
 
+pub use diff::{ScriptDiff, diff};
 pub use flow::{DataFlow, Partitioning, PartitioningKind, Rowset};
 pub use lexer::{Token, TokenKind};
 pub use model::{
@@ -93,6 +95,13 @@ impl Script {
         let around = |s: &&Statement| s.lines.0 <= line && line <= s.lines.1;
         let around = self.statements.iter().filter(around);
         around.min_by_key(|s| s.lines.1 - s.lines.0)
+    }
+
+    /// What `changed`, another text for this script, differs in.
+    pub fn diff(&self, changed: &str) -> ScriptDiff {
+        let file = &self.file;
+        let (old, new) = (format!("a/{file}"), format!("b/{file}"));
+        diff((&old, &self.text), (&new, changed))
     }
 
     /// Text of a span.
