@@ -149,12 +149,9 @@ def main():
         np.save(args.save, table)
 
     kept = [i for i in range(SPECIAL, len(names))][:args.limit]
-    peak = np.abs(table).max(1)
-    scales = np.maximum(peak, 1e-9) / 127
-    rows = np.rint(table / scales[:, None]).astype(np.int8)
     # Shaped like inverse document frequency: 1 at one occurrence per 100,000 tokens, 0 at one per 20.
     information = np.clip(np.log(0.05 / np.maximum(frequency, 1e-9)) / np.log(0.05 / 1e-5), 0, 1)
-    pack(args.out, [names[i] for i in kept], rows[kept], scales[kept].astype(np.float32), information[kept])
+    pack(args.out, [names[i] for i in kept], table[kept], information[kept])
 
 
 if __name__ == "__main__":

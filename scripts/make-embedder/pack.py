@@ -5,7 +5,7 @@ import struct
 import blake3
 import numpy as np
 
-MAGIC, VERSION, SLOT_FACTOR = b"SATOKTAB", 1, 2
+MAGIC, VERSION, SLOT_FACTOR = b"SATOKTAB", 2, 2
 FNV_OFFSET, FNV_PRIME, MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
@@ -24,9 +24,24 @@ def spread(h):
     return h ^ (h >> 13)
 
 
-def pack(path, tokens, rows, scales, information):
-    """tokens: str list ("##x" for a continuation); rows int8 [n, d]; scales f32 [n]; information in 0..1 [n]."""
-    n, dimension = rows.shape
+def quantize(table):
+    """Rows as numbers from -8 to 7 and their scales: of 21 scales per row, the one that leaves the smallest error."""
+    peak = np.maximum(np.abs(table).max(1), 1e-9)
+    rows, scales, errors = np.zeros(table.shape, np.int8), np.ones(len(table)), np.full(len(table), np.inf)
+    for share in np.linspace(0.5, 1, 21):
+        scale = peak * share / 7
+        tried = np.clip(np.rint(table / scale[:, None]), -8, 7)
+        error = ((tried * scale[:, None] - table) ** 2).sum(1)
+        better = error < errors
+        rows[better], scales[better], errors[better] = tried[better], scale[better], error[better]
+    return rows, scales
+
+
+def pack(path, tokens, table, information):
+    """tokens: str list ("##x" for a continuation); table f32 [n, d], d even; information in 0..1 [n]."""
+    n, dimension = table.shape
+    rows, scales = quantize(table)
+    halves = rows.astype("u1") & 15
     assert n < 0xFFFF, "a slot has 16 bits for the token"
     texts = [t.encode() for t in tokens]
     n_slots = 1
@@ -46,7 +61,7 @@ def pack(path, tokens, rows, scales, information):
         ends.tobytes(),
         slots.tobytes(),
         np.clip(np.rint(information * 255), 0, 255).astype("u1").tobytes(),
-        rows.astype("i1").tobytes(),
+        (halves[:, ::2] | halves[:, 1::2] << 4).tobytes(),
         b"".join(texts),
     ])
     header = MAGIC + struct.pack("<BBHIII", VERSION, 0, dimension, n, n_slots, int(ends[-1]))

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 const MAGIC: &[u8; 8] = b"SATOKTAB";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEADER: usize = 40;
 
 /// Prefix of a continuation token (`##ing`).
@@ -17,7 +17,7 @@ pub(super) const LONGEST_TOKEN: usize = 64;
 pub(super) enum TableError {
     #[error("not a token table: it does not start with `SATOKTAB`")]
     Magic,
-    #[error("token table version {0} is not supported (this program reads version 1)")]
+    #[error("token table version {0} is not supported (this program reads version 2)")]
     Version(u8),
     #[error("the token table is {found} bytes long, its header says {expected}")]
     Length { expected: usize, found: usize },
@@ -52,7 +52,7 @@ impl<'a> TokenTable<'a> {
         if !n_slots.is_power_of_two() || n_slots <= n {
             return Err(TableError::Slots(n_slots));
         }
-        let sizes = [4 * n, 4 * n, 4 * n_slots, n, n * dimension, n_strings];
+        let sizes = [4 * n, 4 * n, 4 * n_slots, n, n * dimension / 2, n_strings];
         let expected = HEADER + sizes.iter().sum::<usize>();
         let found = bytes.len();
         if found != expected {
@@ -101,9 +101,12 @@ impl<'a> TokenTable<'a> {
             return;
         }
         let scale = f32::from_bits(number(self.scales, token));
-        let row = &self.rows[token * self.dimension..][..self.dimension];
-        for (sum, &component) in sum.iter_mut().zip(row) {
-            *sum += scale * f32::from(component.cast_signed());
+        let bytes = self.dimension / 2;
+        let row = &self.rows[token * bytes..][..bytes];
+        // The low half of a byte comes first; shifting it up and down again extends its sign.
+        for (sum, &two) in sum.chunks_exact_mut(2).zip(row) {
+            sum[0] += scale * f32::from((two << 4).cast_signed() >> 4);
+            sum[1] += scale * f32::from(two.cast_signed() >> 4);
         }
     }
 

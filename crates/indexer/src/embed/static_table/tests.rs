@@ -53,7 +53,7 @@ fn damaged_tables_are_refused() {
     let mut other = TABLE[..64].to_vec();
     other[8] = 9;
     assert_eq!(refused(&other), TableError::Version(9));
-    other[8] = 1;
+    other[8] = 2;
     other[16..20].copy_from_slice(&3u32.to_le_bytes());
     assert_eq!(refused(&other), TableError::Slots(3));
 }
@@ -111,15 +111,15 @@ fn vectors_have_length_one_and_are_the_same_every_time() {
 #[test]
 fn vectors_are_those_of_this_code_version() {
     for (text, component, value) in [
-        ("why is the join slow", 0, -0.0275),
-        ("why is the join slow", 1, 0.1096),
-        ("why is the join slow", 255, 0.0595),
+        ("why is the join slow", 0, -0.0196),
+        ("why is the join slow", 1, 0.1039),
+        ("why is the join slow", 255, 0.0593),
         ("why is the join slow", 389, 0.2417),
         ("数据倾斜", 0, 0.0),
         ("数据倾斜", 328, -0.5241),
         ("数据倾斜", 389, 0.5241),
-        ("maxRowCount", 0, -0.0156),
-        ("maxRowCount", 1, 0.1816),
+        ("maxRowCount", 0, -0.0085),
+        ("maxRowCount", 1, 0.1745),
         ("maxRowCount", 260, -0.2438),
         ("maxRowCount", 268, 0.1673),
     ] {
