@@ -1,26 +1,24 @@
 //! The knowledge base and its index: built if there is none, and brought up to date where the documents come with the program.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flate2::read::GzDecoder;
 use indexer::build::{Progress, Skipped, Summary};
 use indexer::{BuildError, EmbedderChoice, OpenError, Rebuild, Settings};
 use report::format::ERROR;
 use report::say;
-use rust_embed::RustEmbed;
 use tempfile::TempDir;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::monitor::Monitor;
 
-/// The built-in knowledge base.
-#[derive(RustEmbed)]
-#[folder = "../../knowledge"]
-#[exclude = "judgements/*"]
-#[exclude = "README.md"]
-struct Builtin;
+/// The built-in knowledge base, and a text that is another one for other documents.
+static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.tar.gz"));
+const MARK: &str = env!("KNOWLEDGE_MARK");
 
 /// How long to wait for a process that builds the same index (a build takes seconds), and how often to look.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -84,7 +82,9 @@ impl Knowledge {
         settings: &Settings,
         monitor: &dyn Monitor,
     ) -> std::result::Result<indexer::Session, BuildError> {
-        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, &mark()) {
+        if self.documents == Documents::Builtin
+            && !indexer::build::has_mark(&self.index, MARK.as_bytes())
+        {
             self.bring_up_to_date(Rebuild::Changed, monitor)?;
         }
         let rebuild = match indexer::Session::open(&self.index, settings) {
@@ -233,7 +233,7 @@ impl Knowledge {
         }
         if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
             // Without the mark the next start compares the documents again.
-            let _ = indexer::build::set_mark(&self.index, &summary.generation, &mark());
+            let _ = indexer::build::set_mark(&self.index, &summary.generation, MARK.as_bytes());
         }
         done
     }
@@ -278,18 +278,19 @@ impl Knowledge {
 
 /// The built-in documents, as pairs of relative path and text.
 pub fn builtin_documents() -> impl Iterator<Item = (String, String)> {
-    Builtin::iter().filter_map(|path| {
-        let file = Builtin::get(&path)?;
-        let text = String::from_utf8(file.data.into_owned()).ok()?;
-        Some((path.into_owned(), text))
-    })
-}
-
-/// Identifies the built-in documents: their paths and hashes.
-fn mark() -> Vec<u8> {
-    let files = Builtin::iter().filter_map(|path| {
-        let hash = Builtin::get(&path)?.metadata.sha256_hash();
-        Some([path.as_bytes(), b"\0", &hash].concat())
+    let mut archive = tar::Archive::new(GzDecoder::new(BUILTIN));
+    let entries = archive
+        .entries()
+        .expect("the archive of the build is whole");
+    let documents = entries.map(|entry| -> io::Result<(String, String)> {
+        let mut entry = entry?;
+        let path = entry.path()?.to_string_lossy().into_owned();
+        let mut text = String::new();
+        entry.read_to_string(&mut text)?;
+        Ok((path, text))
     });
-    files.flatten().collect()
+    let documents: io::Result<Vec<_>> = documents.collect();
+    documents
+        .expect("the archive of the build holds texts")
+        .into_iter()
 }
