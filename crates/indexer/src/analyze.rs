@@ -52,6 +52,33 @@ pub(crate) fn pairs(text: &str) -> Vec<String> {
     out
 }
 
+/// What two questions are compared by besides their [`terms`], each once: pairs of words as they are written, and pieces of words, which misspelt
+/// and related words share.
+pub(crate) fn finer_features(text: &str) -> Vec<String> {
+    let text = fold(text).to_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    let words: Vec<&str> = words
+        .filter(|word| !word.is_empty() && word.len() <= MAX_TERM_BYTES)
+        .collect();
+    let pairs = words
+        .windows(2)
+        .map(|pair| format!("{}{BETWEEN}{}", pair[0], pair[1]));
+    let mut out: Vec<String> = pairs.collect();
+    for word in words.iter().filter(|word| word.len() >= PIECE) {
+        let marked = format!("{EDGE}{word}{EDGE}");
+        let pieces =
+            (0..=marked.len() - PIECE).map(|at| format!("{EDGE}{}", &marked[at..at + PIECE]));
+        out.extend(pieces);
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Characters of a piece, and what stands for the ends of a word and in front of each piece; no word has it.
+const PIECE: usize = 4;
+const EDGE: char = '\u{1e}';
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A word, or a part of an identifier.
@@ -213,6 +240,18 @@ mod tests {
         ] {
             assert_eq!(terms(text).join(" "), expect, "terms of {text:?}");
         }
+    }
+
+    #[test]
+    fn questions_share_pairs_and_pieces() {
+        let shown = |text| {
+            finer_features(text)
+                .join(" ")
+                .replace(EDGE, "^")
+                .replace(BETWEEN, "+")
+        };
+        assert_eq!(shown("The join, 倾斜"), "^^joi ^join ^oin^ the+join");
+        assert_eq!(shown("为什么 a"), "");
     }
 
     #[test]

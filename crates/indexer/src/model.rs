@@ -341,9 +341,12 @@ pub struct Evidence {
     pub bm25: f32,
     /// Cosine; 0 without a vector.
     pub cosine: f32,
-    /// How much the document's questions resemble the query, relative to the most that its terms can give, 0 to about 1; 0 without one.
+    /// What the document's questions that are most like the query have in common with it, 0 to about 1; 0 without one.
     #[serde(default)]
     pub question: f32,
+    /// How much the words of the document's questions speak for it, relative to how rare they are, 0 to about 1; 0 without one.
+    #[serde(default)]
+    pub question_words: f32,
 }
 
 /// A chunk found by a query, with the parts of its score.
@@ -366,9 +369,9 @@ pub struct Hit {
     pub vector_rank: Option<usize>,
     /// Cosine; `None` if the query has no vector.
     pub vector_score: Option<f32>,
-    /// How much the questions that the document answers resemble the query, 0 to about 1; `None` without one.
+    /// What the questions that the document answers have in common with the query, relative to the document that has most, 0 to 1; `None` without one.
     pub question_score: Option<f32>,
-    /// Fused score before boosts, 0 to 1, or 1.5 if questions that documents answer resemble the query.
+    /// Fused score before boosts, 0 to 1, or 2 if questions that documents answer have much in common with the query.
     pub fused: f32,
     /// Added by the preferred facets and the language.
     pub boost: f32,

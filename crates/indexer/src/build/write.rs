@@ -456,9 +456,21 @@ fn add_questions(
     cuts: &[Cut<'_>],
 ) -> Result<(), tantivy::TantivyError> {
     let terms = parallel::map(cuts, MANY, |cut| {
-        let questions = cut.questions.iter();
-        let terms = questions.map(|question| analyze::terms(question).join(" "));
-        terms.collect::<Vec<String>>()
+        let names = cut
+            .chunks
+            .first()
+            .into_iter()
+            .filter(|_| !cut.questions.is_empty());
+        let names = names.flat_map(|c| c.keywords.iter().chain([&c.title]));
+        let questions = cut.questions.iter().chain(names);
+        let features = questions.map(|question| {
+            let mut terms = analyze::terms(question);
+            terms.sort_unstable();
+            terms.dedup();
+            terms.extend(analyze::finer_features(question));
+            terms
+        });
+        features.collect::<Vec<Vec<String>>>()
     });
     let mut first = 0;
     for (cut, terms) in cuts.iter().zip(terms) {

@@ -22,6 +22,9 @@ use crate::store::lexical::{Lexical, Words};
 /// .4 and .6, .4 found most on the tuning judgments.
 const EXPANSION_WEIGHT: f32 = 0.4;
 
+/// Weight of a pair of words or a piece of one where queries are compared with questions.
+const FINER_WEIGHT: f32 = 0.5;
+
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
@@ -121,6 +124,15 @@ pub(crate) fn read(
         expansions,
         remarks,
         own,
+    }
+}
+
+impl Reading {
+    /// What the query is compared with questions by, each with its weight: first its own terms.
+    pub(crate) fn features(&self) -> Vec<(String, f32)> {
+        let finer = analyze::finer_features(&self.text);
+        let finer = finer.into_iter().map(|feature| (feature, FINER_WEIGHT));
+        self.own.iter().cloned().chain(finer).collect()
     }
 }
 

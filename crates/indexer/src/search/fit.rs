@@ -12,47 +12,51 @@ const SHORT: f32 = 10.0;
 const LONG: f32 = 90.0;
 
 /// One part of a logistic regression of "answers the query" on the evidence. The parts were fitted together on the tuning judgments and
-/// the unanswerable questions among them, so that three of a hundred answerable questions are refused of those that nobody had in view who wrote
-/// for the pages; `eval` measures it on the others.
+/// the unanswerable questions among them, so that in each language two of a hundred answerable questions are refused of those that nobody had in view who
+/// wrote for the pages; `eval` measures it on the others.
 struct Part {
     constant: f32,
     coverage: f32,
     bm25: f32,
     cosine: f32,
     question: f32,
+    words: f32,
 }
 
 /// For every query. A sum of the parts above 0 is a strong match.
 const ANY: Part = Part {
-    constant: -6.97,
-    coverage: 2.5,
-    bm25: 5.52,
-    cosine: 4.57,
-    question: 16.46,
+    constant: -6.53,
+    coverage: 1.07,
+    bm25: 3.85,
+    cosine: 4.47,
+    question: 0.32,
+    words: 13.25,
 };
 
 /// Times the share of Chinese, Japanese or Korean.
 const CJK: Part = Part {
-    constant: 0.74,
-    coverage: -2.04,
-    bm25: 0.13,
-    cosine: 5.18,
-    question: -3.21,
+    constant: 0.0,
+    coverage: -1.28,
+    bm25: -1.77,
+    cosine: 1.11,
+    question: -2.87,
+    words: 2.25,
 };
 
 /// Times the logarithm of the length relative to [`SHORT`]: a long query shares a smaller part of its terms with any chunk.
 const LONGER: Part = Part {
-    constant: 0.3,
-    coverage: 1.02,
-    bm25: 6.07,
-    cosine: -1.4,
-    question: 27.66,
+    constant: -0.67,
+    coverage: 0.01,
+    bm25: 3.07,
+    cosine: -1.33,
+    question: 6.62,
+    words: 7.86,
 };
 
 impl Part {
     fn of(&self, e: Evidence) -> f32 {
         let by_chunk = self.coverage * e.coverage + self.bm25 * e.bm25 + self.cosine * e.cosine;
-        self.constant + by_chunk + self.question * e.question
+        self.constant + by_chunk + self.question * e.question + self.words * e.question_words
     }
 }
 
@@ -92,28 +96,25 @@ impl Fit {
         })
     }
 
-    /// Of the chunks `ids`, in their order.
+    /// Of the chunks `ids`, in their order; `scores` are raw, and without coverage.
     pub(crate) fn evidence(
         &self,
         lexical: &Lexical,
         ids: &[&str],
-        scores: impl Iterator<Item = [Option<f32>; 3]>,
+        scores: impl Iterator<Item = Evidence>,
     ) -> tantivy::Result<Vec<Evidence>> {
         let terms: Vec<&str> = self.terms.iter().map(|(term, _)| term.as_str()).collect();
         let present = lexical.presence(ids, &terms)?.into_iter();
         let total = self.total.max(f32::MIN_POSITIVE);
-        let evidence = present
-            .zip(scores)
-            .map(|(present, [bm25, cosine, question])| {
-                let found = self.terms.iter().zip(present).filter(|(_, is)| *is);
-                let covered: f32 = found.map(|((_, weight), _)| weight).sum();
-                Evidence {
-                    coverage: covered / total,
-                    bm25: bm25.unwrap_or(0.0) / (BM25_TOP * total),
-                    cosine: cosine.unwrap_or(0.0),
-                    question: question.unwrap_or(0.0),
-                }
-            });
+        let evidence = present.zip(scores).map(|(present, raw)| {
+            let found = self.terms.iter().zip(present).filter(|(_, is)| *is);
+            let covered: f32 = found.map(|((_, weight), _)| weight).sum();
+            Evidence {
+                coverage: covered / total,
+                bm25: raw.bm25 / (BM25_TOP * total),
+                ..raw
+            }
+        });
         Ok(evidence.collect())
     }
 
@@ -137,6 +138,7 @@ mod tests {
         bm25: 0.3,
         cosine: 0.4,
         question: 0.1,
+        question_words: 0.2,
     };
 
     #[test]

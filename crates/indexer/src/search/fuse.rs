@@ -4,10 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
-use crate::store::questions::Near;
-
-/// What the similarity of questions adds to the score of a chunk at most, relative to the best. Chosen on the tuning judgments.
-const QUESTIONS: f32 = 0.5;
+use crate::store::questions::{Likeness, Near};
 
 /// A chunk that at least one branch proposed.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,9 +12,9 @@ pub(crate) struct Candidate {
     pub(crate) ordinal: Ordinal,
     pub(crate) bm25: Option<Ranked>,
     pub(crate) vector: Option<Ranked>,
-    /// How much the questions of the document resemble the query; `None` if it has none.
-    pub(crate) question: Option<f32>,
-    /// 0 to 1, or 1.5 if questions resemble the query.
+    /// What the questions of the document have in common with the query; `None` if it has none.
+    pub(crate) question: Option<Likeness>,
+    /// 0 to 1, or 2 if questions have much in common with the query.
     pub(crate) fused: f32,
 }
 
@@ -32,7 +29,7 @@ pub(crate) struct Ranked {
 pub(crate) struct Branches<'a> {
     pub(crate) bm25: &'a [(Ordinal, f32)],
     pub(crate) vector: &'a [(Ordinal, f32)],
-    /// How much the questions of documents resemble the query.
+    /// What the questions of documents have in common with the query.
     pub(crate) asked: &'a Near<'a>,
     /// Vector score of a chunk that this branch did not propose; not called if `vector` is empty.
     pub(crate) cosine: &'a dyn Fn(Ordinal) -> Option<f32>,
@@ -43,7 +40,7 @@ pub(crate) fn fuse(branches: &Branches<'_>, fusion: Fusion) -> Vec<Candidate> {
     match fusion {
         Fusion::Convex { vector: weight } => {
             convex(&mut candidates, weight);
-            add_questions(&mut candidates, branches.asked.best());
+            add_questions(&mut candidates);
         }
         Fusion::Rrf { k, vector: weight } => reciprocal(&mut candidates, k, weight),
         Fusion::Bm25 => convex(&mut candidates, 0.0),
@@ -113,11 +110,18 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
     }
 }
 
-/// `best` is the most that any document's questions resemble the query. A document without questions is not worse for it.
-fn add_questions(candidates: &mut [Candidate], best: f32) {
-    for candidate in candidates.iter_mut().filter(|_| best > 0.0) {
-        let share = candidate.question.map(|question| question / best);
-        candidate.fused += QUESTIONS * share.unwrap_or(candidate.fused);
+/// Questions weigh as much as the text, of .5 to 3 the best on the tuning judgments. A document without questions is not worse for it.
+fn add_questions(candidates: &mut [Candidate]) {
+    if candidates.iter().all(|candidate| {
+        candidate
+            .question
+            .is_none_or(|question| question.share == 0.0)
+    }) {
+        return;
+    }
+    for candidate in candidates {
+        let share = candidate.question.map(|question| question.share);
+        candidate.fused += share.unwrap_or(candidate.fused);
     }
 }
 
@@ -172,7 +176,7 @@ mod tests {
     #[test]
     fn similar_questions_raise_the_chunks_of_their_document_and_no_question_lowers_none() {
         let documents = [(ordinal(1), 1), (ordinal(3), 1)];
-        let order = |scores: &[((Ordinal, usize), f32)]| {
+        let order = |scores: &[((Ordinal, usize), Likeness)]| {
             let branches = Branches {
                 bm25: &[],
                 vector: &[(ordinal(1), 0.9), (ordinal(2), 0.8)],
@@ -182,9 +186,14 @@ mod tests {
             order_of(fuse(&branches, Fusion::Convex { vector: 1.0 }))
         };
         assert_eq!(order(&[]), [1, 2]);
-        assert_eq!(order(&[(documents[0], 0.6)]), [1, 2]);
+        let likeness = Likeness {
+            nearest: 0.6,
+            words: 0.6,
+            share: 0.0,
+        };
+        assert_eq!(order(&[(documents[0], likeness)]), [1, 2]);
         assert_eq!(
-            order(&[(documents[1], 0.6)]),
+            order(&[(documents[1], likeness)]),
             [2, 3, 1],
             "2 has no questions"
         );

@@ -24,7 +24,7 @@ use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held, read_json};
 use crate::store::lexical::{Allowed, Lexical};
 use crate::store::manifest::{GLOSSARY, Ordinal};
-use crate::store::questions::Questions;
+use crate::store::questions::{Near, Questions};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -142,15 +142,15 @@ impl Index {
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden;
         let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
-        let asked = Asked {
+        let search = Branch {
             reading: &reading,
             allowed: allowed.as_ref(),
             fusion,
             depth,
             remote: query.remote,
         };
-        let by_words = || self.lexical_branch(&asked);
-        let by_vector = || self.vector_branch(&asked);
+        let by_words = || self.lexical_branch(&search);
+        let by_vector = || self.vector_branch(&search);
         let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
             (by_words(), by_vector())
         } else {
@@ -162,23 +162,23 @@ impl Index {
             nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
         }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
-        let allowed = asked.allowed.map(Allowed::ordinals);
+        let allowed = search.allowed.map(Allowed::ordinals);
         // Whoever asks for a cause knows the subject already.
         let compares = with(Part::Questions) && query.filter.causes.is_empty();
         let questions = self.questions.as_ref().filter(|_| compares);
-        let questions = questions.map(|store| store.near(&reading.words.terms, allowed));
-        let questions = questions.transpose().map_err(lexical_error)?;
+        let features = reading.features();
+        let asked = questions.map(|store| store.ask(&features, reading.own.len(), allowed));
+        let asked = asked.transpose().map_err(lexical_error)?;
+        let none = Near::default();
         let branches = Branches {
             bm25: &bm25,
             vector: &nearest,
-            asked: &questions.unwrap_or_default(),
+            asked: asked.as_ref().map_or(&none, |asked| &asked.near),
             cosine: &cosine,
         };
         let candidates = fuse(&branches, fusion);
-        let leaning = match &self.questions {
-            Some(store) if query.filter.engine.is_none() && with(Part::Engine) => {
-                store.leaning(&reading.own).map_err(lexical_error)?
-            }
+        let leaning = match &asked {
+            Some(asked) if query.filter.engine.is_none() && with(Part::Engine) => asked.leaning,
             _ => 0.0,
         };
         let mut scored = self.score(query, leaning, candidates);
@@ -240,7 +240,7 @@ impl Index {
         }
     }
 
-    fn lexical_branch(&self, asked: &Asked<'_>) -> Result<Ranking, SearchError> {
+    fn lexical_branch(&self, asked: &Branch<'_>) -> Result<Ranking, SearchError> {
         if asked.fusion == Fusion::Vector {
             return Ok(Vec::new());
         }
@@ -250,7 +250,7 @@ impl Index {
     }
 
     /// The vector of the query and the chunks nearest to it.
-    fn vector_branch(&self, asked: &Asked<'_>) -> Result<Nearest, SearchError> {
+    fn vector_branch(&self, asked: &Branch<'_>) -> Result<Nearest, SearchError> {
         let Some(vector) = self.query_vector(asked)? else {
             return Ok(Nearest::default());
         };
@@ -260,7 +260,7 @@ impl Index {
     }
 
     /// `None` if no vector is needed or the embedder knows nothing in the query.
-    fn query_vector(&self, asked: &Asked<'_>) -> Result<Option<Vec<f32>>, SearchError> {
+    fn query_vector(&self, asked: &Branch<'_>) -> Result<Option<Vec<f32>>, SearchError> {
         if asked.fusion == Fusion::Bm25 {
             return Ok(None);
         }
@@ -379,7 +379,14 @@ impl Index {
                 question,
                 ..
             } = hit.candidate;
-            [bm25.map(|b| b.score), vector.map(|v| v.score), question]
+            let question = question.unwrap_or_default();
+            Evidence {
+                coverage: 0.0,
+                bm25: bm25.map_or(0.0, |b| b.score),
+                cosine: vector.map_or(0.0, |v| v.score),
+                question: question.nearest,
+                question_words: question.words,
+            }
         });
         let evidence = fit.evidence(&self.lexical, &ids, scores);
         let evidence = evidence.map_err(lexical_error)?;
@@ -412,7 +419,7 @@ impl Index {
             bm25_score: bm25.map(|ranked| ranked.score),
             vector_rank: vector.and_then(|ranked| ranked.rank),
             vector_score: vector.map(|ranked| ranked.score),
-            question_score: question,
+            question_score: question.map(|question| question.share),
             fused: scored.candidate.fused,
             boost: scored.boost,
             prior: scored.prior,
@@ -434,7 +441,7 @@ fn reach(candidates: &[Candidate]) -> f32 {
 type Nearest = (Option<Vec<f32>>, Ranking);
 
 /// What both branches of a search are asked for.
-struct Asked<'a> {
+struct Branch<'a> {
     reading: &'a Reading,
     /// The chunks that pass the filter; `None` if all do.
     allowed: Option<&'a Allowed>,

@@ -35,7 +35,7 @@ pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";

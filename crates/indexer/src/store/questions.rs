@@ -1,32 +1,38 @@
 //! The store of questions: an entry of a second tantivy index for each question that a document says it answers.
 //!
-//! A query is compared with every question by itself, and a document counts by the most similar ones: all its questions taken together
-//! would resemble any query a little.
+//! A query is compared with a document in two ways. A word that its questions have more often than all questions do speaks for the document, as in a
+//! language model of those who need it; and so do the questions that have most in common with the query. Pairs of words and pieces of words
+//! count like words: misspelt and related words share pieces.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use tantivy::collector::{DocSetCollector, TopDocs};
 use tantivy::fastfield::Column;
 use tantivy::indexer::IndexWriter;
-use tantivy::query::AllQuery;
-use tantivy::schema::{FAST, Field, STRING, Schema};
-use tantivy::{DocAddress, Index, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::schema::{FAST, Field, IndexRecordOption, STRING, Schema};
+use tantivy::{
+    DocId, DocSet, Index, Searcher, SegmentReader, TERMINATED, TantivyDocument, TantivyError, Term,
+};
 
 use super::directory::Folder;
-use super::lexical::{self, Clause, Weighted};
+use super::lexical::{self, Weighted};
 use super::manifest::Ordinal;
 use crate::model::Engine;
 
-/// Questions that are looked at, the most similar ones.
-const DEPTH: usize = 200;
+/// Questions' worth of words of all documents that those of one document are mixed with: so that a word in a single question does not
+/// decide. Chosen on the tuning judgments.
+const BACKGROUND: f32 = 50.0;
 
-/// A document counts by the mean of this many questions. Of 1 to 8, 2 found most on the tuning judgments.
-const NEAREST: usize = 2;
+/// A document counts by the mean of this many questions, the most similar ones, and this much relative to how its words are used.
+const NEAREST: usize = 4;
+const NEAREST_WEIGHT: f32 = 0.4;
+
+/// Documents that questions propose by themselves.
+const PROPOSED: usize = 50;
 
 /// A term in fewer questions says nothing about the engine, and none says more than this, as a logarithm.
-const FEWEST: u64 = 5;
+const FEWEST: f32 = 5.0;
 const MOST: f32 = 3.0;
 
 /// The chunks of a document: the first, and how many.
@@ -35,31 +41,30 @@ pub(crate) type Place = (Ordinal, usize);
 #[derive(Clone, Copy)]
 struct Fields {
     document: Field,
-    terms: Field,
-    /// Terms once more, each with the engine of its document.
-    by_engine: Field,
-    first: Field,
-    count: Field,
+    features: Field,
 }
+
+/// Numbers of an entry.
+const FIRST: &str = "first";
+const COUNT: &str = "count";
+const FEATURES: &str = "number";
+const SPARK: &str = "spark";
 
 impl Fields {
     fn schema() -> Schema {
         let mut schema = Schema::builder();
         schema.add_text_field("document", STRING);
-        schema.add_text_field("terms", lexical::terms_option());
-        schema.add_text_field("by_engine", lexical::terms_option());
-        schema.add_u64_field("first", FAST);
-        schema.add_u64_field("count", FAST);
+        schema.add_text_field("features", lexical::terms_option());
+        for number in [FIRST, COUNT, FEATURES, SPARK] {
+            schema.add_u64_field(number, FAST);
+        }
         schema.build()
     }
 
     fn find(schema: &Schema) -> tantivy::Result<Fields> {
         Ok(Fields {
             document: schema.get_field("document")?,
-            terms: schema.get_field("terms")?,
-            by_engine: schema.get_field("by_engine")?,
-            first: schema.get_field("first")?,
-            count: schema.get_field("count")?,
+            features: schema.get_field("features")?,
         })
     }
 }
@@ -93,23 +98,26 @@ impl QuestionsWriter {
         self.writer.delete_term(term);
     }
 
-    /// `terms` are those of one question, with spaces between them.
+    /// `features` are those of one question, each once.
     pub(crate) fn add(
         &mut self,
         document: &str,
         engine: Engine,
         (first, count): Place,
-        terms: &str,
+        features: &[String],
     ) -> tantivy::Result<()> {
-        let by_engine = terms.split(' ').chain([""]);
-        let by_engine = by_engine.map(|term| of_engine(engine, term));
-        let by_engine = by_engine.collect::<Vec<_>>().join(" ");
+        let schema = self.writer.index().schema();
         let mut entry = TantivyDocument::new();
         entry.add_text(self.fields.document, document);
-        entry.add_text(self.fields.terms, terms);
-        entry.add_text(self.fields.by_engine, by_engine);
-        entry.add_u64(self.fields.first, first.0);
-        entry.add_u64(self.fields.count, count as u64);
+        entry.add_text(self.fields.features, features.join(" "));
+        for (name, number) in [
+            (FIRST, first.0),
+            (COUNT, count as u64),
+            (FEATURES, features.len() as u64),
+            (SPARK, u64::from(engine == Engine::Spark)),
+        ] {
+            entry.add_u64(schema.get_field(name)?, number);
+        }
         self.writer.add_document(entry)?;
         Ok(())
     }
@@ -124,121 +132,221 @@ impl QuestionsWriter {
 pub(crate) struct Questions {
     fields: Fields,
     searcher: Searcher,
-    /// `first` and `count`, by segment of the store.
-    columns: Vec<(Column<u64>, Column<u64>)>,
-    /// The documents with questions, in order, once somebody asks: an analysis, which asks for causes, does not.
-    documents: OnceLock<Vec<Place>>,
+    /// Once somebody asks: an analysis, which asks for causes, does not.
+    entries: OnceLock<Entries>,
+}
+
+/// Whose questions the entries are.
+struct Entries {
+    /// The documents with questions, in order.
+    documents: Vec<Place>,
+    /// Whether each is about Spark.
+    is_spark: Vec<bool>,
+    /// By segment of the store and number of the entry: position of its document, and the share of each of its features.
+    of: Vec<Vec<(u32, f32)>>,
+    /// Questions, and those of them about Spark.
+    all: f32,
+    spark: f32,
 }
 
 impl Questions {
     pub(crate) fn open(folder: &Path) -> tantivy::Result<Questions> {
         let index = Index::open(Folder::open(folder)?)?;
-        let searcher = lexical::searcher(&index)?;
-        let segments = searcher.segment_readers().iter();
-        let columns = segments.map(|segment| {
-            let columns = segment.fast_fields();
-            Ok((columns.u64("first")?, columns.u64("count")?))
-        });
         Ok(Questions {
             fields: Fields::find(&index.schema())?,
-            columns: columns.collect::<tantivy::Result<_>>()?,
-            searcher,
-            documents: OnceLock::new(),
+            searcher: lexical::searcher(&index)?,
+            entries: OnceLock::new(),
         })
     }
 
-    /// How much the questions of documents resemble a query with these terms; only of documents with a chunk in `allowed`, if given,
-    /// which is sorted.
-    pub(crate) fn near(
+    /// Compares a query that has these features, each with its weight, with the questions of each document; only of documents with a chunk in
+    /// `allowed`, if given, which is sorted. The first `own` features are its terms, of which what it says about the engine is learnt.
+    pub(crate) fn ask(
         &self,
-        terms: &[Weighted],
+        features: &[Weighted],
+        own: usize,
         allowed: Option<&[Ordinal]>,
-    ) -> tantivy::Result<Near<'_>> {
-        let mut most = 0.0;
-        let mut clauses = Vec::with_capacity(terms.len());
-        for (term, weight) in terms {
-            let term = Term::from_field_text(self.fields.terms, term);
-            let having = self.searcher.doc_freq(&term)?;
-            most += weight * lexical::BM25_TOP * lexical::idf(&self.searcher, having);
-            let weight = *weight;
-            clauses.extend((having > 0).then_some(Clause { term, weight }));
-        }
-        let query = lexical::any_of(clauses.into_iter());
-        let top = TopDocs::with_limit(DEPTH).order_by_score();
-        let mut scores: HashMap<Place, Vec<f32>> = HashMap::new();
-        for (score, address) in self.searcher.search(&query, &top)? {
-            scores.entry(self.place(address)?).or_default().push(score);
-        }
-        let mean = |best: &[f32]| best.iter().take(NEAREST).sum::<f32>() / NEAREST as f32;
-        let scores = scores.into_iter();
-        let scores = scores.filter(|(place, _)| allowed.is_none_or(|all| is_among(*place, all)));
-        let scores = scores.map(|(place, best)| (place, mean(&best) / most));
-        Ok(Near::new(scores.collect(), self.documents()?))
-    }
-
-    /// Which engine a query with these terms is about, from what people ask about either: -1 for the default engine to 1 for Spark;
-    /// 0 if nothing is asked about one of them.
-    pub(crate) fn leaning(&self, terms: &[Weighted]) -> tantivy::Result<f32> {
-        let asked = |term: &str| -> tantivy::Result<[u64; 2]> {
-            let of = |engine| {
-                let term = of_engine(engine, term);
-                let term = Term::from_field_text(self.fields.by_engine, &term);
-                self.searcher.doc_freq(&term)
-            };
-            Ok([of(Engine::Spark)?, of(Engine::default())?])
-        };
-        // Smoothed, so that a term that only one engine has says much, but not all.
-        let odds = |[spark, other]: [u64; 2]| (spark as f32 + 1.0) / (other as f32 + 1.0);
-        let all = asked("")?;
-        if all.contains(&0) {
-            return Ok(0.0);
-        }
-        let all = odds(all);
-        let mut sum = 0.0;
-        for (term, _) in terms {
-            let having = asked(term)?;
-            if having.iter().sum::<u64>() >= FEWEST {
-                sum += (odds(having) / all).ln().clamp(-MOST, MOST);
+    ) -> tantivy::Result<Asked<'_>> {
+        let entries = self.entries()?;
+        let count = entries.documents.len();
+        let (mut words, mut shares) = (vec![0.0; count], vec![0.0; count]);
+        let mut likeness: Vec<Vec<f32>> = entries.of.iter().map(|of| vec![0.0; of.len()]).collect();
+        let (mut most, mut leaning) = (0.0, 0.0);
+        for (position, (feature, weight)) in features.iter().enumerate() {
+            shares.fill(0.0);
+            let (mut all, mut having, mut spark) = (0.0, 0.0, 0.0);
+            let rarity = weight * self.rarity(feature)?;
+            most += rarity;
+            self.each(feature, |segment, entry| {
+                let (document, share) = entries.of[segment][entry as usize];
+                likeness[segment][entry as usize] += rarity;
+                shares[document as usize] += share;
+                all += share;
+                having += 1.0;
+                spark += f32::from(u8::from(entries.is_spark[document as usize]));
+            })?;
+            for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
+                *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
+            }
+            if position < own && having >= FEWEST {
+                // Smoothed, so that a term that only one engine has says much, but not all.
+                let odds = |spark: f32, all: f32| (spark + 1.0) / (all - spark + 1.0);
+                let odds = odds(spark, having) / odds(entries.spark, entries.all);
+                leaning += odds.ln().clamp(-MOST, MOST);
             }
         }
-        Ok((sum / MOST).tanh())
+        // A question with the same features as the query has a likeness of 1.
+        let same = most / (features.len().max(1) as f32).sqrt();
+        let nearest = entries.nearest(&likeness);
+        let scores = nearest.iter().zip(&words).map(|(nearest, words)| Likeness {
+            nearest: nearest / same,
+            words: words / most,
+            share: 0.0,
+        });
+        let places = entries.documents.iter().copied();
+        let scores = places.zip(scores).filter(|(place, likeness)| {
+            likeness.words > 0.0 && allowed.is_none_or(|all| is_among(*place, all))
+        });
+        let knows_both = entries.spark > 0.0 && entries.spark < entries.all;
+        Ok(Asked {
+            near: Near::new(scores.collect(), &entries.documents),
+            leaning: if knows_both {
+                (leaning / MOST).tanh()
+            } else {
+                0.0
+            },
+        })
+    }
+
+    /// How rare questions with the feature are.
+    fn rarity(&self, feature: &str) -> tantivy::Result<f32> {
+        let term = Term::from_field_text(self.fields.features, feature);
+        Ok(lexical::idf(&self.searcher, self.searcher.doc_freq(&term)?))
+    }
+
+    /// Calls `found` with segment and number of each question that has the feature.
+    fn each(&self, feature: &str, mut found: impl FnMut(usize, DocId)) -> tantivy::Result<()> {
+        let term = Term::from_field_text(self.fields.features, feature);
+        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let index = segment.inverted_index(self.fields.features)?;
+            let Some(mut entries) = index.read_postings(&term, IndexRecordOption::Basic)? else {
+                continue;
+            };
+            while entries.doc() != TERMINATED {
+                if !segment.is_deleted(entries.doc()) {
+                    found(number, entries.doc());
+                }
+                entries.advance();
+            }
+        }
+        Ok(())
     }
 
     /// The documents with questions, in order.
     pub(crate) fn documents(&self) -> tantivy::Result<&[Place]> {
-        if let Some(known) = self.documents.get() {
-            return Ok(known);
-        }
-        let mut documents = self.places()?;
-        documents.sort_unstable();
-        documents.dedup();
-        Ok(self.documents.get_or_init(|| documents))
+        Ok(&self.entries()?.documents)
     }
 
     pub(crate) fn damaged_files(&self) -> tantivy::Result<HashSet<PathBuf>> {
         self.searcher.index().validate_checksum()
     }
 
-    /// Of every question.
-    fn places(&self) -> tantivy::Result<Vec<Place>> {
-        let all = self.searcher.search(&AllQuery, &DocSetCollector)?;
-        let places = all.into_iter().map(|address| self.place(address));
-        places.collect()
-    }
-
-    fn place(&self, address: DocAddress) -> tantivy::Result<Place> {
-        let columns = self.columns.get(address.segment_ord as usize);
-        let place = columns.and_then(|(first, count)| {
-            let (first, count) = (first.first(address.doc_id)?, count.first(address.doc_id)?);
-            Some((Ordinal(first), usize::try_from(count).ok()?))
-        });
-        place.ok_or_else(|| TantivyError::InternalError("a question without a place".to_owned()))
+    fn entries(&self) -> tantivy::Result<&Entries> {
+        if let Some(known) = self.entries.get() {
+            return Ok(known);
+        }
+        let read = Entries::read(&self.searcher)?;
+        Ok(self.entries.get_or_init(|| read))
     }
 }
 
-/// A term of a question about this engine; the empty one is in every question.
-fn of_engine(engine: Engine, term: &str) -> String {
-    format!("{}:{term}", engine.as_str())
+impl Entries {
+    /// By document, the mean of its most similar questions, given what each has in common with a query.
+    fn nearest(&self, likeness: &[Vec<f32>]) -> Vec<f32> {
+        let mut best = vec![[0.0; NEAREST]; self.documents.len()];
+        for (of, likeness) in self.of.iter().zip(likeness) {
+            for (&(document, share), &common) in of.iter().zip(likeness).filter(|(_, c)| **c > 0.0)
+            {
+                let mut value = common * share.sqrt();
+                // Sorted, best first.
+                for slot in &mut best[document as usize] {
+                    if value > *slot {
+                        std::mem::swap(&mut value, slot);
+                    }
+                }
+            }
+        }
+        let mean = |best: [f32; NEAREST]| best.iter().sum::<f32>() / NEAREST as f32;
+        best.into_iter().map(mean).collect()
+    }
+
+    fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
+        let segments = searcher.segment_readers();
+        let columns = segments.iter().map(Columns::open);
+        let columns = columns.collect::<tantivy::Result<Vec<_>>>()?;
+        let mut engines: HashMap<Place, bool> = HashMap::new();
+        for (segment, columns) in segments.iter().zip(&columns) {
+            for entry in segment.doc_ids_alive() {
+                engines.insert(
+                    columns.place(entry)?,
+                    columns.number(&columns.spark, entry)? > 0,
+                );
+            }
+        }
+        let mut documents: Vec<Place> = engines.keys().copied().collect();
+        documents.sort_unstable();
+        let positions: HashMap<Place, u32> = documents.iter().copied().zip(0..).collect();
+        let mut of = Vec::new();
+        let (mut all, mut spark) = (0.0, 0.0);
+        for (segment, columns) in segments.iter().zip(&columns) {
+            let mut entries = vec![(0, 0.0); segment.max_doc() as usize];
+            for entry in segment.doc_ids_alive() {
+                let place = columns.place(entry)?;
+                let share = 1.0 / columns.number(&columns.features, entry)?.max(1) as f32;
+                entries[entry as usize] = (positions[&place], share);
+                all += 1.0;
+                spark += f32::from(u8::from(engines[&place]));
+            }
+            of.push(entries);
+        }
+        Ok(Entries {
+            is_spark: documents.iter().map(|place| engines[place]).collect(),
+            documents,
+            of,
+            all,
+            spark,
+        })
+    }
+}
+
+/// The numbers of the entries of a segment.
+struct Columns {
+    first: Column<u64>,
+    count: Column<u64>,
+    features: Column<u64>,
+    spark: Column<u64>,
+}
+
+impl Columns {
+    fn open(segment: &SegmentReader) -> tantivy::Result<Columns> {
+        let columns = segment.fast_fields();
+        Ok(Columns {
+            first: columns.u64(FIRST)?,
+            count: columns.u64(COUNT)?,
+            features: columns.u64(FEATURES)?,
+            spark: columns.u64(SPARK)?,
+        })
+    }
+
+    fn place(&self, entry: DocId) -> tantivy::Result<Place> {
+        let first = Ordinal(self.number(&self.first, entry)?);
+        Ok((first, self.number(&self.count, entry)? as usize))
+    }
+
+    fn number(&self, column: &Column<u64>, entry: DocId) -> tantivy::Result<u64> {
+        let none = || TantivyError::InternalError("a question without its numbers".to_owned());
+        column.first(entry).ok_or_else(none)
+    }
 }
 
 /// Whether a chunk of the document is in `allowed`, which is sorted.
@@ -248,37 +356,71 @@ fn is_among((first, count): Place, allowed: &[Ordinal]) -> bool {
     next.is_some_and(|next| next.0 - first.0 < count as u64)
 }
 
-/// How much the questions of documents resemble a query: relative to the most that the query's terms can give, 0 to about 1.
+/// How a query and the questions compare.
+pub(crate) struct Asked<'a> {
+    pub(crate) near: Near<'a>,
+    /// Which engine the query is about, from what people ask about either: -1 for the default engine to 1 for Spark; 0 if nothing is
+    /// asked about one of them.
+    pub(crate) leaning: f32,
+}
+
+/// What the questions of a document have in common with a query.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Likeness {
+    /// Of the most similar questions, 0 to about 1.
+    pub(crate) nearest: f32,
+    /// How much the use of words speaks for the document, relative to how rare the words are, 0 to about 1.
+    pub(crate) words: f32,
+    /// Both together, relative to the document that has most, 0 to 1.
+    pub(crate) share: f32,
+}
+
+/// What the questions of all documents have in common with a query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Near<'a> {
-    /// Those of the most similar questions.
-    scores: HashMap<Place, f32>,
+    /// Of documents that have anything.
+    scores: HashMap<Place, Likeness>,
     /// All that have questions, in order.
     documents: &'a [Place],
 }
 
 impl<'a> Near<'a> {
-    pub(crate) fn new(scores: HashMap<Place, f32>, documents: &'a [Place]) -> Near<'a> {
+    pub(crate) fn new(mut scores: HashMap<Place, Likeness>, documents: &'a [Place]) -> Near<'a> {
+        let best = |scores: &HashMap<Place, Likeness>, of: fn(&Likeness) -> f32| {
+            scores.values().map(of).fold(f32::MIN_POSITIVE, f32::max)
+        };
+        let (nearest, words) = (best(&scores, |s| s.nearest), best(&scores, |s| s.words));
+        for score in scores.values_mut() {
+            score.share = score.words / words + NEAREST_WEIGHT * score.nearest / nearest;
+        }
+        let most = best(&scores, |s| s.share);
+        scores.values_mut().for_each(|score| score.share /= most);
         Near { scores, documents }
     }
 
     /// That of the chunk's document; `None` if it has no questions.
-    pub(crate) fn score(&self, chunk: Ordinal) -> Option<f32> {
+    pub(crate) fn score(&self, chunk: Ordinal) -> Option<Likeness> {
         let after = self.documents.partition_point(|(first, _)| *first <= chunk);
         let &(first, count) = self.documents.get(after.checked_sub(1)?)?;
         let is_of = chunk.0 - first.0 < count as u64;
-        is_of.then(|| self.scores.get(&(first, count)).copied().unwrap_or(0.0))
+        is_of.then(|| {
+            self.scores
+                .get(&(first, count))
+                .copied()
+                .unwrap_or_default()
+        })
     }
 
-    /// Of the most similar document.
-    pub(crate) fn best(&self) -> f32 {
-        self.scores.values().copied().fold(0.0, f32::max)
-    }
-
-    /// The chunks of these documents.
+    /// The chunks of the documents that have most in common with the query.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = Ordinal> + '_ {
-        let documents = self.scores.keys();
-        documents.flat_map(|&(first, count)| (0..count as u64).map(move |n| Ordinal(first.0 + n)))
+        let mut documents: Vec<(&Place, f32)> =
+            self.scores.iter().map(|(p, s)| (p, s.share)).collect();
+        documents.sort_by(|(p, a), (q, b)| b.total_cmp(a).then(p.cmp(q)));
+        documents.truncate(PROPOSED);
+        let chunks = |(&(first, count), _): (&Place, f32)| {
+            (0..count as u64).map(move |n| Ordinal(first.0 + n))
+        };
+        documents.into_iter().flat_map(chunks)
     }
 }
 
@@ -290,13 +432,23 @@ mod tests {
     fn every_chunk_of_a_document_has_its_score_and_others_have_none() {
         let place = |row, count| (Ordinal::new(1, row), count);
         let documents = [place(3, 4), place(10, 2), place(20, 1)];
-        let scores = HashMap::from([(documents[0], 0.5), (documents[1], 0.25)]);
-        let near = Near::new(scores, &documents);
-        let scores = [2, 3, 6, 7, 10, 11, 12, 20].map(|row| near.score(Ordinal::new(1, row)));
-        let (a, b, none, other) = (Some(0.5), Some(0.25), None, Some(0.0));
+        let likeness = |nearest, words| Likeness {
+            nearest,
+            words,
+            share: 0.0,
+        };
+        let scores = [
+            (documents[0], likeness(0.5, 0.2)),
+            (documents[1], likeness(0.25, 0.1)),
+        ];
+        let near = Near::new(HashMap::from(scores), &documents);
+        let share = |row| near.score(Ordinal::new(1, row)).map(|score| score.share);
+        let scores = [2, 3, 6, 7, 10, 11, 12, 20].map(share);
+        let (a, b, none, other) = (Some(1.0), Some(0.5), None, Some(0.0));
         assert_eq!(scores, [none, a, a, none, b, b, none, other]);
         assert_eq!(near.score(Ordinal::new(2, 3)), None);
-        assert_eq!((near.best(), near.chunks().count()), (0.5, 6));
+        assert_eq!(near.chunks().count(), 6);
+        assert_eq!(near.chunks().next(), Some(Ordinal::new(1, 3)));
     }
 
     #[test]
