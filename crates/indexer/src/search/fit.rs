@@ -23,34 +23,67 @@ struct Part {
     words: f32,
 }
 
-/// For every query. A sum of the parts above 0 is a strong match.
-const ANY: Part = Part {
-    constant: -6.53,
-    coverage: 1.07,
-    bm25: 3.85,
-    cosine: 4.47,
-    question: 0.32,
-    words: 13.25,
+/// The parts for every query, those times the share of Chinese, Japanese or Korean, and those times the logarithm of the length relative to
+/// [`SHORT`]: a long query shares a smaller part of its terms with any chunk. A sum above 0 is a strong match.
+struct Model {
+    any: Part,
+    cjk: Part,
+    longer: Part,
+}
+
+const WITH_QUESTIONS: Model = Model {
+    any: Part {
+        constant: -6.53,
+        coverage: 1.07,
+        bm25: 3.85,
+        cosine: 4.47,
+        question: 0.32,
+        words: 13.25,
+    },
+    cjk: Part {
+        constant: 0.0,
+        coverage: -1.28,
+        bm25: -1.77,
+        cosine: 1.11,
+        question: -2.87,
+        words: 2.25,
+    },
+    longer: Part {
+        constant: -0.67,
+        coverage: 0.01,
+        bm25: 3.07,
+        cosine: -1.33,
+        question: 6.62,
+        words: 7.86,
+    },
 };
 
-/// Times the share of Chinese, Japanese or Korean.
-const CJK: Part = Part {
-    constant: 0.0,
-    coverage: -1.28,
-    bm25: -1.77,
-    cosine: 1.11,
-    question: -2.87,
-    words: 2.25,
-};
-
-/// Times the logarithm of the length relative to [`SHORT`]: a long query shares a smaller part of its terms with any chunk.
-const LONGER: Part = Part {
-    constant: -0.67,
-    coverage: 0.01,
-    bm25: 3.07,
-    cosine: -1.33,
-    question: 6.62,
-    words: 7.86,
+/// For a document that lists no questions.
+const WITHOUT_QUESTIONS: Model = Model {
+    any: Part {
+        constant: -3.92,
+        coverage: -0.51,
+        bm25: 9.47,
+        cosine: 4.19,
+        question: 0.0,
+        words: 0.0,
+    },
+    cjk: Part {
+        constant: 0.45,
+        coverage: -4.26,
+        bm25: 6.41,
+        cosine: 3.43,
+        question: 0.0,
+        words: 0.0,
+    },
+    longer: Part {
+        constant: -0.33,
+        coverage: -2.05,
+        bm25: 15.43,
+        cosine: -1.57,
+        question: 0.0,
+        words: 0.0,
+    },
 };
 
 impl Part {
@@ -60,10 +93,13 @@ impl Part {
     }
 }
 
-/// `cjk` is a share, `terms` the number of terms in the query.
-fn logit(evidence: Evidence, cjk: f32, terms: usize) -> f32 {
-    let length = (terms as f32).clamp(SHORT, LONG) / SHORT;
-    ANY.of(evidence) + cjk * CJK.of(evidence) + length.ln() * LONGER.of(evidence)
+impl Model {
+    /// `cjk` is a share, `terms` the number of terms in the query.
+    fn logit(&self, evidence: Evidence, cjk: f32, terms: usize) -> f32 {
+        let length = (terms as f32).clamp(SHORT, LONG) / SHORT;
+        let by_script = cjk * self.cjk.of(evidence);
+        self.any.of(evidence) + by_script + length.ln() * self.longer.of(evidence)
+    }
 }
 
 pub(crate) struct Fit {
@@ -119,9 +155,13 @@ impl Fit {
     }
 
     /// A chunk whose document covers a cause that is asked for fits by its author's word.
-    pub(crate) fn of(&self, chunk: &Chunk, evidence: Evidence) -> Match {
+    pub(crate) fn of(&self, chunk: &Chunk, has_questions: bool, evidence: Evidence) -> Match {
+        let model = match has_questions {
+            true => WITH_QUESTIONS,
+            false => WITHOUT_QUESTIONS,
+        };
         let is_named = chunk.causes.iter().any(|cause| self.causes.contains(cause));
-        match is_named || logit(evidence, self.cjk, self.terms.len()) >= 0.0 {
+        match is_named || model.logit(evidence, self.cjk, self.terms.len()) >= 0.0 {
             true => Match::Strong,
             false => Match::Weak,
         }
@@ -143,12 +183,21 @@ mod tests {
 
     #[test]
     fn what_is_little_for_a_short_query_is_enough_for_a_long_one() {
+        let (page, none) = (WITH_QUESTIONS, Evidence::default());
+        let bare = Evidence {
+            question: 0.0,
+            question_words: 0.0,
+            ..PART
+        };
         for cjk in [0.0, 1.0] {
-            assert!(logit(PART, cjk, 40) > logit(PART, cjk, 12));
-            assert_eq!(logit(PART, cjk, 3), logit(PART, cjk, 10));
-            assert_eq!(logit(PART, cjk, 100), logit(PART, cjk, 1_000));
+            assert!(page.logit(PART, cjk, 40) > page.logit(PART, cjk, 12));
+            assert_eq!(page.logit(PART, cjk, 3), page.logit(PART, cjk, 10));
+            assert_eq!(page.logit(PART, cjk, 100), page.logit(PART, cjk, 1_000));
+            assert!(WITHOUT_QUESTIONS.logit(bare, cjk, 40) > page.logit(bare, cjk, 40));
         }
-        assert!(logit(PART, 0.0, 40) > 0.0);
-        assert!(logit(Evidence::default(), 1.0, 40) < 0.0);
+        assert!(page.logit(PART, 0.0, 40) > 0.0);
+        assert!(WITHOUT_QUESTIONS.logit(bare, 0.0, 40) > 0.0);
+        assert!(page.logit(none, 1.0, 40) < 0.0);
+        assert!(WITHOUT_QUESTIONS.logit(none, 1.0, 40) < 0.0);
     }
 }

@@ -410,7 +410,7 @@ impl Index {
         } = scored.candidate;
         let chunk = self.read_chunk(scored.candidate.ordinal)?;
         Ok(Hit {
-            fit: fit.of(&chunk, evidence),
+            fit: fit.of(&chunk, question.is_some(), evidence),
             evidence,
             chunk: Arc::new(chunk),
             rank,

@@ -25,33 +25,34 @@ fn old() -> World {
     world
 }
 
-/// Hits and scores as version 0.1 gave them.
+/// Hits as version 0.1 gave them, except that two of the second query, .003 apart, have changed places since the embedder has four bits to a
+/// number; scores differ by up to .012 for the same reason.
 const ANSWERS: [(&str, &[(&str, f32)]); 3] = [
     (
         "why does one vertex read most rows",
         &[
-            ("experience/skew.md#symptom", 1.03),
-            ("files.toml#profile", 0.482_681),
-            ("cases/late-orders.md#top", 0.279_056),
-            ("experience/skew.md#fix", 0.074_204),
-            ("experience/skew.md#hint", 0.034_514),
+            ("experience/skew.md#symptom", 1.030000),
+            ("files.toml#profile", 0.480884),
+            ("cases/late-orders.md#top", 0.277185),
+            ("experience/skew.md#fix", 0.086324),
+            ("experience/skew.md#hint", 0.044800),
         ],
     ),
     (
         "热点键 join",
         &[
-            ("experience/skew.md#symptom", 0.994_860),
-            ("experience/skew.md#fix", 0.991_984),
-            ("experience/skew.md#hint", 0.934_371),
-            ("files.toml#profile", 0.578_662),
-            ("cases/late-orders.md#top", 0.361_028),
+            ("experience/skew.md#fix", 0.991984),
+            ("experience/skew.md#symptom", 0.991532),
+            ("experience/skew.md#hint", 0.934664),
+            ("files.toml#profile", 0.573216),
+            ("cases/late-orders.md#top", 0.361357),
         ],
     ),
     (
         "垃圾回收时间太长",
         &[
-            ("experience/gc-zh.md#症状", 1.03),
-            ("experience/gc-zh.md#修复", 0.689_851),
+            ("experience/gc-zh.md#症状", 1.030000),
+            ("experience/gc-zh.md#修复", 0.689851),
         ],
     ),
 ];
