@@ -31,28 +31,28 @@ const ANSWERS: [(&str, &[(&str, f32)]); 3] = [
     (
         "why does one vertex read most rows",
         &[
-            ("experience/skew.md#symptom", 1.030000),
-            ("files.toml#profile", 0.480884),
-            ("cases/late-orders.md#top", 0.277185),
-            ("experience/skew.md#fix", 0.086324),
-            ("experience/skew.md#hint", 0.044800),
+            ("experience/skew.md#symptom", 1.03),
+            ("files.toml#profile", 0.480_884),
+            ("cases/late-orders.md#top", 0.277_185),
+            ("experience/skew.md#fix", 0.086_324),
+            ("experience/skew.md#hint", 0.0448),
         ],
     ),
     (
         "热点键 join",
         &[
-            ("experience/skew.md#fix", 0.991984),
-            ("experience/skew.md#symptom", 0.991532),
-            ("experience/skew.md#hint", 0.934664),
-            ("files.toml#profile", 0.573216),
-            ("cases/late-orders.md#top", 0.361357),
+            ("experience/skew.md#fix", 0.991_984),
+            ("experience/skew.md#symptom", 0.991_532),
+            ("experience/skew.md#hint", 0.934_664),
+            ("files.toml#profile", 0.573_216),
+            ("cases/late-orders.md#top", 0.361_357),
         ],
     ),
     (
         "垃圾回收时间太长",
         &[
-            ("experience/gc-zh.md#症状", 1.030000),
-            ("experience/gc-zh.md#修复", 0.689851),
+            ("experience/gc-zh.md#症状", 1.03),
+            ("experience/gc-zh.md#修复", 0.689_851),
         ],
     ),
 ];
