@@ -77,7 +77,7 @@ fn explain_shows_rank_and_score_of_each_branch_and_what_was_added() {
         "bm25 #",
         "vector #",
         "fused 1.",
-        "question 0.",
+        "question 1.000",
         "boost +0.",
         "prior +0.000",
     ];
