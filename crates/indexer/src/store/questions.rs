@@ -42,6 +42,7 @@ pub(crate) type Place = (Ordinal, usize);
 struct Fields {
     document: Field,
     features: Field,
+    numbers: [Field; 4],
 }
 
 /// Numbers of an entry.
@@ -49,22 +50,25 @@ const FIRST: &str = "first";
 const COUNT: &str = "count";
 const FEATURES: &str = "number";
 const SPARK: &str = "spark";
+const NUMBERS: [&str; 4] = [FIRST, COUNT, FEATURES, SPARK];
 
 impl Fields {
     fn schema() -> Schema {
         let mut schema = Schema::builder();
         schema.add_text_field("document", STRING);
         schema.add_text_field("features", lexical::terms_option());
-        for number in [FIRST, COUNT, FEATURES, SPARK] {
+        for number in NUMBERS {
             schema.add_u64_field(number, FAST);
         }
         schema.build()
     }
 
     fn find(schema: &Schema) -> tantivy::Result<Fields> {
+        let [first, count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
         Ok(Fields {
             document: schema.get_field("document")?,
             features: schema.get_field("features")?,
+            numbers: [first?, count?, features?, spark?],
         })
     }
 }
@@ -106,17 +110,13 @@ impl QuestionsWriter {
         (first, count): Place,
         features: &[String],
     ) -> tantivy::Result<()> {
-        let schema = self.writer.index().schema();
         let mut entry = TantivyDocument::new();
         entry.add_text(self.fields.document, document);
         entry.add_text(self.fields.features, features.join(" "));
-        for (name, number) in [
-            (FIRST, first.0),
-            (COUNT, count as u64),
-            (FEATURES, features.len() as u64),
-            (SPARK, u64::from(engine == Engine::Spark)),
-        ] {
-            entry.add_u64(schema.get_field(name)?, number);
+        let is_spark = u64::from(engine == Engine::Spark);
+        let numbers = [first.0, count as u64, features.len() as u64, is_spark];
+        for (field, number) in self.fields.numbers.into_iter().zip(numbers) {
+            entry.add_u64(field, number);
         }
         self.writer.add_document(entry)?;
         Ok(())
@@ -281,40 +281,36 @@ impl Entries {
     }
 
     fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
-        let segments = searcher.segment_readers();
-        let columns = segments.iter().map(Columns::open);
-        let columns = columns.collect::<tantivy::Result<Vec<_>>>()?;
-        let mut engines: HashMap<Place, bool> = HashMap::new();
-        for (segment, columns) in segments.iter().zip(&columns) {
+        // By segment, what each entry says of itself; `None` once it is deleted.
+        let mut read: Vec<Vec<Option<(Place, f32, bool)>>> = Vec::new();
+        for segment in searcher.segment_readers() {
+            let columns = Columns::open(segment)?;
+            let mut entries = vec![None; segment.max_doc() as usize];
             for entry in segment.doc_ids_alive() {
-                engines.insert(
-                    columns.place(entry)?,
-                    columns.number(&columns.spark, entry)? > 0,
-                );
-            }
-        }
-        let mut documents: Vec<Place> = engines.keys().copied().collect();
-        documents.sort_unstable();
-        let positions: HashMap<Place, u32> = documents.iter().copied().zip(0..).collect();
-        let mut of = Vec::new();
-        let (mut all, mut spark) = (0.0, 0.0);
-        for (segment, columns) in segments.iter().zip(&columns) {
-            let mut entries = vec![(0, 0.0); segment.max_doc() as usize];
-            for entry in segment.doc_ids_alive() {
-                let place = columns.place(entry)?;
                 let share = 1.0 / columns.number(&columns.features, entry)?.max(1) as f32;
-                entries[entry as usize] = (positions[&place], share);
-                all += 1.0;
-                spark += f32::from(u8::from(engines[&place]));
+                let is_spark = columns.number(&columns.spark, entry)? > 0;
+                entries[entry as usize] = Some((columns.place(entry)?, share, is_spark));
             }
-            of.push(entries);
+            read.push(entries);
         }
+        let alive = || read.iter().flatten().flatten();
+        let mut documents: Vec<(Place, bool)> =
+            alive().map(|&(place, _, spark)| (place, spark)).collect();
+        documents.sort_unstable();
+        documents.dedup();
+        let position = |place: Place| documents.partition_point(|(other, _)| *other < place) as u32;
+        let of = |entry: &Option<(Place, f32, bool)>| {
+            entry.map_or((0, 0.0), |(place, share, _)| (position(place), share))
+        };
         Ok(Entries {
-            is_spark: documents.iter().map(|place| engines[place]).collect(),
-            documents,
-            of,
-            all,
-            spark,
+            of: read
+                .iter()
+                .map(|entries| entries.iter().map(of).collect())
+                .collect(),
+            all: alive().count() as f32,
+            spark: alive().filter(|(_, _, spark)| *spark).count() as f32,
+            is_spark: documents.iter().map(|(_, spark)| *spark).collect(),
+            documents: documents.iter().map(|(place, _)| *place).collect(),
         })
     }
 }
