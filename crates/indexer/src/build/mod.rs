@@ -111,7 +111,8 @@ pub(crate) fn update_with(
     let writer = Writer::lock(index)?;
     let embedder = load(&settings.embedder)?;
     let current = current(index, settings.rebuild, &*embedder)?;
-    let mut hashes = listing.hashes()?;
+    let known = current.as_ref().map(|(_, documents)| documents);
+    let mut hashes = listing.hashes(known)?;
     let everything = settings.rebuild != Rebuild::Changed;
     let compared = current
         .as_ref()
@@ -144,6 +145,7 @@ pub(crate) fn update_with(
         sources: &listing.sources,
         cutter,
         hashes: &hashes,
+        states: listing.settled_states(),
         plan,
         current: current.as_ref().map(|(held, documents)| (held, documents)),
         embedder: &*embedder,

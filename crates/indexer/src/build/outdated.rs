@@ -25,7 +25,7 @@ pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
         return Ok(0);
     }
     let documents = generation::documents(&held.folder)?;
-    let hashes = listing.hashes()?;
+    let hashes = listing.hashes(Some(&documents))?;
     let changes = plan::changes(&listing.sources, &hashes, &documents);
     Ok(changes.added.len() + changes.changed.len() + changes.removed.len() + changes.moved.len())
 }

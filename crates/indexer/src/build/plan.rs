@@ -168,6 +168,7 @@ mod tests {
             seq,
             first: 0,
             count: 1,
+            state: None,
         }
     }
 

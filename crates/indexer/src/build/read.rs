@@ -1,6 +1,6 @@
 //! Lists and reads the documents of a knowledge folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use crate::document::Source;
 use crate::error::BuildError;
 use crate::parallel;
 use crate::store::files::read_error;
+use crate::store::manifest::Documents;
+use crate::store::stamp::State;
 
 /// A playbook has a few kilobytes; anything this large is there by mistake.
 const MAX_BYTES: u64 = 16 << 20;
@@ -25,7 +27,15 @@ pub(crate) struct Listing {
     /// Without text until [`Listing::load`], unless they came from memory.
     pub(crate) sources: Vec<Source>,
     /// Empty if the documents came from memory.
-    places: Vec<PathBuf>,
+    places: Vec<Place>,
+    /// Not later than any state was read.
+    listed: SystemTime,
+}
+
+/// Where a document is.
+struct Place {
+    path: PathBuf,
+    state: Option<State>,
 }
 
 impl From<Vec<Source>> for Listing {
@@ -33,6 +43,7 @@ impl From<Vec<Source>> for Listing {
         Listing {
             sources,
             places: Vec::new(),
+            listed: SystemTime::now(),
         }
     }
 }
@@ -40,31 +51,43 @@ impl From<Vec<Source>> for Listing {
 impl Listing {
     /// Every document below `knowledge`. Hidden files and folders, links, `README.md` and judgements are left out.
     pub(crate) fn of(knowledge: &Path) -> Result<Listing, BuildError> {
+        let listed = SystemTime::now();
         let mut found = Vec::new();
         walk(knowledge, "", 0, &mut found)?;
         if found.is_empty() {
             let path = knowledge.to_owned();
             return Err(BuildError::NoDocuments { path });
         }
-        found.sort();
-        let (paths, places): (Vec<String>, Vec<PathBuf>) = found.into_iter().unzip();
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let (paths, places): (Vec<String>, Vec<Place>) = found.into_iter().unzip();
         let unread = |path: &String| Source::new(path, String::new());
         Ok(Listing {
             sources: paths.iter().map(unread).collect(),
             places,
+            listed,
         })
     }
 
     /// Whether a document, or a folder with documents, was modified after `written`.
     pub(crate) fn touched_since(&self, knowledge: &Path, written: SystemTime) -> bool {
         let mut folders: BTreeSet<&Path> = BTreeSet::from([knowledge]);
-        folders.extend(self.places.iter().filter_map(|place| place.parent()));
-        let places = self.places.iter().map(PathBuf::as_path);
-        let is_newer = |place: &Path| {
-            let modified = fs::metadata(place).and_then(|about| about.modified());
-            modified.is_ok_and(|at| at > written)
-        };
-        folders.into_iter().chain(places).any(is_newer)
+        folders.extend(self.places.iter().filter_map(|place| place.path.parent()));
+        let folder = |folder: &Path| State::of(&fs::metadata(folder).ok()?);
+        let states = self.places.iter().map(|place| place.state);
+        let mut all = folders.into_iter().map(folder).chain(states);
+        all.any(|state| state.is_none_or(|state| state.is_written_after(written)))
+    }
+
+    /// The states by which later updates see that documents are unchanged, where they do.
+    pub(crate) fn settled_states(&self) -> HashMap<&str, State> {
+        let paths = self.sources.iter().map(|source| source.path.as_str());
+        let states = self.places.iter().map(|place| place.state);
+        let known = paths
+            .zip(states)
+            .filter_map(|(path, state)| Some((path, state?)));
+        known
+            .filter(|(_, state)| state.is_settled(self.listed))
+            .collect()
     }
 
     /// Without the documents at these positions, which are sorted.
@@ -77,20 +100,29 @@ impl Listing {
         }
     }
 
-    pub(crate) fn hashes(&self) -> Result<Vec<String>, BuildError> {
+    /// The hashes of all documents. Those in the same state as when they were `known` are not read.
+    pub(crate) fn hashes(&self, known: Option<&Documents>) -> Result<Vec<String>, BuildError> {
         if self.places.is_empty() {
             let hash = |source: &Source| hash(source.text.as_bytes());
             return Ok(parallel::map(&self.sources, MANY, hash));
         }
-        let parts: Vec<&[PathBuf]> = self.places.chunks(MANY).collect();
-        let part = |places: &&[PathBuf]| -> Result<Vec<String>, BuildError> {
+        let known = |source: &Source, place: &Place| {
+            let entry = known?.get(&source.path)?;
+            (entry.state.is_some() && entry.state == place.state).then(|| entry.hash.clone())
+        };
+        let all: Vec<(&Source, &Place)> = self.sources.iter().zip(&self.places).collect();
+        let parts: Vec<_> = all.chunks(MANY).collect();
+        let part = |documents: &&[(&Source, &Place)]| -> Result<Vec<String>, BuildError> {
             // One buffer for all files: allocating thousands costs more than reading them.
             let mut bytes = Vec::new();
-            let mut hashed = |place: &PathBuf| {
-                read_bytes(place, &mut bytes).map_err(read_error(place))?;
+            let mut hashed = |&(source, place): &(&Source, &Place)| {
+                if let Some(hash) = known(source, place) {
+                    return Ok(hash);
+                }
+                read_bytes(&place.path, &mut bytes).map_err(read_error(&place.path))?;
                 Ok(hash(&bytes))
             };
-            places.iter().map(&mut hashed).collect()
+            documents.iter().map(&mut hashed).collect()
         };
         let parts = parallel::map(&parts, 2, part).into_iter();
         let parts = parts.collect::<Result<Vec<_>, BuildError>>()?;
@@ -107,7 +139,7 @@ impl Listing {
             return Ok(());
         }
         let read = |&at: &usize| -> Result<(usize, String, Source), BuildError> {
-            let (place, mut bytes) = (&self.places[at], Vec::new());
+            let (place, mut bytes) = (&self.places[at].path, Vec::new());
             read_bytes(place, &mut bytes).map_err(read_error(place))?;
             let hash = hash(&bytes);
             // A stray byte in another encoding spoils a word, not the document.
@@ -137,12 +169,12 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Adds the documents below `folder` as relative and actual path.
+/// Adds the documents below `folder`: relative path and place.
 fn walk(
     folder: &Path,
     prefix: &str,
     depth: usize,
-    out: &mut Vec<(String, PathBuf)>,
+    out: &mut Vec<(String, Place)>,
 ) -> Result<(), BuildError> {
     let entries = fs::read_dir(folder).map_err(read_error(folder))?;
     for entry in entries {
@@ -159,7 +191,10 @@ fn walk(
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&entry.path(), &relative, depth + 1, out)?;
         } else if kind.is_file() && is_document(&relative) {
-            out.push((relative, entry.path()));
+            // Asked of the entry, the system need not look up the whole path.
+            let state = entry.metadata().ok().and_then(|about| State::of(&about));
+            let path = entry.path();
+            out.push((relative, Place { path, state }));
         }
     }
     Ok(())

@@ -27,6 +27,7 @@ use crate::store::manifest::{
     QUESTIONS, Segment,
 };
 use crate::store::questions::{Questions, QuestionsWriter};
+use crate::store::stamp::{self, State};
 use crate::store::vectors::{TextHash, Vectors};
 use crate::store::{FORMAT, chunks, vectors};
 use crate::{analyze, chunk};
@@ -40,6 +41,7 @@ pub(crate) struct Job<'a> {
     pub(crate) sources: &'a [Source],
     pub(crate) cutter: super::Cutter<'a>,
     pub(crate) hashes: &'a [String],
+    pub(crate) states: HashMap<&'a str, State>,
     pub(crate) plan: Plan,
     pub(crate) current: Option<(&'a Held, &'a Documents)>,
     pub(crate) embedder: &'a dyn Embedder,
@@ -284,6 +286,7 @@ impl Output<'_> {
             }
             out.push(segment);
         }
+        stamp::inherit(&held.folder, self.folder);
         Ok(out)
     }
 
@@ -374,9 +377,13 @@ impl Output<'_> {
                 seq: self.seq,
                 first,
                 count: cut.chunks.len(),
+                state: None,
             };
             first += entry.count;
             documents.insert(cut.source.path.clone(), entry);
+        }
+        for (path, entry) in &mut documents {
+            entry.state = self.job.states.get(path.as_str()).copied();
         }
         documents
     }

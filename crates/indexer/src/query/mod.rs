@@ -5,6 +5,7 @@
 //! more vectors for short queries were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
 
 mod counters;
+mod homophones;
 mod spelling;
 mod weight;
 
@@ -70,15 +71,16 @@ impl Pattern {
 
 /// The vocabulary of the index; a store that cannot be read has none, which the search itself reports.
 pub(crate) trait Vocabulary {
-    fn contains(&self, term: &str) -> bool;
+    /// How many chunks have `term`.
+    fn chunks(&self, term: &str) -> u64;
 
     /// Terms that start with `first`, each with its number of chunks.
     fn starting_with(&self, first: char) -> BTreeMap<String, u64>;
 }
 
 impl Vocabulary for Lexical {
-    fn contains(&self, term: &str) -> bool {
-        self.frequency(term).is_ok_and(|chunks| chunks > 0)
+    fn chunks(&self, term: &str) -> u64 {
+        self.frequency(term).unwrap_or_default()
     }
 
     fn starting_with(&self, first: char) -> BTreeMap<String, u64> {
@@ -108,6 +110,7 @@ pub(crate) fn read(
     let mut text = text.to_owned();
     if !without.contains(&Part::Spelling) {
         text = spelling::correct(&text, vocabulary, &mut remarks);
+        text = homophones::correct(&text, vocabulary, &mut remarks);
     }
     if !without.contains(&Part::Counters)
         && let Some(pattern) = counters::read(&text)

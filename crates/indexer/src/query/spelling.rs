@@ -48,7 +48,7 @@ fn corrected(word: &str, vocabulary: &dyn Vocabulary) -> Option<String> {
     }
     let lower = word.to_lowercase();
     let [stem] = analyze::terms(&lower).try_into().ok()?;
-    if vocabulary.contains(&stem) {
+    if vocabulary.chunks(&stem) > 0 {
         return None;
     }
     let near = |(term, chunks): (String, u64)| {

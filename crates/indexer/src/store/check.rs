@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::files;
 use super::manifest::{BM25, DOCUMENTS, FileSum, GLOSSARY, Manifest, Segment, meta};
-use super::stamp::{self, State};
+use super::stamp::{self, Note, State};
 use crate::error::{OpenError, damaged};
 
 /// Size of a generation up to which its checksums are compared too, which takes some ten milliseconds. In a larger one only the sizes
@@ -54,30 +54,39 @@ fn is_consistent(segment: &Segment) -> bool {
 pub(crate) fn check_files(folder: &Path, manifest: &Manifest) -> Result<(), OpenError> {
     let states = check_states(folder, manifest)?;
     let sizes = manifest.files.values().map(|sum| sum.bytes);
-    let is_small = sizes.fold(0, u64::saturating_add) <= HASHED;
-    if !is_small || stamp::is_valid(folder, &states) {
+    if sizes.fold(0, u64::saturating_add) > HASHED {
         return Ok(());
     }
-    let files: Vec<_> = manifest.files.iter().collect();
-    files.into_par_iter().try_for_each(|(name, sum)| {
+    let noted = stamp::noted(folder);
+    let is_noted = |name: &String| {
+        let state = states.get(name);
+        state.is_some() && state == noted.get(name)
+    };
+    let files = manifest.files.iter();
+    let unknown: Vec<_> = files.filter(|(name, _)| !is_noted(name)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    unknown.into_par_iter().try_for_each(|(name, sum)| {
         let path = folder.join(name);
         check_content(&path, sum).map_err(|reason| damaged(&path, reason))
     })?;
-    stamp::write(folder, &states);
+    stamp::write(folder, states);
     Ok(())
 }
 
-/// The state of each file, if they have the names and sizes of the manifest.
-fn check_states(folder: &Path, manifest: &Manifest) -> Result<Vec<State>, OpenError> {
-    let files = manifest.files.iter();
-    let states = files.map(|(name, sum)| {
+/// The states of the files, if they have the names and sizes of the manifest.
+fn check_states(folder: &Path, manifest: &Manifest) -> Result<Note, OpenError> {
+    let mut states = Note::new();
+    for (name, sum) in &manifest.files {
         let path = folder.join(name);
-        check_state(&path, name, sum).map_err(|reason| damaged(&path, reason))
-    });
-    states.collect()
+        let state = check_state(&path, name, sum).map_err(|reason| damaged(&path, reason))?;
+        states.extend(state.map(|state| (name.clone(), state)));
+    }
+    Ok(states)
 }
 
-fn check_state(path: &Path, name: &str, sum: &FileSum) -> Result<State, String> {
+fn check_state(path: &Path, name: &str, sum: &FileSum) -> Result<Option<State>, String> {
     let mut parts = Path::new(name).components();
     if !parts.all(|part| matches!(part, Component::Normal(_))) {
         return Err("its name leaves the folder".to_owned());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
+use super::stamp::State;
 use crate::error::Mismatch;
 use crate::{analyze, chunk};
 
@@ -86,6 +87,9 @@ pub(crate) struct DocumentEntry {
     pub(crate) seq: u32,
     pub(crate) first: usize,
     pub(crate) count: usize,
+    /// In which it had this hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<State>,
 }
 
 /// Address of a chunk in a generation: segment in the upper half, row in the lower.

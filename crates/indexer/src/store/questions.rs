@@ -5,14 +5,16 @@
 //! count like words: misspelt and related words share pieces.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tantivy::fastfield::Column;
 use tantivy::indexer::IndexWriter;
 use tantivy::schema::{FAST, Field, IndexRecordOption, STRING, Schema};
 use tantivy::{
-    DocId, DocSet, Index, Searcher, SegmentReader, TERMINATED, TantivyDocument, TantivyError, Term,
+    DocId, DocSet, Index, InvertedIndexReader, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, TantivyError, Term,
 };
 
 use super::directory::Folder;
@@ -168,6 +170,7 @@ impl Questions {
         allowed: Option<&[Ordinal]>,
     ) -> tantivy::Result<Asked<'_>> {
         let entries = self.entries()?;
+        let lists = self.lists()?;
         let count = entries.documents.len();
         let (mut words, mut shares) = (vec![0.0; count], vec![0.0; count]);
         let mut likeness: Vec<Vec<f32>> = entries.of.iter().map(|of| vec![0.0; of.len()]).collect();
@@ -175,16 +178,25 @@ impl Questions {
         for (position, (feature, weight)) in features.iter().enumerate() {
             shares.fill(0.0);
             let (mut all, mut having, mut spark) = (0.0, 0.0, 0.0);
-            let rarity = weight * self.rarity(feature)?;
+            let term = Term::from_field_text(self.fields.features, feature);
+            let found = lists.iter().map(|list| list.get_term_info(&term));
+            let found = found.collect::<io::Result<Vec<_>>>()?;
+            let frequency = found.iter().flatten().map(|info| u64::from(info.doc_freq));
+            let rarity = weight * lexical::idf(&self.searcher, frequency.sum());
             most += rarity;
-            self.each(feature, |segment, entry| {
-                let (document, share) = entries.of[segment][entry as usize];
-                likeness[segment][entry as usize] += rarity;
-                shares[document as usize] += share;
-                all += share;
-                having += 1.0;
-                spark += f32::from(u8::from(entries.is_spark[document as usize]));
-            })?;
+            for (segment, info) in found.iter().enumerate() {
+                let Some(info) = info else { continue };
+                let having_it =
+                    lists[segment].read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+                for entry in alive(having_it, self.searcher.segment_reader(segment as u32)) {
+                    let (document, share) = entries.of[segment][entry as usize];
+                    likeness[segment][entry as usize] += rarity;
+                    shares[document as usize] += share;
+                    all += share;
+                    having += 1.0;
+                    spark += f32::from(u8::from(entries.is_spark[document as usize]));
+                }
+            }
             for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
                 *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
             }
@@ -218,28 +230,11 @@ impl Questions {
         })
     }
 
-    /// How rare questions with the feature are.
-    fn rarity(&self, feature: &str) -> tantivy::Result<f32> {
-        let term = Term::from_field_text(self.fields.features, feature);
-        Ok(lexical::idf(&self.searcher, self.searcher.doc_freq(&term)?))
-    }
-
-    /// Calls `found` with segment and number of each question that has the feature.
-    fn each(&self, feature: &str, mut found: impl FnMut(usize, DocId)) -> tantivy::Result<()> {
-        let term = Term::from_field_text(self.fields.features, feature);
-        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
-            let index = segment.inverted_index(self.fields.features)?;
-            let Some(mut entries) = index.read_postings(&term, IndexRecordOption::Basic)? else {
-                continue;
-            };
-            while entries.doc() != TERMINATED {
-                if !segment.is_deleted(entries.doc()) {
-                    found(number, entries.doc());
-                }
-                entries.advance();
-            }
-        }
-        Ok(())
+    /// By segment, which questions have which features.
+    fn lists(&self) -> tantivy::Result<Vec<Arc<InvertedIndexReader>>> {
+        let segments = self.searcher.segment_readers().iter();
+        let lists = segments.map(|segment| segment.inverted_index(self.fields.features));
+        lists.collect()
     }
 
     /// The documents with questions, in order.
@@ -258,6 +253,16 @@ impl Questions {
         let read = Entries::read(&self.searcher)?;
         Ok(self.entries.get_or_init(|| read))
     }
+}
+
+/// The entries of a list that were not deleted.
+fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
+    let all = std::iter::from_fn(move || {
+        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
+        list.advance();
+        Some(entry)
+    });
+    all.filter(|&entry| !segment.is_deleted(entry))
 }
 
 impl Entries {

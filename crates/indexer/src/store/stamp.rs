@@ -1,74 +1,84 @@
-//! A note in a generation's folder that its files had the right checksums, so that they are not read again each time it is opened.
+//! What the system says of a file, so that a file that nobody has written since is not read again: to compare it with its checksum, or to see
+//! whether a document has changed.
 //!
-//! The note holds what the system says of each file, which every write changes, and is void if anything differs. It protects
-//! from accidents, not from somebody who may write to the folder and could replace the manifest, too.
+//! It protects from accidents, not from somebody who may write to the folder and could set the time back.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// Name of the note.
+/// Name of the note in a generation's folder that says in which state its files had the right checksums.
 pub(crate) const CHECKED: &str = "CHECKED";
 
-/// A file may be written twice within one tick of the file system's clock: nothing is noted of a file that changed less than this long ago.
+/// A file may be written twice within one tick of the file system's clock: a state less than this long after the last writing proves nothing.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// What the system says of a file: its size, when it was written and, on Unix, its inode and when that changed.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
-    bytes: u64,
-    written: Option<SystemTime>,
-    inode: Option<(u64, i64, i64)>,
-}
+/// The size of a file, the nanoseconds from 1970 to when it was last written, and on Unix its inode, else 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State(u64, u64, u64);
 
 impl State {
-    pub(crate) fn of(file: &Metadata) -> State {
+    /// `None` if the system does not say when it was written.
+    pub(crate) fn of(file: &Metadata) -> Option<State> {
         #[cfg(unix)]
-        let inode = {
-            use std::os::unix::fs::MetadataExt;
-            Some((file.ino(), file.ctime(), file.ctime_nsec()))
-        };
+        let inode = std::os::unix::fs::MetadataExt::ino(file);
         #[cfg(not(unix))]
-        let inode = None;
-        State {
-            bytes: file.len(),
-            written: file.modified().ok(),
-            inode,
-        }
+        let inode = 0;
+        let written = file.modified().ok()?;
+        Some(State(file.len(), since_1970(written)?, inode))
     }
 
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let is_before = |time: SystemTime| now.duration_since(time).is_ok_and(|age| age > SETTLED);
-        let changed = self.inode.and_then(|(_, seconds, _)| {
-            let since_1970 = Duration::from_secs(u64::try_from(seconds).ok()?);
-            SystemTime::UNIX_EPOCH.checked_add(since_1970)
-        });
-        self.written.is_some_and(is_before) && changed.is_none_or(is_before)
+    pub(crate) fn is_written_after(self, time: SystemTime) -> bool {
+        since_1970(time).is_none_or(|time| self.1 > time)
+    }
+
+    /// Whether any writing after `read`, when the state was read, shows.
+    pub(crate) fn is_settled(self, read: SystemTime) -> bool {
+        read.checked_sub(SETTLED)
+            .is_some_and(|then| !self.is_written_after(then))
     }
 }
 
-/// Whether the files are as they were when they were compared with their checksums.
-pub(crate) fn is_valid(folder: &Path, files: &[State]) -> bool {
-    let noted = super::files::read_regular(&folder.join(CHECKED)).ok();
-    let noted = noted.and_then(|bytes| serde_json::from_slice::<Vec<State>>(&bytes).ok());
-    noted.is_some_and(|noted| noted == files)
+fn since_1970(time: SystemTime) -> Option<u64> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
 }
 
-/// Notes that the files had the right checksums, if they have been at rest long enough and the folder can be written.
-pub(crate) fn write(folder: &Path, files: &[State]) {
+/// Files with the states in which they had the right checksums.
+pub(crate) type Note = BTreeMap<String, State>;
+
+/// What is noted of the files of a generation; nothing if the note cannot be read.
+pub(crate) fn noted(folder: &Path) -> Note {
+    let note = super::files::read_regular(&folder.join(CHECKED)).ok();
+    let note = note.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    note.unwrap_or_default()
+}
+
+/// Notes that the files in these states had the right checksums, if they have been at rest long enough and the folder can be written.
+pub(crate) fn write(folder: &Path, states: Note) {
     let now = SystemTime::now();
-    if !files.iter().all(|file| file.is_settled(now)) {
+    let settled = states
+        .into_iter()
+        .filter(|(_, state)| state.is_settled(now));
+    let settled: Note = settled.collect();
+    if settled.is_empty() {
         return;
     }
     // Not synced: a note that is cut off or lost costs one comparison.
     let beside = folder.join(format!("{CHECKED}.{}", std::process::id()));
-    let written = serde_json::to_vec(files).map(|bytes| fs::write(&beside, bytes));
+    let written = serde_json::to_vec(&settled).map(|bytes| fs::write(&beside, bytes));
     let is_written = matches!(written, Ok(Ok(())));
     if !is_written || fs::rename(&beside, folder.join(CHECKED)).is_err() {
         let _ = fs::remove_file(&beside);
     }
+}
+
+/// Takes over what was noted of the files that a new generation shares with an older one: a link changes no state.
+pub(crate) fn inherit(from: &Path, to: &Path) {
+    let _ = fs::hard_link(from.join(CHECKED), to.join(CHECKED));
 }
 
 #[cfg(test)]
@@ -85,29 +95,29 @@ mod tests {
             let file = fs::File::options().append(true).open(&path);
             let file = file.expect("opened");
             file.set_modified(written).expect("dated");
-            vec![State::of(&file.metadata().expect("its state"))]
+            State::of(&file.metadata().expect("its state")).expect("a time")
         };
+        let note = |state| Note::from([("seg".to_owned(), state)]);
+        assert!(noted(folder.path()).is_empty());
         let before = state("one", long_ago);
-        assert!(!is_valid(folder.path(), &before), "nothing is noted");
-        let noted = serde_json::to_vec(&before).expect("serialized");
-        fs::write(folder.path().join(CHECKED), noted).expect("noted");
-        assert!(is_valid(folder.path(), &before));
-        assert!(!is_valid(folder.path(), &state("two", SystemTime::now())));
+        write(folder.path(), note(before));
+        assert_eq!(noted(folder.path()), note(before));
+        assert_ne!(state("two", SystemTime::now()), before);
+        let later = tempfile::tempdir().expect("a folder");
+        inherit(folder.path(), later.path());
+        assert_eq!(noted(later.path()), note(before));
     }
 
     #[test]
     fn nothing_is_noted_of_a_file_that_was_just_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = |written| State {
-            bytes: 3,
-            written: Some(written),
-            inode: None,
-        };
+        let written = |time| State(3, since_1970(time).expect("after 1970"), 0);
         let now = SystemTime::now();
-        write(folder.path(), &[file(now - SETTLED / 2)]);
+        let (new, old) = (written(now - SETTLED / 2), written(now - 2 * SETTLED));
+        write(folder.path(), Note::from([("new".to_owned(), new)]));
         assert!(!folder.path().join(CHECKED).exists());
-        let old = [file(now - 2 * SETTLED)];
-        write(folder.path(), &old);
-        assert!(is_valid(folder.path(), &old));
+        let both = [("new".to_owned(), new), ("old".to_owned(), old)];
+        write(folder.path(), Note::from(both));
+        assert_eq!(noted(folder.path()), Note::from([("old".to_owned(), old)]));
     }
 }

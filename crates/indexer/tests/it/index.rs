@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use indexer::build::{update, update_from};
 use indexer::{
@@ -414,6 +415,33 @@ fn an_index_older_than_its_documents_is_noticed() {
     assert_eq!(outdated(), 3);
     world.update();
     assert_eq!(outdated(), 0);
+}
+
+#[test]
+fn a_document_is_read_again_unless_its_time_says_that_nobody_wrote_it() {
+    let world = World::new();
+    world.write("a.md", "# Other\n\nnothing\n");
+    let path = world.knowledge().join("b.md");
+    let write = |word: &str, written: SystemTime| {
+        world.write("b.md", &format!("# Page\n\n{word}\n"));
+        let file = fs::File::options().append(true).open(&path);
+        file.and_then(|file| file.set_modified(written))
+            .expect("dated");
+    };
+    let changed = || world.update().changed.len();
+    // Within one tick of the clock, time and size may stay the same.
+    let now = SystemTime::now();
+    write("skew", now);
+    world.update();
+    write("join", now);
+    assert_eq!(changed(), 1);
+    let long_ago = now - Duration::from_hours(1);
+    write("sort", long_ago);
+    assert_eq!(changed(), 1);
+    write("scan", long_ago);
+    assert_eq!(changed(), 0, "it was not read");
+    write("scan", now);
+    assert_eq!(changed(), 1);
 }
 
 #[test]

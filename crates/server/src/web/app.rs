@@ -33,6 +33,9 @@ const MAX_QUESTIONS: usize = 4;
 /// Bytes of pages that are kept.
 const MAX_KEPT: usize = 64 << 20;
 
+/// What makes a page.
+type Work = dyn FnOnce(&Arc<App>, &Visitor) -> Result<Response> + Send;
+
 pub(super) struct App {
     pub(super) session: Arc<Session>,
     pub(super) roots: Roots,
@@ -173,11 +176,16 @@ impl App {
     }
 
     /// Does the work for a page away from the threads that serve connections.
-    pub(super) async fn answer(
+    pub(super) fn answer(
         self: Arc<Self>,
         visitor: Visitor,
         work: impl FnOnce(&Arc<App>, &Visitor) -> Result<Response> + Send + 'static,
-    ) -> Response {
+    ) -> impl Future<Output = Response> + Send {
+        // One task for all pages: compiled for each, they would be half of this crate's machine code.
+        self.answer_by(visitor, Box::new(work))
+    }
+
+    async fn answer_by(self: Arc<Self>, visitor: Visitor, work: Box<Work>) -> Response {
         let Ok(place) = self.pages.take().await else {
             return self.refuse(&visitor, StatusCode::SERVICE_UNAVAILABLE);
         };
