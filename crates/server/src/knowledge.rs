@@ -42,7 +42,7 @@ pub struct Knowledge {
 }
 
 /// An index open for searching.
-pub(crate) struct OpenIndex {
+pub struct OpenIndex {
     session: indexer::Session,
     /// Holds an index that could not be written to its own folder. Dropped after the session.
     _scratch: Option<TempDir>,
@@ -50,8 +50,11 @@ pub(crate) struct OpenIndex {
 
 impl OpenIndex {
     /// The newest generation.
-    pub(crate) fn current(&self) -> std::result::Result<Arc<indexer::Index>, OpenError> {
-        self.session.current()
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn current(&self) -> Result<Arc<indexer::Index>> {
+        Ok(self.session.current()?)
     }
 }
 
@@ -59,7 +62,10 @@ impl Knowledge {
     /// Opens the index, and builds it first if there is none. The index of the built-in documents follows the program's version. With
     /// `use_graphs`, large segments get a graph in the background; a single call doesn't live long enough to profit. Where the index
     /// can't be written, it is used as it is, or built for this session only.
-    pub(crate) fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<OpenIndex> {
+    ///
+    /// # Errors
+    /// If the index cannot be opened or built.
+    pub fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<OpenIndex> {
         let mut settings = self.settings.clone();
         if !use_graphs {
             settings.graph_from = usize::MAX;

@@ -155,7 +155,7 @@ impl Session {
                 none.insert(knowledge.open(*is_resident, self.monitor())?)
             }
         };
-        Ok(session.current()?)
+        session.current()
     }
 
     /// The text of a document of the knowledge base; `None` if it is not there any more.

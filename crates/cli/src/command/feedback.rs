@@ -48,8 +48,8 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
     let moved = if chunks.is_empty() {
         Vec::new()
     } else {
-        let runtime = session::runtime()?;
-        let index = session::open(config, terminal, &runtime)?.index()?;
+        let open = session::knowledge(config)?.open(false, terminal)?;
+        let index = open.current()?;
         preferences.moved(&*index).map_err(|e| {
             Error::new(ErrorKind::Input, e).hint(say!(
                 "`scopeagent index verify` 检查是否损坏",

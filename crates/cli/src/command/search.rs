@@ -17,11 +17,12 @@ use server::{Error, ErrorKind, Result};
 const LINES_SHOWN: usize = 4;
 
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    let runtime = session::runtime()?;
-    let index = session::open(config, terminal, &runtime)?.index()?;
-    // The documents are looked at while the index is searched.
     let knowledge = session::knowledge(config)?;
-    let changed = std::thread::spawn(move || knowledge.changed_documents());
+    // The documents are looked at while the index is opened and searched.
+    let documents = knowledge.clone();
+    let changed = std::thread::spawn(move || documents.changed_documents());
+    let open = knowledge.open(false, terminal)?;
+    let index = open.current()?;
     let mut query = Query::new(args.query.join(" "), usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
