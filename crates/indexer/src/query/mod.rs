@@ -26,6 +26,9 @@ const EXPANSION_WEIGHT: f32 = 0.4;
 /// Weight of a pair of words or a piece of one where queries are compared with questions.
 const FINER_WEIGHT: f32 = 0.5;
 
+/// Weight of a single Chinese character there: it says less than the pairs that it is part of.
+const CHARACTER_WEIGHT: f32 = 0.5;
+
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
@@ -135,7 +138,14 @@ impl Reading {
     pub(crate) fn features(&self) -> Vec<(String, f32)> {
         let finer = analyze::finer_features(&self.text);
         let finer = finer.into_iter().map(|feature| (feature, FINER_WEIGHT));
-        self.own.iter().cloned().chain(finer).collect()
+        let own = self.own.iter().map(|(term, weight)| {
+            let mut characters = term.chars();
+            let is_alone =
+                characters.next().is_some_and(analyze::is_cjk) && characters.next().is_none();
+            let factor = if is_alone { CHARACTER_WEIGHT } else { 1.0 };
+            (term.clone(), factor * weight)
+        });
+        own.chain(finer).collect()
     }
 }
 

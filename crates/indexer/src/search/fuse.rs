@@ -6,6 +6,10 @@ use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
 use crate::store::questions::{Likeness, Near};
 
+/// Weight of what the questions of a document have in common with the query, relative to its text. Of a third to three quarters, two thirds found most
+/// on the tuning judgments.
+const QUESTIONS: f32 = 2.0 / 3.0;
+
 /// A chunk that at least one branch proposed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
@@ -110,7 +114,7 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
     }
 }
 
-/// Questions weigh as much as the text, of .5 to 3 the best on the tuning judgments. A document without questions is not worse for it.
+/// Adds the questions to the text. A document without questions is not worse for it.
 fn add_questions(candidates: &mut [Candidate]) {
     if candidates.iter().all(|candidate| {
         candidate
@@ -121,7 +125,8 @@ fn add_questions(candidates: &mut [Candidate]) {
     }
     for candidate in candidates {
         let share = candidate.question.map(|question| question.share);
-        candidate.fused += share.unwrap_or(candidate.fused);
+        let share = share.unwrap_or(candidate.fused);
+        candidate.fused = 2.0 * (QUESTIONS * share + (1.0 - QUESTIONS) * candidate.fused);
     }
 }
 
@@ -194,7 +199,7 @@ mod tests {
         assert_eq!(order(&[(documents[0], likeness)]), [1, 2]);
         assert_eq!(
             order(&[(documents[1], likeness)]),
-            [2, 3, 1],
+            [3, 2, 1],
             "2 has no questions"
         );
     }

@@ -1,8 +1,8 @@
 //! The store of questions: an entry of a second tantivy index for each question that a document says it answers.
 //!
-//! A query is compared with a document in two ways. A word that its questions have more often than all questions do speaks for the document, as in a
-//! language model of those who need it; and so do the questions that have most in common with the query. Pairs of words and pieces of words
-//! count like words: misspelt and related words share pieces.
+//! A query is compared with a document in two ways. A word that its questions, or those of its translation, have more often than all questions do
+//! speaks for the document, as in a language model of those who need it; and so do the questions that have most in common with the query. Pairs of
+//! words and pieces of words count like words: misspelt and related words share pieces.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -20,7 +20,7 @@ use tantivy::{
 use super::directory::Folder;
 use super::lexical::{self, Weighted};
 use super::manifest::Ordinal;
-use crate::model::Engine;
+use crate::model::{Engine, subject};
 
 /// Questions' worth of words of all documents that those of one document are mixed with: so that a word in a single question does not
 /// decide. Chosen on the tuning judgments.
@@ -144,6 +144,9 @@ struct Entries {
     documents: Vec<Place>,
     /// Whether each is about Spark.
     is_spark: Vec<bool>,
+    /// Which subject each is about: a page and its translation answer the same questions, and share identifiers, code and messages.
+    subject: Vec<usize>,
+    subjects: usize,
     /// By segment of the store and number of the entry: position of its document, and the share of each of its features.
     of: Vec<Vec<(u32, f32)>>,
     /// Questions, and those of them about Spark.
@@ -171,8 +174,7 @@ impl Questions {
     ) -> tantivy::Result<Asked<'_>> {
         let entries = self.entries()?;
         let lists = self.lists()?;
-        let count = entries.documents.len();
-        let (mut words, mut shares) = (vec![0.0; count], vec![0.0; count]);
+        let (mut words, mut shares) = (vec![0.0; entries.subjects], vec![0.0; entries.subjects]);
         let mut likeness: Vec<Vec<f32>> = entries.of.iter().map(|of| vec![0.0; of.len()]).collect();
         let (mut most, mut leaning) = (0.0, 0.0);
         for (position, (feature, weight)) in features.iter().enumerate() {
@@ -191,7 +193,7 @@ impl Questions {
                 for entry in alive(having_it, self.searcher.segment_reader(segment as u32)) {
                     let (document, share) = entries.of[segment][entry as usize];
                     likeness[segment][entry as usize] += rarity;
-                    shares[document as usize] += share;
+                    shares[entries.subject[document as usize]] += share;
                     all += share;
                     having += 1.0;
                     spark += f32::from(u8::from(entries.is_spark[document as usize]));
@@ -210,9 +212,10 @@ impl Questions {
         // A question with the same features as the query has a likeness of 1.
         let same = most / (features.len().max(1) as f32).sqrt();
         let nearest = entries.nearest(&likeness);
-        let scores = nearest.iter().zip(&words).map(|(nearest, words)| Likeness {
+        let compared = nearest.iter().zip(&entries.subject);
+        let scores = compared.map(|(nearest, &subject)| Likeness {
             nearest: nearest / same,
-            words: words / most,
+            words: words[subject] / most,
             share: 0.0,
         });
         let places = entries.documents.iter().copied();
@@ -250,7 +253,7 @@ impl Questions {
         if let Some(known) = self.entries.get() {
             return Ok(known);
         }
-        let read = Entries::read(&self.searcher)?;
+        let read = Entries::read(&self.searcher, self.fields)?;
         Ok(self.entries.get_or_init(|| read))
     }
 }
@@ -285,39 +288,73 @@ impl Entries {
         best.into_iter().map(mean).collect()
     }
 
-    fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
-        // By segment, what each entry says of itself; `None` once it is deleted.
-        let mut read: Vec<Vec<Option<(Place, f32, bool)>>> = Vec::new();
-        for segment in searcher.segment_readers() {
+    fn read(searcher: &Searcher, fields: Fields) -> tantivy::Result<Entries> {
+        let segments = searcher.segment_readers();
+        // By segment, the share of each feature of each entry; deleted ones have none.
+        let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());
+        // Each document of each segment with its entries.
+        let mut lists: Vec<(Document, usize, Vec<DocId>)> = Vec::new();
+        for (number, segment) in segments.iter().enumerate() {
             let columns = Columns::open(segment)?;
-            let mut entries = vec![None; segment.max_doc() as usize];
-            for entry in segment.doc_ids_alive() {
-                let share = 1.0 / columns.number(&columns.features, entry)?.max(1) as f32;
-                let is_spark = columns.number(&columns.spark, entry)? > 0;
-                entries[entry as usize] = Some((columns.place(entry)?, share, is_spark));
+            let of_documents = segment.inverted_index(fields.document)?;
+            let mut paths = of_documents.terms().stream()?;
+            let mut share = vec![0.0; segment.max_doc() as usize];
+            while paths.advance() {
+                let list = of_documents
+                    .read_postings_from_terminfo(paths.value(), IndexRecordOption::Basic)?;
+                let entries: Vec<DocId> = alive(list, segment).collect();
+                let Some(&first) = entries.first() else {
+                    continue;
+                };
+                for &entry in &entries {
+                    let features = columns.number(&columns.features, entry)?;
+                    share[entry as usize] = 1.0 / features.max(1) as f32;
+                }
+                let path = String::from_utf8_lossy(paths.key());
+                lists.push((columns.document(&path, first)?, number, entries));
             }
-            read.push(entries);
+            shares.push(share);
         }
-        let alive = || read.iter().flatten().flatten();
-        let mut documents: Vec<(Place, bool)> =
-            alive().map(|&(place, _, spark)| (place, spark)).collect();
+        let all = |is_counted: fn(&Document) -> bool| -> f32 {
+            let lists = lists.iter().filter(|(document, ..)| is_counted(document));
+            lists.map(|(.., entries)| entries.len() as f32).sum()
+        };
+        let (all, spark) = (all(|_| true), all(|document| document.is_spark));
+        let mut documents: Vec<&Document> = lists.iter().map(|(document, ..)| document).collect();
         documents.sort_unstable();
         documents.dedup();
-        let position = |place: Place| documents.partition_point(|(other, _)| *other < place) as u32;
-        let of = |entry: &Option<(Place, f32, bool)>| {
-            entry.map_or((0, 0.0), |(place, share, _)| (position(place), share))
-        };
+        let mut subjects: Vec<&str> = documents.iter().map(|d| &*d.subject).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        let position = |subject: &str| subjects.partition_point(|other| *other < subject);
+        let mut of: Vec<Vec<(u32, f32)>> = shares
+            .into_iter()
+            .map(|shares| shares.into_iter().map(|share| (0, share)).collect())
+            .collect();
+        for (document, segment, entries) in &lists {
+            let at = documents.partition_point(|other| *other < document) as u32;
+            for &entry in entries {
+                of[*segment][entry as usize].0 = at;
+            }
+        }
         Ok(Entries {
-            of: read
-                .iter()
-                .map(|entries| entries.iter().map(of).collect())
-                .collect(),
-            all: alive().count() as f32,
-            spark: alive().filter(|(_, _, spark)| *spark).count() as f32,
-            is_spark: documents.iter().map(|(_, spark)| *spark).collect(),
-            documents: documents.iter().map(|(place, _)| *place).collect(),
+            of,
+            all,
+            spark,
+            is_spark: documents.iter().map(|d| d.is_spark).collect(),
+            subject: documents.iter().map(|d| position(&d.subject)).collect(),
+            subjects: subjects.len(),
+            documents: documents.iter().map(|d| d.place).collect(),
         })
     }
+}
+
+/// A document with questions; sorted by place.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Document {
+    place: Place,
+    is_spark: bool,
+    subject: String,
 }
 
 /// The numbers of the entries of a segment.
@@ -339,9 +376,14 @@ impl Columns {
         })
     }
 
-    fn place(&self, entry: DocId) -> tantivy::Result<Place> {
+    /// The document at `path`, of which `entry` is one.
+    fn document(&self, path: &str, entry: DocId) -> tantivy::Result<Document> {
         let first = Ordinal(self.number(&self.first, entry)?);
-        Ok((first, self.number(&self.count, entry)? as usize))
+        Ok(Document {
+            place: (first, self.number(&self.count, entry)? as usize),
+            is_spark: self.number(&self.spark, entry)? > 0,
+            subject: subject(path).to_owned(),
+        })
     }
 
     fn number(&self, column: &Column<u64>, entry: DocId) -> tantivy::Result<u64> {
