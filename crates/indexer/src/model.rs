@@ -347,6 +347,9 @@ pub struct Evidence {
     /// How much the words of the document's questions speak for it, relative to how rare they are, 0 to about 1; 0 without one.
     #[serde(default)]
     pub question_words: f32,
+    /// How much the words of questions that are answered nowhere speak for the query being one of them, relative to how rare they are, 0 to about 1.
+    #[serde(default)]
+    pub elsewhere: f32,
 }
 
 /// A chunk found by a query, with the parts of its score.

@@ -110,13 +110,8 @@ fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
         Cut {
             source: &sources[i],
             hash: &hashes[i],
-            // Without a chunk there is nothing to be found.
-            questions: if chunks.is_empty() {
-                Vec::new()
-            } else {
-                questions
-            },
             chunks,
+            questions,
         }
     })
 }
@@ -483,7 +478,6 @@ fn add_questions(
     for (cut, terms) in cuts.iter().zip(terms) {
         let place = (Ordinal::new(seq, first), cut.chunks.len());
         first += cut.chunks.len();
-        // Without a chunk there are no questions.
         let engine = cut
             .chunks
             .first()

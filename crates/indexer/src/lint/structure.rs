@@ -68,8 +68,12 @@ pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) 
 fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
     let path = document.path;
     if document.body().trim().is_empty() {
-        let message = "only front matter, so there is nothing to find";
-        return out.error(path, 1, "empty", message);
+        // A page without text may list questions that none answers.
+        if is_curated(document) || document.front.questions.is_empty() {
+            let message = "only front matter, so there is nothing to find";
+            out.error(path, 1, "empty", message);
+        }
+        return;
     }
     let has_title = document.front.title.is_some() || headings.iter().any(|h| h.level == 1);
     if is_curated(document) && !has_title {

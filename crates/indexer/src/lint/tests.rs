@@ -228,6 +228,15 @@ fn glossary_and_judgements_are_checked() {
 }
 
 #[test]
+fn a_document_without_text_lists_questions() {
+    let without = "---\nid: none\ntitle: None\nlanguage: en\n---\n";
+    let questions = "language: en\nquestions:\n  - \"which broker is the leader\"\n";
+    let elsewhere = without.replace("language: en\n", questions);
+    check(&[("elsewhere.md", without)], &["elsewhere.md:1 empty"]);
+    check(&[("elsewhere.md", &elsewhere)], &[]);
+}
+
+#[test]
 fn questions_are_enough_and_nobody_elses() {
     let asking = |id: &str, questions: &[&str]| {
         let others = (questions.len()..12).map(|n| format!("{id} {n}"));

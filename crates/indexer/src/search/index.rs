@@ -185,7 +185,8 @@ impl Index {
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
-        let fit = Fit::new(query, &reading, &self.lexical).map_err(lexical_error)?;
+        let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
+        let fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
         self.hits(query, &fit, scored)
     }
 
@@ -386,6 +387,7 @@ impl Index {
                 cosine: vector.map_or(0.0, |v| v.score),
                 question: question.nearest,
                 question_words: question.words,
+                elsewhere: 0.0,
             }
         });
         let evidence = fit.evidence(&self.lexical, &ids, scores);

@@ -29,7 +29,7 @@ pub(crate) use among::Allowed;
 
 /// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
 pub(super) const UPDATE_ARENA: usize = 16_000_000;
-const BUILD_ARENA: usize = 200_000_000;
+pub(super) const BUILD_ARENA: usize = 200_000_000;
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.

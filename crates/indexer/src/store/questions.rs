@@ -3,6 +3,8 @@
 //! A query is compared with a document in two ways. A word that its questions, or those of its translation, have more often than all questions do
 //! speaks for the document, as in a language model of those who need it; and so do the questions that have most in common with the query. Pairs of
 //! words and pieces of words count like words: misspelt and related words share pieces.
+//!
+//! Questions of a document without text are answered nowhere: what a query has in common with them speaks against every answer.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -84,18 +86,18 @@ impl QuestionsWriter {
     /// A new, empty store in `folder`, which must exist.
     pub(crate) fn create(folder: &Path) -> tantivy::Result<QuestionsWriter> {
         let index = lexical::create(folder, Fields::schema())?;
-        QuestionsWriter::of(&index)
+        QuestionsWriter::of(&index, lexical::BUILD_ARENA)
     }
 
     /// Continues a store whose files were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> tantivy::Result<QuestionsWriter> {
-        QuestionsWriter::of(&Index::open(Folder::open(folder)?)?)
+        QuestionsWriter::of(&Index::open(Folder::open(folder)?)?, lexical::UPDATE_ARENA)
     }
 
-    fn of(index: &Index) -> tantivy::Result<QuestionsWriter> {
+    fn of(index: &Index, arena: usize) -> tantivy::Result<QuestionsWriter> {
         Ok(QuestionsWriter {
             fields: Fields::find(&index.schema())?,
-            writer: lexical::writer(index, lexical::UPDATE_ARENA)?,
+            writer: lexical::writer(index, arena)?,
         })
     }
 
@@ -138,6 +140,9 @@ pub(crate) struct Questions {
     entries: OnceLock<Entries>,
 }
 
+/// Stands for the documents without text.
+const ELSEWHERE: u32 = u32::MAX;
+
 /// Whose questions the entries are.
 struct Entries {
     /// The documents with questions, in order.
@@ -147,11 +152,13 @@ struct Entries {
     /// Which subject each is about: a page and its translation answer the same questions, and share identifiers, code and messages.
     subject: Vec<usize>,
     subjects: usize,
-    /// By segment of the store and number of the entry: position of its document, and the share of each of its features.
+    /// By segment of the store and number of the entry: position of its document, or [`ELSEWHERE`], and the share of each of its features.
     of: Vec<Vec<(u32, f32)>>,
-    /// Questions, and those of them about Spark.
+    /// Questions that are answered, and those of them about Spark.
     all: f32,
     spark: f32,
+    /// Questions that are not.
+    elsewhere: f32,
 }
 
 impl Questions {
@@ -176,10 +183,10 @@ impl Questions {
         let lists = self.lists()?;
         let (mut words, mut shares) = (vec![0.0; entries.subjects], vec![0.0; entries.subjects]);
         let mut likeness: Vec<Vec<f32>> = entries.of.iter().map(|of| vec![0.0; of.len()]).collect();
-        let (mut most, mut leaning) = (0.0, 0.0);
+        let (mut most, mut leaning, mut elsewhere) = (0.0, 0.0, 0.0);
         for (position, (feature, weight)) in features.iter().enumerate() {
             shares.fill(0.0);
-            let (mut all, mut having, mut spark) = (0.0, 0.0, 0.0);
+            let (mut all, mut having, mut spark, mut not) = (0.0, 0.0, 0.0, 0.0);
             let term = Term::from_field_text(self.fields.features, feature);
             let found = lists.iter().map(|list| list.get_term_info(&term));
             let found = found.collect::<io::Result<Vec<_>>>()?;
@@ -192,6 +199,10 @@ impl Questions {
                     lists[segment].read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
                 for entry in alive(having_it, self.searcher.segment_reader(segment as u32)) {
                     let (document, share) = entries.of[segment][entry as usize];
+                    if document == ELSEWHERE {
+                        not += share;
+                        continue;
+                    }
                     likeness[segment][entry as usize] += rarity;
                     shares[entries.subject[document as usize]] += share;
                     all += share;
@@ -201,6 +212,10 @@ impl Questions {
             }
             for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
                 *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
+            }
+            if not > 0.0 {
+                let expected = (all + not) * entries.elsewhere / (entries.all + entries.elsewhere);
+                elsewhere += weight * (1.0 + not / expected).ln();
             }
             if position < own && having >= FEWEST {
                 // Smoothed, so that a term that only one engine has says much, but not all.
@@ -225,6 +240,7 @@ impl Questions {
         let knows_both = entries.spark > 0.0 && entries.spark < entries.all;
         Ok(Asked {
             near: Near::new(scores.collect(), &entries.documents),
+            elsewhere: (entries.elsewhere > 0.0).then(|| elsewhere / most),
             leaning: if knows_both {
                 (leaning / MOST).tanh()
             } else {
@@ -315,12 +331,12 @@ impl Entries {
             }
             shares.push(share);
         }
-        let all = |is_counted: fn(&Document) -> bool| -> f32 {
+        let count = |is_counted: fn(&Document) -> bool| -> f32 {
             let lists = lists.iter().filter(|(document, ..)| is_counted(document));
             lists.map(|(.., entries)| entries.len() as f32).sum()
         };
-        let (all, spark) = (all(|_| true), all(|document| document.is_spark));
-        let mut documents: Vec<&Document> = lists.iter().map(|(document, ..)| document).collect();
+        let documents = lists.iter().map(|(document, ..)| document);
+        let mut documents: Vec<&Document> = documents.filter(|d| d.has_text()).collect();
         documents.sort_unstable();
         documents.dedup();
         let mut subjects: Vec<&str> = documents.iter().map(|d| &*d.subject).collect();
@@ -329,9 +345,9 @@ impl Entries {
         let position = |subject: &str| subjects.partition_point(|other| *other < subject);
         let mut of: Vec<Vec<(u32, f32)>> = shares
             .into_iter()
-            .map(|shares| shares.into_iter().map(|share| (0, share)).collect())
+            .map(|shares| shares.into_iter().map(|share| (ELSEWHERE, share)).collect())
             .collect();
-        for (document, segment, entries) in &lists {
+        for (document, segment, entries) in lists.iter().filter(|(d, ..)| d.has_text()) {
             let at = documents.partition_point(|other| *other < document) as u32;
             for &entry in entries {
                 of[*segment][entry as usize].0 = at;
@@ -339,8 +355,9 @@ impl Entries {
         }
         Ok(Entries {
             of,
-            all,
-            spark,
+            all: count(Document::has_text),
+            spark: count(|d| d.has_text() && d.is_spark),
+            elsewhere: count(|d| !d.has_text()),
             is_spark: documents.iter().map(|d| d.is_spark).collect(),
             subject: documents.iter().map(|d| position(&d.subject)).collect(),
             subjects: subjects.len(),
@@ -355,6 +372,12 @@ struct Document {
     place: Place,
     is_spark: bool,
     subject: String,
+}
+
+impl Document {
+    fn has_text(&self) -> bool {
+        self.place.1 > 0
+    }
 }
 
 /// The numbers of the entries of a segment.
@@ -402,6 +425,9 @@ fn is_among((first, count): Place, allowed: &[Ordinal]) -> bool {
 /// How a query and the questions compare.
 pub(crate) struct Asked<'a> {
     pub(crate) near: Near<'a>,
+    /// How much the use of words speaks for the questions that are answered nowhere, relative to how rare the words are; `None` without such
+    /// questions.
+    pub(crate) elsewhere: Option<f32>,
     /// Which engine the query is about, from what people ask about either: -1 for the default engine to 1 for Spark; 0 if nothing is
     /// asked about one of them.
     pub(crate) leaning: f32,

@@ -1,5 +1,7 @@
 //! Questions that documents say they answer.
 
+use std::fs;
+
 use indexer::{Part, Query, Rebuild};
 
 use crate::support::{World, ids};
@@ -77,4 +79,27 @@ fn questions_are_updated_with_their_page() {
     let hits = world.open().search(&Query::new("zanzibar salt", 5));
     let hits = hits.expect("searched");
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit.question_score.is_none()));
+}
+
+#[test]
+fn questions_of_a_document_without_text_speak_against_every_answer() {
+    let world = world();
+    let elsewhere = |query: &str| {
+        let hits = world.open().search(&Query::new(query, 5));
+        let hits = hits.expect("searched");
+        assert!(hits.iter().all(|hit| hit.chunk.document != "elsewhere.md"));
+        hits.first().map(|hit| hit.evidence.elsewhere)
+    };
+    let asked = "more memory for the replica of a database";
+    assert_eq!(elsewhere(asked), Some(0.0));
+    let listed =
+        "---\ntitle: Other systems\nquestions:\n  - \"a replica of our database lags\"\n---\n";
+    world.write("elsewhere.md", listed);
+    world.update();
+    world.assert_whole("with questions that are answered nowhere");
+    assert!(elsewhere(asked) > Some(0.0));
+    assert_eq!(elsewhere("more salt for the last vertex"), Some(0.0));
+    fs::remove_file(world.knowledge().join("elsewhere.md")).expect("removed");
+    world.update();
+    assert_eq!(elsewhere(asked), Some(0.0));
 }
