@@ -20,8 +20,8 @@ use crate::monitor::Monitor;
 static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.tar.gz"));
 const MARK: &str = env!("KNOWLEDGE_MARK");
 
-/// How long to wait for a process that builds the same index (a build takes seconds), and how often to look.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for a process that builds the same index (a build takes seconds, minutes on a busy machine), and how often to look.
+const PATIENCE: Duration = Duration::from_mins(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -149,7 +149,7 @@ pub(crate) struct Fit {
     cjk: f32,
     /// Causes that the caller asks for by code.
     causes: Vec<String>,
-    /// What speaks for a question that is answered nowhere; `None` if the knowledge base lists none.
+    /// How much the query resembles questions that no document answers; `None` if the knowledge base lists none.
     elsewhere: Option<f32>,
 }
 

@@ -17,7 +17,7 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary};
 use crate::guard::guarded;
-use crate::model::{Chunk, Engine, Evidence, Fusion, Hit, Kind, Part, Query, Remote};
+use crate::model::{Chunk, Engine, Evidence, Fusion, Hit, Kind, Part, Query, Remote, subject};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
@@ -369,8 +369,8 @@ impl Index {
             (Some(a), Some(b)) => crate::store::kernel::dot_f32(a, b),
             _ => 0.0,
         };
-        let documents: Vec<&str> = scored.iter().map(Scored::document).collect();
-        let picked = thin(&scores, query.k, query.diversity, &documents, similarity);
+        let subjects: Vec<&str> = scored.iter().map(Scored::subject).collect();
+        let picked = thin(&scores, query.k, query.diversity, &subjects, similarity);
         let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &scored[at]).collect();
         let ids: Vec<&str> = picked.iter().map(|hit| hit.id).collect();
         let scores = picked.iter().map(|hit| {
@@ -468,8 +468,9 @@ impl Scored<'_> {
         by_score.then_with(|| self.id.cmp(other.id))
     }
 
-    fn document(&self) -> &str {
-        self.id.split('#').next().unwrap_or(self.id)
+    /// A page and its translation fill a list like one.
+    fn subject(&self) -> &str {
+        subject(self.id)
     }
 }
 

@@ -4,7 +4,7 @@
 //! speaks for the document, as in a language model of those who need it; and so do the questions that have most in common with the query. Pairs of
 //! words and pieces of words count like words: misspelt and related words share pieces.
 //!
-//! Questions of a document without text are answered nowhere: what a query has in common with them speaks against every answer.
+//! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
 use std::collections::{HashMap, HashSet};
 use std::io;

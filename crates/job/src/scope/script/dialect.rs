@@ -17,7 +17,7 @@ pub(super) fn guess(file: &str, text: &str, tree: &SyntaxTree) -> Dialect {
         match (token.kind, word) {
             (TokenKind::HashWord | TokenKind::Directive | TokenKind::CsBlock, _) => scope += 3,
             (TokenKind::Word, "SSTREAM" | "STREAMEXPIRY") => scope += 3,
-            (TokenKind::Word, "DECLARE" | "DATABASE" | "ASSEMBLY") => usql += 3,
+            (TokenKind::Word, "DECLARE" | "DATABASE" | "ASSEMBLY" | "STATISTICS") => usql += 3,
             (TokenKind::Word, "Outputters" | "Extractors") => usql += 3,
             // `@rows = SELECT`: only U-SQL binds rowsets to variables.
             (TokenKind::Punct, "=") if previous.0 == TokenKind::Variable => usql += 1,
