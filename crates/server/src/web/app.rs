@@ -181,7 +181,7 @@ impl App {
         visitor: Visitor,
         work: impl FnOnce(&Arc<App>, &Visitor) -> Result<Response> + Send + 'static,
     ) -> impl Future<Output = Response> + Send {
-        // One task for all pages: compiled for each, they would be half of this crate's machine code.
+        // One task for all pages: compiled for each, there would be 21.
         self.answer_by(visitor, Box::new(work))
     }
 
