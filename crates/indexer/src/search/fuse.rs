@@ -35,6 +35,8 @@ pub(crate) struct Branches<'a> {
     pub(crate) vector: &'a [(Ordinal, f32)],
     /// What the questions of documents have in common with the query.
     pub(crate) asked: &'a Near<'a>,
+    /// The chunks that pass the filter, sorted; `None` if all do.
+    pub(crate) allowed: Option<&'a [Ordinal]>,
     /// Vector score of a chunk that this branch did not propose; not called if `vector` is empty.
     pub(crate) cosine: &'a dyn Fn(Ordinal) -> Option<f32>,
 }
@@ -81,7 +83,11 @@ fn union(branches: &Branches<'_>) -> Vec<Candidate> {
         let at = place(ordinal, &mut out);
         out[at].vector = ranked(score, i);
     }
-    for ordinal in branches.asked.chunks() {
+    let is_allowed = |ordinal: &Ordinal| {
+        let allowed = branches.allowed;
+        allowed.is_none_or(|all| all.binary_search(ordinal).is_ok())
+    };
+    for ordinal in branches.asked.chunks().filter(is_allowed) {
         place(ordinal, &mut out);
     }
     for candidate in &mut out {
@@ -157,6 +163,7 @@ mod tests {
             bm25: &bm25,
             vector,
             asked: &Near::default(),
+            allowed: None,
             cosine: &|_| Some(0.1),
         };
         order_of(fuse(&branches, fusion))
@@ -186,6 +193,7 @@ mod tests {
                 bm25: &[],
                 vector: &[(ordinal(1), 0.9), (ordinal(2), 0.8)],
                 asked: &Near::new(scores.iter().copied().collect(), &documents),
+                allowed: None,
                 cosine: &|_| Some(0.7),
             };
             order_of(fuse(&branches, Fusion::Convex { vector: 1.0 }))

@@ -174,6 +174,7 @@ impl Index {
             bm25: &bm25,
             vector: &nearest,
             asked: asked.as_ref().map_or(&none, |asked| &asked.near),
+            allowed,
             cosine: &cosine,
         };
         let candidates = fuse(&branches, fusion);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use indexer::{Part, Query, Rebuild};
+use indexer::{Part, Query, Rebuild, Section};
 
 use crate::support::{World, ids};
 
@@ -102,4 +102,12 @@ fn questions_of_a_document_without_text_speak_against_every_answer() {
     fs::remove_file(world.knowledge().join("elsewhere.md")).expect("removed");
     world.update();
     assert_eq!(elsewhere(asked), Some(0.0));
+}
+
+#[test]
+fn questions_propose_only_what_passes_the_filter() {
+    let world = world();
+    let mut query = Query::new("why does everybody wait for the last vertex", 5);
+    query.filter.sections = vec![Section::Cause];
+    assert_eq!(ids(&world.open(), &query), ["experience/skew.md#cause"]);
 }
