@@ -9,6 +9,9 @@ use tar::{Builder, Header};
 
 const KNOWLEDGE: &str = "../../knowledge";
 
+/// What is for those who work on this project.
+const LEFT_OUT: [&str; 2] = ["judgements", "README.md"];
+
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed={KNOWLEDGE}");
     let target = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
@@ -28,12 +31,15 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Relative paths and contents of all files below `folder`, sorted.
+/// Relative paths and contents of the files below `folder`, sorted.
 fn documents(folder: &Path, prefix: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if LEFT_OUT.contains(&&*name) {
+            continue;
+        }
         if entry.file_type()?.is_dir() {
             found.extend(documents(&entry.path(), &format!("{name}/"))?);
         } else {

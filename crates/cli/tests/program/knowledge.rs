@@ -133,6 +133,8 @@ fn init_writes_a_place_to_work_in() {
     let user = User::new();
     user.run_plain("init .").text();
     assert!(user.path("scopeagent.toml").is_file());
+    assert!(user.path("knowledge/elsewhere.md").is_file());
+    assert!(!user.path("knowledge/judgements").exists());
     user.run_plain("lint").text();
     user.run_plain("init .").refused(2);
 }

@@ -47,22 +47,22 @@ fn corrected(
     after: Option<char>,
     vocabulary: &dyn Vocabulary,
 ) -> Option<[char; 2]> {
-    let chunks = |a: char, b: char| vocabulary.chunks(&String::from_iter([a, b]));
-    if !pair.into_iter().all(is_cjk) || chunks(pair[0], pair[1]) > 0 {
+    let frequency = |pair| (vocabulary.chunks(&String::from_iter(pair)) as f64).ln_1p();
+    if !pair.into_iter().all(is_cjk) || frequency(pair) > 0.0 {
         return None;
     }
-    let known = |a: Option<char>, b: Option<char>| {
+    let beside = |a: Option<char>, b: Option<char>| {
         let pair = a.zip(b).filter(|&(a, b)| is_cjk(a) && is_cjk(b));
-        pair.map_or(0.0, |(a, b)| (chunks(a, b) as f64).ln_1p())
+        pair.map_or(0.0, |(a, b)| frequency([a, b]))
     };
-    let around = |a: char, b: char| known(before, Some(a)) + known(Some(b), after);
-    let needed = around(pair[0], pair[1]) + GAIN;
+    let around = |[a, b]: [char; 2]| beside(before, Some(a)) + beside(Some(b), after);
+    let needed = around(pair) + GAIN;
     let firsts = like(pair[0]).map(|first| [first, pair[1]]);
     let seconds = like(pair[1]).map(|second| [pair[0], second]);
-    let worth = |[a, b]: [char; 2]| {
-        let known = (chunks(a, b) as f64).ln_1p();
-        let worth = (known > 0.0).then(|| known + around(a, b))?;
-        (worth >= needed).then_some((worth, [a, b]))
+    let worth = |pair| {
+        let frequency = frequency(pair);
+        let worth = (frequency > 0.0).then(|| frequency + around(pair))?;
+        (worth >= needed).then_some((worth, pair))
     };
     let fitting = firsts.chain(seconds).filter_map(worth);
     fitting.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, to)| to)

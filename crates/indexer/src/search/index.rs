@@ -166,8 +166,8 @@ impl Index {
         // Whoever asks for a cause knows the subject already.
         let compares = with(Part::Questions) && query.filter.causes.is_empty();
         let questions = self.questions.as_ref().filter(|_| compares);
-        let features = reading.features();
-        let asked = questions.map(|store| store.ask(&features, reading.own.len(), allowed));
+        let asked =
+            questions.map(|store| store.ask(&reading.features(), reading.own.len(), allowed));
         let asked = asked.transpose().map_err(lexical_error)?;
         let none = Near::default();
         let branches = Branches {

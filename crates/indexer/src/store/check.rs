@@ -60,7 +60,7 @@ pub(crate) fn check_files(folder: &Path, manifest: &Manifest) -> Result<(), Open
     let noted = stamp::noted(folder);
     let is_noted = |name: &String| {
         let state = states.get(name);
-        state.is_some() && state == noted.get(name)
+        state.is_some_and(|state| noted.get(name) == Some(state))
     };
     let files = manifest.files.iter();
     let unknown: Vec<_> = files.filter(|(name, _)| !is_noted(name)).collect();

@@ -7,7 +7,6 @@
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -187,28 +186,20 @@ impl Questions {
         for (position, (feature, weight)) in features.iter().enumerate() {
             shares.fill(0.0);
             let (mut all, mut having, mut spark, mut not) = (0.0, 0.0, 0.0, 0.0);
-            let term = Term::from_field_text(self.fields.features, feature);
-            let found = lists.iter().map(|list| list.get_term_info(&term));
-            let found = found.collect::<io::Result<Vec<_>>>()?;
-            let frequency = found.iter().flatten().map(|info| u64::from(info.doc_freq));
-            let rarity = weight * lexical::idf(&self.searcher, frequency.sum());
+            let (frequency, found) = self.having(&lists, feature)?;
+            let rarity = weight * lexical::idf(&self.searcher, frequency);
             most += rarity;
-            for (segment, info) in found.iter().enumerate() {
-                let Some(info) = info else { continue };
-                let having_it =
-                    lists[segment].read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-                for entry in alive(having_it, self.searcher.segment_reader(segment as u32)) {
-                    let (document, share) = entries.of[segment][entry as usize];
-                    if document == ELSEWHERE {
-                        not += share;
-                        continue;
-                    }
-                    likeness[segment][entry as usize] += rarity;
-                    shares[entries.subject[document as usize]] += share;
-                    all += share;
-                    having += 1.0;
-                    spark += f32::from(u8::from(entries.is_spark[document as usize]));
+            for (segment, entry) in found {
+                let (document, share) = entries.of[segment][entry];
+                if document == ELSEWHERE {
+                    not += share;
+                    continue;
                 }
+                likeness[segment][entry] += rarity;
+                shares[entries.subject[document as usize]] += share;
+                all += share;
+                having += 1.0;
+                spark += f32::from(u8::from(entries.is_spark[document as usize]));
             }
             for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
                 *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
@@ -254,6 +245,29 @@ impl Questions {
         let segments = self.searcher.segment_readers().iter();
         let lists = segments.map(|segment| segment.inverted_index(self.fields.features));
         lists.collect()
+    }
+
+    /// How many entries have the feature, dead ones in unmerged segments included, and the others by segment and number.
+    fn having(
+        &self,
+        lists: &[Arc<InvertedIndexReader>],
+        feature: &str,
+    ) -> tantivy::Result<(u64, Vec<(usize, usize)>)> {
+        let term = Term::from_field_text(self.fields.features, feature);
+        let (mut frequency, mut found) = (0, Vec::new());
+        for (number, (list, segment)) in lists
+            .iter()
+            .zip(self.searcher.segment_readers())
+            .enumerate()
+        {
+            let Some(info) = list.get_term_info(&term)? else {
+                continue;
+            };
+            frequency += u64::from(info.doc_freq);
+            let entries = list.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+            found.extend(alive(entries, segment).map(|entry| (number, entry as usize)));
+        }
+        Ok((frequency, found))
     }
 
     /// The documents with questions, in order.
