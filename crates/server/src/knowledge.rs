@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flate2::read::GzDecoder;
+use bzip2::read::BzDecoder;
 use indexer::build::{Progress, Skipped, Summary};
 use indexer::{BuildError, EmbedderChoice, OpenError, Rebuild, Settings};
 use report::format::ERROR;
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::monitor::Monitor;
 
 /// The built-in knowledge base, and a text that is another one for other documents.
-static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.tar.gz"));
+static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.tar.bz2"));
 const MARK: &str = env!("KNOWLEDGE_MARK");
 
 /// How long to wait for a process that builds the same index (a build takes seconds, minutes on a busy machine), and how often to look.
@@ -284,7 +284,7 @@ impl Knowledge {
 
 /// The built-in documents, as pairs of relative path and text.
 pub fn builtin_documents() -> impl Iterator<Item = (String, String)> {
-    let mut archive = tar::Archive::new(GzDecoder::new(BUILTIN));
+    let mut archive = tar::Archive::new(BzDecoder::new(BUILTIN));
     let entries = archive
         .entries()
         .expect("the archive of the build is whole");
