@@ -127,10 +127,10 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
             length.map_or(text.len(), |n| from + n)
         };
         let mut end = end_of(start, &is_part);
-        // The id of a passage ends with its heading, which may be Chinese.
+        // The id of a passage ends with its heading, which may be Chinese, and the number of a long section's part.
         if text[start..end].contains(".md#") {
             end = end_of(end, &|c| {
-                c.is_alphanumeric() || matches!(c, '_' | '/' | '-')
+                c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '~')
             });
         }
         at = end;
@@ -212,6 +212,7 @@ mod tests {
             [
                 "experience/skew.md#fix",
                 "experience/skew-zh.md#修复/用-skewjoin-提示",
+                "experience/skew-zh.md#修复/加盐~2",
             ],
         );
         let unknown = names.unknown(text).into_iter();
@@ -226,6 +227,7 @@ mod tests {
             "使用 `SKEWJOIN` 提示（S1）。",
             "先加提示 [experience/skew-zh.md#修复/用-skewjoin-提示]。",
             "经验：experience/skew-zh.md#修复/用-skewjoin-提示、experience/skew.md#fix；",
+            "经验：experience/skew-zh.md#修复/加盐~2；",
         ] {
             assert_eq!(unknown(text), [], "{text}");
         }
