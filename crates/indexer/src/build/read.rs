@@ -1,7 +1,7 @@
 //! Lists and reads the documents of a knowledge folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 16 << 20;
 
 const MAX_DEPTH: usize = 16;
 
-/// From this many files on, threads share the work.
+/// From this many files on, threads share the reading and hashing.
 const MANY: usize = 256;
 
 /// The documents of an update, sorted by path. Files are read twice: once to hash them, and once more only those
@@ -59,13 +59,7 @@ impl Listing {
             return Err(BuildError::NoDocuments { path });
         }
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        // Asked of the entry, the system need not look up the whole path.
-        let place = |(_, entry): &(String, DirEntry)| Place {
-            path: entry.path(),
-            state: entry.metadata().ok().and_then(|about| State::of(&about)),
-        };
-        let places = parallel::map(&found, MANY, place);
-        let paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
+        let (paths, places): (Vec<String>, Vec<Place>) = found.into_iter().unzip();
         let unread = |path: &String| Source::new(path, String::new());
         Ok(Listing {
             sources: paths.iter().map(unread).collect(),
@@ -175,12 +169,12 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Adds the documents below `folder`, with their relative paths.
+/// Adds the documents below `folder`: relative path and place.
 fn walk(
     folder: &Path,
     prefix: &str,
     depth: usize,
-    out: &mut Vec<(String, DirEntry)>,
+    out: &mut Vec<(String, Place)>,
 ) -> Result<(), BuildError> {
     let entries = fs::read_dir(folder).map_err(read_error(folder))?;
     for entry in entries {
@@ -197,7 +191,10 @@ fn walk(
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&entry.path(), &relative, depth + 1, out)?;
         } else if kind.is_file() && is_document(&relative) {
-            out.push((relative, entry));
+            // Asked of the entry, the system need not look up the whole path.
+            let state = entry.metadata().ok().and_then(|about| State::of(&about));
+            let path = entry.path();
+            out.push((relative, Place { path, state }));
         }
     }
     Ok(())
