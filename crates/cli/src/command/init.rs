@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     }
     let mut written = 0;
     for (path, text) in builtin_documents() {
-        written += usize::from(write_new(&args.folder.join("knowledge").join(path), &text)?);
+        written += usize::from(write_new(&args.folder.join("knowledge").join(path), text)?);
     }
     write_new(&file, TEMPLATE)?;
     terminal.remark(&say!(
