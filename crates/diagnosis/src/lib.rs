@@ -10,6 +10,7 @@ mod alternatives;
 pub mod calibration;
 mod completeness;
 mod diagnosis;
+mod excess;
 mod facts;
 #[cfg(test)]
 mod fixture;
@@ -65,6 +66,9 @@ pub fn diagnose(
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
+    if let Some(account) = &mut account {
+        excess::claim(&view, account, &mut claimed, &examined);
+    }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {

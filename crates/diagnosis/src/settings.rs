@@ -34,7 +34,7 @@ pub static MIN_SHARE: Threshold = Threshold {
     source: "report contract (reporting threshold); run-to-run variation",
 };
 
-/// Seconds that nobody changes a job for, whatever share of its run they are.
+/// Savings below this many seconds are never reported, whatever their share of the run.
 pub(crate) const LEAST_SECONDS: f64 = 1.0;
 
 /// Relevance that a file must reach to be recommended.

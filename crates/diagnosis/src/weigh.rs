@@ -50,6 +50,8 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
             Cause::SlowMachine,
             Cause::DriverBottleneck,
             Cause::BroadcastTooLarge,
+            Cause::IdleSlots,
+            Cause::UnexplainedStraggler,
         ],
     ),
     (
@@ -241,6 +243,13 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
             && (other.stage == finding.stage || finding.stage.is_none())
             && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
     })
+}
+
+/// Whether a candidate costs no time of its own, and follows from one that does.
+pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
+    let impact = candidate.finding.impact.as_ref();
+    let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
+    only_wastes && follows(&candidate.finding, all)
 }
 
 /// The finding that what a cause shows in a stage follows from, directly or through others.

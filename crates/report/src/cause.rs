@@ -72,6 +72,13 @@ causes! {
     IneffectiveCache = "cache.ineffective", Other, "相同的数据反复计算", "same data computed again and again";
     OverAllocation = "allocation.over", Other, "分配的执行器过多", "too many executors";
     UnderAllocation = "allocation.under", Other, "分配的执行器过少", "too few executors";
+    FetchWait = "shuffle.fetch_wait", ExcessiveShuffle, "等待 Shuffle 数据", "waiting for shuffled data";
+    IdleSlots = "parallelism.idle_slots", Other, "任务少于槽位", "fewer tasks than slots";
+    CommitOnDriver = "driver.commit", Other, "Driver 提交输出过慢", "slow commit on the driver";
+    CostlyExpression = "compute.costly_expression", Other, "表达式开销过高", "costly expression";
+    ScanWithoutFilter = "io.scan_without_filter", Other, "读取了不需要的分区", "partitions read in vain";
+    UnexplainedOverhead = "overhead.unexplained", Other, "原因不明的开销", "overhead of unknown cause";
+    UnexplainedStraggler = "straggler.unexplained", Other, "原因不明的长尾", "straggler of unknown cause";
 }
 
 impl Cause {
@@ -84,7 +91,8 @@ impl Cause {
             (_, JobEngine::Spark) => true,
             (
                 DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
-                | OverAllocation | UnderAllocation,
+                | OverAllocation | UnderAllocation | FetchWait | IdleSlots | CommitOnDriver
+                | CostlyExpression | ScanWithoutFilter | UnexplainedOverhead,
                 JobEngine::Scope | JobEngine::Usql,
             ) => false,
             (_, JobEngine::Scope | JobEngine::Usql) => true,

@@ -258,8 +258,8 @@ fn ranked(
         findings.into_iter().chain(unknown).enumerate().collect();
     numbered.sort_by(|a, b| weigh::rank(&a.1, &b.1));
     let place = |claimed: usize| numbered.iter().position(|(n, _)| *n == claimed);
-    for part in account.into_iter().flat_map(|a| &mut a.parts) {
-        part.finding = part.finding.and_then(place);
+    if let Some(account) = account {
+        account.renumber(place);
     }
     let by = |(by, c): (usize, Candidate)| (c, place(by).unwrap_or(0));
     Claimed {
@@ -311,6 +311,31 @@ impl Account {
         }
         self.take_where(finding, &mut left, waited);
         seconds - left
+    }
+
+    /// Claims so many seconds of each of some parts for a finding, at their ends.
+    pub(crate) fn take_parts(&mut self, finding: usize, parts: &[(usize, f64)]) {
+        let mut parts = parts.to_vec();
+        parts.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (at, seconds) in parts.into_iter().filter(|(_, s)| *s > 0.0) {
+            let part = &mut self.parts[at];
+            let mut claimed = part.clone();
+            claimed.finding = Some(finding);
+            if seconds >= part.span.seconds() {
+                *part = claimed;
+            } else {
+                part.span.to -= seconds;
+                claimed.span.from = part.span.to;
+                self.parts.insert(at + 1, claimed);
+            }
+        }
+    }
+
+    /// Changes the position of the finding that claims each part.
+    pub(crate) fn renumber(&mut self, new: impl Fn(usize) -> Option<usize>) {
+        for part in &mut self.parts {
+            part.finding = part.finding.and_then(&new);
+        }
     }
 
     /// Claims parts that nobody has claimed, splitting the last one.

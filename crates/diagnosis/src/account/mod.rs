@@ -22,7 +22,7 @@ use crate::diagnosis::Numbering;
 use crate::view::View;
 use timeline::Timeline;
 
-pub(crate) use claim::{claim, say};
+pub(crate) use claim::{Claimed, claim, say};
 pub(crate) use cost::cost;
 
 /// Shorter parts, in seconds, are not told apart from what follows them.
@@ -56,9 +56,9 @@ pub(crate) struct Part {
     /// Index of the stage.
     pub(crate) stage: Option<usize>,
     pub(crate) span: Span,
-    evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
     /// Position of the finding that claims it.
-    finding: Option<usize>,
+    pub(crate) finding: Option<usize>,
 }
 
 /// The time from submission to end.

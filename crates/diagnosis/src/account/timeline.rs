@@ -183,6 +183,12 @@ fn sort(attempts: &mut [Attempt]) {
 /// the run by the job's own clock, the run is taken to end with its last vertex.
 fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
     let info = &view.job.info;
+    if view.job.spark.is_some()
+        && let Some(submitted) = info.submitted_ms
+    {
+        // one clock, that of the driver, has written everything
+        return submitted;
+    }
     let ms = |seconds: f64| (seconds * 1000.0) as i64;
     let by_start = info.started_ms.map(|start| start - ms(run.from));
     let fits = |origin: &i64| {

@@ -1,7 +1,7 @@
 //! When the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange, Source, StageAttempt};
+use job::model::{Application, Exchange, Source};
 
 use crate::view::View;
 
@@ -34,18 +34,6 @@ impl Gap {
     }
 }
 
-/// Methods that read files, and run a job of their own if they have to look for the schema.
-const READERS: [&str; 8] = [
-    "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
-];
-
-/// Whether a stage only looks at files for their schema: no plan runs it, and its job is that of a
-/// method that reads files.
-fn looks_at_files(stage: &StageAttempt) -> bool {
-    let method = stage.call_site.split(" at ").next().unwrap_or_default();
-    stage.execution.is_none() && READERS.contains(&method)
-}
-
 /// Every gap after the first stage that a plan or the application's code runs. What comes before it
 /// is start-up: the driver loads its code and looks at files. In a shell, a time without an open job or
 /// execution is none: somebody types. A submitted application has nobody to wait for.
@@ -57,10 +45,10 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let mut spans: Vec<(i64, i64, usize)> = (0..app.stages.len()).filter_map(span).collect();
     spans.sort_unstable();
     let planned = |s: &(i64, i64, usize)| app.stages[s.2].execution.is_some();
-    let works = |s: &(i64, i64, usize)| !looks_at_files(&app.stages[s.2]);
+    let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    let open = app.interactive.then(|| app.open_spans());
+    let open = app.waits_for_others().then(|| app.open_spans());
     let idle = |from: i64, to: i64| {
         let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
         open.as_ref().is_some_and(|spans| !spans.iter().any(within))

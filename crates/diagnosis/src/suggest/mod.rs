@@ -15,6 +15,7 @@ mod shuffle;
 mod sides;
 mod skew;
 mod spark;
+mod straggler;
 #[cfg(test)]
 mod tests;
 mod vertices;
@@ -93,11 +94,18 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         Cause::CompileFailure => failure::compile(case),
         Cause::LimitFailure => failure::limit(case),
         Cause::QueueWait => failure::queue_wait(case),
+        Cause::UnexplainedStraggler => vec![case.finish(straggler::investigate(case))],
         Cause::DriverBottleneck
         | Cause::ExecutorLost
         | Cause::BroadcastTooLarge
         | Cause::IneffectiveCache
         | Cause::OverAllocation
-        | Cause::UnderAllocation => Vec::new(),
+        | Cause::UnderAllocation
+        | Cause::FetchWait
+        | Cause::IdleSlots
+        | Cause::ScanWithoutFilter
+        | Cause::UnexplainedOverhead
+        | Cause::CommitOnDriver
+        | Cause::CostlyExpression => Vec::new(),
     }
 }

@@ -23,7 +23,13 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf()],
-        Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::ParallelismTooLow | Cause::IdleSlots => vec![more_tasks(case)],
+        Cause::FetchWait => vec![fetch_wait()],
+        Cause::ScanWithoutFilter => vec![partition_filter()],
+        Cause::UnexplainedOverhead => vec![growth()],
+        Cause::CommitOnDriver => vec![commit()],
+        Cause::CostlyExpression => vec![expression()],
+        Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => vec![compact()],
         Cause::DriverBottleneck => vec![driver()],
@@ -192,6 +198,60 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
         pro("空闲的核参与工作", "idle cores take part");
         con("repartition 多一次洗牌", "repartition is one more shuffle");
+    }
+}
+
+fn fetch_wait() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
+        title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
+        step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
+        step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
+        step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
+        pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
+        con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
+    }
+}
+
+fn partition_filter() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark partition pruning filter pushdown scan";
+        title("按分区列过滤", "filter on the partition column");
+        step("在查询中加上分区列的条件（例如除时间戳外再限定 year 或 date），或改为按常用的过滤列分区", "add a condition on the partition column (year or date next to the timestamp, say), or partition the table by the column that queries filter on");
+        step("条件要能下推：不在分区列上调用函数或转换类型", "keep the condition free of functions and casts on the partition column, so that it is pushed down");
+        pro("只读取需要的文件", "only the files that are needed are read");
+        con("分区列与原条件必须一致，否则会漏行", "the two conditions must agree, or rows are lost");
+    }
+}
+
+fn growth() -> Proposal {
+    advice! { Investigate, Gain::none_by_itself(), "spark structured streaming state growth watermark output mode";
+        title("查明微批次为什么越来越慢", "find out why micro-batches get slower");
+        step("状态：设置 withWatermark，让旧的键过期；查看 stateOperators 的行数", "state: set withWatermark, so that old keys expire; look at the rows of stateOperators");
+        step("结果：输出模式 complete 每次写出全部结果，改用 update 或 append", "result: output mode complete writes everything each time; use update or append");
+        step("文件：来源目录和检查点中的文件越来越多时，定期归档和压缩", "files: archive and compact if the source folder or the checkpoint keeps growing");
+        pro("每个批次的时间保持稳定", "batches stay as fast as the first ones");
+        con("水位线会丢弃迟到的数据", "a watermark drops data that comes too late");
+    }
+}
+
+fn commit() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark commit output committer rename driver insert";
+        title("让输出的提交更快", "commit the output faster");
+        step("写出更少、更大的文件：写之前按分区列 repartition", "write fewer and larger files: repartition by the partition columns before the write");
+        step("写对象存储时使用 S3A、ABFS 的提交器或 Delta、Iceberg 等表格式，不在 Driver 上逐个重命名文件", "on object stores use the S3A or ABFS committer, or a table format such as Delta or Iceberg, so that the driver renames no files one by one");
+        step("HDFS：mapreduce.fileoutputcommitter.algorithm.version=2 由任务重命名文件（任务中途失败时可能留下部分输出）", "HDFS: with mapreduce.fileoutputcommitter.algorithm.version=2 tasks rename their files (a failed run may leave partial output)");
+        pro("Executor 不再空等 Driver", "the executors no longer wait for the driver");
+        con("需要改变写入方式或提交器", "the way of writing or the committer changes");
+    }
+}
+
+fn expression() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark costly expression regular expression json parsing";
+        title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
+        step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
+        step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
+        step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
+        pro("每行的开销回到通常水平", "rows cost what they usually do");
+        con("要验证新旧结果一致", "results must be compared");
     }
 }
 

@@ -276,6 +276,23 @@ impl Application {
         }
     }
 
+    /// Whether it runs micro-batches of Structured Streaming: their executions are described by the query, its run and the batch.
+    pub fn is_streaming(&self) -> bool {
+        let mut described = self.executions.iter().filter_map(|e| e.description.as_deref());
+        described.any(|text| text.contains("runId = ") && text.contains("batch = "))
+    }
+
+    /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
+    pub fn waits_for_others(&self) -> bool {
+        self.interactive || self.is_streaming()
+    }
+
+    /// Whether its code is Python, by where its jobs are submitted.
+    pub fn is_python(&self) -> bool {
+        let mut sites = self.jobs.iter().filter_map(|j| j.call_site.as_deref());
+        sites.any(|site| site.contains("NativeMethodAccessorImpl") || site.contains(".py:"))
+    }
+
     /// A setting: what the session of an execution changed, else that of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
@@ -335,6 +352,20 @@ impl Application {
             joined
         });
         spans
+    }
+}
+
+/// Methods that read files, and run a job of their own if they have to look at them.
+const READERS: [&str; 8] = [
+    "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
+];
+
+impl StageAttempt {
+    /// Whether it only looks at files, for their names or their schema: no plan runs it, and its job is that of a method that
+    /// reads files.
+    pub fn lists_files(&self) -> bool {
+        let method = self.call_site.split(" at ").next().unwrap_or_default();
+        self.execution.is_none() && READERS.contains(&method)
     }
 }
 

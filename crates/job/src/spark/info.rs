@@ -49,7 +49,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     if let Some(from) = from {
         info.sources.insert("state", line(from));
     }
-    if let Some((end, from)) = log.ended {
+    let ended = log.ended.or_else(|| last_event(log));
+    if let Some((end, from)) = ended {
         info.ended_ms = Some(end);
         info.sources.insert("ended_ms", line(from));
     }
@@ -79,7 +80,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         info.started_ms = Some(start);
         info.sources.insert("started_ms", line(from));
     }
-    if let Some(((start, _), (end, from))) = running.zip(log.ended).filter(|(a, b)| a.0 < b.0) {
+    if let Some(((start, _), (end, from))) = running.zip(ended).filter(|(a, b)| a.0 < b.0) {
         info.elapsed_seconds = Some((end - start) as f64 / 1e3);
         info.sources.insert("elapsed_seconds", line(from));
     }
@@ -100,6 +101,19 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         let added = app.executors.iter().map(|e| e.line).min().unwrap_or(0);
         info.sources.insert("tokens", line(added));
     }
+}
+
+/// The last time that a log without the end of its application has, and the line with it: the application ran at least until then.
+fn last_event(log: &Collector) -> Option<(i64, u64)> {
+    let app = &log.app;
+    let jobs = app.jobs.iter().map(|j| (j.ended_ms, j.line));
+    let stages = app.stages.iter().map(|s| (s.completed_ms, s.line));
+    let tasks = app.stages.iter().flat_map(|s| &s.attempts);
+    let tasks = tasks.map(|t| (Some(t.finished_ms), t.line));
+    let executions = app.executions.iter().map(|e| (e.ended_ms, e.line));
+    let executors = app.executors.iter().map(|e| (e.removed_ms.max(e.added_ms), e.line));
+    let times = jobs.chain(stages).chain(tasks).chain(executions).chain(executors);
+    times.filter_map(|(at, line)| Some((at?, line))).max()
 }
 
 /// How the application ended, and the line that says so: it failed with its last job or execution.

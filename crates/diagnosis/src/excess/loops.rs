@@ -1,0 +1,128 @@
+//! Many small jobs of one application that the driver runs one after the other.
+
+use std::collections::HashMap;
+
+use job::model::{Application, DriverJob};
+use report::{Cause, SegmentKind, text};
+
+use super::{Excess, Unclaimed};
+use crate::impact::{Fix, shorten_handover};
+use crate::view::View;
+use report::format::{Seconds, Share};
+
+/// Jobs of one kind from which they are a loop of the driver.
+const MIN_JOBS: usize = 8;
+
+/// Seconds that one job needs on the driver and to start its tasks, however much it does.
+const ONE_JOB_S: f64 = 1.0;
+
+/// The loop that costs most.
+pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
+    let view = unclaimed.view;
+    let app = view.job.spark.as_deref().filter(|app| !app.is_streaming())?;
+    let mut kinds: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, job) in app.jobs.iter().enumerate() {
+        if let Some(kind) = kind(app, job) {
+            kinds.entry(kind).or_default().push(at);
+        }
+    }
+    let loops = kinds.into_iter().filter(|(_, jobs)| jobs.len() >= MIN_JOBS);
+    let found = loops.filter_map(|(_, jobs)| of_jobs(unclaimed, app, &jobs));
+    found.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))
+}
+
+/// What makes two jobs the same step of a loop: the same line of the user's code with the same plan. `None` for the iterations of a
+/// library's algorithm, where each needs the result of the one before.
+fn kind(app: &Application, job: &DriverJob) -> Option<String> {
+    let site = job.call_site.as_deref().unwrap_or_default();
+    let method = site.split(" at ").next().unwrap_or_default();
+    let file = site.rsplit(" at ").next().unwrap_or_default();
+    let of_library = app.is_python() && file.contains(".scala:");
+    if of_library || matches!(method, "treeAggregate" | "treeReduce") {
+        return None;
+    }
+    let plan = job.execution.and_then(|e| app.executions.get(e));
+    let nodes = plan.iter().flat_map(|e| &e.plan).map(|n| n.name.as_str());
+    let nodes: Vec<&str> = nodes.collect();
+    Some(format!("{site}|{}", nodes.join("|")))
+}
+
+fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Option<Excess> {
+    let view = unclaimed.view;
+    let mut of_loop = vec![false; app.stages.len()];
+    for stage in jobs.iter().flat_map(|j| &app.jobs[*j].stages) {
+        of_loop[*stage] = true;
+    }
+    let first = jobs.iter().map(|j| app.jobs[*j].submitted_ms).min()?;
+    let last = jobs.iter().filter_map(|j| app.jobs[*j].ended_ms).max()?;
+    let origin = view.job.info.submitted_ms?;
+    let seconds = |ms: i64| (ms - origin) as f64 / 1000.0;
+    let (first, last) = (seconds(first), seconds(last));
+    let inside = unclaimed.parts().filter(|(_, p)| match p.stage {
+        Some(stage) => of_loop[stage],
+        None => p.kind == SegmentKind::Driver && p.span.from >= first && p.span.to <= last,
+    });
+    let parts: Vec<(usize, f64)> = inside.map(|(at, p)| (at, p.span.seconds())).collect();
+    let taken: f64 = parts.iter().map(|(_, s)| s).sum();
+    let run = view.run.as_ref()?;
+    let works = run.stages.iter().zip(&of_loop).filter(|(_, own)| **own);
+    let work: f64 = works.map(|(work, _)| work.run_s()).sum();
+    let needed = work / run.tokens.max(1) as f64 + ONE_JOB_S;
+    let saved = (1.0 - needed / taken).max(0.0);
+    let stages: Vec<usize> = (0..of_loop.len()).filter(|s| of_loop[*s]).collect();
+    let example = app.jobs[jobs[jobs.len() / 2]].clone();
+    let site = example.call_site.unwrap_or_default();
+    let (count, each) = (jobs.len(), Seconds(taken / jobs.len() as f64));
+    let edited = stages.clone();
+    Some(Excess {
+        cause: Cause::DriverBottleneck,
+        evidence: evidence(view, app, jobs, last - first),
+        parts: parts.into_iter().map(|(at, s)| (at, s * saved)).collect(),
+        stages: Vec::new(),
+        summary: text!(
+            "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，其中 {share} 用于调度和启动，而不是计算",
+            "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each; {share} of that is scheduling and starting them, not work",
+            each = each,
+            share = Share(saved),
+        ),
+        certainty: 0.85,
+        method: "time of the jobs of a loop, less their tasks' work on all slots and one job's start",
+        fix: Some(Fix::work(move |works| {
+            for stage in &edited {
+                let handover = works[*stage].handover_s;
+                shorten_handover(&mut works[*stage], handover);
+            }
+        })),
+    })
+}
+
+fn evidence(
+    view: &View<'_>,
+    app: &Application,
+    jobs: &[usize],
+    seconds: f64,
+) -> Vec<report::Evidence> {
+    let count = jobs.len() as f64;
+    let (first, last) = (&app.jobs[jobs[0]], &app.jobs[jobs[jobs.len() - 1]]);
+    let time = Seconds(seconds);
+    vec![
+        view.number(
+            "jobs of the loop",
+            count,
+            "count",
+            app.at_line(first.line),
+            text!("循环提交了 {count} 个 Job", "the loop submits {count} jobs"),
+        ),
+        view.number(
+            "first to last job of the loop",
+            seconds,
+            "s",
+            app.at_line(last.line),
+            text!(
+                "从第一个 Job 提交到最后一个结束共 {time}",
+                "it takes {time} from the first job's submission to the last one's end",
+                time = time,
+            ),
+        ),
+    ]
+}
