@@ -159,9 +159,12 @@ fn largest(
         let cause = open[*at].finding.cause;
         about_vertices(cause) || (shape && of_shape(cause))
     };
+    // more machines help with all work, so that what is needless comes first
+    let of_machines = |at: &usize| open[*at].finding.cause == Cause::UnderAllocation;
     let order = |a: &usize, b: &usize| {
-        let first = of_vertices(a).cmp(&of_vertices(b));
+        let first = of_machines(b).cmp(&of_machines(a));
         first
+            .then(of_vertices(a).cmp(&of_vertices(b)))
             .then(seconds[*a].total_cmp(&seconds[*b]))
             .then(b.cmp(a))
     };
@@ -391,7 +394,7 @@ fn kinds(cause: Cause) -> &'static [SegmentKind] {
         Cause::CpuBoundUdo => &[UserCode],
         Cause::Spill => &[Spill],
         Cause::VertexRetries | Cause::MemoryEstimateTooLow | Cause::ExecutorLost => &[Retry],
-        Cause::DriverBottleneck | Cause::BroadcastTooLarge => &[Driver],
+        Cause::DriverBottleneck | Cause::CommitOnDriver | Cause::BroadcastTooLarge => &[Driver],
         Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
         Cause::TinyVertices => &[Startup],
         Cause::SmallFiles => &[Startup, Read],

@@ -44,7 +44,6 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let worst = *stages.first()?;
     let seconds: f64 = found.iter().map(|(.., s)| s).sum();
     let tasks = run.stages[worst].vertices.len();
-    let mostly_one = found[0].2 >= 0.7 * seconds;
     let used = used_share(run, &stages);
     let parts: Vec<(usize, f64)> = found.into_iter().flat_map(|(_, p, _)| p).collect();
     let edited = stages.clone();
@@ -60,10 +59,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let mut evidence = vec![fact.expecting(format!(">= {tokens}"))];
     evidence.extend(unclaimed.evidence(&parts));
     Some(Excess {
-        cause: match mostly_one {
-            true => Cause::ParallelismTooLow,
-            false => Cause::IdleSlots,
-        },
+        cause: Cause::ParallelismTooLow,
         summary: text!(
             "{names} 运行时只用到 {share} 的槽位：{sentence}；分成更多任务可缩短 {time}",
             "while {names} run, {share} of the slots are busy: {sentence}; more tasks would shorten this by {time}",

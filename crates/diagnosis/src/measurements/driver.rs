@@ -49,22 +49,26 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
     let open = app.waits_for_others().then(|| app.open_spans());
-    let idle = |from: i64, to: i64| {
-        let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
-        open.as_ref().is_some_and(|spans| !spans.iter().any(within))
+    // what of a gap is the driver's work: all of it, unless somebody else is waited for
+    let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
+        let Some(open) = &open else {
+            return vec![(from, to)];
+        };
+        let clipped = open.iter().map(|(a, b)| (from.max(*a), to.min(*b)));
+        clipped.filter(|(a, b)| a < b).collect()
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
         return gaps;
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
-        if from > until && !idle(until, from) {
-            gaps.push(Gap {
-                from_ms: until,
-                to_ms: from,
+        if from > until {
+            gaps.extend(working(until, from).into_iter().map(|(from_ms, to_ms)| Gap {
+                from_ms,
+                to_ms,
                 after: last,
                 before: vec![stage],
-            });
+            }));
         } else if let Some(gap) = gaps.last_mut().filter(|gap| gap.to_ms == from) {
             gap.before.push(stage);
         }
@@ -73,13 +77,31 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
         }
     }
     let end = view.job.info.ended_ms.filter(|end| *end > until);
-    gaps.extend(end.filter(|end| !idle(until, *end)).map(|end| Gap {
-        from_ms: until,
-        to_ms: end,
+    let tail = end.map_or_else(Vec::new, |end| working(until, end));
+    gaps.extend(tail.into_iter().map(|(from_ms, to_ms)| Gap {
+        from_ms,
+        to_ms,
         after: last,
         before: Vec::new(),
     }));
     gaps
+}
+
+/// Names that nodes which write data begin with, as Spark and the table formats have them.
+const WRITERS: [&str; 9] = [
+    "Execute ", "InsertInto", "SaveInto", "AppendData", "Overwrite", "WriteFiles", "Append", "ReplaceData", "CreateTable",
+];
+
+/// Whether the driver commits output in a gap: the execution that wrote it is still open, and its last stage has ended.
+pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
+    let Some(execution) = app.stages[gap.after].execution else {
+        return false;
+    };
+    let own = &app.executions[execution];
+    let writes = own.plan.iter().any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)));
+    let later = gap.before.iter().any(|s| app.stages[*s].execution == Some(execution));
+    let open_for = own.ended_ms.map_or(0, |ended| ended.min(gap.to_ms) - gap.from_ms);
+    writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 
 /// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are

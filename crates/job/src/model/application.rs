@@ -32,6 +32,8 @@ pub struct Application {
     pub stages: Vec<StageAttempt>,
     pub exchanges: Vec<Exchange>,
     pub cached: Vec<CachedData>,
+    /// In the order of their start; none outside of Structured Streaming.
+    pub batches: Vec<MicroBatch>,
     /// Scripts of the application that were next to the log.
     pub scripts: Vec<ScriptFile>,
 }
@@ -64,6 +66,21 @@ pub struct Executor {
     /// Largest heap that a task saw, in bytes; `None` if that was not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
+    pub line: u64,
+}
+
+/// A micro-batch of Structured Streaming, by the progress that its query reports.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MicroBatch {
+    pub id: u64,
+    pub started_ms: i64,
+    /// From the trigger to the commit: planning, running and logging the batch.
+    pub duration_ms: i64,
+    /// Running the batch, a part of its duration.
+    pub work_ms: i64,
+    /// Rows that it read from its sources, and rows of state that it left.
+    pub rows: u64,
+    pub state_rows: u64,
     pub line: u64,
 }
 
@@ -201,6 +218,8 @@ pub struct StageAttempt {
     pub lost_events: bool,
     /// Whether rows go through Python.
     pub python: bool,
+    /// Whether an algorithm of MLlib submitted it.
+    pub of_library: bool,
     /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
     pub sources: Vec<u32>,
     /// Attempts in the order of [`StageRuns::runs`](crate::runs::StageRuns::runs).
@@ -276,10 +295,18 @@ impl Application {
         }
     }
 
-    /// Whether it runs micro-batches of Structured Streaming: their executions are described by the query, its run and the batch.
+    /// Whether it runs micro-batches of Structured Streaming.
     pub fn is_streaming(&self) -> bool {
-        let mut described = self.executions.iter().filter_map(|e| e.description.as_deref());
-        described.any(|text| text.contains("runId = ") && text.contains("batch = "))
+        !self.batches.is_empty()
+    }
+
+    /// Tasks that the executors which are there at a time can run at once.
+    pub fn slots_at(&self, ms: i64) -> u32 {
+        let there = self.executors.iter().filter(|e| {
+            let added = e.added_ms.unwrap_or(i64::MIN);
+            added <= ms && e.removed_ms.is_none_or(|removed| removed > ms)
+        });
+        there.map(|e| e.slots(self.task_cores)).sum()
     }
 
     /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
@@ -333,13 +360,16 @@ impl Application {
             .filter(|n| *n > 0)
     }
 
-    /// From when to when a job or an execution was open, in order, without overlaps.
+    /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
         let executions = self.executions.iter().map(|e| (e.started_ms, e.ended_ms));
+        let batches = self.batches.iter();
+        let batches = batches.map(|b| (Some(b.started_ms), Some(b.started_ms + b.duration_ms)));
         let mut spans: Vec<(i64, i64)> = jobs
             .chain(executions)
+            .chain(batches)
             .filter_map(|(from, to)| Some((from?, to.or(last)?)))
             .filter(|(from, to)| from < to)
             .collect();
