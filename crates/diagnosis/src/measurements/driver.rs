@@ -62,8 +62,11 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
     let open = app.interactive.then(|| app.open_spans());
     let idle = |from: i64, to: i64| {
-        let within = |(a, b): &(i64, i64)| *a <= from && to <= *b;
-        open.as_ref().is_some_and(|spans| !spans.iter().any(within))
+        open.as_ref().is_some_and(|spans| {
+            let begun = spans.partition_point(|(begin, _)| *begin <= from);
+            let last = begun.checked_sub(1).and_then(|at| spans.get(at));
+            last.is_none_or(|(_, end)| *end < to)
+        })
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
@@ -104,7 +107,8 @@ pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Opti
 
 /// Whether a stage writes what the driver then sends to all executors.
 pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
-    let mut written = app.exchanges.iter().filter(|e| e.writers.contains(&stage));
+    let written = app.stages.get(stage).into_iter().flat_map(|s| &s.writes);
+    let mut written = written.filter_map(|at| app.exchanges.get(*at));
     written.any(Exchange::is_broadcast)
 }
 

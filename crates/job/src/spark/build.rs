@@ -1,12 +1,14 @@
 //! What a log says as a job: executors, stages and jobs of the driver, then what is made of them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::collect::{Collector, JobState, StageState};
 use super::edges::{add_edges, order};
-use super::failure::{exit_code, is_lost};
+use super::failure::{exit_code, is_lost, machine};
 use super::operators::add_plans;
 use super::stages::{self, Index};
+use crate::counters::Name;
 use crate::model::{DriverJob, Executor, Job, Stage};
 use crate::problem::Problem;
 
@@ -91,9 +93,13 @@ fn is_interactive(log: &Collector) -> bool {
 }
 
 fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
+    let executors = log.app.executors.iter();
+    let machines: Arc<[Name]> = executors
+        .map(|e| Name::from(machine(&e.id, &e.host).as_str()))
+        .collect();
     for key in index.keys.clone() {
         let others = index.attempts(key.0).count() > 1;
-        let Some((record, runs)) = stages::attempt(log, key, others) else {
+        let Some((record, runs)) = stages::attempt(log, key, others, &machines) else {
             continue;
         };
         if record.lost_events {
