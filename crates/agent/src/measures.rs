@@ -1,7 +1,7 @@
 //! What was measured of stages, inputs and the time of a job, in lines that a model can quote. What
 //! no file contains is left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
@@ -136,12 +136,18 @@ pub(crate) fn ranked(
     account: Option<&TimeAccount>,
     findings: &[report::Finding],
 ) -> Vec<usize> {
+    let found: HashSet<&str> = findings.iter().filter_map(|f| f.stage.as_deref()).collect();
+    let mut on_path: HashMap<&str, f64> = HashMap::new();
+    for segment in account.iter().flat_map(|account| &account.segments) {
+        if let Some(stage) = segment.stage.as_deref() {
+            *on_path.entry(stage).or_default() += segment.seconds;
+        }
+    }
     let weight = |(index, stage): (usize, &Stage)| {
-        let is_found = findings
-            .iter()
-            .any(|f| f.stage.as_ref() == Some(&stage.name));
+        let name = stage.name.as_str();
         let ran = stage.runs.as_ref().map_or(0.0, |runs| runs.run_ms.total);
-        (is_found, on_path(account, &stage.name), ran, index)
+        let path_s = on_path.get(name).copied().unwrap_or(0.0);
+        (found.contains(name), path_s, ran, index)
     };
     let mut stages: Vec<_> = job.stages.iter().enumerate().map(weight).collect();
     stages.sort_by(|a, b| {

@@ -4,8 +4,8 @@
 //! Texts that are quoted as they are (the script, errors, files) are private word by word. Where the
 //! program speaks of a job, its names are known from the model.
 
-use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 use job::Job;
 use job::model::JobError;
@@ -71,9 +71,19 @@ pub(crate) fn mask(job: &Job) -> Mask {
         for stream in stage.reads.iter().chain(&stage.writes) {
             words(&mut mask, stream);
         }
-        for machine in stage.runs.iter().flat_map(|runs| &runs.machines) {
-            name(&mut mask, "machine", machine);
-        }
+    }
+    // stages may share one list of machines
+    let machines = job
+        .stages
+        .iter()
+        .filter_map(|s| Some(&s.runs.as_ref()?.machines));
+    let lists: HashMap<_, _> = machines.map(|list| (Arc::as_ptr(list), list)).collect();
+    let machines: BTreeSet<&str> = lists
+        .values()
+        .flat_map(|l| l.iter().map(|m| &**m))
+        .collect();
+    for machine in machines {
+        name(&mut mask, "machine", machine);
     }
     if let Some(script) = &job.script {
         for text in own_words(&script.text) {

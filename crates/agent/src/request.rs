@@ -1,6 +1,7 @@
 //! What an analysis is asked to do and what it may use.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +27,10 @@ pub struct Request {
     pub run_id: Option<String>,
     /// Where the job came from, if the folder is a copy; the report names it instead.
     pub origin: Option<String>,
+    /// Links of an archive that the job came from; nothing followed them.
+    pub links: Vec<String>,
+    /// How long the analysis may take; what is read and concluded by then becomes a partial report.
+    pub time: Option<Duration>,
 }
 
 impl Request {

@@ -28,6 +28,7 @@ use terminal::Terminal;
 fn main() -> ExitCode {
     // most commands use it, and it takes as long to parse as the command line
     let _ = std::thread::Builder::new().spawn(job::Catalogue::builtin);
+    keep_large_writes_errors();
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
     let (cli, worker) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
         Ok(read) => read,
@@ -41,6 +42,24 @@ fn main() -> ExitCode {
     });
     exit.into()
 }
+
+/// Has a write beyond the limit of a file's size (`ulimit -f`) fail with an error, which is reported like a full disk,
+/// where the signal would end the process. A handler stays for as long as the process.
+#[cfg(target_os = "linux")]
+fn keep_large_writes_errors() {
+    use tokio::signal::unix::{SignalKind, signal};
+    const SIGXFSZ: i32 = 25;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build();
+    if let Ok(runtime) = runtime {
+        let _guard = runtime.enter();
+        let _ = signal(SignalKind::from_raw(SIGXFSZ));
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keep_large_writes_errors() {}
 
 /// Runs a command, or, within the limits of a worker, works for another process that runs it.
 fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<Exit> {

@@ -178,6 +178,8 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
         hypotheses: thinking.hypotheses,
         run_id: None,
         origin: None,
+        links: Vec::new(),
+        time: None,
     }
 }
 

@@ -79,6 +79,7 @@ impl Fetch for Servers {
         Ok(Fetched {
             path: opened.path.clone(),
             origin: opened.origin.clone(),
+            links: opened.links.clone(),
             kept: Some(Box::new(opened)),
         })
     }

@@ -1,5 +1,8 @@
 //! What reads a job's inputs.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use job::Job;
 use job::facts::value;
 use job::model::{Operator, OperatorKind, Table};
@@ -17,13 +20,22 @@ pub struct InputReader<'a> {
 /// The operators that read stored data whose table is known, stage by stage.
 pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
     let script = job.script.as_ref();
+    let tables = Tables::of(job);
     let mut readers = Vec::new();
     for (at, stage) in job.stages.iter().enumerate() {
+        let facts = OnceCell::new();
         let extracts = stage.operators.iter().enumerate();
         let extracts = extracts.filter(|(_, o)| o.kind == OperatorKind::Extract);
         for (index, operator) in extracts {
-            let read = || value(&job.stage_facts(at).by_uid(operator.uid)?.bytes);
-            let Some(table) = table_of(job, operator, read) else {
+            let read = || {
+                value(
+                    &facts
+                        .get_or_init(|| job.stage_facts(at))
+                        .by_uid(operator.uid)?
+                        .bytes,
+                )
+            };
+            let Some(table) = tables.of_operator(operator, read) else {
                 continue;
             };
             let statement = job.statement_of(at, index).map(|(statement, _)| statement);
@@ -39,47 +51,68 @@ pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
     readers
 }
 
-/// The table that an extracting operator reads: by its stream, else one with the same columns, of the kind
-/// that it reads and of about the bytes that `read` gives.
-pub(crate) fn table_of<'a>(
-    job: &'a Job,
-    operator: &Operator,
-    read: impl FnOnce() -> Option<f64>,
-) -> Option<&'a Table> {
-    let tables = &job.tables;
-    let described = |t: &&Table| t.rows.is_some() || t.clustering.is_some();
-    let by_stream = tables
-        .iter()
-        .find(|t| t.stream_id.as_deref() == Some(operator.id.as_str()));
-    if let Some(table) = by_stream.filter(described) {
-        return Some(table);
+/// The tables of a job by what an operator shows of them.
+#[derive(Debug, Default)]
+pub(crate) struct Tables<'a> {
+    by_stream: HashMap<&'a str, &'a Table>,
+    /// By the names of their columns, sorted.
+    by_columns: HashMap<Vec<&'a str>, Vec<&'a Table>>,
+}
+
+impl<'a> Tables<'a> {
+    pub(crate) fn of(job: &'a Job) -> Tables<'a> {
+        let mut tables = Tables::default();
+        for table in &job.tables {
+            if let Some(stream) = table.stream_id.as_deref() {
+                tables.by_stream.entry(stream).or_insert(table);
+            }
+            if !table.columns.is_empty() {
+                let alike = tables.by_columns.entry(sorted(&table.columns, |c| &c.name));
+                alike.or_default().push(table);
+            }
+        }
+        tables
     }
-    let schema = &operator.inputs.first()?.schema;
-    let same = |t: &&Table| {
-        !t.columns.is_empty()
-            && t.columns.len() == schema.len()
-            && schema
-                .iter()
-                .all(|c| t.columns.iter().any(|k| k.name == c.name))
-    };
-    let (text, read) = (operator.id.starts_with("Extract"), read());
-    tables.iter().filter(same).min_by(|a, b| {
-        let distance = |t: &Table| {
-            let kind = if text == (t.kind.as_deref() == Some("text")) {
-                0.0
-            } else {
-                1.0
+
+    /// The table that an extracting operator reads: by its stream, else one with the same columns, of the kind
+    /// that it reads and of about the bytes that `read` gives.
+    pub(crate) fn of_operator(
+        &self,
+        operator: &Operator,
+        read: impl FnOnce() -> Option<f64>,
+    ) -> Option<&'a Table> {
+        let described = |t: &&Table| t.rows.is_some() || t.clustering.is_some();
+        let by_stream = self.by_stream.get(operator.id.as_str()).copied();
+        if let Some(table) = by_stream.filter(described) {
+            return Some(table);
+        }
+        let schema = &operator.inputs.first()?.schema;
+        let same = self.by_columns.get(&sorted(schema, |c| &c.name))?;
+        let (text, read) = (operator.id.starts_with("Extract"), read());
+        same.iter().copied().min_by(|a, b| {
+            let distance = |t: &Table| {
+                let kind = if text == (t.kind.as_deref() == Some("text")) {
+                    0.0
+                } else {
+                    1.0
+                };
+                let size = match (read, t.bytes) {
+                    (Some(read), Some(bytes)) if read > 0.0 && bytes > 0 => {
+                        (read / bytes as f64).ln().abs()
+                    }
+                    _ => 10.0,
+                };
+                kind + size.min(10.0) / 10.0
             };
-            let size = match (read, t.bytes) {
-                (Some(read), Some(bytes)) if read > 0.0 && bytes > 0 => {
-                    (read / bytes as f64).ln().abs()
-                }
-                _ => 10.0,
-            };
-            kind + size.min(10.0) / 10.0
-        };
-        distance(a).total_cmp(&distance(b))
-    })
+            distance(a).total_cmp(&distance(b))
+        })
+    }
+}
+
+fn sorted<T>(columns: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
+    let mut names: Vec<&str> = columns.iter().map(|c| name(c).as_str()).collect();
+    names.sort_unstable();
+    names
 }
 
 #[cfg(test)]

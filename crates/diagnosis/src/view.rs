@@ -3,13 +3,17 @@
 //! Answers questions about the plan and the counters; it judges nothing.
 
 use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
 
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
-use job::model::{ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, Table};
+use job::model::{
+    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage, Table,
+};
 
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
-use crate::inputs::table_of;
+use crate::inputs::Tables;
+use crate::measurements::tasks::scans;
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
@@ -31,6 +35,11 @@ pub struct View<'a> {
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
     derived: Derived<'a>,
+    tables: Tables<'a>,
+    /// Operators of each stage by a channel that they read.
+    readers: Vec<HashMap<&'a str, Vec<usize>>>,
+    /// Nodes of plans that scan files, by the stages that run them.
+    pub(crate) scans: HashMap<usize, Vec<&'a SparkNode>>,
     /// Seconds that missing tokens cost; `None` until the time was accounted for, or if unknown.
     pub(crate) short_s: Option<f64>,
     /// Pace of the job's own sorts, 1 the usual; unset until somebody asked.
@@ -66,6 +75,9 @@ impl<'a> View<'a> {
             inputs,
             outputs,
             derived: Derived::none(job),
+            tables: Tables::of(job),
+            readers: job.stages.iter().map(readers).collect(),
+            scans: scans(job),
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
@@ -186,11 +198,15 @@ impl<'a> View<'a> {
 
     /// The operator that reads an edge.
     pub fn reader_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
-        let operators = &self.job.stages[edge.to].operators;
-        operators
-            .iter()
-            .enumerate()
-            .find(|(_, o)| o.inputs.iter().any(|c| c.id == edge.channel))
+        let reader = *self.readers_of(edge.to, &edge.channel).first()?;
+        Some((reader, self.job.stages[edge.to].operators.get(reader)?))
+    }
+
+    /// Positions of the operators of a stage that read a channel.
+    fn readers_of(&self, stage: usize, channel: &str) -> &[usize] {
+        let readers = self.readers.get(stage);
+        let readers = readers.and_then(|readers| readers.get(channel));
+        readers.map_or(&[], Vec::as_slice)
     }
 
     /// Operators of a stage that take the output of one of its operators.
@@ -199,14 +215,12 @@ impl<'a> View<'a> {
         stage: usize,
         operator: &Operator,
     ) -> impl Iterator<Item = (usize, &'a Operator)> {
-        let ids: Vec<&str> = operator.outputs.iter().map(|c| c.id.as_str()).collect();
-        let found: Vec<_> = self.job.stages[stage]
-            .operators
-            .iter()
-            .enumerate()
-            .filter(|(_, o)| o.inputs.iter().any(|c| ids.contains(&c.id.as_str())))
+        let outputs = operator.outputs.iter();
+        let found: BTreeSet<usize> = outputs
+            .flat_map(|c| self.readers_of(stage, &c.id).iter().copied())
             .collect();
-        found.into_iter()
+        let operators = &self.job.stages[stage].operators;
+        found.into_iter().map(|at| (at, &operators[at]))
     }
 
     /// The operator that needs the partitioning of an edge: the first after its sorts and unions.
@@ -337,7 +351,8 @@ impl<'a> View<'a> {
 
     /// The table that an extracting operator reads.
     pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
-        table_of(self.job, operator, || self.bytes_extracted(stage, operator))
+        self.tables
+            .of_operator(operator, || self.bytes_extracted(stage, operator))
     }
 
     /// Bytes that an extracting operator read.
@@ -396,4 +411,18 @@ impl<'a> View<'a> {
     pub fn name(&self, stage: usize) -> &'a str {
         &self.job.stages[stage].name
     }
+}
+
+/// Operators of a stage by the channels that they read.
+fn readers(stage: &Stage) -> HashMap<&str, Vec<usize>> {
+    let mut readers: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, operator) in stage.operators.iter().enumerate() {
+        for channel in &operator.inputs {
+            let known = readers.entry(channel.id.as_str()).or_default();
+            if known.last() != Some(&at) {
+                known.push(at);
+            }
+        }
+    }
+    readers
 }

@@ -58,6 +58,21 @@ pub(crate) enum Problem {
     CutEvent,
     /// A compressed log that ends within a block.
     CutLog(String),
+    /// The time to read was over at a line; at 0 before the file was opened.
+    TimeIsUp(u64),
+    /// A log that has hardly an event in its lines up to this one.
+    NoEvents(u64),
+    /// The part of a log without its beginning: from when to when it has events.
+    PartOfLog {
+        from: String,
+        to: String,
+    },
+    /// Times that cannot be: of so many events, and the first of them.
+    ImpossibleTimes(u64, String),
+    /// An application that seems to run for so many hours.
+    ImpossiblyLong(i64),
+
+    MoreOfLog(usize),
     /// Events of kinds that are not known.
     UnknownEvents {
         events: u64,
@@ -251,6 +266,12 @@ impl Problem {
             | P::CutEvent
             | P::CutLog(_)
             | P::UnknownEvents { .. }
+            | P::TimeIsUp(_)
+            | P::NoEvents(_)
+            | P::PartOfLog { .. }
+            | P::ImpossibleTimes(..)
+            | P::ImpossiblyLong(_)
+            | P::MoreOfLog(_)
             | P::EventsLost { .. }
             | P::NoApplicationEnd => self.event_log(),
             P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => (
@@ -319,10 +340,79 @@ impl Problem {
                     "fetch the log again when the application has ended; if its driver died, add the driver's log"
                 ),
             ),
-            _ => (
+            Problem::CutEvent => (
                 text!("日志在这一行被截断", "the log is cut off in this line"),
                 fetch,
             ),
+            other => other.bounded_log(),
+        }
+    }
+
+    /// What keeps an event log from being read as a whole, or its times from being used.
+    fn bounded_log(&self) -> (Text, Text) {
+        match self {
+            Problem::TimeIsUp(0) => (
+                text!(
+                    "未读取：分析时间已到",
+                    "not read: the time limit was reached"
+                ),
+                more_time(),
+            ),
+            Problem::TimeIsUp(line) => (
+                text!(
+                    "只读到第 {line} 行：分析时间已到",
+                    "only read up to line {line}: the time limit was reached"
+                ),
+                more_time(),
+            ),
+            Problem::NoEvents(line) => (
+                text!(
+                    "前 {line} 行大多不是事件，其余未读取",
+                    "most of the first {line} lines are not events; the rest was not read"
+                ),
+                text!("请检查这是否是事件日志", "check that this is an event log"),
+            ),
+            Problem::PartOfLog { from, to } => (
+                text!(
+                    "这是日志的一部分，从 {from} 到 {to}；其中没有应用的开始",
+                    "this is a part of a log, from {from} to {to}; it lacks the start of the application"
+                ),
+                text!(
+                    "结论只针对这段时间；要分析整个应用，请给出日志的所有部分",
+                    "the report is about this time only; give all parts of the log to analyze the whole application"
+                ),
+            ),
+            Problem::ImpossibleTimes(events, first) => (
+                text!(
+                    "有不可能的时间，未采用：共 {events} 处，第一个为 {first}",
+                    "impossible times were not used: {events} in all, the first {first}"
+                ),
+                text!(
+                    "请检查写日志的机器的时钟，以及日志是否被改动",
+                    "check the clock of the machine that wrote the log, and whether the log was changed"
+                ),
+            ),
+            Problem::ImpossiblyLong(hours) => (
+                text!(
+                    "按日志的时间，应用运行了 {hours} 小时",
+                    "by the times in the log, the application ran for {hours} h"
+                ),
+                text!(
+                    "很可能有时间戳错误，与时间有关的结论都不可靠",
+                    "a timestamp is probably wrong, so no conclusion about time is reliable"
+                ),
+            ),
+            Problem::MoreOfLog(most) => (
+                text!(
+                    "Stage 尝试或 SQL 执行超过 {most} 个，其余未采用",
+                    "more than {most} stage attempts or SQL executions; the rest are left out"
+                ),
+                text!(
+                    "请按时间分段分析日志的各部分",
+                    "analyze parts of the log by time"
+                ),
+            ),
+            _ => (Text::default(), Text::default()),
         }
     }
 
@@ -359,4 +449,11 @@ impl Problem {
             _ => text!("有一次顶点尝试无法读取", "an attempt that cannot be read"),
         }
     }
+}
+
+fn more_time() -> Text {
+    text!(
+        "可用 `--time-limit` 放宽分析时间",
+        "`--time-limit` allows more time"
+    )
 }

@@ -1,5 +1,7 @@
 //! Vertex attempts of a stage: every attempt where memory allows, distributions always.
 
+use std::sync::Arc;
+
 use crate::counters::Name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +54,7 @@ pub struct StageRuns {
     /// Attempts in the file's order; a sample where `sampled`.
     pub runs: Vec<VertexRun>,
     /// Names of the machines that `runs` point at.
-    pub machines: Vec<Name>,
+    pub machines: Arc<[Name]>,
     /// Whether `runs` is only a part of the attempts (the slowest and an even sample).
     pub sampled: bool,
     pub completed: u64,

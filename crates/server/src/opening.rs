@@ -23,6 +23,8 @@ pub struct Fetched {
     pub path: PathBuf,
     /// Where it came from, if `path` is a copy.
     pub origin: Option<String>,
+    /// Links of an archive that it came from, which were left out.
+    pub links: Vec<String>,
     /// Keeps the copy until it is dropped.
     pub kept: Option<Box<dyn Any + Send>>,
 }
@@ -33,6 +35,7 @@ impl Admitted {
         let opened = self.open(fetch, &task.cancel)?;
         opened.path.clone_into(&mut task.request.job);
         task.request.origin.clone_from(&opened.origin);
+        task.request.links.clone_from(&opened.links);
         Ok(opened)
     }
 
@@ -42,6 +45,7 @@ impl Admitted {
             Admitted::Local(path) => Ok(Fetched {
                 path,
                 origin: None,
+                links: Vec::new(),
                 kept: None,
             }),
         }

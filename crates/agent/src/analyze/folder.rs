@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Instant;
 
 use diagnosis::Diagnosis;
 use job::{Job, JobReader, ReadFile};
@@ -28,6 +29,9 @@ const REACHABLE: usize = 8 << 20;
 /// Bytes of the line that says what was read of a file.
 const CONTENT_BYTES: usize = 240;
 
+/// Share of the time of an analysis that reading may take.
+const READING: f64 = 0.7;
+
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
     request: Request,
@@ -46,7 +50,12 @@ impl<'a> Folder<'a> {
         services: &'a Services<'a>,
         observer: &mut dyn Observer,
     ) -> Result<Folder<'a>, AnalyzeError> {
-        let mut reader = job::open(&request.job, &services.reading)?;
+        let mut reading = services.reading.clone();
+        reading.until = request
+            .time
+            .map(|time| Instant::now() + time.mul_f64(READING));
+        let mut reader = job::open(&request.job, &reading)?;
+        reader.note_links(&request.links);
         if let Some(origin) = &request.origin {
             reader.set_origin(origin);
         }
@@ -77,6 +86,11 @@ impl<'a> Folder<'a> {
             hide_words(&mut self.facts, &self.excerpts);
         }
         self.note(&read, observer);
+    }
+
+    /// Whether the time to read was over before all was read.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.reader.has_stopped()
     }
 
     fn note(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {

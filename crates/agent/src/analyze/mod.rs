@@ -64,6 +64,7 @@ pub async fn analyze(
         Err(Stop::Cancelled) => true,
         Err(Stop::Failed(error)) => return Err(error),
     };
+    let partial = partial || run.folder.has_stopped();
     Ok(run.finish(partial))
 }
 

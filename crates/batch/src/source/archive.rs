@@ -17,11 +17,15 @@ use crate::formats::{Format, format_of};
 /// What a tar may have between the contents of two files: headers with long names and attributes. They are read into memory.
 const HEADER_BYTES: u64 = 1 << 20;
 
-/// Unpacks an archive into a new folder.
+/// Unpacks an archive into a new folder. Returns the names of links in it, which are left out.
 ///
 /// # Errors
 /// Why it cannot be unpacked; what was written until then remains.
-pub(super) fn unpack(archive: &Path, folder: &Path, bounds: &Bounds) -> Result<(), String> {
+pub(super) fn unpack(
+    archive: &Path,
+    folder: &Path,
+    bounds: &Bounds,
+) -> Result<Vec<String>, String> {
     let text = |error: io::Error| error.to_string();
     let file = File::open(archive).map_err(text)?;
     fs::create_dir(folder).map_err(text)?;
@@ -31,6 +35,7 @@ pub(super) fn unpack(archive: &Path, folder: &Path, bounds: &Bounds) -> Result<(
         bounds,
         bytes: 0,
         entries: 0,
+        links: Vec::new(),
     };
     match format_of(&name.to_string_lossy()) {
         Some(Format::Zip) => unzip(file, &mut writer),
@@ -40,7 +45,8 @@ pub(super) fn unpack(archive: &Path, folder: &Path, bounds: &Bounds) -> Result<(
             untar(decoder.map_err(|e| e.to_string())?, &mut writer)
         }
         Some(Format::Tar) | None => untar(BufReader::new(file), &mut writer),
-    }
+    }?;
+    Ok(writer.links)
 }
 
 /// Writes entries until a bound is reached.
@@ -49,9 +55,27 @@ struct Writer<'a> {
     bounds: &'a Bounds,
     bytes: u64,
     entries: usize,
+    links: Vec<String>,
+}
+
+/// Whether an entry is of macOS: attributes of files, in files of their own.
+fn is_of_macos(name: &str) -> bool {
+    name.split('/')
+        .any(|part| part == "__MACOSX" || part.starts_with("._") || part == ".DS_Store")
 }
 
 impl Writer<'_> {
+    /// Notes an entry that is neither a file nor a folder; its name is refused like that of a file.
+    fn link(&mut self, name: String) -> Result<(), String> {
+        /// Links that are reported.
+        const MOST: usize = 20;
+        inside(self.folder, &name, self.bounds)?;
+        if self.links.len() < MOST {
+            self.links.push(name);
+        }
+        Ok(())
+    }
+
     fn count(&mut self) -> Result<(), String> {
         self.entries += 1;
         let most = self.bounds.entries;
@@ -109,13 +133,15 @@ fn unzip(mut file: File, writer: &mut Writer<'_>) -> Result<(), String> {
         writer.count()?;
         let entry = archive.by_index(index).map_err(text)?;
         let name = entry.name().map_err(text)?.into_owned();
+        if is_of_macos(&name) {
+            continue;
+        }
         if entry.is_dir() {
             writer.folder(&name)?;
         } else if entry.is_file() {
             writer.file(&name, entry)?;
         } else {
-            // links are refused by their names only
-            inside(writer.folder, &name, writer.bounds)?;
+            writer.link(name)?;
         }
     }
     Ok(())
@@ -155,12 +181,16 @@ fn untar(archive: impl Read, writer: &mut Writer<'_>) -> Result<(), String> {
             return Err(writer.bounds.too_large());
         }
         allowed.set(entry.size().saturating_add(HEADER_BYTES));
-        if kind.is_dir() {
+        if is_of_macos(&name) {
+            // its content is skipped below
+        } else if kind.is_dir() {
             if name != "./" {
                 writer.folder(&name)?;
             }
         } else if kind.is_file() || kind.is_contiguous() {
             writer.file(&name, &mut entry)?;
+        } else if kind.is_symlink() || kind.is_hard_link() {
+            writer.link(name)?;
         } else {
             inside(writer.folder, &name, writer.bounds)?;
         }

@@ -72,6 +72,8 @@ pub struct Opened {
     pub etag: String,
     /// Where it came from, if `path` is a copy.
     pub origin: Option<String>,
+    /// Links in an archive, which were left out.
+    pub links: Vec<String>,
     _folder: Option<Folder>,
 }
 
@@ -103,18 +105,19 @@ impl Sources {
                 let folder = self.temporary.folder()?;
                 let to = folder.path().join("job");
                 let fetched = fetch::fetch(&remote, &to, &self.bounds).await?;
-                let path = match fetched.file {
+                let (path, links) = match fetched.file {
                     Some(file) if is_archive(source) => {
                         let to = folder.path().join("unpacked");
                         self.unpack(source, file, to).await?
                     }
-                    Some(file) => file,
-                    None => only_job(source, &to)?,
+                    Some(file) => (file, Vec::new()),
+                    None => (only_job(source, &to)?, Vec::new()),
                 };
                 Ok(Opened {
                     path,
                     etag: fetched.etag,
                     origin: Some(source.to_owned()),
+                    links,
                     _folder: Some(folder),
                 })
             }
@@ -128,13 +131,14 @@ impl Sources {
         let archive = folder.path().join("log.zip");
         found.download(&archive, self.bounds.bytes).await?;
         let path = self.unpack(source, archive.clone(), folder.path().join("job"));
-        let path = path.await?;
+        let (path, links) = path.await?;
         // a large log would take its space twice; what cannot be removed goes with the folder
         let _ = std::fs::remove_file(archive);
         Ok(Opened {
             path,
             etag: found.etag,
             origin: Some(found.application.to_string()),
+            links,
             _folder: Some(folder),
         })
     }
@@ -146,22 +150,30 @@ impl Sources {
                 path,
                 etag,
                 origin: None,
+                links: Vec::new(),
                 _folder: None,
             });
         }
         let folder = self.temporary.folder()?;
         let origin = Some(local_uri(&path));
-        let path = self.unpack(source, path, folder.path().join("job")).await?;
+        let unpacked = self.unpack(source, path, folder.path().join("job"));
+        let (path, links) = unpacked.await?;
         Ok(Opened {
             path,
             etag,
             origin,
+            links,
             _folder: Some(folder),
         })
     }
 
-    /// Unpacks an archive into a new folder and returns the job in it.
-    async fn unpack(&self, source: &str, archive: PathBuf, to: PathBuf) -> Result<PathBuf> {
+    /// Unpacks an archive into a new folder and returns the job in it, and the links that were left out.
+    async fn unpack(
+        &self,
+        source: &str,
+        archive: PathBuf,
+        to: PathBuf,
+    ) -> Result<(PathBuf, Vec<String>)> {
         let bounds = self.bounds;
         let folder = to.clone();
         let unpacked =
@@ -171,7 +183,7 @@ impl Sources {
             reason: reason.to_string(),
         };
         match unpacked.await {
-            Ok(Ok(())) => only_job(source, &to),
+            Ok(Ok(links)) => Ok((only_job(source, &to)?, links)),
             Ok(Err(reason)) => Err(refused(&reason)),
             // a bug in a reader of archives must not cost the other jobs
             Err(_) => Err(refused(&"it cannot be read")),

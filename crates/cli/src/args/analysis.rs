@@ -114,6 +114,10 @@ pub(crate) struct Analyze {
     pub(crate) thinking: Thinking,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    /// Stop the analysis of a job after so many seconds with a partial report. With `--job-timeout` or `--job-memory`, those apply instead.
+    /// ‖ 一个作业的分析超过这么多秒即停止，给出不完整的报告。给出 `--job-timeout` 或 `--job-memory` 时以它们为准。
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub(crate) time_limit: u64,
     /// Format of the report.
     /// ‖ 报告的格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]

@@ -1,10 +1,12 @@
 //! `scopeagent analyze`: job folders in, one report each out.
 
 use std::path::Path;
+use std::time::Duration;
 
 use agent::{Event, Observer, Request};
 use batch::Opened;
 use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Analyze, ReportFormat};
@@ -36,6 +38,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         session: &session,
         terminal,
         cancel,
+        runtime: runtime.handle(),
     };
     let exit = call.all_jobs()?;
     super::warn_if_stale(changed, terminal);
@@ -67,6 +70,7 @@ struct Call<'a> {
     session: &'a Session,
     terminal: &'a Terminal,
     cancel: CancellationToken,
+    runtime: &'a Handle,
 }
 
 impl Call<'_> {
@@ -80,7 +84,9 @@ impl Call<'_> {
             let gap = if n > 0 { "\n" } else { "" };
             let done = self.one_job(job, &mut |text| out.write(&format!("{gap}{text}")));
             match done {
-                Ok(Exit::Interrupted) => return Ok(Exit::Interrupted),
+                Ok(Exit::Interrupted) if self.cancel.is_cancelled() => {
+                    return Ok(Exit::Interrupted);
+                }
                 Ok(Exit::Success) => {}
                 Ok(other) => exit = other,
                 Err(error) => {
@@ -96,7 +102,10 @@ impl Call<'_> {
     fn one_job(&self, job: &Path, write: &mut dyn FnMut(&str) -> Result<()>) -> Result<Exit> {
         let args = self.args;
         let opened = sources::open(job)?;
-        let task = || self.task(job, opened.as_ref());
+        let cancel = self.token();
+        // the clock stops with the job
+        let _done = cancel.clone().drop_guard();
+        let task = || self.task(job, opened.as_ref(), &cancel);
         let mut display = Display {
             terminal: self.terminal,
             progress: None,
@@ -121,6 +130,13 @@ impl Call<'_> {
         }
         write(&text)?;
         if report.partial {
+            if !self.cancel.is_cancelled() {
+                let seconds = args.time_limit;
+                self.terminal.remark(&report::say!(
+                    "分析超过 {seconds} 秒，报告不完整；可用 `--time-limit` 放宽",
+                    "the analysis took longer than {seconds} s, so the report is partial; `--time-limit` allows more"
+                ));
+            }
             return Ok(Exit::Interrupted);
         }
         let is_kept = !args.no_store && !report.run_id.is_empty();
@@ -133,12 +149,36 @@ impl Call<'_> {
         Ok(Exit::found(found))
     }
 
-    fn task(&self, job: &Path, opened: Option<&Opened>) -> Task {
+    /// How long the analysis of a job may take; `None` where the budget of a worker says it.
+    fn time(&self) -> Option<Duration> {
+        let limits = &self.args.limits;
+        let limit = self.args.time_limit;
+        (!limits.is_given()).then(|| Duration::from_secs(limit))
+    }
+
+    /// A token for one job: cancelled with all of them, or when the job's time is over.
+    fn token(&self) -> CancellationToken {
+        let token = self.cancel.child_token();
+        if let Some(time) = self.time() {
+            let timed = token.clone();
+            self.runtime.spawn(async move {
+                tokio::select! {
+                    () = tokio::time::sleep(time) => timed.cancel(),
+                    () = timed.cancelled() => {}
+                }
+            });
+        }
+        token
+    }
+
+    fn task(&self, job: &Path, opened: Option<&Opened>, cancel: &CancellationToken) -> Task {
         let args = self.args;
         let folder = opened.map_or(job, |opened| &opened.path);
         Task {
             request: Request {
                 origin: opened.and_then(|opened| opened.origin.clone()),
+                links: opened.map_or_else(Vec::new, |opened| opened.links.clone()),
+                time: self.time(),
                 ..session::request(folder.to_owned(), &args.thinking)
             },
             reasoner: ReasonerChoice {
@@ -149,7 +189,7 @@ impl Call<'_> {
             },
             save: !args.no_store,
             learned: true,
-            cancel: self.cancel.clone(),
+            cancel: cancel.clone(),
         }
     }
 }

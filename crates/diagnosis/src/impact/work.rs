@@ -3,6 +3,7 @@
 
 use job::Job;
 use job::facts::{Account, Measured, StageFacts, value};
+use job::model::Stage;
 use job::runs::{RunState, StageRuns, VertexRun};
 
 use super::edit::{RUN_NOISE, lose, noise};
@@ -52,6 +53,7 @@ pub(super) fn stage_works(
         }
     }
     let most = most_vertices(facts);
+    let ended: Vec<Option<i64>> = job.stages.iter().map(last_end).collect();
     // tasks of an application record themselves what sending them took, so none of their waits counts
     let at_once = if job.spark.is_some() { 0 } else { tokens };
     let works = inputs.into_iter().zip(facts).enumerate();
@@ -60,7 +62,7 @@ pub(super) fn stage_works(
             inputs.sort_unstable();
             inputs.dedup();
             let (vertices, basis) = vertices(job.stages[stage].runs.as_ref(), facts, most, at_once);
-            let handover_s = handover_s(job, stage, &inputs);
+            let handover_s = handover_s(job, stage, &inputs, &ended);
             let work = StageWork {
                 inputs,
                 handover_s,
@@ -87,10 +89,15 @@ fn most_vertices(facts: &[StageFacts]) -> u64 {
     MAX_VERTICES
 }
 
+/// When the last attempt of a stage ended.
+fn last_end(stage: &Stage) -> Option<i64> {
+    let runs = stage.runs.iter().flat_map(|r| &r.runs);
+    runs.map(|run| run.ended_ms).max()
+}
+
 /// What the driver of an application does between two stages is in its log; a job manager's time is
 /// about the same everywhere.
-fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
-    let runs = |stage: usize| job.stages[stage].runs.as_ref();
+fn handover_s(job: &Job, stage: usize, inputs: &[usize], ended: &[Option<i64>]) -> f64 {
     let usual = if inputs.is_empty() {
         0.0
     } else {
@@ -99,11 +106,11 @@ fn handover_s(job: &Job, stage: usize, inputs: &[usize]) -> f64 {
     if job.spark.is_none() {
         return usual;
     }
-    let created = runs(stage).and_then(|r| r.runs.iter().map(|v| v.created_ms).min());
-    let ended = |stage: &usize| runs(*stage)?.runs.iter().map(|v| v.ended_ms).max();
+    let runs = job.stages[stage].runs.as_ref();
+    let created = runs.and_then(|r| r.runs.iter().map(|v| v.created_ms).min());
     let ready = inputs
         .iter()
-        .filter_map(ended)
+        .filter_map(|input| *ended.get(*input)?)
         .max()
         .or(job.info.started_ms);
     let waited = created.zip(ready).map(|(created, ready)| created - ready);

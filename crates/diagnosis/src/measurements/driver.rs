@@ -54,8 +54,9 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
         let Some(open) = &open else {
             return vec![(from, to)];
         };
-        let clipped = open.iter().map(|(a, b)| (from.max(*a), to.min(*b)));
-        clipped.filter(|(a, b)| a < b).collect()
+        let first = open.partition_point(|(_, end)| *end <= from);
+        let within = open[first..].iter().take_while(|(begin, _)| *begin < to);
+        within.map(|(a, b)| (from.max(*a), to.min(*b))).collect()
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
@@ -114,7 +115,8 @@ pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Opti
 
 /// Whether a stage writes what the driver then sends to all executors.
 pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
-    let mut written = app.exchanges.iter().filter(|e| e.writers.contains(&stage));
+    let written = app.stages.get(stage).into_iter().flat_map(|s| &s.writes);
+    let mut written = written.filter_map(|at| app.exchanges.get(*at));
     written.any(Exchange::is_broadcast)
 }
 

@@ -1,6 +1,6 @@
 //! What an exchange is for, and what shows it.
 
-use job::model::{Edge, ExchangeKind, OperatorKind};
+use job::model::{Edge, OperatorKind};
 
 use crate::view::View;
 use report::{Evidence, text};
@@ -9,24 +9,6 @@ use report::{Evidence, text};
 pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
     view.consumer_of(edge)
         .is_some_and(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
-        || view.inputs(edge.to).any(|e| {
-            e.channel != edge.channel
-                && e.exchange == ExchangeKind::Hash
-                && joined_with(view, edge, e)
-        })
-}
-
-/// Whether two exchanges meet in one join of their reader, an aggregation before it or not.
-fn joined_with(view: &View<'_>, edge: &Edge, other: &Edge) -> bool {
-    let (Some((a, _)), Some((b, _))) = (view.consumer_of(edge), view.consumer_of(other)) else {
-        return false;
-    };
-    let operators = &view.job.stages[edge.to].operators;
-    a == b
-        && matches!(
-            operators[a].kind,
-            OperatorKind::Join | OperatorKind::Combine
-        )
 }
 
 /// Bytes and rows that are written to an edge.

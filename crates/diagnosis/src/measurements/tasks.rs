@@ -1,6 +1,9 @@
 //! What the plan of an application says of the tasks of a stage: the files that they read, why they are
 //! few, what spilling costs them.
 
+use std::collections::HashMap;
+
+use job::Job;
 use job::facts::Role;
 use job::model::{Application, ExchangeKind, SparkNode};
 
@@ -36,16 +39,30 @@ pub(crate) struct Scanned<'a> {
     pub(crate) bytes: f64,
 }
 
+/// Nodes of plans that scan files, by the stages that run them.
+pub(crate) fn scans(job: &Job) -> HashMap<usize, Vec<&SparkNode>> {
+    let mut scans: HashMap<usize, Vec<&SparkNode>> = HashMap::new();
+    let plans = job.spark.iter().flat_map(|app| &app.executions);
+    let nodes = plans.flat_map(|e| &e.plan);
+    for node in nodes.filter(|node| scanned(node).is_some()) {
+        for stage in &node.stages {
+            scans.entry(*stage).or_default().push(node);
+        }
+    }
+    scans
+}
+
 /// Scans of files in a stage.
-pub(crate) fn scans(app: &Application, stage: usize) -> impl Iterator<Item = Scanned<'_>> {
-    let nodes = app.executions.iter().flat_map(|e| &e.plan);
-    let of_stage = nodes.filter(move |n| n.stages.contains(&stage));
-    of_stage.filter_map(|node| {
-        Some(Scanned {
-            node,
-            files: node.metric("number of files read")?,
-            bytes: node.metric("size of files read")?,
-        })
+pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
+    let own = view.scans.get(&stage).into_iter().flatten();
+    own.filter_map(|node| scanned(node))
+}
+
+fn scanned(node: &SparkNode) -> Option<Scanned<'_>> {
+    Some(Scanned {
+        node,
+        files: node.metric("number of files read")?,
+        bytes: node.metric("size of files read")?,
     })
 }
 
@@ -90,7 +107,7 @@ fn unsplittable(
     tasks: usize,
     slots: usize,
 ) -> Option<(Text, Vec<Evidence>)> {
-    let scan = scans(app, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
+    let scan = scans_of(view, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
     let open = open_cost(app, execution);
     let most = set_bytes(app, execution, "spark.sql.files.maxPartitionBytes").unwrap_or(MAX_SPLIT);
@@ -201,9 +218,13 @@ fn dear_rows(
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own measure of it.
-pub(crate) fn small_files(app: &Application, stage: usize) -> Option<Scanned<'_>> {
+pub(crate) fn small_files<'a>(
+    view: &View<'a>,
+    app: &Application,
+    stage: usize,
+) -> Option<Scanned<'a>> {
     let open = open_cost(app, app.stages[stage].execution);
-    scans(app, stage).find(|s| {
+    scans_of(view, stage).find(|s| {
         let opening = s.files * open;
         s.files >= MANY_FILES && opening / (opening + s.bytes) >= MOSTLY_OPENING
     })

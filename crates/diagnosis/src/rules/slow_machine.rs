@@ -136,19 +136,22 @@ impl Rule for SlowMachine {
     }
 }
 
-/// How the vertices of each machine ran, over all stages.
+/// How the vertices of each machine ran, over all stages, the fastest first.
 struct Machines<'a>(BTreeMap<&'a str, Vec<f64>>);
 
 impl<'a> Machines<'a> {
     fn of(job: &'a Job, timed: &[Vec<Timed>]) -> Machines<'a> {
         let mut slowdowns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for (stage, timed) in job.stages.iter().zip(timed) {
-            let machines = stage.runs.as_ref().map_or(&[][..], |r| &r.machines);
+            let machines = stage.runs.as_ref().map_or(&[][..], |r| &*r.machines);
             for t in timed {
                 if let Some(name) = machines.get(t.machine as usize) {
                     slowdowns.entry(name).or_default().push(t.slowdown());
                 }
             }
+        }
+        for all in slowdowns.values_mut() {
+            all.sort_by(f64::total_cmp);
         }
         Machines(slowdowns)
     }
@@ -156,8 +159,8 @@ impl<'a> Machines<'a> {
     /// Vertices that the machine ran at full speed, and those that it ran slowly.
     fn tally(&self, machine: &str, slow: f64) -> (usize, usize) {
         let all = self.0.get(machine).map_or(&[][..], Vec::as_slice);
-        let count = |f: &dyn Fn(f64) -> bool| all.iter().filter(|s| f(**s)).count();
-        (count(&|s| s < FULL_SPEED), count(&|s| s >= slow))
+        let below = |limit: f64| all.partition_point(|s| *s < limit);
+        (below(FULL_SPEED), all.len() - below(slow))
     }
 }
 

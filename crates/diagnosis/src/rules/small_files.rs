@@ -6,7 +6,7 @@ use job::model::Application;
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
 use crate::measurements::sizing::MIN_START;
-use crate::measurements::tasks::{saved_by_merging, scans, small_files};
+use crate::measurements::tasks::{saved_by_merging, scans_of, small_files};
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
 };
@@ -63,8 +63,8 @@ impl Rule for SmallFiles {
 
 /// The scans of a stage of an application, by the files that its plan counted.
 fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examination) {
-    let Some(found) = small_files(app, stage) else {
-        let files: f64 = scans(app, stage).map(|s| s.files).sum();
+    let Some(found) = small_files(view, app, stage) else {
+        let files: f64 = scans_of(view, stage).map(|s| s.files).sum();
         let of_limit = (files / view.limit(&MIN_FILES)).min(0.99);
         return result.under(of_limit, || load_evidence(view, stage));
     };

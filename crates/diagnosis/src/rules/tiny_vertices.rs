@@ -73,7 +73,7 @@ impl Rule for TinyVertices {
         for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
             let fills = in_many_waves(view, stage);
             let app = view.job.spark.as_deref();
-            if app.is_some_and(|app| small_files(app, stage).is_some()) {
+            if app.is_some_and(|app| small_files(view, app, stage).is_some()) {
                 result.attributed(view, Cause::SmallFiles, stage);
                 continue;
             }

@@ -34,6 +34,14 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     let folders = list(path, "", &folder, options, &mut job)?;
     let known = |file: &JobFile| !matches!(file.kind, FileKind::Unknown | FileKind::Ignored);
     let any_here = job.files.iter().any(known);
+    let is_script = |file: &JobFile| {
+        matches!(
+            file.kind,
+            FileKind::Script | FileKind::SparkScript | FileKind::DriverLog
+        )
+    };
+    // the folder of an application may have its log in a folder of its own, next to scripts
+    let takes_logs = job.files.iter().all(|file| is_script(file) || !known(file));
     let mut inside = None;
     for below in folders {
         let from = job.files.len();
@@ -46,16 +54,17 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
                 listed?;
             }
         }
-        if inside.is_none() && job.files[from..].iter().any(known) {
-            inside = Some(below);
-        }
+        let rolling = takes_logs && is_rolling_log(&below);
+        let has_any = job.files[from..].iter().any(known);
+        inside = inside.or_else(|| has_any.then_some(below));
         let mut at = 0;
         job.files.retain(|file| {
             at += 1;
-            at <= from || belongs_below(file.kind)
+            let is_log = rolling && file.kind == FileKind::SparkEvents;
+            at <= from || is_log || belongs_below(file.kind)
         });
     }
-    if !any_here {
+    if !any_here && !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
         let empty = job.files.is_empty() && inside.is_none() && job.diagnostics.is_empty();
         let path = path.to_owned();
         return Err(match empty {
@@ -189,6 +198,9 @@ fn list(
             });
         }
         let entry = entry.map_err(unreadable)?;
+        if is_of_macos(&entry.file_name()) {
+            continue;
+        }
         let Ok(own_name) = entry.file_name().into_string() else {
             let lossy = entry.file_name().to_string_lossy().into_owned();
             job.note(&lossy, None, &Problem::NameNotUnicode);
@@ -208,6 +220,17 @@ fn list(
     }
     folders.sort();
     Ok(folders)
+}
+
+/// What macOS adds to folders and archives: attributes of the files, in files of their own.
+fn is_of_macos(name: &std::ffi::OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b"._") || name == b"__MACOSX" || name == b".DS_Store"
+}
+
+/// Whether a folder has the parts of a rolling log by the name that Spark gives it.
+fn is_rolling_log(folder: &str) -> bool {
+    folder.starts_with("eventlog_v2_")
 }
 
 fn file(folder: &Folder, name: String, job: &mut Job) {

@@ -12,6 +12,7 @@ mod reader;
 mod script;
 
 use std::path::Path;
+use std::time::Instant;
 
 use crate::catalogue::Catalogue;
 use crate::model::Job;
@@ -30,6 +31,8 @@ pub struct Options {
     pub max_files: usize,
     /// Vertex attempts kept per stage before they are sampled.
     pub max_runs_per_stage: usize,
+    /// When reading ends, wherever it is then; `None` for never.
+    pub until: Option<Instant>,
     /// Says which kinds of files are read first.
     pub catalogue: Catalogue,
 }
@@ -41,6 +44,7 @@ impl Options {
             max_file_bytes: 256 << 20,
             max_files: 10_000,
             max_runs_per_stage: 50_000,
+            until: None,
             catalogue,
         }
     }

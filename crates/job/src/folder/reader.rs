@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::time::Instant;
 
 use super::Options;
 use super::error::TextError;
@@ -34,6 +35,8 @@ pub struct JobReader {
     pub(super) scripts: Vec<(String, String)>,
     /// What the parts of an event log say, until all are read.
     pub(super) events: Option<Box<spark::Collector>>,
+    /// Whether the time to read was over before the files were.
+    stopped: bool,
 }
 
 impl JobReader {
@@ -45,6 +48,7 @@ impl JobReader {
             options,
             scripts: Vec::new(),
             events: None,
+            stopped: false,
         }
     }
 
@@ -115,6 +119,19 @@ impl JobReader {
     fn read_one(&mut self, at: usize, parser: &'static str) -> ReadFile {
         let (name, kind) = (self.job.files[at].name.clone(), self.job.files[at].kind);
         self.job.files[at].read = true;
+        if self
+            .options
+            .until
+            .is_some_and(|until| Instant::now() >= until)
+        {
+            self.stopped = true;
+            self.job.note(&name, None, &Problem::TimeIsUp(0));
+            return ReadFile {
+                file: name,
+                parser: None,
+                bytes: 0,
+            };
+        }
         if !self.belongs(&name, kind) {
             return ReadFile {
                 file: name,
@@ -170,10 +187,11 @@ impl JobReader {
         let events = events.get_or_insert_with(|| {
             Box::new(spark::Collector::new(self.options.max_runs_per_stage))
         });
-        let cut = spark::read(name, stream, events);
+        let cut = spark::read(name, stream, events, self.options.until);
         self.events = Some(std::mem::take(events));
         if let Some(cut) = cut? {
-            self.job.note(name, None, &Problem::CutLog(cut));
+            self.stopped |= matches!(cut, Problem::TimeIsUp(_));
+            self.job.note(name, None, &cut);
         }
         Ok(())
     }
@@ -218,6 +236,18 @@ impl JobReader {
             self.scripts.push(script);
         } else {
             take(kind, &input, &mut self.job);
+        }
+    }
+
+    /// Whether files were left because the time to read them was over.
+    pub fn has_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Reports links of an archive, which nothing followed.
+    pub fn note_links(&mut self, names: &[String]) {
+        for name in names {
+            self.job.note(name, None, &Problem::Link);
         }
     }
 

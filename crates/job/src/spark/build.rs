@@ -1,12 +1,14 @@
 //! What a log says as a job: executors, stages and jobs of the driver, then what is made of them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::collect::{Collector, JobState, StageState};
 use super::edges::{add_edges, order};
-use super::failure::{exit_code, is_lost};
+use super::failure::{exit_code, is_lost, machine};
 use super::operators::add_plans;
 use super::stages::{self, Index};
+use crate::counters::Name;
 use crate::model::{DriverJob, Executor, Job, Stage};
 use crate::problem::Problem;
 
@@ -91,9 +93,13 @@ fn is_interactive(log: &Collector) -> bool {
 }
 
 fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
+    let executors = log.app.executors.iter();
+    let machines: Arc<[Name]> = executors
+        .map(|e| Name::from(machine(&e.id, &e.host).as_str()))
+        .collect();
     for key in index.keys.clone() {
         let others = index.attempts(key.0).count() > 1;
-        let Some((record, runs)) = stages::attempt(log, key, others) else {
+        let Some((record, runs)) = stages::attempt(log, key, others, &machines) else {
             continue;
         };
         if record.lost_events {
@@ -191,7 +197,48 @@ fn note(log: &Collector, job: &mut Job) {
             .join(", ");
         job.note(&file, None, &Problem::UnknownEvents { events, kinds });
     }
-    if log.ended.is_none() {
-        job.note(&file, None, &Problem::NoApplicationEnd);
+    if let Some((events, first)) = log.impossible {
+        let problem = Problem::ImpossibleTimes(events, format!("{first:.0} ms"));
+        job.note(&file, None, &problem);
     }
+    let hours = job.info.elapsed_seconds.map_or(0, |s| (s / 3600.0) as i64);
+    if hours > LONGEST_HOURS {
+        (job.info.elapsed_seconds, job.info.ended_ms) = (None, None);
+        job.note(&file, None, &Problem::ImpossiblyLong(hours));
+    }
+    match span(log).filter(|_| log.started.is_none()) {
+        Some((from, to)) => {
+            let (from, to) = (shown(from), shown(to));
+            job.note(&file, None, &Problem::PartOfLog { from, to });
+        }
+        None if log.ended.is_none() => job.note(&file, None, &Problem::NoApplicationEnd),
+        None => {}
+    }
+}
+
+/// Hours of a year: an application that seems to run longer has a wrong timestamp.
+const LONGEST_HOURS: i64 = 8_784;
+
+/// From when to when a log has events of jobs and stages.
+pub(super) fn span(log: &Collector) -> Option<(i64, i64)> {
+    let app = &log.app;
+    let stages = app.stages.iter();
+    let stages = stages.flat_map(|s| [s.submitted_ms, s.completed_ms]);
+    let tasks = app.stages.iter().flat_map(|s| &s.attempts);
+    let tasks = tasks.flat_map(|t| [Some(t.launched_ms), Some(t.finished_ms)]);
+    let jobs = app
+        .jobs
+        .iter()
+        .flat_map(|j| [Some(j.submitted_ms), j.ended_ms]);
+    let times = stages.chain(tasks).chain(jobs).flatten();
+    times
+        .filter(|at| *at > 0)
+        .fold(None, |span, at| match span {
+            None => Some((at, at)),
+            Some((from, to)) => Some((at.min(from), at.max(to))),
+        })
+}
+
+fn shown(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |at| at.to_string())
 }

@@ -62,6 +62,8 @@ pub(crate) struct Collector {
     /// Names of the parts, in the order in which they were read.
     pub(super) parts: Vec<String>,
     pub(super) line: u64,
+    /// Lines of the part that are no events, empty ones too.
+    pub(super) without_event: u64,
     pub(super) app: Application,
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
@@ -82,6 +84,8 @@ pub(crate) struct Collector {
     /// Lines that are no events, and the first of them.
     pub(super) unreadable: u64,
     pub(super) first_unreadable: Option<(u64, bool)>,
+    /// Events with times that cannot be, and the first such time.
+    pub(super) impossible: Option<(u64, f64)>,
     n_tasks: usize,
 }
 
@@ -97,7 +101,7 @@ impl Collector {
     /// Begins another part of the log.
     pub(super) fn part(&mut self, name: &str) {
         self.parts.push(name.to_owned());
-        self.line = 0;
+        (self.line, self.without_event) = (0, 0);
     }
 
     /// Counts a line that is no event, or one that is too long.
@@ -111,9 +115,11 @@ impl Collector {
         self.line += 1;
         let line = line.trim_ascii();
         if line.is_empty() {
+            self.without_event += 1;
             return;
         }
         if self.event(line).is_none() {
+            self.without_event += 1;
             self.unreadable(last);
         }
     }
@@ -134,10 +140,12 @@ impl Collector {
                 (self.id, self.name) = (start.id.text(), start.name.text());
                 self.user = start.user.text();
                 self.attempt = start.attempt.count();
+                self.check(&[start.time]);
                 self.started = start.time.time().map(|at| (at, self.line));
             }
             "ApplicationEnd" => {
                 let end: event::ApplicationEnd = read(text)?;
+                self.check(&[end.time]);
                 self.ended = end.time.time().map(|at| (at, self.line));
                 self.app.complete = true;
             }
@@ -187,6 +195,13 @@ impl Collector {
             }
         }
         Some(())
+    }
+
+    /// Notes times of an event that cannot be.
+    fn check(&mut self, times: &[event::Number]) {
+        if let Some(time) = times.iter().find_map(|time| time.impossible_time()) {
+            self.impossible.get_or_insert((0, time)).0 += 1;
+        }
     }
 
     /// Position of an executor, made if it is not known yet.
@@ -251,6 +266,7 @@ impl Collector {
         }
         let properties = &event.properties;
         self.app.interactive |= !properties.notebook.0.is_empty();
+        self.check(&[event.time]);
         let line = self.line;
         let state = self.jobs.entry(event.id.id()).or_default();
         state.stages = event.stages.iter().map(|s| s.id.id()).collect();
@@ -266,6 +282,7 @@ impl Collector {
     }
 
     fn job_end(&mut self, event: &event::JobEnd<'_>) {
+        self.check(&[event.time]);
         let job = &mut self.jobs.entry(event.id.id()).or_default().job;
         job.id = event.id.id();
         job.ended_ms = event.time.time();
@@ -276,6 +293,7 @@ impl Collector {
     /// Takes what an event says of a stage; `ran` if it was submitted rather than planned.
     fn stage(&mut self, info: &StageInfo<'_>, ran: bool) {
         let key = (info.id.id(), info.attempt.id());
+        self.check(&[info.submitted, info.completed]);
         self.cached_data(info);
         if self.stages.len() >= MAX_STAGES && !self.stages.contains_key(&key) {
             return;
@@ -321,6 +339,7 @@ impl Collector {
     }
 
     fn task_end(&mut self, event: &TaskEnd<'_>) {
+        self.check(&[event.info.launched, event.info.finished]);
         let executor = self.executor(&event.info.executor.0, &event.info.host.0);
         let task = task(event, executor, self.line);
         let state = state(event);

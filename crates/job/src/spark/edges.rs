@@ -1,6 +1,8 @@
 //! Edges between stages: exchanges of the plans, the lineage of stages, and the order in which the
 //! driver ran its jobs.
 
+use std::collections::HashSet;
+
 use super::collect::Collector;
 use super::stages::Index;
 use crate::facts::{Derived, Measured, Spread};
@@ -10,6 +12,8 @@ use crate::model::{Channel, Edge, Exchange, ExchangeKind, Job, Operator, Operato
 pub(super) struct Link {
     /// Position in [`Application::exchanges`](crate::model::Application::exchanges).
     pub(super) exchange: usize,
+    /// Number of its node, which its channel has.
+    pub(super) uid: u32,
     pub(super) channel: String,
     pub(super) kind: ExchangeKind,
     pub(super) keys: Vec<String>,
@@ -31,9 +35,10 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
             }
         }
     }
+    let planned: HashSet<(usize, usize)> = edges.iter().map(|e| (e.from, e.to)).collect();
     for (to, key) in index.keys.iter().enumerate() {
         for from in index.parents(*key, &log.stages) {
-            if from < to && !edges.iter().any(|e| e.from == from && e.to == to) {
+            if from < to && !planned.contains(&(from, to)) {
                 let shuffle = log.stages.get(key).map(|s| {
                     let written_at = &log.app.stages[from].call_site;
                     s.lineage.shuffle(written_at)
@@ -130,7 +135,7 @@ fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
 pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
     let jobs = &log.app.jobs;
     // the end of a job is noted a little after that of its last stage
-    let end = |j: usize| {
+    let end_of = |j: usize| {
         let stages = jobs[j]
             .stages
             .iter()
@@ -141,12 +146,22 @@ pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
             .or(jobs[j].ended_ms)
             .unwrap_or(i64::MAX)
     };
+    let ends: Vec<i64> = (0..jobs.len()).map(end_of).collect();
+    let end = |j: usize| ends[j];
     let mut ended: Vec<usize> = (0..jobs.len()).filter(|j| end(*j) < i64::MAX).collect();
     ended.sort_by_key(|j| end(*j));
+    // the latest submission of the jobs that had ended by the end of each
+    let latest: Vec<i64> = ended
+        .iter()
+        .scan(i64::MIN, |latest, j| {
+            *latest = jobs[*j].submitted_ms.max(*latest);
+            Some(*latest)
+        })
+        .collect();
     let mut pairs = Vec::new();
     for job in jobs.iter().filter(|j| !j.stages.is_empty()) {
         let before = ended.partition_point(|j| end(*j) <= job.submitted_ms);
-        let latest = ended[..before].iter().map(|j| jobs[*j].submitted_ms).max();
+        let latest = before.checked_sub(1).map(|last| latest[last]);
         let direct = ended[..before].iter().rev();
         let direct = direct.take_while(|j| latest.is_none_or(|start| end(**j) > start));
         let roots = roots(log, &job.stages);

@@ -82,6 +82,9 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// The beginning of the year 2100, in milliseconds since 1970.
+const LATEST_MS: i64 = 4_102_444_800_000;
+
 impl Number {
     /// As a count or a time; `None` if negative.
     pub(super) fn count(self) -> Option<u64> {
@@ -94,7 +97,13 @@ impl Number {
 
     /// Milliseconds since 1970; Spark writes 0 or -1 for "not yet".
     pub(super) fn time(self) -> Option<i64> {
-        self.0.filter(|n| *n > 0.0).map(|n| n as i64)
+        let time = self.0.filter(|n| *n > 0.0).map(|n| n as i64);
+        time.filter(|ms| *ms < LATEST_MS)
+    }
+
+    /// A time that cannot be: later than any log.
+    pub(super) fn impossible_time(self) -> Option<f64> {
+        self.0.filter(|n| *n >= LATEST_MS as f64)
     }
 
     pub(super) fn id(self) -> u32 {

@@ -187,7 +187,7 @@ impl Counting<'_> {
             place_of.insert(exchange, to.len());
             to.push(self.written(pieces, exchange));
         }
-        for node in (0..pieces.nodes.len()).filter(|n| pieces.piece[*n] == piece) {
+        for node in pieces.own[piece].iter().copied() {
             let name = &pieces.raw[node].name;
             if is_wrapper(name) {
                 continue;

@@ -1,5 +1,6 @@
 //! The application as a job: name, state, times, and why it failed.
 
+use super::build::span;
 use super::collect::Collector;
 use super::failure::TaskFailure;
 use super::stages::{self, Index};
@@ -96,6 +97,12 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         .into_iter()
         .map(|(state, at)| (state.to_owned(), at))
         .collect();
+    // a part of a log without the start of the application is analyzed by itself
+    if let Some((from, to)) = span(log).filter(|_| log.started.is_none()) {
+        info.started_ms = Some(from);
+        info.ended_ms.get_or_insert(to);
+        info.elapsed_seconds = Some((to - from) as f64 / 1e3).filter(|s| *s > 0.0);
+    }
     if let Some(slots) = app.slots() {
         info.tokens = Some(slots);
         let added = app.executors.iter().map(|e| e.line).min().unwrap_or(0);

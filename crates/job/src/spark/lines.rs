@@ -1,29 +1,47 @@
 //! Feeds the collector line by line in bounded memory.
 
 use std::io::{self, BufRead, Read};
+use std::time::Instant;
 
 use super::codec::{Unpacked, unpack};
 use super::collect::Collector;
+use crate::problem::Problem;
 
 /// Longer lines are skipped: a plan that was updated takes some hundred KiB, the start of a job of
 /// ten thousand stages some ten MiB.
 const MAX_LINE: usize = 64 << 20;
 
-/// Reads a part of a log. Returns why decompression stopped before its end; `None` if it did not.
+/// Lines without an event that are read of a part where they outnumber those with one.
+const MAX_WITHOUT_EVENT: u64 = 1_000_000;
+
+/// Reads a part of a log, until some time if there is one. Returns what keeps it from the end of the part; `None` if nothing does.
 pub(crate) fn read(
     name: &str,
     stream: impl Read,
     collector: &mut Collector,
-) -> io::Result<Option<String>> {
+    until: Option<Instant>,
+) -> io::Result<Option<Problem>> {
     let mut stream = unpack(stream)?;
     collector.part(name);
-    lines(&mut stream, collector)?;
-    Ok(stream.cut.map(|error| error.to_string()))
+    let stopped = lines(&mut stream, collector, until)?;
+    let cut = stream.cut.map(|error| Problem::CutLog(error.to_string()));
+    Ok(stopped.or(cut))
 }
 
-fn lines(stream: &mut Unpacked<'_>, collector: &mut Collector) -> io::Result<()> {
+fn lines(
+    stream: &mut Unpacked<'_>,
+    collector: &mut Collector,
+    until: Option<Instant>,
+) -> io::Result<Option<Problem>> {
     let (mut carry, mut skipping) = (Vec::new(), false);
     loop {
+        let line = collector.line;
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(Some(Problem::TimeIsUp(line)));
+        }
+        if collector.without_event > MAX_WITHOUT_EVENT.max(line / 2) {
+            return Ok(Some(Problem::NoEvents(line)));
+        }
         let buffer = stream.fill_buf()?;
         if buffer.is_empty() {
             break;
@@ -55,5 +73,5 @@ fn lines(stream: &mut Unpacked<'_>, collector: &mut Collector) -> io::Result<()>
     if !carry.is_empty() || skipping {
         collector.line(&carry, true);
     }
-    Ok(())
+    Ok(None)
 }

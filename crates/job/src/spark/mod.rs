@@ -41,11 +41,13 @@ pub(crate) fn sniff(head: &[u8]) -> Option<FileKind> {
     /// The first event is short, but for the settings on Databricks.
     const ENOUGH: u64 = 4 << 10;
     let mut text = Vec::new();
-    codec::unpack(head)
-        .ok()?
-        .take(ENOUGH)
-        .read_to_end(&mut text)
-        .ok()?;
+    let mut stream = codec::unpack(head).ok()?;
+    stream.by_ref().take(ENOUGH).read_to_end(&mut text).ok()?;
+    // its reader reports why it cannot be decompressed
+    let unsupported = |error: &std::io::Error| error.kind() == std::io::ErrorKind::Unsupported;
+    if text.is_empty() && stream.cut.as_ref().is_some_and(unsupported) {
+        return Some(FileKind::SparkEvents);
+    }
     let text = String::from_utf8_lossy(&text);
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     event::begins_log(text).then_some(FileKind::SparkEvents)

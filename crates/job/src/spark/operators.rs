@@ -67,21 +67,17 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
                     .push(exchange(&pieces, node, position, &metrics));
             }
         }
+        // an exchange writes the channel of its own number
+        let written: HashMap<u32, &Link> = links[first_link..].iter().map(|l| (l.uid, l)).collect();
         for (piece, own) in pieces.stages.iter().enumerate() {
             for stage in own {
-                add_operators(
-                    &pieces,
-                    piece,
-                    &links[first_link..],
-                    &mut job.stages[*stage],
-                );
+                add_operators(&pieces, piece, &written, &mut job.stages[*stage]);
                 let record = &mut log.app.stages[*stage];
                 let python = |n: usize| {
                     kind(&pieces.raw[n].name, "") == OperatorKind::Process
                         && is_python(&pieces.raw[n].name)
                 };
-                record.python |=
-                    (0..pieces.raw.len()).any(|n| pieces.piece[n] == piece && python(n));
+                record.python |= pieces.own[piece].iter().any(|n| python(*n));
                 record.execution = record.execution.or(Some(position));
             }
         }
@@ -166,7 +162,7 @@ fn source<'a>(
 }
 
 /// Adds the operators of a piece to a stage that runs it, inputs first.
-fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stage) {
+fn add_operators(pieces: &Pieces, piece: usize, links: &HashMap<u32, &Link>, stage: &mut Stage) {
     let channel_of = |node: usize| {
         let (what, node) = match pieces.exchange(node) {
             Some(exchange) => ("Exchange", exchange),
@@ -175,19 +171,19 @@ fn add_operators(pieces: &Pieces, piece: usize, links: &[Link], stage: &mut Stag
         let uid = pieces.nodes[node].uid;
         Channel::named(format!("{what}_{uid}"), Some(uid))
     };
-    let own = |node: usize| pieces.piece[node] == piece && !is_wrapper(&pieces.raw[node].name);
+    let own = pieces.own[piece].iter().copied();
+    let own = own.filter(|node| !is_wrapper(&pieces.raw[*node].name));
     let mut inputs: HashMap<usize, Vec<Channel>> = HashMap::new();
-    for node in (0..pieces.nodes.len()).filter(|n| own(*n)) {
+    for node in own.clone() {
         if let Some(consumer) = pieces.consumer(node) {
             inputs.entry(consumer).or_default().push(channel_of(node));
         }
     }
-    let operators = (0..pieces.nodes.len()).rev();
-    let operators = operators.filter(|n| own(*n) && pieces.exchange(*n).is_none());
+    let operators = own.rev().filter(|n| pieces.exchange(*n).is_none());
     for node in operators.chain(pieces.written_by[piece]) {
         let raw = &pieces.raw[node];
         let uid = pieces.nodes[node].uid;
-        let link = links.iter().find(|l| l.channel == channel_of(node).id);
+        let link = links.get(&uid);
         let name = raw.name.trim();
         let (own_keys, right_keys) = keys(name, &raw.text);
         stage.operators.push(Operator {
@@ -232,6 +228,7 @@ fn link(pieces: &Pieces, node: usize, metrics: &Metrics<'_>, exchange: usize) ->
     let counted = ids.and_then(|(_, id, _)| metrics.of_driver.get(id));
     Link {
         exchange,
+        uid: pieces.nodes[node].uid,
         channel: format!("Exchange_{}", pieces.nodes[node].uid),
         kind: parts.kind,
         keys: parts.keys,

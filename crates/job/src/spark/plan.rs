@@ -53,6 +53,10 @@ pub(super) struct Pieces {
     pub(super) written_by: Vec<Option<usize>>,
     /// Stages that run each piece.
     pub(super) stages: Vec<Vec<usize>>,
+    /// Nodes of each piece, in order.
+    pub(super) own: Vec<Vec<usize>>,
+    /// The exchange that each node reads: itself, or the one that it reuses.
+    exchanges: Vec<Option<usize>>,
 }
 
 impl Pieces {
@@ -93,10 +97,19 @@ impl Pieces {
             .into_iter()
             .map(|s| s.into_iter().collect())
             .collect();
+        let mut writers: HashMap<usize, usize> = HashMap::new();
+        for (own, exchange) in written_by.iter().enumerate() {
+            if let Some(exchange) = exchange {
+                writers.entry(*exchange).or_insert(own);
+            }
+        }
+        let mut own_nodes = vec![Vec::new(); written_by.len()];
+        for (node, own) in piece.iter().enumerate() {
+            own_nodes[*own].push(node);
+        }
         let mut nodes: Vec<SparkNode> = Vec::with_capacity(raw.len());
         for (at, node) in raw.iter().enumerate() {
-            let writes = written_by.iter().position(|e| *e == Some(at));
-            let own = writes.unwrap_or(piece[at]);
+            let own = writers.get(&at).copied().unwrap_or(piece[at]);
             nodes.push(SparkNode {
                 uid: first_uid + at as u32,
                 name: node.name.clone(),
@@ -109,6 +122,8 @@ impl Pieces {
         }
         Pieces {
             nodes,
+            own: own_nodes,
+            exchanges: exchanges(&raw),
             raw,
             piece,
             written_by,
@@ -118,18 +133,7 @@ impl Pieces {
 
     /// The exchange that a node reads: itself, or the one that it reuses.
     pub(super) fn exchange(&self, node: usize) -> Option<usize> {
-        let raw = &self.raw[node];
-        if is_exchange(&raw.name) {
-            return Some(node);
-        }
-        let reused = raw
-            .text
-            .strip_prefix("ReusedExchange")?
-            .split_once("], ")?
-            .1;
-        self.raw
-            .iter()
-            .position(|other| is_exchange(&other.name) && other.text == reused)
+        self.exchanges[node]
     }
 
     /// The node that takes a node's rows, past what only wraps.
@@ -138,6 +142,22 @@ impl Pieces {
         let mut all = std::iter::successors(above(&node), above);
         all.find(|at| !is_wrapper(&self.raw[*at].name))
     }
+}
+
+/// The exchange that each node of a plan reads.
+fn exchanges(raw: &[RawNode]) -> Vec<Option<usize>> {
+    let mut by_text: HashMap<&str, usize> = HashMap::new();
+    for (at, node) in raw.iter().enumerate().filter(|(_, n)| is_exchange(&n.name)) {
+        by_text.entry(&node.text).or_insert(at);
+    }
+    let read = |(at, node): (usize, &RawNode)| {
+        if is_exchange(&node.name) {
+            return Some(at);
+        }
+        let reused = node.text.strip_prefix("ReusedExchange")?;
+        by_text.get(reused.split_once("], ")?.1).copied()
+    };
+    raw.iter().enumerate().map(read).collect()
 }
 
 fn metric((name, id, unit): &(String, u64, String), metrics: &Metrics<'_>) -> NodeMetric {

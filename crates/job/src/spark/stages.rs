@@ -1,9 +1,9 @@
 //! Stage attempts of the log as stages of the job: names, attempts of tasks, and what they depend on.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::collect::{Collector, StageState};
-use super::failure::machine;
 use super::tasks::Quantity;
 use crate::counters::Name;
 use crate::model::{StageAttempt, Task};
@@ -75,15 +75,14 @@ impl Index {
         stages: &BTreeMap<(u32, u32), StageState>,
     ) -> Vec<usize> {
         let own = self.get(key);
-        let (mut found, mut seen) = (Vec::new(), Vec::new());
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         let mut open: Vec<u32> = stages
             .get(&key)
             .map_or_else(Vec::new, |s| s.parents.clone());
         while let Some(id) = open.pop() {
-            if seen.contains(&id) {
+            if !seen.insert(id) {
                 continue;
             }
-            seen.push(id);
             let writers = self.writers(id, stages);
             if writers.is_empty() {
                 // nobody knows who wrote it: what it would have read
@@ -102,13 +101,8 @@ pub(super) fn attempt(
     collector: &mut Collector,
     key: (u32, u32),
     others: bool,
+    machines: &Arc<[Name]>,
 ) -> Option<(StageAttempt, StageRuns)> {
-    let machines: Vec<Name> = collector
-        .app
-        .executors
-        .iter()
-        .map(|e| machine(&e.id, &e.host).as_str().into())
-        .collect();
     let file = collector
         .parts
         .get(collector.stages.get(&key)?.part)
@@ -162,7 +156,7 @@ pub(super) fn attempt(
         bytes_written: of(Quantity::BytesWritten),
         wasted_ms: stage.tasks.wasted_ms as f64,
         events: stage.tasks.messages(),
-        machines,
+        machines: Arc::clone(machines),
         runs,
     };
     Some((record, runs))

@@ -235,7 +235,8 @@ impl Task {
 /// A task as its end tells it.
 pub(super) fn task(event: &TaskEnd<'_>, executor: u32, line: u64) -> Task {
     let info = &event.info;
-    let launched_ms = info.launched.time().unwrap_or(0);
+    let launched = info.launched.time().or_else(|| info.finished.time());
+    let launched_ms = launched.unwrap_or(0);
     let finished_ms = info.finished.time().unwrap_or(launched_ms).max(launched_ms);
     let mut task = Task {
         id: info.id.id(),

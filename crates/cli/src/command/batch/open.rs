@@ -87,6 +87,7 @@ fn analyzer(
             request: agent::Request {
                 job: opened.path.clone(),
                 origin: Some(entry.uri.clone()),
+                links: opened.links.clone(),
                 ..template.clone()
             },
             reasoner: reasoner.clone(),

@@ -8,7 +8,9 @@ mod lzf;
 mod snappy;
 mod zstd;
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -16,6 +18,11 @@ use flate2::bufread::MultiGzDecoder;
 const MAX_BLOCK: usize = 64 << 20;
 
 const BUFFER: usize = 128 << 10;
+
+/// Bytes that a compressed log may expand to, whatever its size, and further ones for each byte of it. Logs of real applications
+/// shrink to a tenth or a fiftieth; a log of the same event over and over shrinks to a three-hundredth.
+const EXPANDS_TO: u64 = 64 << 20;
+const EXPANDS_BY: u64 = 400;
 
 /// Decompresses block by block.
 trait Blocks {
@@ -29,29 +36,71 @@ pub(crate) struct Unpacked<'a> {
     ready: Vec<u8>,
     at: usize,
     ended: bool,
+    /// Bytes read of the compressed stream, and bytes that they expanded to; `None` for plain text.
+    expanded: Option<(Rc<Cell<u64>>, u64)>,
     /// Why the stream ended before its end.
     pub(crate) cut: Option<io::Error>,
 }
 
 /// Recognizes the compression by the first bytes.
 pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
-    let mut stream = BufReader::with_capacity(BUFFER, stream);
+    let taken = Rc::new(Cell::new(0));
+    let counted = Counted {
+        inner: stream,
+        taken: Rc::clone(&taken),
+    };
+    let mut stream = BufReader::with_capacity(BUFFER, counted);
     let magic = first_bytes(&mut stream)?;
+    let mut expanded = Some((taken, 0));
     let blocks: Box<dyn Blocks + 'a> = match magic.as_slice() {
         [0x1f, 0x8b, ..] => Box::new(Plain(MultiGzDecoder::new(stream))),
         m if zstd::is_magic(m) => Box::new(zstd::Zstd::new(stream)),
         m if m.starts_with(lz4::MAGIC) => Box::new(lz4::Lz4(stream)),
         m if m.starts_with(snappy::MAGIC) => Box::new(snappy::Snappy::new(stream)),
         m if lzf::is_magic(m) => Box::new(lzf::Lzf(stream)),
-        _ => Box::new(Plain(stream)),
+        _ => {
+            expanded = None;
+            Box::new(Plain(stream))
+        }
     };
     Ok(Unpacked {
         blocks,
         ready: Vec::new(),
         at: 0,
         ended: false,
+        expanded,
         cut: None,
     })
+}
+
+impl Unpacked<'_> {
+    /// Ends a stream that expands to more than any log does.
+    fn count(&mut self) {
+        let Some((taken, expanded)) = &mut self.expanded else {
+            return;
+        };
+        *expanded += self.ready.len() as u64;
+        let most = EXPANDS_TO + EXPANDS_BY * taken.get();
+        if *expanded > most && !self.ended {
+            let error = format!("{} bytes expand to more than {most}", taken.get());
+            self.cut = Some(io::Error::new(io::ErrorKind::InvalidData, error));
+            self.ended = true;
+        }
+    }
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    inner: R,
+    taken: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(to)?;
+        self.taken.set(self.taken.get() + read as u64);
+        Ok(read)
+    }
 }
 
 /// The first bytes of a stream, left in its buffer.
@@ -77,7 +126,10 @@ impl BufRead for Unpacked<'_> {
             self.ready.clear();
             self.at = 0;
             match self.blocks.next(&mut self.ready) {
-                Ok(more) => self.ended = !more,
+                Ok(more) => {
+                    self.ended = !more;
+                    self.count();
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.ended = true;

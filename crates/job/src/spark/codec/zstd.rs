@@ -53,10 +53,21 @@ impl<R: Read> Zstd<R> {
                     let mut skipped = (&mut self.stream).take(u64::from(length));
                     io::copy(&mut skipped, &mut io::sink())?;
                 }
+                Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => {
+                    return Err(window(requested, max));
+                }
                 Err(error) => return Err(io::Error::other(error.to_string())),
             }
         }
     }
+}
+
+fn window(requested: u64, most: u64) -> io::Error {
+    let (requested, most) = (requested.div_ceil(1 << 20), most >> 20);
+    let reason = format!(
+        "its zstd window of {requested} MiB exceeds {most} MiB; compress it without `--long`"
+    );
+    io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
 impl<R: Read> Blocks for Zstd<R> {

@@ -362,7 +362,7 @@ impl Stage {
             file: file.to_owned(),
             sampled: self.stride > 1,
             runs: self.runs,
-            machines: names,
+            machines: names.into(),
             completed,
             failed,
             revoked,
