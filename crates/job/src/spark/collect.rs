@@ -9,6 +9,7 @@ use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::lineage::Lineage;
 use super::plan_text::{RawNode, plan};
+use super::streams::Streams;
 use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
@@ -80,6 +81,7 @@ pub(crate) struct Collector {
     pub(super) cached: BTreeMap<u32, CachedData>,
     pub(super) cached_by: BTreeSet<(u32, u32)>,
     pub(super) failures: Vec<TaskFailure>,
+    pub(super) streams: Streams,
     pub(super) unknown: BTreeMap<String, u64>,
     /// Lines that are no events, and the first of them.
     pub(super) unreadable: u64,
@@ -169,6 +171,10 @@ impl Collector {
             }
             "SQLAdaptiveExecutionUpdate" => self.plan(text)?,
             "SQLExecutionEnd" => self.execution_end(&read(text)?),
+            "StreamingQueryListener$QueryStartedEvent" => self.streams.started(&read(text)?),
+            "StreamingQueryListener$QueryTerminatedEvent" => {
+                self.streams.terminated(&read(text)?, self.line);
+            }
             "DriverAccumUpdates" => {
                 let event: event::DriverUpdates = read(text)?;
                 for (id, value) in event.updates {
@@ -429,7 +435,9 @@ fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, Strin
 }
 
 /// Events that say nothing that is used.
-const IGNORED: [&str; 26] = [
+const IGNORED: [&str; 28] = [
+    "StreamingQueryListener$QueryProgressEvent",
+    "StreamingQueryListener$QueryIdleEvent",
     "TaskStart",
     "TaskGettingResult",
     "SpeculativeTaskSubmitted",

@@ -189,6 +189,12 @@ events! {
     Failure<'a> {
         #[serde(borrow)] message: Str<'a> = "Message",
     }
+    /// The start or the end of a streaming query.
+    QueryEvent<'a> {
+        #[serde(borrow)] id: Str<'a> = "id",
+        #[serde(borrow)] run: Str<'a> = "runId",
+        #[serde(borrow)] exception: Str<'a> = "exception",
+    }
     StageEvent<'a> {
         #[serde(borrow)] info: StageInfo<'a> = "Stage Info",
     }
