@@ -69,6 +69,9 @@ pub fn diagnose(
     if let Some(account) = &mut account {
         excess::claim(&view, account, &mut claimed, &examined);
     }
+    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
+        account::say(&view, candidate, place == 0);
+    }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {

@@ -100,6 +100,7 @@ pub(crate) fn claim(
             explained.push(candidate);
             continue;
         }
+        let unclaimed = account.as_ref().map(|a| a.parts.clone());
         let (before, after) = (works(now.as_ref()), works(next.as_ref()));
         let named = candidate.finding.stage.as_deref();
         let own = named.and_then(|name| view.job.stage_index(name));
@@ -107,6 +108,15 @@ pub(crate) fn claim(
         let taken = account
             .as_mut()
             .map(|a| a.take(findings.len(), seconds, &candidate, own, &changed));
+        if let Some((account, parts)) = account.as_mut().zip(unclaimed)
+            && seconds >= LEAST_SECONDS
+            && taken.is_some_and(|taken| taken < LEAST_SECONDS)
+        {
+            // almost none of it is on the critical path
+            account.parts = parts;
+            explained.push(candidate);
+            continue;
+        }
         let hours = hours_between(before, after);
         value(&mut candidate, taken.unwrap_or(seconds), hours);
         avoidable_s += seconds;
@@ -117,15 +127,11 @@ pub(crate) fn claim(
     let is_known = view.run.as_ref().is_some_and(measured) || !findings.is_empty();
     let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
     let explained = explained.into_iter().map(|c| (by(&c), c)).collect();
-    let mut claimed = Claimed {
+    Claimed {
         avoidable_s: (is_known && !view.failed()).then_some(avoidable_s),
         fixed: now.map(|n| n.stages),
         ..ranked(findings, unknown, explained, account)
-    };
-    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        say(view, candidate, place == 0);
     }
-    claimed
 }
 
 fn works<'a>(fixed: Option<&'a Fixed<'_>>) -> &'a [StageWork] {
@@ -147,8 +153,10 @@ fn largest(
     shape: bool,
 ) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    // what the driver does alone, no work of the replay competes for
+    let of_driver = |c: &Candidate| kinds(c.finding.cause).contains(&SegmentKind::Driver);
     let saves = |c: &Candidate| match (&c.fix, now) {
-        (Some(fix), Some(now)) if !alone && fix.changes_work() => {
+        (Some(fix), Some(now)) if !alone && fix.changes_work() && !of_driver(c) => {
             apply(Some(now), c).map_or(0.0, |next| next.saves(now))
         }
         _ => stated(c),

@@ -128,7 +128,13 @@ impl Ledger<'_> {
     /// Time between the stages of an application: its driver's, unless somebody types at it and
     /// nothing was open.
     fn driver(&mut self, span: Span) {
-        let Some(app) = self.view.job.spark.as_ref().filter(|app| app.waits_for_others()) else {
+        let Some(app) = self
+            .view
+            .job
+            .spark
+            .as_ref()
+            .filter(|app| app.waits_for_others())
+        else {
             let evidence = shown::stated(self.view, SegmentKind::Driver, span);
             return self.book(SegmentKind::Driver, None, span, evidence);
         };

@@ -13,13 +13,23 @@ use report::format::{Seconds, Share};
 /// Jobs of one kind from which they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
+/// Milliseconds up to which a job is small.
+const MOST_JOB_MS: i64 = 2_000;
+
+/// Seconds from the submission of a job to that of its first stage.
+const HANDOVER_S: f64 = 0.3;
+
 /// Seconds that one job needs on the driver and to start its tasks, however much it does.
 const ONE_JOB_S: f64 = 1.0;
 
 /// The loop that costs most.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    let app = view.job.spark.as_deref().filter(|app| !app.is_streaming())?;
+    let app = view
+        .job
+        .spark
+        .as_deref()
+        .filter(|app| !app.is_streaming())?;
     let mut kinds: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, job) in app.jobs.iter().enumerate() {
         if let Some(kind) = kind(app, job) {
@@ -34,13 +44,10 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
 /// What makes two jobs the same step of a loop: the same line of the user's code with the same plan. `None` for the iterations of a
 /// library's algorithm, where each needs the result of the one before.
 fn kind(app: &Application, job: &DriverJob) -> Option<String> {
-    let site = job.call_site.as_deref().unwrap_or_default();
-    let method = site.split(" at ").next().unwrap_or_default();
-    let file = site.rsplit(" at ").next().unwrap_or_default();
-    let of_library = app.is_python() && file.contains(".scala:");
-    if of_library || matches!(method, "treeAggregate" | "treeReduce") {
+    if job.stages.iter().any(|s| app.stages[*s].of_library) {
         return None;
     }
+    let site = job.call_site.as_deref().unwrap_or_default();
     let plan = job.execution.and_then(|e| app.executions.get(e));
     let nodes = plan.iter().flat_map(|e| &e.plan).map(|n| n.name.as_str());
     let nodes: Vec<&str> = nodes.collect();
@@ -53,14 +60,22 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
     for stage in jobs.iter().flat_map(|j| &app.jobs[*j].stages) {
         of_loop[*stage] = true;
     }
-    let first = jobs.iter().map(|j| app.jobs[*j].submitted_ms).min()?;
-    let last = jobs.iter().filter_map(|j| app.jobs[*j].ended_ms).max()?;
     let origin = view.job.info.submitted_ms?;
     let seconds = |ms: i64| (ms - origin) as f64 / 1000.0;
-    let (first, last) = (seconds(first), seconds(last));
+    let length = |j: &usize| Some(app.jobs[*j].ended_ms? - app.jobs[*j].submitted_ms);
+    let mut lengths: Vec<i64> = jobs.iter().filter_map(length).collect();
+    lengths.sort_unstable();
+    if *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
+        return None;
+    }
+    // what follows the job before and precedes the next one of the loop
+    let next = |to: f64| {
+        app.jobs
+            .partition_point(|j| seconds(j.submitted_ms) < to - HANDOVER_S)
+    };
     let inside = unclaimed.parts().filter(|(_, p)| match p.stage {
         Some(stage) => of_loop[stage],
-        None => p.kind == SegmentKind::Driver && p.span.from >= first && p.span.to <= last,
+        None => p.kind == SegmentKind::Driver && jobs[1..].binary_search(&next(p.span.to)).is_ok(),
     });
     let parts: Vec<(usize, f64)> = inside.map(|(at, p)| (at, p.span.seconds())).collect();
     let taken: f64 = parts.iter().map(|(_, s)| s).sum();
@@ -76,7 +91,7 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
     let edited = stages.clone();
     Some(Excess {
         cause: Cause::DriverBottleneck,
-        evidence: evidence(view, app, jobs, last - first),
+        evidence: evidence(view, app, jobs, taken),
         parts: parts.into_iter().map(|(at, s)| (at, s * saved)).collect(),
         stages: Vec::new(),
         summary: text!(
@@ -114,13 +129,13 @@ fn evidence(
             text!("循环提交了 {count} 个 Job", "the loop submits {count} jobs"),
         ),
         view.number(
-            "first to last job of the loop",
+            "time of the loop on the critical path",
             seconds,
             "s",
             app.at_line(last.line),
             text!(
-                "从第一个 Job 提交到最后一个结束共 {time}",
-                "it takes {time} from the first job's submission to the last one's end",
+                "这些 Job 和它们之间的 Driver 共占用 {time}",
+                "these jobs and the driver between them take {time}",
                 time = time,
             ),
         ),

@@ -12,6 +12,7 @@ mod slots;
 mod startup;
 mod straggler;
 mod streams;
+mod waits;
 mod work;
 
 use std::collections::BTreeMap;
@@ -71,7 +72,10 @@ impl<'a> Unclaimed<'a> {
         let mut stages: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
         for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {
             if let Some(stage) = part.stage {
-                stages.entry(stage).or_default().push((at, part.span.seconds()));
+                stages
+                    .entry(stage)
+                    .or_default()
+                    .push((at, part.span.seconds()));
             }
         }
         stages
@@ -101,7 +105,9 @@ pub(crate) fn claim(
         return;
     };
     let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_EXCESS_S);
-    let open = examined.iter().any(|(_, e)| !outcome::open(e, view.settings).is_empty());
+    let open = examined
+        .iter()
+        .any(|(_, e)| !outcome::open(e, view.settings).is_empty());
     let attributed: Vec<&str> = examined
         .iter()
         .filter(|(cause, _)| *cause == Cause::SlowMachine)
@@ -133,7 +139,7 @@ pub(crate) fn claim(
 fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let of_stages = [
         loops::excess(unclaimed),
-        streams::planning(unclaimed),
+        streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),
         application::excess(unclaimed),
@@ -147,12 +153,16 @@ fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     ];
     let stragglers = straggler::excesses(unclaimed, slow_machine);
     let found = of_stages.into_iter().flatten().chain(stragglers);
+    let found = found.chain(waits::excesses(unclaimed).into_iter().flatten());
     found.filter(|e| e.seconds() > 0.0).collect()
 }
 
 fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess, elapsed_s: f64) {
     let seconds = e.seconds();
-    let position = claimed.findings.iter().position(|c| c.finding.cause == e.cause);
+    let position = claimed
+        .findings
+        .iter()
+        .position(|c| c.finding.cause == e.cause);
     let index = position.unwrap_or(claimed.findings.len());
     account.take_parts(index, &e.parts);
     claimed.avoidable_s = Some(claimed.avoidable_s.unwrap_or(0.0) + seconds);
@@ -178,7 +188,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
             vertex_hours_saved: None,
         }),
     };
-    let mut candidate = Candidate {
+    claimed.findings.push(Candidate {
         finding,
         evidence: e.evidence,
         strength: e.certainty,
@@ -186,9 +196,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         at_most: share,
         fix: e.fix,
         by_chance: false,
-    };
-    crate::account::say(view, &mut candidate, claimed.findings.is_empty());
-    claimed.findings.push(candidate);
+    });
 }
 
 /// Adds further places of a cause to its finding.
@@ -244,6 +252,9 @@ impl Claimed {
             *by = order.iter().position(|at| at == by).unwrap_or(0);
         }
         let mut findings: Vec<Option<Candidate>> = self.findings.drain(..).map(Some).collect();
-        self.findings = order.into_iter().filter_map(|at| findings[at].take()).collect();
+        self.findings = order
+            .into_iter()
+            .filter_map(|at| findings[at].take())
+            .collect();
     }
 }

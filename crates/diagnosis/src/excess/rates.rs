@@ -28,7 +28,10 @@ pub(super) fn needed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
     let counted = facts.counted.as_ref()?;
     let rows = |o: &OperatorFacts| {
         let own = value(&o.rows)?;
-        let position = facts.operators.iter().position(|other| std::ptr::eq(other, o))?;
+        let position = facts
+            .operators
+            .iter()
+            .position(|other| std::ptr::eq(other, o))?;
         let read: f64 = facts.rows_in(position).iter().sum();
         Some(own + read)
     };

@@ -5,7 +5,8 @@ use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
 use crate::impact::{Fix, scale_run};
-use crate::measurements::tasks::scans;
+use crate::measurements::tasks::scans_of;
+use crate::view::View;
 use report::format::{Number, Share};
 
 /// Share of the rows from which a filter shows that other partitions need not be read.
@@ -17,7 +18,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let kinds = [SegmentKind::Read, SegmentKind::Compute];
     let of_stages = unclaimed.by_stage(&kinds).into_iter();
     let scanned = of_stages.filter_map(|(stage, parts)| {
-        let (scan, kept) = unfiltered(app, stage)?;
+        let (scan, kept) = unfiltered(view, app, stage)?;
         Some((stage, parts, scan, 1.0 - kept))
     });
     let taken = |parts: &[(usize, f64)], dropped: f64| -> f64 {
@@ -36,9 +37,20 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     );
     let source = job::model::Source {
         file: app.file.clone(),
-        locator: Some(format!("{}/{}[{}]/number of partitions read", view.name(stage), scan.name.trim(), scan.uid)),
+        locator: Some(format!(
+            "{}/{}[{}]/number of partitions read",
+            view.name(stage),
+            scan.name.trim(),
+            scan.uid
+        )),
     };
-    let evidence = view.number("number of partitions read", partitions, "count", source, sentence.clone());
+    let evidence = view.number(
+        "number of partitions read",
+        partitions,
+        "count",
+        source,
+        sentence.clone(),
+    );
     Some(Excess {
         cause: Cause::ScanWithoutFilter,
         parts: parts.into_iter().map(|(at, s)| (at, s * dropped)).collect(),
@@ -47,17 +59,27 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![evidence],
         certainty: 0.75,
         method: "time of the scan, less the share of its rows that a filter drops",
-        fix: Some(Fix::stage(stage, move |work| scale_run(work, 1.0 - dropped))),
+        fix: Some(Fix::stage(stage, move |work| {
+            scale_run(work, 1.0 - dropped)
+        })),
     })
 }
 
 /// A scan of a partitioned table without a filter on its partitions, and the share of its rows that the next filter keeps.
-fn unfiltered(app: &Application, stage: usize) -> Option<(&SparkNode, f64)> {
-    scans(app, stage).find_map(|scanned| {
+fn unfiltered<'a>(
+    view: &View<'a>,
+    app: &'a Application,
+    stage: usize,
+) -> Option<(&'a SparkNode, f64)> {
+    let plan = app.executions.get(app.stages[stage].execution?)?;
+    scans_of(view, stage).find_map(|scanned| {
         let scan = scanned.node;
-        let filters = scan.metadata.get("PartitionFilters").map_or("[]", |f| f.trim());
-        scan.metric("number of partitions read").filter(|_| filters == "[]")?;
-        let plan = app.executions.iter().find(|e| e.plan.iter().any(|n| n.uid == scan.uid))?;
+        let filters = scan
+            .metadata
+            .get("PartitionFilters")
+            .map_or("[]", |f| f.trim());
+        scan.metric("number of partitions read")
+            .filter(|_| filters == "[]")?;
         let rows = scan.metric("number of output rows")?;
         let mut at = scan.parent;
         while let Some(node) = at.and_then(|at| plan.plan.get(at)) {

@@ -55,7 +55,13 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         tasks = TASK.count(tasks as f64),
     );
     let source = app.at_line(app.stages[worst].line);
-    let fact = view.number("Number of Tasks", tasks as f64, "count", source, sentence.clone());
+    let fact = view.number(
+        "Number of Tasks",
+        tasks as f64,
+        "count",
+        source,
+        sentence.clone(),
+    );
     let mut evidence = vec![fact.expecting(format!(">= {tokens}"))];
     evidence.extend(unclaimed.evidence(&parts));
     Some(Excess {
@@ -99,7 +105,13 @@ fn saved(app: &Application, run: &RunModel, stage: usize, cores: f64) -> Option<
 /// Share of the slots that the tasks of some stages keep busy.
 fn used_share(run: &RunModel, stages: &[usize]) -> f64 {
     let held: f64 = stages.iter().map(|s| run.stages[*s].run_s()).sum();
-    let longest = |s: &usize| run.stages[*s].vertices.iter().map(|v| v.run_s).fold(0.0, f64::max);
+    let longest = |s: &usize| {
+        run.stages[*s]
+            .vertices
+            .iter()
+            .map(|v| v.run_s)
+            .fold(0.0, f64::max)
+    };
     let offered: f64 = stages.iter().map(longest).sum::<f64>() * run.tokens as f64;
     (held / offered.max(f64::MIN_POSITIVE)).min(1.0)
 }

@@ -24,12 +24,9 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let starting = unclaimed.by_stage(&[SegmentKind::Startup]).into_iter();
     for (stage, parts) in starting.filter(|(stage, _)| many(stage)) {
         let taken: f64 = parts.iter().map(|(_, s)| s).sum();
-        let needed = needed_s(&run.stages[stage], run.tokens);
-        if taken > needed {
-            let saved = 1.0 - needed / taken;
-            let parts = parts.into_iter().map(|(at, s)| (at, s * saved)).collect();
-            found.push((stage, parts, taken - needed));
-        }
+        let beyond = beyond_s(&run.stages[stage], run.tokens).min(taken);
+        let parts = parts.into_iter().map(|(at, s)| (at, s * beyond / taken));
+        found.push((stage, parts.collect(), beyond));
     }
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
     let stages: Vec<usize> = found.iter().map(|(stage, ..)| *stage).collect();
@@ -68,18 +65,19 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     })
 }
 
-/// Seconds that a slot spends starting the first round, which loads code, and the usual number of further ones.
-fn needed_s(work: &StageWork, tokens: usize) -> f64 {
-    let starts: Vec<f64> = work.vertices.iter().map(|v| v.start_s).collect();
-    let (first, later) = starts.split_at(tokens.min(starts.len()));
-    let slowest = first.iter().copied().fold(0.0, f64::max);
-    let mean = later.iter().sum::<f64>() / later.len().max(1) as f64;
-    slowest + mean * (USUAL_WAVES - 1.0)
+/// Seconds that a slot spends starting vertices beyond the usual number of rounds, each as long as the median: a slow machine or the
+/// first round, which loads code, is no matter of how many there are.
+fn beyond_s(work: &StageWork, tokens: usize) -> f64 {
+    let mut starts: Vec<f64> = work.vertices.iter().map(|v| v.start_s).collect();
+    starts.sort_by(f64::total_cmp);
+    let median = starts.get(starts.len() / 2).copied().unwrap_or(0.0);
+    let rounds = starts.len() as f64 / tokens as f64;
+    median * (rounds - USUAL_WAVES).max(0.0)
 }
 
 fn cause(view: &View<'_>, stage: usize) -> Cause {
     let small = match view.job.spark.as_deref() {
-        Some(app) => small_files(app, stage).is_some() || app.stages[stage].lists_files(),
+        Some(app) => small_files(view, app, stage).is_some() || app.stages[stage].lists_files(),
         None => reads_small_files(view, stage).is_some(),
     };
     match small {

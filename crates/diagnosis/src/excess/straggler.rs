@@ -136,7 +136,8 @@ fn is_cold(view: &View<'_>, stage: usize, worst: &VertexRun) -> bool {
     };
     let slots = executor.slots(app.task_cores) as usize;
     let earlier = app.stages[..=stage].iter().flat_map(|s| &s.attempts);
-    let earlier = earlier.filter(|t| t.executor == worst.machine && t.finished_ms <= worst.started_ms);
+    let earlier =
+        earlier.filter(|t| t.executor == worst.machine && t.finished_ms <= worst.started_ms);
     earlier.take(slots).count() < slots
 }
 
@@ -146,7 +147,11 @@ fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     let largest = view
         .inputs(stage)
         .filter(|e| e.exchange != ExchangeKind::Broadcast)
-        .max_by(|a, b| a.bytes_written.unwrap_or(0.0).total_cmp(&b.bytes_written.unwrap_or(0.0)));
+        .max_by(|a, b| {
+            a.bytes_written
+                .unwrap_or(0.0)
+                .total_cmp(&b.bytes_written.unwrap_or(0.0))
+        });
     let Some(edge) = largest else {
         return Cause::PartitionLayout;
     };

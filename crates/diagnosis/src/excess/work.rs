@@ -124,10 +124,19 @@ pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let evidence = view.measured(percent, "%");
     let limit = format!("<= {:.0} %", USUAL_GC * 100.0);
     let evidence = evidence.map(|e| e.expecting(limit)).into_iter().collect();
-    let means: Vec<f64> = view.facts.iter().map(|f| f.gc.mean_share().unwrap_or(0.0)).collect();
-    Some(shares.into_excess(unclaimed, Cause::HeapPressure, summary, evidence, 0.8, move |s| {
-        1.0 - (means[s] - USUAL_GC).max(0.0)
-    }))
+    let means: Vec<f64> = view
+        .facts
+        .iter()
+        .map(|f| f.gc.mean_share().unwrap_or(0.0))
+        .collect();
+    Some(shares.into_excess(
+        unclaimed,
+        Cause::HeapPressure,
+        summary,
+        evidence,
+        0.8,
+        move |s| 1.0 - (means[s] - USUAL_GC).max(0.0),
+    ))
 }
 
 /// Time that spilled operators lose.
@@ -169,7 +178,11 @@ pub(super) fn fetching(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     );
     let evidence = total(view, worst, "Fetch Wait Time", wait, "ms");
     let evidence = evidence.into_iter().collect();
-    Some(shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, |_| 1.0))
+    Some(
+        shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, |_| {
+            1.0
+        }),
+    )
 }
 
 /// Attempts on the critical path whose work was lost.
@@ -188,7 +201,14 @@ pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         time = shares.seconds(),
     );
     let edited = shares.stages.clone();
-    let mut excess = shares.into_excess(unclaimed, Cause::VertexRetries, summary, Vec::new(), 0.8, |_| 1.0);
+    let mut excess = shares.into_excess(
+        unclaimed,
+        Cause::VertexRetries,
+        summary,
+        Vec::new(),
+        0.8,
+        |_| 1.0,
+    );
     excess.fix = Some(Fix::work(move |works| {
         edited.iter().for_each(|s| drop_waste(&mut works[*s]));
     }));
@@ -206,7 +226,14 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         Some(taken / needed.max(f64::MIN_POSITIVE))
     };
     let kinds = [SegmentKind::Compute];
-    let slow = |stage: usize| Some(1.0 - 1.0 / times(stage).filter(|t| *t > SLOW)?);
+    let claimed = |stage: usize| {
+        let mut parts = unclaimed.account.parts.iter();
+        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    };
+    let slow = |stage: usize| {
+        let times = times(stage).filter(|t| *t > SLOW && !claimed(stage))?;
+        Some(1.0 - 1.0 / times)
+    };
     let shares = shares(unclaimed, &kinds, slow)?;
     let (worst, _) = shares.worst;
     let ratio = times(worst)?;
@@ -214,7 +241,9 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let needed = view.about(Seconds(rates::needed_ms(view, worst)? * pace / 1000.0));
     let run = view.measured(&counted.run_ms, "ms");
     let evidence = run.map(|e| e.expecting(needed)).into_iter();
-    let evidence = evidence.chain(view.measured(&counted.cpu_ms, "ms")).collect();
+    let evidence = evidence
+        .chain(view.measured(&counted.cpu_ms, "ms"))
+        .collect();
     let summary = text!(
         "{names} 的计算多用 {time}：{worst} 的表达式耗时是同样行数和字节通常最慢情况的 {ratio}",
         "the expressions of {names} take {time} more than usual: in {worst}, {ratio} the slowest reference for its rows and bytes",
@@ -223,7 +252,14 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         worst = view.name(worst),
         ratio = Ratio(ratio),
     );
-    Some(shares.into_excess(unclaimed, Cause::CostlyExpression, summary, evidence, 0.6, |_| 1.0))
+    Some(shares.into_excess(
+        unclaimed,
+        Cause::CostlyExpression,
+        summary,
+        evidence,
+        0.6,
+        |_| 1.0,
+    ))
 }
 
 /// Milliseconds that the tasks of a stage computed: without garbage collection, spilling, waiting and Python.
@@ -232,7 +268,10 @@ fn computed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
     let run = value(&facts.counted.as_ref()?.run_ms)?;
     let of = &facts.per_vertex;
     let total = |d: &Option<Derived<Spread>>| d.as_ref().map_or(0.0, |d| d.value.total);
-    let python = facts.operators.iter().filter(|o| o.role == job::facts::Role::ManagedCode);
+    let python = facts
+        .operators
+        .iter()
+        .filter(|o| o.role == job::facts::Role::ManagedCode);
     let python: f64 = python.filter_map(|o| value(&o.own_ms)).sum();
     Some((run - total(&of.gc_ms) - total(&of.fetch_wait_ms) - python).max(0.0))
 }

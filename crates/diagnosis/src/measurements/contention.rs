@@ -35,7 +35,8 @@ fn median_contention(view: &View<'_>) -> f64 {
         let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
         let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
         let waits: f64 = waits.into_iter().filter_map(total).sum();
-        let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
+        let several = record.tasks > 1;
+        let tells = several && !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
         tells.then(|| run / (cpu + waits))
     };
     let stages = app.stages.iter().zip(&view.facts);

@@ -64,12 +64,16 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
         if from > until {
-            gaps.extend(working(until, from).into_iter().map(|(from_ms, to_ms)| Gap {
-                from_ms,
-                to_ms,
-                after: last,
-                before: vec![stage],
-            }));
+            gaps.extend(
+                working(until, from)
+                    .into_iter()
+                    .map(|(from_ms, to_ms)| Gap {
+                        from_ms,
+                        to_ms,
+                        after: last,
+                        before: vec![stage],
+                    }),
+            );
         } else if let Some(gap) = gaps.last_mut().filter(|gap| gap.to_ms == from) {
             gap.before.push(stage);
         }
@@ -90,7 +94,15 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
 
 /// Names that nodes which write data begin with, as Spark and the table formats have them.
 const WRITERS: [&str; 9] = [
-    "Execute ", "InsertInto", "SaveInto", "AppendData", "Overwrite", "WriteFiles", "Append", "ReplaceData", "CreateTable",
+    "Execute ",
+    "InsertInto",
+    "SaveInto",
+    "AppendData",
+    "Overwrite",
+    "WriteFiles",
+    "Append",
+    "ReplaceData",
+    "CreateTable",
 ];
 
 /// Whether the driver commits output in a gap: the execution that wrote it is still open, and its last stage has ended.
@@ -99,9 +111,17 @@ pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
         return false;
     };
     let own = &app.executions[execution];
-    let writes = own.plan.iter().any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)));
-    let later = gap.before.iter().any(|s| app.stages[*s].execution == Some(execution));
-    let open_for = own.ended_ms.map_or(0, |ended| ended.min(gap.to_ms) - gap.from_ms);
+    let writes = own
+        .plan
+        .iter()
+        .any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)));
+    let later = gap
+        .before
+        .iter()
+        .any(|s| app.stages[*s].execution == Some(execution));
+    let open_for = own
+        .ended_ms
+        .map_or(0, |ended| ended.min(gap.to_ms) - gap.from_ms);
     writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 

@@ -23,7 +23,8 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf()],
-        Cause::ParallelismTooLow | Cause::IdleSlots => vec![more_tasks(case)],
+        Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::IdleSlots => vec![locality()],
         Cause::FetchWait => vec![fetch_wait()],
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
@@ -198,6 +199,16 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
         pro("空闲的核参与工作", "idle cores take part");
         con("repartition 多一次洗牌", "repartition is one more shuffle");
+    }
+}
+
+fn locality() -> Proposal {
+    advice! { Parameter, Gain::Whole, "spark locality wait idle slots scheduling";
+        title("不要让任务等待数据所在的 Executor", "don't let tasks wait for the executors that have their data");
+        step("把 spark.locality.wait 从 3s 降到 0s 或 500ms：网络快或数据在对象存储时，本地读取并不更快", "lower spark.locality.wait from 3s to 0s or 500ms: with a fast network, or data in an object store, local reads are no faster");
+        step("数据只在少数 Executor 上时（缓存、少量 HDFS 块），先 repartition 再反复使用", "if few executors have the data (a cache, few HDFS blocks), repartition it before it is used again and again");
+        pro("空闲的槽位立即开始工作", "idle slots start to work at once");
+        con("更多数据经过网络", "more data goes over the network");
     }
 }
 

@@ -300,15 +300,6 @@ impl Application {
         !self.batches.is_empty()
     }
 
-    /// Tasks that the executors which are there at a time can run at once.
-    pub fn slots_at(&self, ms: i64) -> u32 {
-        let there = self.executors.iter().filter(|e| {
-            let added = e.added_ms.unwrap_or(i64::MIN);
-            added <= ms && e.removed_ms.is_none_or(|removed| removed > ms)
-        });
-        there.map(|e| e.slots(self.task_cores)).sum()
-    }
-
     /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
     pub fn waits_for_others(&self) -> bool {
         self.interactive || self.is_streaming()
@@ -337,8 +328,8 @@ impl Application {
         stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
-    /// Most tasks that all executors together could run at once; `None` without executors.
-    pub fn slots(&self) -> Option<u32> {
+    /// From when on how many tasks could run at once, as executors came and went; in order of time.
+    pub fn slots_over_time(&self) -> Vec<(i64, u32)> {
         let mut changes: Vec<(i64, i64)> = Vec::new();
         // at shutdown some are removed that never came
         let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
@@ -351,13 +342,17 @@ impl Application {
         // what leaves at some time is gone before what comes at the same time
         changes.sort_unstable();
         let mut now = 0;
-        let most = changes.iter().map(|(_, step)| {
+        let after = changes.into_iter().map(|(at, step)| {
             now += step;
-            now
+            (at, u32::try_from(now).unwrap_or(0))
         });
-        most.max()
-            .and_then(|n| u32::try_from(n).ok())
-            .filter(|n| *n > 0)
+        after.collect()
+    }
+
+    /// Most tasks that all executors together could run at once; `None` without executors.
+    pub fn slots(&self) -> Option<u32> {
+        let most = self.slots_over_time().into_iter().map(|(_, slots)| slots);
+        most.max().filter(|n| *n > 0)
     }
 
     /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.

@@ -116,8 +116,15 @@ fn last_event(log: &Collector) -> Option<(i64, u64)> {
     let tasks = app.stages.iter().flat_map(|s| &s.attempts);
     let tasks = tasks.map(|t| (Some(t.finished_ms), t.line));
     let executions = app.executions.iter().map(|e| (e.ended_ms, e.line));
-    let executors = app.executors.iter().map(|e| (e.removed_ms.max(e.added_ms), e.line));
-    let times = jobs.chain(stages).chain(tasks).chain(executions).chain(executors);
+    let executors = app
+        .executors
+        .iter()
+        .map(|e| (e.removed_ms.max(e.added_ms), e.line));
+    let times = jobs
+        .chain(stages)
+        .chain(tasks)
+        .chain(executions)
+        .chain(executors);
     times.filter_map(|(at, line)| Some((at?, line))).max()
 }
 

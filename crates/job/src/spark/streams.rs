@@ -1,10 +1,11 @@
-//! Streaming queries: which of them somebody stopped, and which failed.
+//! Streaming queries: which of them somebody stopped, which failed, and how long their micro-batches take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::QueryEvent;
-use crate::model::{DriverJob, Execution};
+use super::event::{Progress, QueryEvent};
+use crate::model::{DriverJob, Execution, MicroBatch};
 use crate::text::head;
+use crate::time::iso_ms;
 
 /// Queries and runs of queries that are remembered.
 const MAX_QUERIES: usize = 10_000;
@@ -68,4 +69,20 @@ impl Streams {
         let run = run.and_then(|(_, rest)| rest.split_whitespace().next());
         run.is_some_and(|run| self.stopped.contains(run))
     }
+}
+
+/// The micro-batch that a query reports; `None` for a trigger without data.
+pub(super) fn batch(progress: &Progress<'_>, line: u64) -> Option<MicroBatch> {
+    let spent = |ms: &super::event::Number| ms.or_zero() as i64;
+    let work_ms = spent(&progress.spent.work);
+    let batch = MicroBatch {
+        id: progress.batch.or_zero(),
+        started_ms: iso_ms(&progress.time.0)?,
+        duration_ms: spent(&progress.spent.all),
+        work_ms,
+        rows: progress.sources.iter().map(|s| s.rows.or_zero()).sum(),
+        state_rows: progress.states.iter().map(|s| s.rows.or_zero()).sum(),
+        line,
+    };
+    (work_ms > 0).then_some(batch)
 }
