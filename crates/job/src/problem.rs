@@ -72,7 +72,10 @@ pub(crate) enum Problem {
     /// An application that seems to run for so many hours.
     ImpossiblyLong(i64),
 
+    /// Stage attempts, jobs, executions or executors beyond this number.
     MoreOfLog(usize),
+    /// Details of the costliest stages and executions only, to bound memory.
+    TotalsOnly,
     /// Events of kinds that are not known.
     UnknownEvents {
         events: u64,
@@ -272,6 +275,7 @@ impl Problem {
             | P::ImpossibleTimes(..)
             | P::ImpossiblyLong(_)
             | P::MoreOfLog(_)
+            | P::TotalsOnly
             | P::EventsLost { .. }
             | P::NoApplicationEnd => self.event_log(),
             P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => (
@@ -404,12 +408,22 @@ impl Problem {
             ),
             Problem::MoreOfLog(most) => (
                 text!(
-                    "Stage 尝试或 SQL 执行超过 {most} 个，其余未采用",
-                    "more than {most} stage attempts or SQL executions; the rest are left out"
+                    "Stage 尝试、Job、SQL 执行或 Executor 超过 {most} 个，其余未采用",
+                    "more than {most} stage attempts, jobs, SQL executions or executors; the rest are left out"
                 ),
                 text!(
                     "请按时间分段分析日志的各部分",
                     "analyze parts of the log by time"
+                ),
+            ),
+            Problem::TotalsOnly => (
+                text!(
+                    "日志很大：只保留了耗时最多的 Stage 与 SQL 执行的细节，其余只有总量",
+                    "the log is large: details were kept of the costliest stages and SQL executions, totals of all others"
+                ),
+                text!(
+                    "其余 Stage 单独看都不重要；要看细节，请分析日志的一部分",
+                    "none of the others matters by itself; analyze a part of the log to see its details"
                 ),
             ),
             _ => (Text::default(), Text::default()),

@@ -46,6 +46,11 @@ impl Sketch {
         self.total
     }
 
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Sketch>() + self.exact.capacity() * 8 + self.buckets.len() * 4
+    }
+
     /// Whether it has one value.
     pub(crate) fn is_first(&self) -> bool {
         self.count == 1

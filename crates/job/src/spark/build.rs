@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::collect::{Collector, JobState, StageState};
+use super::details::MOST_OF_KIND;
 use super::edges::{add_edges, order};
 use super::failure::{exit_code, is_lost, machine};
 use super::operators::add_plans;
@@ -207,6 +208,12 @@ fn note(log: &Collector, job: &mut Job) {
             .collect::<Vec<_>>()
             .join(", ");
         job.note(&file, None, &Problem::UnknownEvents { events, kinds });
+    }
+    if log.has_shed {
+        job.note(&file, None, &Problem::TotalsOnly);
+    }
+    if log.left_out {
+        job.note(&file, None, &Problem::MoreOfLog(MOST_OF_KIND));
     }
     if let Some((events, first)) = log.impossible {
         let problem = Problem::ImpossibleTimes(events, format!("{first:.0} ms"));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 
+use super::details::MOST_OF_KIND;
 use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::lineage::Lineage;
@@ -16,8 +17,8 @@ use crate::runs::RunState;
 
 /// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
 const MAX_TASKS: usize = 200_000;
-/// Stage attempts; more are not of an application that anybody looks at as a whole.
-const MAX_STAGES: usize = 200_000;
+/// Metrics that the driver set.
+const MAX_METRICS: usize = 1_000_000;
 /// Failures of tasks kept with their stack.
 const MAX_FAILURES: usize = 200;
 /// Micro-batches kept: a stream of ten seconds has these in a week.
@@ -57,6 +58,8 @@ pub(super) struct JobState {
 pub(super) struct ExecutionState {
     pub(super) execution: Execution,
     pub(super) nodes: Vec<RawNode>,
+    /// Whether its plan was dropped to bound memory.
+    pub(super) shed: bool,
 }
 
 /// What a log says so far.
@@ -91,7 +94,16 @@ pub(crate) struct Collector {
     pub(super) first_unreadable: Option<(u64, bool)>,
     /// Events with times that cannot be, and the first such time.
     pub(super) impossible: Option<(u64, f64)>,
-    n_tasks: usize,
+    /// Single tasks kept.
+    pub(super) n_tasks: usize,
+    /// Bytes of details since the last time that some were dropped, and whether some were.
+    pub(super) detail_bytes: usize,
+    pub(super) has_shed: bool,
+    /// Milliseconds of the tasks of each execution, and the execution of each stage.
+    pub(super) execution_ms: HashMap<u32, u64>,
+    execution_of: HashMap<u32, u32>,
+    /// Kinds of things of which some were left out because there are too many.
+    pub(super) left_out: bool,
 }
 
 impl Collector {
@@ -187,8 +199,13 @@ impl Collector {
             "DriverAccumUpdates" => {
                 let event: event::DriverUpdates = read(text)?;
                 for (id, value) in event.updates {
-                    let known = self.driver_metrics.entry(id.or_zero()).or_default();
-                    *known = known.max(value.0.unwrap_or(0.0));
+                    let id = id.or_zero();
+                    if self.driver_metrics.len() < MAX_METRICS
+                        || self.driver_metrics.contains_key(&id)
+                    {
+                        let known = self.driver_metrics.entry(id).or_default();
+                        *known = known.max(value.0.unwrap_or(0.0));
+                    }
                 }
             }
             "UnpersistRDD" => {
@@ -229,6 +246,10 @@ impl Collector {
             return *at;
         }
         let at = self.app.executors.len() as u32;
+        if self.app.executors.len() >= MOST_OF_KIND {
+            self.left_out = true;
+            return at - 1;
+        }
         self.app.executors.push(Executor {
             id: id.to_owned(),
             host: host.to_owned(),
@@ -282,7 +303,14 @@ impl Collector {
         let properties = &event.properties;
         self.app.interactive |= !properties.notebook.0.is_empty();
         self.check(&[event.time]);
+        if let Some(execution) = properties.execution.count() {
+            let stages = event.stages.iter().map(|s| (s.id.id(), execution as u32));
+            self.execution_of.extend(stages);
+        }
         let line = self.line;
+        if !has_room(&self.jobs, event.id.id(), &mut self.left_out) {
+            return;
+        }
         let state = self.jobs.entry(event.id.id()).or_default();
         state.stages = event.stages.iter().map(|s| s.id.id()).collect();
         state.execution = properties.execution.count().map(|id| id as u32);
@@ -298,6 +326,9 @@ impl Collector {
 
     fn job_end(&mut self, event: &event::JobEnd<'_>) {
         self.check(&[event.time]);
+        if !has_room(&self.jobs, event.id.id(), &mut self.left_out) {
+            return;
+        }
         let job = &mut self.jobs.entry(event.id.id()).or_default().job;
         job.id = event.id.id();
         job.ended_ms = event.time.time();
@@ -310,7 +341,8 @@ impl Collector {
         let key = (info.id.id(), info.attempt.id());
         self.check(&[info.submitted, info.completed]);
         self.cached_data(info);
-        if self.stages.len() >= MAX_STAGES && !self.stages.contains_key(&key) {
+        if self.stages.len() >= MOST_OF_KIND && !self.stages.contains_key(&key) {
+            self.left_out = true;
             return;
         }
         let (line, part) = (self.line, self.parts.len().saturating_sub(1));
@@ -328,11 +360,15 @@ impl Collector {
             stage.ran = true;
             (stage.line, stage.part) = (line, part);
         }
-        if info.completed.time().is_some() {
+        // where the ends of tasks are lost, the totals of the stage are still there
+        let lost = stage.tasks.counts.completed < u64::from(stage.n_tasks);
+        if info.completed.time().is_some() && lost && !stage.tasks.is_shed() {
             let values = info.accumulables.iter().filter(|a| a.is_of_plan());
             stage.accumulators = values
                 .filter_map(|a| Some((a.id.or_zero(), a.value.0?)))
                 .collect();
+            let more = stage.accumulators.len() * 32;
+            self.details(more);
         }
     }
 
@@ -348,7 +384,7 @@ impl Collector {
             known.memory_bytes = known.memory_bytes.max(rdd.memory.or_zero());
             known.disk_bytes = known.disk_bytes.max(rdd.disk.or_zero());
             let user = (rdd.id.id(), info.id.id());
-            if self.cached_by.len() < MAX_STAGES {
+            if self.cached_by.len() < MOST_OF_KIND {
                 self.cached_by.insert(user);
             }
         }
@@ -365,7 +401,8 @@ impl Collector {
         let heap = event.executor.heap.count().filter(|bytes| *bytes > 0);
         known.heap_peak = known.heap_peak.max(heap);
         let key = (event.stage.id(), event.attempt.id());
-        if self.stages.len() >= MAX_STAGES && !self.stages.contains_key(&key) {
+        if self.stages.len() >= MOST_OF_KIND && !self.stages.contains_key(&key) {
+            self.left_out = true;
             return;
         }
         // what is left of the memory is shared by the stages to come
@@ -375,13 +412,14 @@ impl Collector {
         let part = self.parts.len().saturating_sub(1);
         let stage = self.stages.entry(key).or_default();
         (stage.ran, stage.part) = (true, part);
-        let before = stage.tasks.kept.len();
+        let before = (stage.tasks.kept.len(), stage.tasks.detail_bytes());
         let task = crate::model::Task {
             succeeded: state == RunState::Completed,
             ..task
         };
         stage.tasks.add(state, task, event, most);
-        self.n_tasks = (self.n_tasks + stage.tasks.kept.len()).saturating_sub(before);
+        self.n_tasks = (self.n_tasks + stage.tasks.kept.len()).saturating_sub(before.0);
+        let more = stage.tasks.detail_bytes().saturating_sub(before.1);
         if state != RunState::Completed {
             let failure = TaskFailure::of(event, key, state, self.line, part);
             stage.tasks.message(failure.message());
@@ -389,20 +427,34 @@ impl Collector {
                 self.failures.push(failure);
             }
         }
+        if let Some(execution) = self.execution_of.get(&key.0) {
+            let held = task.finished_ms.abs_diff(task.launched_ms);
+            *self.execution_ms.entry(*execution).or_default() += held;
+        }
+        self.details(more);
     }
 
     fn execution_start(&mut self, event: &event::ExecutionStart<'_>) {
         let line = self.line;
-        let e = &mut self.executions.entry(event.id.id()).or_default().execution;
+        if !has_room(&self.executions, event.id.id(), &mut self.left_out) {
+            return;
+        }
+        let state = self.executions.entry(event.id.id()).or_default();
+        let e = &mut state.execution;
         e.id = event.id.id();
         e.description = event.description.text();
         e.details = event.details.text();
         e.started_ms = event.time.time();
         e.configuration = owned(event.configuration.clone()).collect();
         e.line = line;
+        let more = state.detail_bytes();
+        self.details(more);
     }
 
     fn execution_end(&mut self, event: &event::ExecutionEnd<'_>) {
+        if !has_room(&self.executions, event.id.id(), &mut self.left_out) {
+            return;
+        }
         let e = &mut self.executions.entry(event.id.id()).or_default().execution;
         e.id = event.id.id();
         e.ended_ms = event.time.time();
@@ -413,8 +465,14 @@ impl Collector {
     /// stages as they run, and the last one says that it is final.
     fn plan(&mut self, text: &str) -> Option<()> {
         let update: event::PlanUpdate = read(text)?;
-        let nodes = plan(text);
+        if !has_room(&self.executions, update.id.id(), &mut self.left_out) {
+            return Some(());
+        }
         let state = self.executions.entry(update.id.id()).or_default();
+        if state.shed {
+            return Some(());
+        }
+        let nodes = plan(text);
         let known = rank(&state.nodes);
         let new = rank(&nodes);
         let later = (new, nodes.len()) > (known, state.nodes.len());
@@ -422,10 +480,20 @@ impl Collector {
         let texts =
             |nodes: &[RawNode]| -> Vec<String> { nodes.iter().map(|n| n.text.clone()).collect() };
         if later || (same && texts(&nodes) > texts(&state.nodes)) {
+            let before = state.detail_bytes();
             state.nodes = nodes;
+            let more = state.detail_bytes().saturating_sub(before);
+            self.details(more);
         }
         Some(())
     }
+}
+
+/// Whether one more of a kind may be kept, or is known already.
+fn has_room<T>(known: &BTreeMap<u32, T>, id: u32, left_out: &mut bool) -> bool {
+    let has_room = known.len() < MOST_OF_KIND || known.contains_key(&id);
+    *left_out |= !has_room;
+    has_room
 }
 
 /// How far an execution is by its plan: final, and the query stages that are complete.

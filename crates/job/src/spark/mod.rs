@@ -7,6 +7,7 @@
 mod build;
 mod codec;
 mod collect;
+mod details;
 pub(crate) mod driver_log;
 mod edges;
 mod event;

@@ -116,12 +116,17 @@ pub(super) struct Tasks {
     /// Tasks whose metrics are missing although they succeeded.
     pub(super) unmeasured: u64,
     messages: HashMap<String, u64>,
+    /// Milliseconds from launch to end of all attempts.
+    pub(super) held_ms: u64,
+    /// Totals of what is measured, where the rest was dropped to bound memory.
+    totals: Option<Box<[f64; Quantity::COUNT]>>,
 }
 
 impl Tasks {
     /// Takes a task and the updates that it made to accumulators; keeps at most `most` tasks.
     pub(super) fn add(&mut self, state: RunState, task: Task, event: &TaskEnd<'_>, most: usize) {
         let held = u64::try_from(task.finished_ms - task.launched_ms).unwrap_or(0);
+        self.held_ms = self.held_ms.saturating_add(held);
         match state {
             RunState::Completed => self.counts.completed += 1,
             RunState::Failed => {
@@ -133,7 +138,8 @@ impl Tasks {
         }
         if state == RunState::Completed {
             self.measure(&task);
-            for a in event.info.accumulables.iter().filter(|a| a.is_of_plan()) {
+            let of_plan = event.info.accumulables.iter().filter(|a| a.is_of_plan());
+            for a in of_plan.filter(|_| self.totals.is_none()) {
                 let Some(update) = a.update.0 else { continue };
                 let sum = self.accumulators.entry(a.id.or_zero()).or_default();
                 sum.sum += update;
@@ -150,6 +156,12 @@ impl Tasks {
         const MIN_RUN_MS: u64 = 100;
         if !task.measured {
             self.unmeasured += 1;
+            return;
+        }
+        if let Some(totals) = &mut self.totals {
+            for (total, value) in totals.iter_mut().zip(Quantity::all(task)) {
+                *total += value as f64;
+            }
             return;
         }
         if self.measures.is_empty() {
@@ -171,6 +183,10 @@ impl Tasks {
     /// Keeps every task while there is room, then the slowest, those that did not succeed, and an
     /// even sample of the others.
     fn keep(&mut self, state: RunState, task: Task, most: usize) {
+        if self.totals.is_some() {
+            self.keep_slowest(state, task);
+            return;
+        }
         self.stride = self.stride.max(1);
         if self.kept.len() >= most {
             self.stride *= 2;
@@ -211,11 +227,57 @@ impl Tasks {
 
     /// Sum over the tasks that succeeded.
     pub(super) fn total(&self, of: Quantity) -> Option<f64> {
-        Some(self.measures.get(of as usize)?.sketch.total())
+        match &self.totals {
+            Some(totals) => {
+                Some(totals[of as usize]).filter(|_| self.counts.completed > self.unmeasured)
+            }
+            None => Some(self.measures.get(of as usize)?.sketch.total()),
+        }
     }
 
     pub(super) fn is_sample(&self) -> bool {
-        self.stride > 1
+        self.stride > 1 || self.totals.is_some()
+    }
+
+    /// Whether only totals are left.
+    pub(super) fn is_shed(&self) -> bool {
+        self.totals.is_some()
+    }
+
+    /// About as many bytes as the details take.
+    pub(super) fn detail_bytes(&self) -> usize {
+        if self.totals.is_some() {
+            return 0;
+        }
+        /// Distributions with the facts that are made of them.
+        const FACTS: usize = 12_000;
+        let sketches: usize = self.measures.iter().map(|m| m.sketch.bytes()).sum();
+        let facts = FACTS * usize::from(!self.measures.is_empty());
+        sketches + facts + self.kept.len() * 2 * size_of::<Task>() + self.accumulators.len() * 40
+    }
+
+    /// Keeps the totals and the slowest task only.
+    pub(super) fn shed(&mut self) {
+        let mut totals = Box::new([0.0; Quantity::COUNT]);
+        for (total, measure) in totals.iter_mut().zip(&self.measures) {
+            *total = measure.sketch.total();
+        }
+        self.totals = Some(totals);
+        (self.measures, self.accumulators) = Default::default();
+        for (state, task) in std::mem::take(&mut self.kept) {
+            self.keep_slowest(state, task);
+        }
+    }
+
+    /// Keeps a task if none that is kept took longer.
+    fn keep_slowest(&mut self, state: RunState, task: Task) {
+        let key =
+            |(state, task): &(RunState, Task)| (*state == RunState::Completed, task.held_ms());
+        let new = (state, task);
+        match self.kept.first() {
+            Some(known) if key(known) >= key(&new) => {}
+            _ => self.kept = vec![new],
+        }
     }
 }
 
