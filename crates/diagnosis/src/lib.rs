@@ -28,6 +28,7 @@ mod suggest;
 mod uneven;
 mod view;
 mod weigh;
+mod whence;
 
 use std::collections::HashSet;
 
@@ -142,6 +143,7 @@ fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     use measurements::failure;
     view.failed().then(|| weigh::Failure {
         on_limit: failure::hit_limit(view),
-        stage: failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned()),
+        stage: failure::stage_of(view, view.failure().and_then(|f| f.error))
+            .map(|s| view.name(s).to_owned()),
     })
 }

@@ -14,6 +14,7 @@ use job::model::{
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
 use crate::measurements::tasks::scans;
+use crate::measurements::failure::{self, Failure};
 use crate::properties::Derived;
 use crate::settings::{Settings, Threshold};
 use crate::uneven::Uneven;
@@ -46,6 +47,7 @@ pub struct View<'a> {
     pub(crate) sort_pace: OnceCell<f64>,
     /// How many times longer tasks take because they share cores; unset until somebody asked.
     pub(crate) contention: OnceCell<f64>,
+    failure: Option<Failure<'a>>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -81,12 +83,18 @@ impl<'a> View<'a> {
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
+            failure: failure::deciding(job),
             uneven: Vec::new(),
         };
         view.derived = Derived::of(job, |stage, operator| {
             (view.table_of(stage, operator), view.vertices(stage))
         });
         view
+    }
+
+    /// Why the job failed; `None` if it did not, or nothing says why.
+    pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
+        self.failure.as_ref()
     }
 
     /// Takes the seconds that missing tokens cost out of what the replay stands for: it has them all.

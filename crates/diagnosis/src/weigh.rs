@@ -209,12 +209,13 @@ pub(crate) struct Failure {
 /// limit. What else made it slow is beside the point, and its run is no measure of it.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
     use Cause::{
-        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, GroupHotKey, JoinExplosion,
-        JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey, PartitionLayout,
-        UserCodeFailure,
+        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, ExternalFailure, GroupHotKey,
+        InputFailure, JoinExplosion, JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey,
+        PartitionLayout, UserCodeFailure,
     };
     match finding.cause {
-        UserCodeFailure | CompileFailure | LimitFailure | ExecutorLost | BroadcastTooLarge => true,
+        UserCodeFailure | CompileFailure | LimitFailure | InputFailure | ExternalFailure
+        | ExecutorLost | BroadcastTooLarge => true,
         JoinHotKey | GroupHotKey | NullOrDefaultKey | LowCardinalityKey | PartitionLayout => {
             failure.on_limit
         }
@@ -270,7 +271,11 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let failure = |c: &Candidate| {
         matches!(
             c.finding.cause,
-            Cause::UserCodeFailure | Cause::CompileFailure | Cause::LimitFailure
+            Cause::UserCodeFailure
+                | Cause::CompileFailure
+                | Cause::LimitFailure
+                | Cause::InputFailure
+                | Cause::ExternalFailure
         )
     };
     let saved = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);

@@ -65,6 +65,8 @@ causes! {
     UserCodeFailure = "failure.user_code", Other, "用户代码抛出异常", "exception in user code";
     CompileFailure = "failure.compile", Other, "编译失败", "compile error";
     LimitFailure = "failure.limit", Other, "超出系统限制", "limit exceeded";
+    InputFailure = "failure.input", Other, "输入缺失、损坏、不匹配或无权访问", "input missing, unreadable, mismatching or forbidden";
+    ExternalFailure = "failure.external", Other, "作业之外的原因：存储、服务、系统或被停止", "cause outside the job: storage, service, system or a stop";
     QueueWait = "queue.wait", Other, "等待资源过久", "long wait for capacity";
     DriverBottleneck = "driver.bottleneck", Other, "驱动程序成为瓶颈", "driver bottleneck";
     ExecutorLost = "executor.lost", Other, "执行器丢失", "lost executors";
@@ -86,8 +88,6 @@ impl Cause {
     pub fn occurs_in(self, engine: JobEngine) -> bool {
         use Cause::*;
         match (self, engine) {
-            // An application that Spark cannot analyze leaves no stage behind, only an exception in the driver's log.
-            (CompileFailure, JobEngine::Spark) => false,
             (_, JobEngine::Spark) => true,
             (
                 DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache

@@ -7,6 +7,8 @@
 
 mod case;
 mod edits;
+mod ended;
+mod ended_spark;
 mod failure;
 mod hot_key;
 mod proposal;
@@ -93,6 +95,7 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         Cause::UserCodeFailure => failure::user_code(case),
         Cause::CompileFailure => failure::compile(case),
         Cause::LimitFailure => failure::limit(case),
+        Cause::InputFailure | Cause::ExternalFailure => failure::outside(case),
         Cause::QueueWait => failure::queue_wait(case),
         Cause::UnexplainedStraggler => vec![case.finish(straggler::investigate(case))],
         Cause::DriverBottleneck

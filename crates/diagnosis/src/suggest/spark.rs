@@ -6,9 +6,11 @@
 use report::{Cause, Text, text};
 
 use super::case::Case;
+use super::ended_spark;
 use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::measurements::configuration::{BROADCAST, broadcast_limit};
+use crate::measurements::failure;
 use report::format::Bytes;
 
 /// Suggestions for a finding of a Spark application.
@@ -34,26 +36,29 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => vec![compact()],
         Cause::DriverBottleneck => vec![driver()],
-        Cause::BroadcastTooLarge => vec![no_broadcast()],
+        Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::UnderAllocation => vec![more_executors()],
-        Cause::ExecutorLost | Cause::LimitFailure => vec![memory(case), lost()],
+        Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
         Cause::SlowMachine => vec![slow_executor()],
         Cause::QueueWait => vec![wait()],
-        Cause::UserCodeFailure => vec![user_code()],
-        Cause::UnusedColumns
-        | Cause::LateFilter
-        | Cause::UnalignedInput
-        | Cause::Misestimate
-        | Cause::CompileFailure => Vec::new(),
+        Cause::UserCodeFailure
+        | Cause::LimitFailure
+        | Cause::CompileFailure
+        | Cause::InputFailure
+        | Cause::ExternalFailure
+        | Cause::BroadcastTooLarge => ended(case),
+        Cause::UnusedColumns | Cause::LateFilter | Cause::UnalignedInput | Cause::Misestimate => {
+            Vec::new()
+        }
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
 /// What a setting of the application is, for a sentence.
-fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
+pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
     let app = case.job.spark.as_deref();
     let set = app.and_then(|app| app.setting(None, name));
     set.unwrap_or(usual).to_owned()
@@ -163,7 +168,7 @@ fn memory(case: &Case<'_>) -> Proposal {
         title("让每个任务有足够的内存", "give each task enough memory");
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
         step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高执行器内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
-        step("退出码 137 时提高 spark.executor.memoryOverhead；或减少 spark.executor.cores", "on exit code 137 raise spark.executor.memoryOverhead, or lower spark.executor.cores");
+        step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
         pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
         con("更大的执行器更贵，也更难调度", "larger executors cost more and are harder to place");
     }
@@ -345,14 +350,31 @@ fn more_executors() -> Proposal {
     }
 }
 
-fn lost() -> Proposal {
-    advice! { Investigate, Gain::none_by_itself(), "spark executor lost exit code stderr";
-        title("查看丢失的执行器的 stderr", "read the stderr of the executors that were lost");
-        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 143 told to end");
-        step("抢占频繁时打开 spark.decommission.enabled，或用外部洗牌服务保住洗牌数据", "if preemption is common, turn on spark.decommission.enabled, or keep shuffle data in an external shuffle service");
-        pro("区分内存问题与抢占", "tells memory from preemption");
-        con("日志可能已被清理", "the logs may be gone");
+/// What to do about the failure of an application.
+fn ended(case: &Case<'_>) -> Vec<Proposal> {
+    ended_spark::proposals(case, super::failure::class(case))
+}
+
+/// What to do about lost executors: by the reason that is given for the first of them.
+fn lost(case: &Case<'_>) -> Vec<Proposal> {
+    let failure = case.view.failure();
+    if failure.is_some_and(|f| f.class.cause() == Cause::ExecutorLost) {
+        return ended(case);
     }
+    let app = case.job.spark.as_deref();
+    let mut executors = app.into_iter().flat_map(|app| &app.executors);
+    let reasons = executors
+        .by_ref()
+        .filter(|e| e.lost)
+        .filter_map(|e| e.reason.as_deref());
+    let classes = reasons.filter_map(failure::class_of);
+    let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
+    // the advice on a failure says already what to do about its memory
+    let memory = of_memory.next().filter(|_| !case.view.failed());
+    let memory = memory.map(|class| ended_spark::proposals(case, class));
+    let mut found = memory.unwrap_or_default();
+    found.push(ended_spark::lost(case));
+    found
 }
 
 fn retries() -> Proposal {
@@ -382,15 +404,5 @@ fn wait() -> Proposal {
         step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
         pro("不改代码", "no change to the code");
         con("保留的资源在空闲时也要付费", "resources that are kept are paid for while idle");
-    }
-}
-
-fn user_code() -> Proposal {
-    advice! { Rewrite, Gain::none_by_itself(), "spark user code exception udf";
-        title("在函数里处理出错的数据", "handle the data that the function fails on");
-        step("按异常里的文件和行修改函数；对空值、零和格式错误返回 NULL，或用 try_divide、try_cast", "change the function at the file and line of the exception; return NULL for null, zero and malformed values, or use try_divide and try_cast");
-        step("先用 filter 找出出错的行，再决定丢弃还是修正", "find the rows with filter first, then decide whether to drop or repair them");
-        pro("作业能够完成", "the job gets to its end");
-        con("静默的 NULL 会掩盖数据问题，要计数", "silent NULLs hide bad data: count them");
     }
 }

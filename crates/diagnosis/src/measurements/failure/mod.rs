@@ -1,110 +1,230 @@
 //! Why a job failed, by its errors and its vertex events.
 
-use job::model::{Job, JobError, Source};
+pub(crate) mod class;
+mod patterns;
+#[cfg(test)]
+mod tests;
+
+use job::Job;
+use job::model::{JobError, JobState, Source};
 use job::runs::RunState;
 
 use crate::view::View;
+pub(crate) use class::Class;
+use class::Weight;
 use report::Cause;
 
-/// Error ids of the job manager that mean a limit.
-const LIMITS: [&str; 8] = [
-    "TIMEOUT",
-    "TIME_LIMIT",
-    "LIMIT",
-    "QUOTA",
-    "EXCEED",
-    "OUTOFMEMORY",
-    "OUT_OF_MEMORY",
-    "TEMPDATA",
-];
+/// Bytes of an error that are searched for patterns.
+const MAX_SEARCHED: usize = 48 << 10;
 
-/// What kind of failure an error is; `None` if it does not tell.
-pub(crate) fn kind(error: &JobError) -> Option<Cause> {
-    let id = error.id.as_deref().unwrap_or_default().to_uppercase();
-    let component = error
-        .component
-        .as_deref()
-        .unwrap_or_default()
-        .to_uppercase();
-    let origin = error.origin.as_deref().unwrap_or_default().to_uppercase();
-    let compiling = component.contains("COMPIL")
-        || component.contains("CSC")
-        || id.starts_with("E_CSC")
-        || id.contains("COMPILE");
-    if compiling {
-        return Some(Cause::CompileFailure);
+/// What an error was recognized by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Recognized {
+    pub(crate) class: Class,
+    /// The line that has the pattern.
+    pub(crate) line: String,
+    /// The program that writes such a line; `None` if the error itself names its class.
+    pub(crate) source: Option<&'static str>,
+}
+
+/// Why a job failed: its class, and the error that says so.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure<'a> {
+    pub(crate) class: Class,
+    /// `None` if only the events of the vertices tell.
+    pub(crate) error: Option<&'a JobError>,
+    pub(crate) recognized: Recognized,
+}
+
+/// The failure that ended a job; `None` if it did not fail or nothing says why. The first error decides, unless
+/// it may follow from another one.
+pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
+    if job.info.state != JobState::Failed {
+        return None;
     }
-    let threw_in_user_code = ["RUNTIME_USER", "UNHANDLED_EXCEPTION", "EXPRESSION"]
+    let errors = job.errors.iter();
+    let mut all = errors.filter_map(|e| Some((recognize(e)?, e)));
+    let first = all.next();
+    let found = match first {
+        Some((r, e)) if r.class.weight() == Weight::Effect => {
+            let reason = |(r, _): &(Recognized, &JobError)| {
+                r.class.weight() == Weight::Reason && r.class != Class::Unknown
+            };
+            all.find(reason).or(Some((r, e)))
+        }
+        first => first,
+    };
+    let of_errors = found.map(|(recognized, error)| Failure {
+        class: recognized.class,
+        error: Some(error),
+        recognized,
+    });
+    of_errors.or_else(|| of_events(job))
+}
+
+/// What the vertex events say where no error does: the most frequent message that names a class.
+fn of_events(job: &Job) -> Option<Failure<'_>> {
+    let stages = job.stages.iter();
+    let events = stages
+        .filter_map(|s| s.runs.as_ref())
+        .flat_map(|r| &r.events);
+    let mut found: Vec<(u64, Recognized)> = Vec::new();
+    for (message, times) in events {
+        if let Some(recognized) = search(&[message]) {
+            found.push((*times, recognized));
+        }
+    }
+    found.sort_by_key(|(times, r)| {
+        let user = r.class.cause() == Cause::UserCodeFailure;
+        (std::cmp::Reverse(user), std::cmp::Reverse(*times))
+    });
+    let recognized = found.into_iter().next()?.1;
+    Some(Failure {
+        class: recognized.class,
+        error: None,
+        recognized,
+    })
+}
+
+/// What kind of failure an error is; `None` if it says nothing at all.
+pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
+    let lines = lines(error);
+    let quoted = lines
         .iter()
-        .any(|u| id.contains(u));
-    if LIMITS.iter().any(|l| id.contains(l)) && !threw_in_user_code {
-        return Some(Cause::LimitFailure);
+        .find(|line| line.contains(' '))
+        .or(lines.first())?;
+    let of = |class| Recognized {
+        class,
+        line: (*quoted).to_owned(),
+        source: None,
+    };
+    let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
+    let (component, origin) = (upper(&error.component), upper(&error.origin));
+    let found = search(&lines).map(|found| of_driver(found, error));
+    let in_compiler = component.contains("COMPIL") || component.contains("CSC");
+    if in_compiler {
+        let classes = [
+            Class::InputMissing,
+            Class::InputForbidden,
+            Class::System,
+            Class::Time,
+        ];
+        let of_input = found.filter(|f| classes.contains(&f.class));
+        return Some(of_input.unwrap_or_else(|| of(Class::Compile)));
     }
     let threw = error.expression.is_some() || error.class_name.is_some();
-    if id.contains("_USER_") || threw {
-        return Some(Cause::UserCodeFailure);
+    let is_users = threw || origin == "USER";
+    Some(found.unwrap_or_else(|| match () {
+        () if is_users || error.frame.is_some() => of(Class::UserCode),
+        () if origin == "SYSTEM" => of(Class::System),
+        () => of(Class::Unknown),
+    }))
+}
+
+/// The class of a text by itself; `None` if no pattern is in it.
+pub(crate) fn class_of(text: &str) -> Option<Class> {
+    let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
+    search(&lines).map(|found| found.class)
+}
+
+/// The heap that ran out is that of the driver unless a task or an executor says so.
+fn of_driver(found: Recognized, error: &JobError) -> Recognized {
+    let of_executor = error.vertex.is_some() || error.machine.is_some();
+    let is_task = error
+        .details
+        .as_deref()
+        .is_some_and(|d| d.contains("Executor$TaskRunner"));
+    match found.class {
+        Class::HeapFull if !of_executor && !is_task => Recognized {
+            class: Class::DriverHeap,
+            ..found
+        },
+        _ => found,
     }
-    let words = format!(
-        "{} {}",
-        error.message,
-        error.description.as_deref().unwrap_or_default()
-    )
-    .to_lowercase();
-    let limit = [
-        "longer than the limit",
-        "limit exceeded",
-        "exceeded the limit",
-        "exceeds the limit",
-        "out of memory",
-        "maximum temporary",
+}
+
+/// The lines of an error that state something, the innermost first: neither frames of stacks nor source code.
+fn lines(error: &JobError) -> Vec<&str> {
+    let said = [
+        error.exception.as_ref(),
+        Some(&error.message),
+        error.id.as_ref(),
+        error.description.as_ref(),
+        error.details.as_ref(),
+        error.internal.as_ref(),
     ];
-    let beyond = ["exceed", "bigger than", "larger than"];
-    let of_setting = words.contains("spark.") && beyond.iter().any(|b| words.contains(b));
-    if of_setting || limit.iter().any(|l| words.contains(l)) {
-        return Some(Cause::LimitFailure);
+    let mut left = MAX_SEARCHED;
+    let mut found: Vec<&str> = Vec::new();
+    for text in said.into_iter().flatten() {
+        for line in text.lines().filter(|l| is_statement(l)) {
+            let line = line.trim();
+            if left < line.len() {
+                break;
+            }
+            if !found.contains(&line) {
+                left -= line.len();
+                found.push(line);
+            }
+        }
     }
-    (origin == "USER").then_some(Cause::UserCodeFailure)
+    found
 }
 
-/// The first error that is of this kind.
-pub(crate) fn error_of(job: &Job, cause: Cause) -> Option<&JobError> {
-    job.errors
-        .iter()
-        .find_map(|e| kind(e).map(|k| (k, e)))
-        .filter(|(k, _)| *k == cause)
-        .map(|(_, e)| e)
+fn is_statement(line: &str) -> bool {
+    let text = line.trim_start();
+    let is_code = line.starts_with("    ") && !text.contains(": ");
+    let is_number = text
+        .strip_prefix("line ")
+        .is_some_and(|n| n.parse::<u64>().is_ok());
+    !(text.is_empty()
+        || text.starts_with("at ")
+        || text.starts_with("File \"")
+        || text.starts_with("... ")
+        || is_code
+        || is_number)
 }
 
-/// Whether the job failed on a limit.
+/// The first pattern of the table that a line has.
+fn search(lines: &[&str]) -> Option<Recognized> {
+    let plain: Vec<String> = lines.iter().map(|line| without_paths(line)).collect();
+    patterns::GROUPS.iter().find_map(|group| {
+        let has = |line: &&String| group.any.iter().any(|pattern| fits(line, pattern));
+        let at = plain.iter().position(|line| has(&line))?;
+        Some(Recognized {
+            class: group.class,
+            line: lines[at].to_owned(),
+            source: Some(group.source),
+        })
+    })
+}
+
+/// A line in lower case without paths, whose names say nothing of the failure; those of shuffle files do.
+fn without_paths(line: &str) -> String {
+    let is_path = |word: &&str| {
+        let of_shuffle = word.contains("blockmgr") || word.contains("shuffle_");
+        (word.starts_with('/') || word.contains("://") || word.matches('/').count() > 1)
+            && !of_shuffle
+    };
+    let words = line.split(' ').filter(|word| !is_path(word));
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Whether the parts of a pattern are in a line, in their order; `^` anchors it at the beginning.
+fn fits(line: &str, pattern: &str) -> bool {
+    if let Some(begin) = pattern.strip_prefix('^') {
+        return line.starts_with(begin);
+    }
+    let mut rest = line;
+    pattern.split('*').all(|part| {
+        let at = rest.find(part);
+        rest = at.map_or("", |at| &rest[at + part.len()..]);
+        at.is_some()
+    })
+}
+
+/// Whether the job failed on a limit that less work for a vertex avoids.
 pub(crate) fn hit_limit(view: &View<'_>) -> bool {
-    error_of(view.job, Cause::LimitFailure).is_some()
-        || (view.job.errors.is_empty() && event_kind(view) == Some(Cause::LimitFailure))
-}
-
-/// What the vertex events say, where there is no error file: the id of the last failures.
-pub(crate) fn event_kind(view: &View<'_>) -> Option<Cause> {
-    let ids = view
-        .job
-        .stages
-        .iter()
-        .filter_map(|s| s.runs.as_ref())
-        .flat_map(|r| &r.events)
-        .map(|(m, _)| m.to_uppercase());
-    let mut kind = None;
-    for id in ids {
-        if id.contains("E_RUNTIME_USER") {
-            return Some(Cause::UserCodeFailure);
-        }
-        if LIMITS.iter().any(|l| id.contains(l)) {
-            kind = Some(Cause::LimitFailure);
-        }
-    }
-    kind
-}
-
-/// Whether a failed job's reason is not known at all.
-pub(crate) fn unknown(view: &View<'_>) -> bool {
-    view.failed() && view.job.errors.iter().all(|e| kind(e).is_none()) && event_kind(view).is_none()
+    view.failure().is_some_and(|f| f.class.is_of_work())
 }
 
 /// The stage that the error names, else the one with the most failures.
