@@ -5,7 +5,7 @@ use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed, stages_named};
 use crate::impact::{Fix, RunModel, regroup};
-use crate::measurements::contention::contention;
+use crate::measurements::contention::{contention, pace};
 use report::format::{Seconds, Share, TASK};
 
 /// Seconds that a task should run: dividing work further costs more to start than it saves.
@@ -28,10 +28,11 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     if !run.has_tokens() || app.is_streaming() {
         return None;
     }
-    // tasks that share cores gain nothing from more of them
-    let cores = run.tokens as f64 / contention(view);
+    let shared = contention(view);
     let mut found: Vec<(usize, Vec<(usize, f64)>, f64)> = Vec::new();
     for (stage, parts) in unclaimed.by_stage(&WORK) {
+        // tasks that share cores gain less from more of them, unless they are slow by themselves
+        let cores = run.tokens as f64 * (pace(view, stage) / shared).min(1.0);
         let Some(saved) = saved(app, run, stage, cores) else {
             continue;
         };
