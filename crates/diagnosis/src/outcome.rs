@@ -13,7 +13,7 @@ use crate::diagnosis::Numbering;
 use crate::impact::VertexWork;
 use crate::rule::{Candidate, Examination, Undecided};
 use crate::rules::is_local;
-use crate::settings::{MIN_SHARE, Settings};
+use crate::settings::MIN_SHARE;
 use crate::view::View;
 use crate::weigh;
 use report::format::{PLACE, Share};
@@ -108,13 +108,9 @@ pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undec
 }
 
 /// What a rule could not decide that could cost a share that matters, the largest first.
-pub(crate) fn open<'a>(e: &'a Examination, settings: &Settings) -> Vec<&'a Undecided> {
-    let least = settings.get(&MIN_SHARE);
-    let mut open: Vec<&Undecided> = e
-        .undecided
-        .iter()
-        .filter(|u| u.share_at_stake >= least)
-        .collect();
+pub(crate) fn open<'a>(e: &'a Examination, view: &View<'_>) -> Vec<&'a Undecided> {
+    let matters = |u: &&Undecided| view.matters(u.share_at_stake);
+    let mut open: Vec<&Undecided> = e.undecided.iter().filter(matters).collect();
     open.sort_by(|a, b| b.share_at_stake.total_cmp(&a.share_at_stake));
     open
 }
@@ -134,7 +130,7 @@ pub(crate) fn outcomes(
         let (outcome, by, text) = end(cause, &e, findings, fixed_by, view);
         let mut lacking: Vec<String> = Vec::new();
         if outcome == RuleResult::Abstained {
-            let open = open(&e, view.settings);
+            let open = open(&e, view);
             lacking.extend(open.iter().map(|u| u.info.code().to_owned()));
             lacking.sort_unstable();
             lacking.dedup();
@@ -172,7 +168,7 @@ fn end(
             text!("{count}", "{count}"),
         );
     }
-    if let Some(largest) = open(e, view.settings).first() {
+    if let Some(largest) = open(e, view).first() {
         let reason = &largest.reason;
         return (RuleResult::Abstained, None, text!("{reason}", "{reason}"));
     }

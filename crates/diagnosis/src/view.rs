@@ -13,10 +13,10 @@ use job::model::{
 
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
-use crate::measurements::tasks::scans;
 use crate::measurements::failure::{self, Failure};
+use crate::measurements::tasks::scans;
 use crate::properties::Derived;
-use crate::settings::{Settings, Threshold};
+use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
 
@@ -113,6 +113,13 @@ impl<'a> View<'a> {
     /// Value of a threshold.
     pub fn limit(&self, threshold: &Threshold) -> f64 {
         self.settings.get(threshold)
+    }
+
+    /// Whether what is unknown could hide a share of the run that matters.
+    pub(crate) fn matters(&self, share: f64) -> bool {
+        let elapsed = self.run.as_ref().map(|run| run.elapsed_s);
+        let seconds = elapsed.map_or(f64::INFINITY, |elapsed| share * elapsed);
+        share >= self.limit(&MIN_SHARE) && (seconds >= LEAST_UNKNOWN_S || self.failed())
     }
 
     /// Whether the job failed.

@@ -1,6 +1,6 @@
 //! Many small jobs of one application that the driver runs one after the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
@@ -22,7 +22,7 @@ const HANDOVER_S: f64 = 0.3;
 /// Seconds that one job needs on the driver and to start its tasks, however much it does.
 const ONE_JOB_S: f64 = 1.0;
 
-/// The loop that costs most.
+/// All loops; the one that costs most is described.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let app = view
@@ -37,8 +37,19 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         }
     }
     let loops = kinds.into_iter().filter(|(_, jobs)| jobs.len() >= MIN_JOBS);
-    let found = loops.filter_map(|(_, jobs)| of_jobs(unclaimed, app, &jobs));
-    found.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))
+    let mut found: Vec<Excess> = loops
+        .filter_map(|(_, jobs)| of_jobs(unclaimed, app, &jobs))
+        .collect();
+    found.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    let mut found = found.into_iter();
+    let mut all = found.next()?;
+    for further in found {
+        let free = further.parts.into_iter();
+        let taken: HashSet<usize> = all.parts.iter().map(|(at, _)| *at).collect();
+        all.parts.extend(free.filter(|(at, _)| !taken.contains(at)));
+        all.evidence.extend(further.evidence);
+    }
+    Some(all)
 }
 
 /// What makes two jobs the same step of a loop: the same line of the user's code with the same plan. `None` for the iterations of a
