@@ -4,7 +4,7 @@
 use report::format::{Noun, Number, STAGE, Seconds, Share};
 use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
 
-use super::layout::{pad, pad_left, shorten, width, wrap_items};
+use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
 use super::style::{self, DIM};
 use super::words::Words;
 

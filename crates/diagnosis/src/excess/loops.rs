@@ -59,6 +59,12 @@ fn kind(app: &Application, job: &DriverJob) -> Option<String> {
         return None;
     }
     let site = job.call_site.as_deref().unwrap_or_default();
+    let looks_at_files = job.stages.iter().all(|s| app.stages[*s].lists_files());
+    // Python calls Java there, from any line
+    let is_anywhere = job.execution.is_none() && site.contains("NativeMethodAccessorImpl");
+    if looks_at_files || is_anywhere {
+        return None;
+    }
     let plan = job.execution.and_then(|e| app.executions.get(e));
     let nodes = plan.iter().flat_map(|e| &e.plan).map(|n| n.name.as_str());
     let nodes: Vec<&str> = nodes.collect();

@@ -5,6 +5,7 @@
 //! account holds removable time.
 
 mod application;
+mod files;
 mod loops;
 mod rates;
 mod scans;
@@ -143,6 +144,7 @@ fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
         streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),
+        files::excess(unclaimed),
         application::excess(unclaimed),
         startup::excess(unclaimed),
         slots::excess(unclaimed),

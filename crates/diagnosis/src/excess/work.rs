@@ -19,10 +19,10 @@ const USUAL_FETCH: f64 = 0.1;
 const MIN_LOST: u64 = 3;
 
 /// Times the slowest reference rate from which expressions are slow by themselves.
-const SLOW: f64 = 2.0;
+const SLOW: f64 = 3.0;
 
 /// Time of tasks that the critical path consists of.
-const TASKS: [SegmentKind; 7] = [
+pub(super) const TASKS: [SegmentKind; 7] = [
     SegmentKind::Read,
     SegmentKind::Compute,
     SegmentKind::UserCode,
@@ -33,15 +33,15 @@ const TASKS: [SegmentKind; 7] = [
 ];
 
 /// The parts of a stage that some excess takes a share of.
-struct Shares {
+pub(super) struct Shares {
     parts: Vec<(usize, f64)>,
     stages: Vec<usize>,
     /// The costliest stage, and its share.
-    worst: (usize, f64),
+    pub(super) worst: (usize, f64),
 }
 
 /// Takes a share of the given kinds of time in every stage that has one.
-fn shares(
+pub(super) fn shares(
     unclaimed: &Unclaimed<'_>,
     kinds: &[SegmentKind],
     share: impl Fn(usize) -> Option<f64>,
@@ -68,7 +68,7 @@ fn shares(
 
 impl Shares {
     /// The excess, whose fix runs the stages without their share.
-    fn into_excess(
+    pub(super) fn into_excess(
         self,
         unclaimed: &Unclaimed<'_>,
         cause: Cause,
@@ -96,7 +96,7 @@ impl Shares {
         }
     }
 
-    fn seconds(&self) -> Seconds {
+    pub(super) fn seconds(&self) -> Seconds {
         Seconds(self.parts.iter().map(|(_, s)| s).sum())
     }
 }
