@@ -55,6 +55,16 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
             ),
         );
     }
+    if let Some(stage) = misdated_stage(view) {
+        lacks(
+            Information::JobTimes,
+            text!(
+                "{stage} 有任务的时间早于应用启动：日志中的时间互相矛盾",
+                "{stage} has tasks from before the start of the application: the times of the log contradict each other",
+                stage = view.name(stage),
+            ),
+        );
+    }
     let unexplained = account.map(|a| {
         let seconds = a.seconds(SegmentKind::Unexplained) - unseen_seconds(view);
         seconds / a.run.to
@@ -79,6 +89,15 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         );
     }
     gaps
+}
+
+/// A stage with tasks that were launched long before the application was submitted; clocks differ by less than an hour.
+fn misdated_stage(view: &View<'_>) -> Option<usize> {
+    const HOUR_MS: i64 = 3_600_000;
+    let app = view.job.spark.as_deref()?;
+    let earliest = view.job.info.submitted_ms? - HOUR_MS;
+    let mut stages = app.stages.iter();
+    stages.position(|s| s.attempts.iter().any(|t| t.launched_ms < earliest))
 }
 
 /// The longest of the vertices that are not in the vertex events, by the totals of their stages:

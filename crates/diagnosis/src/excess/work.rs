@@ -19,7 +19,7 @@ const USUAL_FETCH: f64 = 0.1;
 const MIN_LOST: u64 = 3;
 
 /// Times the slowest reference rate from which expressions are slow by themselves.
-const SLOW: f64 = 3.0;
+const SLOW: f64 = 2.0;
 
 /// Time of tasks that the critical path consists of.
 pub(super) const TASKS: [SegmentKind; 7] = [
