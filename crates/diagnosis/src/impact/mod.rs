@@ -13,6 +13,7 @@ mod work;
 
 use std::borrow::Borrow;
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use job::Job;
 use job::facts::StageFacts;
@@ -75,7 +76,7 @@ pub struct RunModel {
 
 impl RunModel {
     /// The model of a job; `None` if no file shows what its stages cost.
-    pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
+    pub fn of(job: &Job, facts: &[Arc<StageFacts>]) -> Option<RunModel> {
         let tokens_known = job.info.tokens.is_some_and(|t| t > 0);
         let tokens = match job.info.tokens {
             Some(tokens) if tokens > 0 => tokens as usize,

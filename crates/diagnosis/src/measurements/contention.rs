@@ -1,6 +1,8 @@
 //! How much longer everything takes because the tasks of an application share cores, and what Python takes to
 //! start under it.
 
+use std::sync::Arc;
+
 use job::facts::{Derived, Spread, StageFacts};
 use job::model::StageAttempt;
 
@@ -29,7 +31,7 @@ fn median_contention(view: &View<'_>) -> f64 {
     let Some(app) = view.job.spark.as_deref() else {
         return 1.0;
     };
-    let of_stage = |(record, facts): (&StageAttempt, &StageFacts)| {
+    let of_stage = |(record, facts): (&StageAttempt, &Arc<StageFacts>)| {
         let of = &facts.per_vertex;
         let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
         let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
