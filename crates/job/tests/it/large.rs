@@ -96,7 +96,7 @@ fn plans_of_many_executions_are_kept_for_the_costliest() {
 #[test]
 fn a_log_that_expands_without_end_is_cut() {
     let mut text = chain(2, 1);
-    text.resize(100 << 20, b'\n');
+    text.resize(20 << 20, b'\n');
     let level = ruzstd::encoding::CompressionLevel::Fastest;
     let packed = ruzstd::encoding::compress_to_vec(text.as_slice(), level);
     assert!(packed.len() < 1 << 20, "{}", packed.len());
@@ -214,4 +214,23 @@ fn a_rolled_log_next_to_scripts_is_an_application() {
             .iter()
             .any(|f| Path::new(&f.name).ends_with("._etl.py"))
     );
+}
+
+/// Stages that all read each other, and a script of more statements than stages.
+#[test]
+fn a_complete_dag_of_scope_stages_has_all_its_edges() {
+    let definition = generated::definition(60, |s| (0..s).collect());
+    let script = generated::script(200);
+    let files = [
+        (
+            "ScopeVertexDef.xml",
+            FileKind::VertexDef,
+            definition.as_bytes(),
+        ),
+        ("scope.script", FileKind::Script, script.as_bytes()),
+    ];
+    let job = job::read_memory(&files, &options());
+    assert_eq!((job.stages.len(), job.edges.len()), (60, 60 * 59 / 2));
+    assert_eq!(messages(&job), "");
+    assert!(job.line_of(30, 0).is_some());
 }
