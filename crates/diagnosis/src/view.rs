@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
@@ -32,7 +33,7 @@ pub struct View<'a> {
     /// The run as work; `None` if no file shows what its stages cost.
     pub run: Option<RunModel>,
     /// Facts of each stage.
-    pub facts: Vec<StageFacts>,
+    pub facts: Vec<Arc<StageFacts>>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
     derived: Derived<'a>,

@@ -14,6 +14,7 @@ mod work;
 use std::borrow::Borrow;
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use job::Job;
 use job::facts::StageFacts;
@@ -81,7 +82,7 @@ pub struct RunModel {
 
 impl RunModel {
     /// The model of a job; `None` if no file shows what its stages cost.
-    pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
+    pub fn of(job: &Job, facts: &[Arc<StageFacts>]) -> Option<RunModel> {
         // a job may get more than it asked for: a third of the recurring Cosmos pipelines peak above twice their request
         let requested = job.info.tokens.map(|t| t as usize).filter(|t| *t > 0);
         let tokens_known = requested.is_some();

@@ -24,22 +24,25 @@ const SPILLS: [&str; 5] = [
 
 impl Job {
     /// Facts of every stage, in the order of [`Job::stages`].
-    pub fn facts(&self) -> Vec<StageFacts> {
+    pub fn facts(&self) -> Vec<Arc<StageFacts>> {
         let stages = 0..self.stages.len();
         stages.map(|stage| self.stage_facts(stage)).collect()
     }
 
-    pub fn stage_facts(&self, index: usize) -> StageFacts {
+    pub fn stage_facts(&self, index: usize) -> Arc<StageFacts> {
         let stage = &self.stages[index];
         if let Some(facts) = &stage.facts {
-            return StageFacts::clone(facts);
+            return Arc::clone(facts);
         }
         let mut facts = match &stage.counters {
             Some(tree) => of_counters(tree),
             None => StageFacts::default(),
         };
         facts.of_operator = of_operators(stage, &facts);
-        facts.stated = stage.summary.as_ref().map(|s| stated(&stage.name, s));
+        facts.stated = stage
+            .summary
+            .as_ref()
+            .map(|s| Box::new(stated(&stage.name, s)));
         facts.vertices = self.vertex_count(index);
         facts.memory_limit = stage.memory_limit.map(|bytes| bytes as f64);
         facts.run_ms = self.run_ms_per_vertex(index);
@@ -49,7 +52,7 @@ impl Job {
             facts.bytes_written =
                 Spread::of_runs(runs, &runs.bytes_written, |run| run.bytes_written as i64);
         }
-        facts
+        Arc::new(facts)
     }
 
     /// Milliseconds that the completed vertices of a stage ran, from vertex events.
@@ -215,12 +218,12 @@ fn of_counters(tree: &CounterTree) -> StageFacts {
     let vertex = at(&tree.vertex);
     StageFacts {
         operators: operators(tree, at),
-        counted: Some(Account {
+        counted: Some(Box::new(Account {
             run_ms: get(&time, "elapsedTime"),
             cpu_ms: get(&time, "totalCpuTime"),
             bytes_read: get(&input, "totalBytes"),
             ..Account::default()
-        }),
+        })),
         gc: Gc {
             mean_percent: get(&gc, "avgTimeInGCPercent"),
             max_percent: get(&gc, "maxTimeInGCPercent"),

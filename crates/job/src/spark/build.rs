@@ -109,6 +109,8 @@ fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
     let machines: Arc<[Name]> = executors
         .map(|e| Name::from(machine(&e.id, &e.host).as_str()))
         .collect();
+    job.stages.reserve_exact(index.keys.len());
+    log.app.stages.reserve_exact(index.keys.len());
     for key in index.keys.clone() {
         let others = index.attempts(key.0).count() > 1;
         let Some((record, runs)) = stages::attempt(log, key, others, &machines) else {
