@@ -336,11 +336,11 @@ impl Problem {
             ),
             Problem::NoApplicationEnd => (
                 text!(
-                    "日志中没有应用的结束：它仍在运行，或驱动程序已崩溃",
+                    "日志中没有应用的结束：它仍在运行，或 Driver 已崩溃",
                     "the log has no end of the application: it is still running, or its driver died"
                 ),
                 text!(
-                    "应用结束后请重新获取日志；如果驱动程序已崩溃，请把驱动日志放在旁边",
+                    "应用结束后请重新获取日志；如果 Driver 已崩溃，请把驱动日志放在旁边",
                     "fetch the log again when the application has ended; if its driver died, add the driver's log"
                 ),
             ),

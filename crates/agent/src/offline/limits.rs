@@ -89,7 +89,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ),
     (
         "allocation.min_gain",
-        "增加执行器至少节省 {n}",
+        "增加 Executor 至少节省 {n}",
         "more executors save at least {n}",
     ),
     (
