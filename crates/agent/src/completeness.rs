@@ -119,8 +119,11 @@ pub(crate) fn summary(
             )
         } else {
             text!(
-                "- 缺少 {file}（文件夹中没有）：{reason}补齐后可判断：{causes}。",
-                "- {file} is not in the folder: {reason} Needed to check for {causes}."
+                "- 缺少 {file}（文件夹中没有）：{reason}补齐后可判断：{causes}。{from}",
+                "- {file} is not in the folder: {reason} Needed to check for {causes}.{from}",
+                from = m.from.as_ref().map_or_else(Text::default, |from| {
+                    text!("可从这里取得：{from}。", " Get it from: {from}.")
+                }),
             )
         };
         lines.push(line.into(language));

@@ -120,8 +120,11 @@ pub(crate) fn cleared(rules: &[RuleOutcome], state: JobState) -> Vec<Cleared> {
 
 /// Whether a cause is how a job ends.
 fn is_end(cause: Cause) -> bool {
-    use Cause::{CompileFailure, LimitFailure, UserCodeFailure};
-    matches!(cause, CompileFailure | LimitFailure | UserCodeFailure)
+    use Cause::{CompileFailure, ExternalFailure, InputFailure, LimitFailure, UserCodeFailure};
+    matches!(
+        cause,
+        CompileFailure | LimitFailure | UserCodeFailure | InputFailure | ExternalFailure
+    )
 }
 
 /// The suggestions and their topics. For one finding, the kinds that feedback favors come first.

@@ -91,7 +91,7 @@ fn report(job: &Job, d: &Diagnosis, folder: &Path) -> Value {
         "job": {"id": job.info.id, "name": job.info.name, "path": folder, "state": job.info.state,
             "elapsed_seconds": job.info.elapsed_seconds, "stages": job.stages.len(), "vertices": null},
         "question": null, "language": "en", "engine": {"reasoner": "offline", "provider": null, "model": null},
-        "verdict": d.verdict, "problem_type": d.problem_type(), "findings": d.findings, "evidence": d.evidence,
+        "verdict": d.verdict, "problem_type": d.problem_type(), "findings": d.findings, "evidence": d.evidence, "time": d.time, "rules": d.rules,
         "missing_information": missing,
         "suggestions": [], "experiences": [], "steps": [], "files_read": [], "diagnostics": []
     })

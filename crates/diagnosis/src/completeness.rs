@@ -12,7 +12,8 @@ use crate::outcome::open;
 use crate::rule::{Candidate as Found, Examination, Undecided};
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, Settings};
 use crate::view::View;
-use report::{Cause, MissingInformation, ProblemType};
+use crate::whence;
+use report::{Cause, Language, MissingInformation, ProblemType, Text};
 
 /// Share of the required information that suffices for skew and shuffle, and for other problems:
 /// section 5.6 of the specification.
@@ -37,8 +38,8 @@ pub(crate) fn assess(
     findings: &[Found],
 ) -> (Completeness, Vec<Missing>) {
     let (job, settings) = (view.job, view.settings);
-    let questions = questions(examined, gaps, settings);
-    let missing = missing(job, catalogue, settings, &questions);
+    let questions = questions(view, examined, gaps);
+    let missing = missing((job, view.language), catalogue, settings, &questions);
     let kind = findings
         .first()
         .map_or(ProblemType::None, |f| f.finding.problem_type);
@@ -60,13 +61,13 @@ pub(crate) fn assess(
 
 /// What is undecided and could cost a share that matters.
 fn questions<'a>(
+    view: &View<'_>,
     examined: &'a [(Cause, Examination)],
     gaps: &'a [Undecided],
-    settings: &Settings,
 ) -> Vec<Question<'a>> {
     let of_rules = examined
         .iter()
-        .flat_map(|(cause, e)| open(e, settings).into_iter().map(|u| (Some(*cause), u)));
+        .flat_map(|(cause, e)| open(e, view).into_iter().map(|u| (Some(*cause), u)));
     of_rules
         .chain(gaps.iter().map(|u| (None, u)))
         .map(|(cause, u)| Question {
@@ -81,7 +82,7 @@ fn questions<'a>(
 /// One entry a file that could settle something, ranked by the share of the undecided impact that
 /// it would settle; absent files are named, present ones recommended for reading.
 fn missing(
-    job: &Job,
+    (job, language): (&Job, Language),
     catalogue: &Catalogue,
     settings: &Settings,
     questions: &[Question<'_>],
@@ -110,6 +111,7 @@ fn missing(
                     without_it: file.without_it,
                     would_decide: causes.iter().copied().collect(),
                     reason: worst.reason.to_owned(),
+                    from: file.from.map(|from| from.into(language)),
                 },
                 relevance,
                 parser: file.parser,
@@ -156,6 +158,8 @@ struct Candidate {
     present: bool,
     /// A file of that name is there, but does not hold the information.
     without_it: bool,
+    /// Where it can be fetched.
+    from: Option<Text>,
     parser: Option<String>,
 }
 
@@ -175,6 +179,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
                 name: name.to_owned(),
                 present: false,
                 without_it: is_there(job, name),
+                from: Some(whence::file(job, entry.kind)),
                 parser: entry.parser.clone(),
             });
         }
@@ -183,6 +188,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
                 name: file.name.clone(),
                 present: true,
                 without_it: false,
+                from: None,
                 parser: entry.parser.clone(),
             });
         }
@@ -197,6 +203,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
                 name: file.name.clone(),
                 present: false,
                 without_it: true,
+                from: None,
                 parser: entry.parser.clone(),
             })
         });

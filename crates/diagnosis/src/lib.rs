@@ -10,6 +10,7 @@ mod alternatives;
 pub mod calibration;
 mod completeness;
 mod diagnosis;
+mod excess;
 mod facts;
 #[cfg(test)]
 mod fixture;
@@ -27,6 +28,7 @@ mod suggest;
 mod uneven;
 mod view;
 mod weigh;
+mod whence;
 
 use std::collections::HashSet;
 
@@ -65,6 +67,12 @@ pub fn diagnose(
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
+    if let Some(account) = &mut account {
+        excess::claim(&view, account, &mut claimed, &examined);
+    }
+    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
+        account::say(&view, candidate, place == 0);
+    }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
@@ -135,6 +143,7 @@ fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     use measurements::failure;
     view.failed().then(|| weigh::Failure {
         on_limit: failure::hit_limit(view),
-        stage: failure::stage_of(view, view.job.errors.first()).map(|s| view.name(s).to_owned()),
+        stage: failure::stage_of(view, view.failure().and_then(|f| f.error))
+            .map(|s| view.name(s).to_owned()),
     })
 }

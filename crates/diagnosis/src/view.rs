@@ -14,9 +14,10 @@ use job::model::{
 
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
+use crate::measurements::failure::{self, Failure};
 use crate::measurements::tasks::scans;
 use crate::properties::Derived;
-use crate::settings::{Settings, Threshold};
+use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
 
@@ -47,6 +48,7 @@ pub struct View<'a> {
     pub(crate) sort_pace: OnceCell<f64>,
     /// How many times longer tasks take because they share cores; unset until somebody asked.
     pub(crate) contention: OnceCell<f64>,
+    failure: Option<Failure<'a>>,
     /// Stages with uneven input; empty until somebody looked for them.
     pub(crate) uneven: Vec<Uneven>,
 }
@@ -82,12 +84,18 @@ impl<'a> View<'a> {
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
+            failure: failure::deciding(job),
             uneven: Vec::new(),
         };
         view.derived = Derived::of(job, |stage, operator| {
             (view.table_of(stage, operator), view.vertices(stage))
         });
         view
+    }
+
+    /// Why the job failed; `None` if it did not, or nothing says why.
+    pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
+        self.failure.as_ref()
     }
 
     /// Takes the seconds that missing tokens cost out of what the replay stands for: it has them all.
@@ -106,6 +114,13 @@ impl<'a> View<'a> {
     /// Value of a threshold.
     pub fn limit(&self, threshold: &Threshold) -> f64 {
         self.settings.get(threshold)
+    }
+
+    /// Whether what is unknown could hide a share of the run that matters.
+    pub(crate) fn matters(&self, share: f64) -> bool {
+        let elapsed = self.run.as_ref().map(|run| run.elapsed_s);
+        let seconds = elapsed.map_or(f64::INFINITY, |elapsed| share * elapsed);
+        share >= self.limit(&MIN_SHARE) && (seconds >= LEAST_UNKNOWN_S || self.failed())
     }
 
     /// Whether the job failed.

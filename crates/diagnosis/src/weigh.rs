@@ -50,6 +50,8 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
             Cause::SlowMachine,
             Cause::DriverBottleneck,
             Cause::BroadcastTooLarge,
+            Cause::IdleSlots,
+            Cause::UnexplainedStraggler,
         ],
     ),
     (
@@ -207,12 +209,13 @@ pub(crate) struct Failure {
 /// limit. What else made it slow is beside the point, and its run is no measure of it.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
     use Cause::{
-        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, GroupHotKey, JoinExplosion,
-        JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey, PartitionLayout,
-        UserCodeFailure,
+        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, ExternalFailure, GroupHotKey,
+        InputFailure, JoinExplosion, JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey,
+        PartitionLayout, UserCodeFailure,
     };
     match finding.cause {
-        UserCodeFailure | CompileFailure | LimitFailure | ExecutorLost | BroadcastTooLarge => true,
+        UserCodeFailure | CompileFailure | LimitFailure | InputFailure | ExternalFailure
+        | ExecutorLost | BroadcastTooLarge => true,
         JoinHotKey | GroupHotKey | NullOrDefaultKey | LowCardinalityKey | PartitionLayout => {
             failure.on_limit
         }
@@ -243,6 +246,13 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
     })
 }
 
+/// Whether a candidate costs no time of its own, and follows from one that does.
+pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
+    let impact = candidate.finding.impact.as_ref();
+    let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
+    only_wastes && follows(&candidate.finding, all)
+}
+
 /// The finding that what a cause shows in a stage follows from, directly or through others.
 pub(crate) fn origin<'a>(
     cause: Cause,
@@ -261,7 +271,11 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let failure = |c: &Candidate| {
         matches!(
             c.finding.cause,
-            Cause::UserCodeFailure | Cause::CompileFailure | Cause::LimitFailure
+            Cause::UserCodeFailure
+                | Cause::CompileFailure
+                | Cause::LimitFailure
+                | Cause::InputFailure
+                | Cause::ExternalFailure
         )
     };
     let saved = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);

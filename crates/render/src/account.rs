@@ -4,7 +4,7 @@
 use report::format::{Noun, Number, STAGE, Seconds, Share};
 use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
 
-use super::layout::{pad, pad_left, shorten, width, wrap_items};
+use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
 use super::style::{self, DIM};
 use super::words::Words;
 
@@ -179,6 +179,18 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
             "{share} explained",
             share = explained
         )));
+        if let Some([least, most]) = time.at_best_seconds {
+            let best = match most - least < 0.01 * total {
+                true => text!("最好 {most}", "at best {most}", most = Seconds(most)),
+                false => text!(
+                    "最好 {least} 至 {most}",
+                    "at best {least} to {most}",
+                    least = Seconds(least),
+                    most = Seconds(most)
+                ),
+            };
+            items.push(words.say(best));
+        }
         if let Some(avoidable) = time.avoidable_seconds.filter(|s| *s > 0.0) {
             items.push(words.say(text!(
                 "可避免 {seconds}（{share}）",
@@ -264,6 +276,9 @@ pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
             },
         ];
         lines.push(format!("{INDENT}{}", line.join(INDENT).trim_end()));
+    }
+    for remark in &time.remarks {
+        lines.extend(wrap(remark, columns, "  · ", "    "));
     }
     lines
 }
@@ -352,13 +367,14 @@ mod tests {
                 start_seconds: start - seconds,
                 seconds: *seconds,
                 finding: finding.map(str::to_owned),
-                evidence: Vec::new(),
+                ..Segment::default()
             }
         });
         TimeAccount {
             segments: segments.collect(),
             explained_share: 0.97,
             avoidable_seconds: Some(610.0),
+            ..TimeAccount::default()
         }
     }
 

@@ -114,7 +114,7 @@ fn write_missing(out: &mut String, report: &Report, words: Words) -> fmt::Result
     writeln!(out, "## {}\n", words.missing())?;
     for gap in parts::gaps(report) {
         let files: Vec<String> = gap.files.iter().map(|f| code(f)).collect();
-        let (files, reason) = (files.join(words.comma()), escaped(gap.reason()));
+        let (files, reason) = (files.join(words.comma()), escaped(&gap.reason(words)));
         let colon = words.colon();
         writeln!(
             out,

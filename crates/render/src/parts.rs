@@ -21,8 +21,16 @@ pub struct Gap<'a> {
 }
 
 impl Gap<'_> {
-    pub fn reason(&self) -> &str {
-        &self.first.reason
+    /// Why it matters, and where the files can be fetched.
+    pub fn reason(&self, words: Words) -> String {
+        let reason = &self.first.reason;
+        let Some(from) = &self.first.from else {
+            return reason.clone();
+        };
+        words.say(text!(
+            "{reason}；可从这里取得：{from}",
+            "{reason}; get it from: {from}"
+        ))
     }
 
     pub fn file_list(&self, words: Words) -> String {

@@ -244,7 +244,7 @@ impl Page {
         for gap in parts::gaps(report) {
             let text = format!("{}{}", gap.file_list(self.words), gap.facts(self.words));
             self.line(&text, "  · ", "    ")?;
-            self.line(gap.reason(), "    ", "    ")?;
+            self.line(&gap.reason(self.words), "    ", "    ")?;
         }
         Ok(())
     }

@@ -65,6 +65,8 @@ causes! {
     UserCodeFailure = "failure.user_code", Other, "用户代码抛出异常", "exception in user code";
     CompileFailure = "failure.compile", Other, "编译失败", "compile error";
     LimitFailure = "failure.limit", Other, "超出系统限制", "limit exceeded";
+    InputFailure = "failure.input", Other, "输入缺失、损坏、不匹配或无权访问", "input missing, unreadable, mismatching or forbidden";
+    ExternalFailure = "failure.external", Other, "作业之外的原因：存储、服务、系统或被停止", "cause outside the job: storage, service, system or a stop";
     QueueWait = "queue.wait", Other, "等待资源过久", "long wait for capacity";
     DriverBottleneck = "driver.bottleneck", Other, "驱动程序成为瓶颈", "driver bottleneck";
     ExecutorLost = "executor.lost", Other, "执行器丢失", "lost executors";
@@ -72,6 +74,13 @@ causes! {
     IneffectiveCache = "cache.ineffective", Other, "相同的数据反复计算", "same data computed again and again";
     OverAllocation = "allocation.over", Other, "分配的执行器过多", "too many executors";
     UnderAllocation = "allocation.under", Other, "分配的执行器过少", "too few executors";
+    FetchWait = "shuffle.fetch_wait", ExcessiveShuffle, "等待 Shuffle 数据", "waiting for shuffled data";
+    IdleSlots = "parallelism.idle_slots", Other, "任务少于槽位", "fewer tasks than slots";
+    CommitOnDriver = "driver.commit", Other, "Driver 提交输出过慢", "slow commit on the driver";
+    CostlyExpression = "compute.costly_expression", Other, "表达式开销过高", "costly expression";
+    ScanWithoutFilter = "io.scan_without_filter", Other, "读取了不需要的分区", "partitions read in vain";
+    UnexplainedOverhead = "overhead.unexplained", Other, "原因不明的开销", "overhead of unknown cause";
+    UnexplainedStraggler = "straggler.unexplained", Other, "原因不明的长尾", "straggler of unknown cause";
 }
 
 impl Cause {
@@ -79,12 +88,11 @@ impl Cause {
     pub fn occurs_in(self, engine: JobEngine) -> bool {
         use Cause::*;
         match (self, engine) {
-            // An application that Spark cannot analyze leaves no stage behind, only an exception in the driver's log.
-            (CompileFailure, JobEngine::Spark) => false,
             (_, JobEngine::Spark) => true,
             (
                 DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
-                | OverAllocation | UnderAllocation,
+                | OverAllocation | UnderAllocation | FetchWait | IdleSlots | CommitOnDriver
+                | CostlyExpression | ScanWithoutFilter | UnexplainedOverhead,
                 JobEngine::Scope | JobEngine::Usql,
             ) => false,
             (_, JobEngine::Scope | JobEngine::Usql) => true,

@@ -21,6 +21,9 @@ pub struct MissingInformation {
     pub would_decide: Vec<Cause>,
     /// Why it matters here.
     pub reason: String,
+    /// Where the file can be fetched, if it is not in the folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// The outcome of the rule for one cause.

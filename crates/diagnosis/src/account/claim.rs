@@ -100,6 +100,7 @@ pub(crate) fn claim(
             explained.push(candidate);
             continue;
         }
+        let unclaimed = account.as_ref().map(|a| a.parts.clone());
         let (before, after) = (works(now.as_ref()), works(next.as_ref()));
         let named = candidate.finding.stage.as_deref();
         let own = named.and_then(|name| view.job.stage_index(name));
@@ -107,6 +108,15 @@ pub(crate) fn claim(
         let taken = account
             .as_mut()
             .map(|a| a.take(findings.len(), seconds, &candidate, own, &changed));
+        if let Some((account, parts)) = account.as_mut().zip(unclaimed)
+            && seconds >= LEAST_SECONDS
+            && taken.is_some_and(|taken| taken < LEAST_SECONDS)
+        {
+            // almost none of it is on the critical path
+            account.parts = parts;
+            explained.push(candidate);
+            continue;
+        }
         let hours = hours_between(before, after);
         value(&mut candidate, taken.unwrap_or(seconds), hours);
         avoidable_s += seconds;
@@ -117,15 +127,11 @@ pub(crate) fn claim(
     let is_known = view.run.as_ref().is_some_and(measured) || !findings.is_empty();
     let by = |c: &Candidate| fixes(start.as_ref(), &findings, c);
     let explained = explained.into_iter().map(|c| (by(&c), c)).collect();
-    let mut claimed = Claimed {
+    Claimed {
         avoidable_s: (is_known && !view.failed()).then_some(avoidable_s),
         fixed: now.map(|n| n.stages),
         ..ranked(findings, unknown, explained, account)
-    };
-    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        say(view, candidate, place == 0);
     }
-    claimed
 }
 
 fn works<'a>(fixed: Option<&'a Fixed<'_>>) -> &'a [StageWork] {
@@ -147,8 +153,10 @@ fn largest(
     shape: bool,
 ) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
+    // what the driver does alone, no work of the replay competes for
+    let of_driver = |c: &Candidate| kinds(c.finding.cause).contains(&SegmentKind::Driver);
     let saves = |c: &Candidate| match (&c.fix, now) {
-        (Some(fix), Some(now)) if !alone && fix.changes_work() => {
+        (Some(fix), Some(now)) if !alone && fix.changes_work() && !of_driver(c) => {
             apply(Some(now), c).map_or(0.0, |next| next.saves(now))
         }
         _ => stated(c),
@@ -159,9 +167,12 @@ fn largest(
         let cause = open[*at].finding.cause;
         about_vertices(cause) || (shape && of_shape(cause))
     };
+    // more machines help with all work, so that what is needless comes first
+    let of_machines = |at: &usize| open[*at].finding.cause == Cause::UnderAllocation;
     let order = |a: &usize, b: &usize| {
-        let first = of_vertices(a).cmp(&of_vertices(b));
+        let first = of_machines(b).cmp(&of_machines(a));
         first
+            .then(of_vertices(a).cmp(&of_vertices(b)))
             .then(seconds[*a].total_cmp(&seconds[*b]))
             .then(b.cmp(a))
     };
@@ -258,8 +269,8 @@ fn ranked(
         findings.into_iter().chain(unknown).enumerate().collect();
     numbered.sort_by(|a, b| weigh::rank(&a.1, &b.1));
     let place = |claimed: usize| numbered.iter().position(|(n, _)| *n == claimed);
-    for part in account.into_iter().flat_map(|a| &mut a.parts) {
-        part.finding = part.finding.and_then(place);
+    if let Some(account) = account {
+        account.renumber(place);
     }
     let by = |(by, c): (usize, Candidate)| (c, place(by).unwrap_or(0));
     Claimed {
@@ -311,6 +322,31 @@ impl Account {
         }
         self.take_where(finding, &mut left, waited);
         seconds - left
+    }
+
+    /// Claims so many seconds of each of some parts for a finding, at their ends.
+    pub(crate) fn take_parts(&mut self, finding: usize, parts: &[(usize, f64)]) {
+        let mut parts = parts.to_vec();
+        parts.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (at, seconds) in parts.into_iter().filter(|(_, s)| *s > 0.0) {
+            let part = &mut self.parts[at];
+            let mut claimed = part.clone();
+            claimed.finding = Some(finding);
+            if seconds >= part.span.seconds() {
+                *part = claimed;
+            } else {
+                part.span.to -= seconds;
+                claimed.span.from = part.span.to;
+                self.parts.insert(at + 1, claimed);
+            }
+        }
+    }
+
+    /// Changes the position of the finding that claims each part.
+    pub(crate) fn renumber(&mut self, new: impl Fn(usize) -> Option<usize>) {
+        for part in &mut self.parts {
+            part.finding = part.finding.and_then(&new);
+        }
     }
 
     /// Claims parts that nobody has claimed, splitting the last one.
@@ -366,7 +402,7 @@ fn kinds(cause: Cause) -> &'static [SegmentKind] {
         Cause::CpuBoundUdo => &[UserCode],
         Cause::Spill => &[Spill],
         Cause::VertexRetries | Cause::MemoryEstimateTooLow | Cause::ExecutorLost => &[Retry],
-        Cause::DriverBottleneck | Cause::BroadcastTooLarge => &[Driver],
+        Cause::DriverBottleneck | Cause::CommitOnDriver | Cause::BroadcastTooLarge => &[Driver],
         Cause::JoinExplosion | Cause::LateFilter => &[Compute, Exchange, Sort],
         Cause::TinyVertices => &[Startup],
         Cause::SmallFiles => &[Startup, Read],

@@ -8,6 +8,7 @@ mod claim;
 mod cost;
 mod ledger;
 mod profile;
+mod remark;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -22,8 +23,11 @@ use crate::diagnosis::Numbering;
 use crate::view::View;
 use timeline::Timeline;
 
-pub(crate) use claim::{claim, say};
+pub(crate) use claim::{Claimed, claim, say};
 pub(crate) use cost::cost;
+
+/// How far off an estimated saving may be, as a factor: the median error on real runs.
+const ERROR: f64 = 1.35;
 
 /// Shorter parts, in seconds, are not told apart from what follows them.
 const LEAST_S: f64 = 0.1;
@@ -56,9 +60,20 @@ pub(crate) struct Part {
     /// Index of the stage.
     pub(crate) stage: Option<usize>,
     pub(crate) span: Span,
-    evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
     /// Position of the finding that claims it.
-    finding: Option<usize>,
+    pub(crate) finding: Option<usize>,
+}
+
+impl Part {
+    /// Seconds that the same work needs, at least and at most: what a finding claims is needless, as far as its saving is right.
+    fn needed_s(&self) -> [f64; 2] {
+        let seconds = self.span.seconds();
+        match self.finding {
+            Some(_) => [0.0, seconds * (1.0 - 1.0 / ERROR)],
+            None => [seconds, seconds],
+        }
+    }
 }
 
 /// The time from submission to end.
@@ -116,7 +131,14 @@ impl Account {
     ) -> TimeAccount {
         let total = self.run.to;
         let explained = total - self.seconds(SegmentKind::Unexplained);
+        let remarks = remark::remarks(view, &self).into_iter();
+        let remarks = remarks.map(|said| said.into(view.language)).collect();
+        let needed: Vec<[f64; 2]> = self.parts.iter().map(Part::needed_s).collect();
+        let least: f64 = needed.iter().map(|n| n[0]).sum();
+        let most: f64 = needed.iter().map(|n| n[1]).sum();
         let mut segment = |part: Part| Segment {
+            group: part.kind.group(),
+            needed_seconds: part.kind.group().map(|_| part.needed_s()),
             kind: part.kind,
             stage: part.stage.map(|s| view.name(s).to_owned()),
             start_seconds: part.span.from,
@@ -128,6 +150,8 @@ impl Account {
             segments: self.parts.into_iter().map(&mut segment).collect(),
             explained_share: (explained / total).clamp(0.0, 1.0),
             avoidable_seconds,
+            at_best_seconds: avoidable_seconds.map(|_| [least, most]),
+            remarks,
         }
     }
 }
@@ -146,7 +170,21 @@ fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
         let stated = view.stated_failures(s) as u64;
         view.vertices(s).unwrap_or(0).saturating_sub(completed) + stated.saturating_sub(failed)
     });
-    Some(tokens::short_s(timeline, unseen.sum::<u64>() as f64))
+    let slots = view.job.spark.as_ref().map(|app| app.slots_over_time());
+    let slots = slots.unwrap_or_default();
+    let origin = view.job.info.submitted_ms.unwrap_or(0);
+    let offered = |at: f64| {
+        let ms = origin + (at * 1000.0) as i64;
+        let before = slots.partition_point(|(from, _)| *from <= ms);
+        before
+            .checked_sub(1)
+            .map_or(0.0, |last| f64::from(slots[last].1))
+    };
+    Some(tokens::short_s(
+        timeline,
+        unseen.sum::<u64>() as f64,
+        offered,
+    ))
 }
 
 /// Seconds from submission to the start of the run.

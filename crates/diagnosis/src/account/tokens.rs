@@ -5,7 +5,9 @@ use crate::impact::MAX_DISPATCH_S;
 
 /// Seconds that missing tokens cost while some vertices ran. `O(n log n)` in the attempts. `unseen`
 /// attempts that are missing from the events are taken to have held a token all the time.
-pub(super) fn short_s(timeline: &Timeline, unseen: f64) -> f64 {
+///
+/// `offered` are the tokens that the job has at a time: idle ones among them are no shortage.
+pub(super) fn short_s(timeline: &Timeline, unseen: f64, offered: impl Fn(f64) -> f64) -> f64 {
     let mut changes: Vec<(f64, f64, f64)> = Vec::new();
     for a in &timeline.attempts {
         let weight = timeline.weights[a.stage];
@@ -24,7 +26,8 @@ pub(super) fn short_s(timeline: &Timeline, unseen: f64) -> f64 {
     for pair in changes.windows(2) {
         running += pair[0].1;
         waiting += pair[0].2;
-        let missing = waiting.min(timeline.tokens - running - unseen);
+        let busy = running.max(offered(pair[0].0));
+        let missing = waiting.min(timeline.tokens - busy - unseen);
         let share = missing / (running.max(0.0) + missing);
         // whole attempts; less is what adding and taking away their weights leaves
         if missing > 0.5 && share < 1.0 {
@@ -72,7 +75,7 @@ mod tests {
                 tokens,
                 weights: vec![1.0],
             };
-            let lost = short_s(&timeline, unseen);
+            let lost = short_s(&timeline, unseen, |_| 0.0);
             assert!((lost - seconds).abs() < 1e-9, "{tokens} {unseen}: {lost}");
         }
     }

@@ -1,7 +1,6 @@
 //! How much longer everything takes because the tasks of an application share cores, and what Python takes to
 //! start under it.
 
-use std::sync::Arc;
 
 use job::facts::{Derived, Spread, StageFacts};
 use job::model::StageAttempt;
@@ -31,20 +30,30 @@ fn median_contention(view: &View<'_>) -> f64 {
     let Some(app) = view.job.spark.as_deref() else {
         return 1.0;
     };
-    let of_stage = |(record, facts): (&StageAttempt, &Arc<StageFacts>)| {
-        let of = &facts.per_vertex;
-        let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
-        let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
-        let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
-        let waits: f64 = waits.into_iter().filter_map(total).sum();
-        let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
-        tells.then(|| run / (cpu + waits))
-    };
     let stages = app.stages.iter().zip(&view.facts);
-    let mut known: Vec<f64> = stages.filter_map(of_stage).collect();
+    let several = stages.filter(|(record, _)| record.tasks > 1);
+    let mut known: Vec<f64> = several.filter_map(|(r, f)| pace_of(r, f)).collect();
     known.sort_by(f64::total_cmp);
     let median = known.get(known.len() / 2).copied();
     median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
+}
+
+/// How many times longer the tasks of a stage take than their own work; 1 where that is not known.
+pub(crate) fn pace(view: &View<'_>, stage: usize) -> f64 {
+    let app = view.job.spark.as_deref();
+    let own = app.and_then(|app| pace_of(&app.stages[stage], &view.facts[stage]));
+    own.unwrap_or(1.0).max(1.0)
+}
+
+/// Run time over processor time and known waits; `None` for a stage that is too short, or waits for Python.
+fn pace_of(record: &StageAttempt, facts: &StageFacts) -> Option<f64> {
+    let of = &facts.per_vertex;
+    let total = |d: &Option<Derived<Spread>>| d.as_ref().map(|d| d.value.total);
+    let (run, cpu) = (total(&of.task_ms)?, total(&of.cpu_ms)?);
+    let waits = [&of.gc_ms, &of.fetch_wait_ms, &of.exchange_write_ms];
+    let waits: f64 = waits.into_iter().filter_map(total).sum();
+    let tells = !record.python && run >= LEAST_RUN_MS && cpu > 0.0;
+    tells.then(|| run / (cpu + waits))
 }
 
 /// Milliseconds that the tasks of a stage wait for Python without a row: for workers to start, one for every

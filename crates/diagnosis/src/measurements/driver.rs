@@ -1,7 +1,7 @@
 //! When the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange, Source, StageAttempt};
+use job::model::{Application, Exchange, Source};
 
 use crate::view::View;
 
@@ -34,18 +34,6 @@ impl Gap {
     }
 }
 
-/// Methods that read files, and run a job of their own if they have to look for the schema.
-const READERS: [&str; 8] = [
-    "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
-];
-
-/// Whether a stage only looks at files for their schema: no plan runs it, and its job is that of a
-/// method that reads files.
-fn looks_at_files(stage: &StageAttempt) -> bool {
-    let method = stage.call_site.split(" at ").next().unwrap_or_default();
-    stage.execution.is_none() && READERS.contains(&method)
-}
-
 /// Every gap after the first stage that a plan or the application's code runs. What comes before it
 /// is start-up: the driver loads its code and looks at files. In a shell, a time without an open job or
 /// execution is none: somebody types. A submitted application has nobody to wait for.
@@ -57,29 +45,35 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let mut spans: Vec<(i64, i64, usize)> = (0..app.stages.len()).filter_map(span).collect();
     spans.sort_unstable();
     let planned = |s: &(i64, i64, usize)| app.stages[s.2].execution.is_some();
-    let works = |s: &(i64, i64, usize)| !looks_at_files(&app.stages[s.2]);
+    let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    let open = app.interactive.then(|| app.open_spans());
-    let idle = |from: i64, to: i64| {
-        open.as_ref().is_some_and(|spans| {
-            let begun = spans.partition_point(|(begin, _)| *begin <= from);
-            let last = begun.checked_sub(1).and_then(|at| spans.get(at));
-            last.is_none_or(|(_, end)| *end < to)
-        })
+    let open = app.waits_for_others().then(|| app.open_spans());
+    // what of a gap is the driver's work: all of it, unless somebody else is waited for
+    let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
+        let Some(open) = &open else {
+            return vec![(from, to)];
+        };
+        let first = open.partition_point(|(_, end)| *end <= from);
+        let within = open[first..].iter().take_while(|(begin, _)| *begin < to);
+        within.map(|(a, b)| (from.max(*a), to.min(*b))).collect()
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
         return gaps;
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
-        if from > until && !idle(until, from) {
-            gaps.push(Gap {
-                from_ms: until,
-                to_ms: from,
-                after: last,
-                before: vec![stage],
-            });
+        if from > until {
+            gaps.extend(
+                working(until, from)
+                    .into_iter()
+                    .map(|(from_ms, to_ms)| Gap {
+                        from_ms,
+                        to_ms,
+                        after: last,
+                        before: vec![stage],
+                    }),
+            );
         } else if let Some(gap) = gaps.last_mut().filter(|gap| gap.to_ms == from) {
             gap.before.push(stage);
         }
@@ -88,13 +82,47 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
         }
     }
     let end = view.job.info.ended_ms.filter(|end| *end > until);
-    gaps.extend(end.filter(|end| !idle(until, *end)).map(|end| Gap {
-        from_ms: until,
-        to_ms: end,
+    let tail = end.map_or_else(Vec::new, |end| working(until, end));
+    gaps.extend(tail.into_iter().map(|(from_ms, to_ms)| Gap {
+        from_ms,
+        to_ms,
         after: last,
         before: Vec::new(),
     }));
     gaps
+}
+
+/// Names that nodes which write data begin with, as Spark and the table formats have them.
+const WRITERS: [&str; 9] = [
+    "Execute ",
+    "InsertInto",
+    "SaveInto",
+    "AppendData",
+    "Overwrite",
+    "WriteFiles",
+    "Append",
+    "ReplaceData",
+    "CreateTable",
+];
+
+/// Whether the driver commits output in a gap: the execution that wrote it is still open, and its last stage has ended.
+pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
+    let Some(execution) = app.stages[gap.after].execution else {
+        return false;
+    };
+    let own = &app.executions[execution];
+    let writes = own
+        .plan
+        .iter()
+        .any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)));
+    let later = gap
+        .before
+        .iter()
+        .any(|s| app.stages[*s].execution == Some(execution));
+    let open_for = own
+        .ended_ms
+        .map_or(0, |ended| ended.min(gap.to_ms) - gap.from_ms);
+    writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 
 /// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are

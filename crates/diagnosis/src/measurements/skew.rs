@@ -78,9 +78,16 @@ pub(crate) fn stands_out(share: f64, partitions: Option<u64>) -> bool {
 
 /// Every stage with uneven input, or with a join that makes it uneven.
 pub(crate) fn find(view: &View<'_>) -> Vec<Uneven> {
-    (0..view.job.stages.len())
+    let stages = (0..view.job.stages.len()).filter(|s| !is_repeated(view, *s));
+    stages
         .filter_map(|s| uneven(view, s).or_else(|| uneven_join(view, s)))
         .collect()
+}
+
+/// Whether a stage failed and was attempted again: its tasks are only part of its work.
+fn is_repeated(view: &View<'_>, stage: usize) -> bool {
+    let app = view.job.spark.as_ref().filter(|_| !view.failed());
+    app.is_some_and(|app| app.stages[stage].failure.is_some())
 }
 
 /// A join that stays where its larger side is, so that nothing is dealt out by its key, and that still puts

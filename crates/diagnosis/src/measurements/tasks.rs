@@ -257,7 +257,7 @@ pub(crate) fn saved_by_merging(
 pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
     let run_s = view.run.as_ref()?.stages[stage].run_s();
-    let seconds = spread.value.total / SPILLED_BYTES_PER_S;
+    let seconds = spread.value.total / SPILLED_BYTES_PER_S * contention(view);
     Some((
         spread.value.total,
         (seconds / run_s.max(f64::MIN_POSITIVE)).min(0.9),

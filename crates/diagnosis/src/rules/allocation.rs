@@ -98,6 +98,10 @@ impl Rule for OverAllocation {
         let Some((app, run, held)) = held(view) else {
             return result;
         };
+        if app.is_streaming() {
+            // executors wait for data there
+            return result;
+        }
         let limit = view.limit(&MIN_IDLE);
         let (needed, slots) = needed(app, run, held.executors);
         if held.idle() >= limit && slots * 2 <= held.slots {

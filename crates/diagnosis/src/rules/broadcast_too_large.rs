@@ -13,7 +13,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
-use report::{Cause, Evidence, Text, text};
+use report::{Cause, Evidence, Localize, Text, text};
 
 /// How many times their stored size, which the limit is about, rows take in memory, which is what is
 /// measured.
@@ -57,25 +57,22 @@ impl Rule for BroadcastTooLarge {
         let Some(app) = view.job.spark.as_deref() else {
             return result;
         };
-        let timed_out = view.job.errors.iter().any(|e| {
-            let said = [Some(e.message.as_str()), e.details.as_deref()];
-            let mut said = said.into_iter().flatten();
-            said.any(|m| {
-                m.contains("Could not execute broadcast") || m.contains("Cannot broadcast")
-            })
-        });
+        let ended_by_it = view
+            .failure()
+            .is_some_and(|f| f.class.cause() == Cause::BroadcastTooLarge);
         let rates = Rates::of(view);
         for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
             let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
             let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
             let is_large =
                 of_limit > 1.0 && driver_s(app, exchange) > shuffle_s(view, &rates, exchange);
-            if (view.failed() && timed_out) || (!view.failed() && is_large) {
+            if !view.failed() && is_large {
                 result.found(view, symptom(view, app, exchange));
-            } else if !is_large {
+            } else if !is_large && !ended_by_it {
                 result.under(of_limit.min(0.99), || evidence(view, app, exchange));
             }
         }
+        super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
         result.cleared_by(text!(
             "没有得不偿失的大广播",
             "nothing large is broadcast that costs more than it saves"
@@ -152,7 +149,10 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
             size = Bytes(bytes)
         );
         view.number("data size", bytes, "bytes", source.clone(), sentence)
-            .expecting(format!("<= {} ({BROADCAST})", limit))
+            .expecting(format!(
+                "<= {} ({BROADCAST})",
+                Bytes(limit).localize(view.language)
+            ))
     });
     let times = [
         ("time to collect", exchange.collect_ms),

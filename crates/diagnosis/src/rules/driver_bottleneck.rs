@@ -1,4 +1,4 @@
-//! Rule for `driver.bottleneck`: executors wait while the driver works on its own.
+//! Rules for `driver.bottleneck` and `driver.commit`: executors wait while the driver works on its own, or commits output.
 //!
 //! A stage that is open waits for executors, a broadcast is another cause, and what the driver does
 //! before the first stage is start-up: none of them counts.
@@ -8,15 +8,31 @@ use job::model::Application;
 
 use super::support::{Symptom, both};
 use crate::impact::{Fix, Saved, shorten_handover};
-use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, results};
+use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, is_commit, results};
 use crate::rule::{About, Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
+/// The rules.
 pub(crate) struct DriverBottleneck;
+pub(crate) struct CommitOnDriver;
+
+static COMMIT: About = About {
+    cause: Cause::CommitOnDriver,
+    what: both(
+        "Executor 空等，Driver 在提交输出（移动文件、登记分区）",
+        "executors wait while the driver commits output (moves files, registers partitions)",
+    ),
+    needs: &[Information::VertexEvents, Information::JobTimes],
+    helps: &[],
+    thresholds: &[&MIN_SHARE],
+    counter_evidence: &[both(
+        "执行没有写出数据，或之后还有它的阶段",
+        "the execution writes nothing, or has further stages",
+    )],
+};
 
 static ABOUT: About = About {
     cause: Cause::DriverBottleneck,
@@ -53,9 +69,9 @@ impl Rule for DriverBottleneck {
         if view.failed() {
             return result;
         }
-        let gaps = gaps(view, app);
+        let gaps = gaps(view, app).into_iter().filter(|g| !is_commit(app, g));
         let (of_broadcast, own): (Vec<Gap>, Vec<Gap>) =
-            gaps.into_iter().partition(|g| is_broadcast(app, g.after));
+            gaps.partition(|g| is_broadcast(app, g.after));
         let seconds: f64 = own.iter().map(Gap::excess_s).sum();
         let share = (seconds / elapsed).min(1.0);
         let limit = view.limit(&MIN_SHARE);
@@ -72,6 +88,48 @@ impl Rule for DriverBottleneck {
             "executors wait for the driver during {share} of the run",
             share = Share(share),
         ))
+    }
+}
+
+impl Rule for CommitOnDriver {
+    fn about(&self) -> &'static About {
+        &COMMIT
+    }
+
+    fn examine(&self, view: &View<'_>) -> Examination {
+        let mut result = Examination::default();
+        let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
+            return result;
+        };
+        let gaps = gaps(view, app).into_iter().filter(|g| is_commit(app, g));
+        let gaps: Vec<Gap> = gaps.collect();
+        if view.failed() || gaps.is_empty() {
+            return result;
+        }
+        let seconds: f64 = gaps.iter().map(Gap::excess_s).sum();
+        let share = (seconds / elapsed).min(1.0);
+        let limit = view.limit(&MIN_SHARE);
+        if share < limit {
+            result.under(share / limit, || evidence(view, app, &gaps));
+            return result;
+        }
+        let waiting = symptom(view, app, &gaps, seconds, share);
+        let summary = text!(
+            "写出数据的最后一个阶段结束后，Driver 提交输出 {time}，占运行时间的 {share}",
+            "after the last stage of a write, the driver commits its output for {time}, {share} of the run",
+            time = Seconds(seconds),
+            share = Share(share),
+        );
+        result.found(
+            view,
+            Symptom {
+                cause: Cause::CommitOnDriver,
+                summary,
+                method: "time from the last stage of a write to the end of its execution",
+                ..waiting
+            },
+        );
+        result
     }
 }
 

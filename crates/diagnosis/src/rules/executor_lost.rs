@@ -7,7 +7,7 @@ use job::model::{Application, Executor, Task};
 
 use super::support::{Symptom, both};
 use crate::impact::drop_waste;
-use crate::measurements::failure;
+use crate::measurements::failure::{self, Class};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use report::format::{EXECUTOR, Seconds};
@@ -51,11 +51,12 @@ impl Rule for ExecutorLost {
         if hit.is_empty() {
             result.under(0.0, || came(view, app));
         } else if view.failed() && !ended_it(view) {
-            let by = view.job.errors.iter().find_map(failure::kind);
+            let by = view.failure().map(|f| f.class.cause());
             result.attributed.extend(by.map(|cause| (cause, None)));
         } else {
             result.found(view, symptom(view, app, &lost, hit));
         }
+        super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
         result.cleared_by(text!("没有丢失执行器", "no executor was lost"))
     }
 }
@@ -76,26 +77,25 @@ fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
     taken.map(|(s, _)| s).collect()
 }
 
-/// Whether the loss can be why an application failed: no code of the user threw anything but an error
-/// of memory.
+/// Whether the loss can be why an application failed: it failed for a lost executor or for memory.
 fn ended_it(view: &View<'_>) -> bool {
-    let mut errors = view.job.errors.iter();
-    errors.all(|e| failure::kind(e) != Some(Cause::UserCodeFailure) || is_memory(&e.message))
-}
-
-fn is_memory(message: &str) -> bool {
-    message.contains("OutOfMemory") || message.contains("ExecutorLost")
+    view.failure().is_none_or(|f| {
+        let of_memory = f.class.cause() == Cause::LimitFailure && f.class.is_of_work();
+        of_memory || f.class.cause() == Cause::ExecutorLost
+    })
 }
 
 /// What an exit code says.
-fn meaning(executor: &Executor, out_of_memory: bool) -> Text {
+fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
     match executor.exit_code {
         Some(52) => text!("：堆内存不足", ": out of heap"),
+        Some(134) => text!("：本机代码中止", ": native code aborted"),
         Some(137) => text!(
             "：被强制结束，内存超限或被抢占",
             ": killed, for its memory or preempted"
         ),
-        _ if out_of_memory => text!("：任务的堆内存不足", ": its tasks ran out of heap"),
+        Some(139) => text!("：本机代码崩溃", ": native code crashed"),
+        _ if heap_is_full => text!("：任务的堆内存不足", ": its tasks ran out of heap"),
         Some(143) => text!("：被要求结束", ": told to end"),
         _ => Text::default(),
     }
@@ -109,13 +109,13 @@ fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usi
         .filter(|t| lost.contains(&(t.executor as usize)) && !t.succeeded)
         .map(|t| (t.finished_ms - t.launched_ms).max(0))
         .sum();
-    let memory = view.job.errors.iter().any(|e| {
-        let details = e.details.as_deref().unwrap_or_default();
-        is_memory(&e.message) || details.contains("OutOfMemoryError")
-    });
+    let errors = view.job.errors.iter().filter_map(failure::recognize);
+    let heap_is_full = errors
+        .map(|r| r.class)
+        .any(|class| matches!(class, Class::HeapFull | Class::MemoryDenied));
     let first = lost.first().map(|e| &app.executors[*e]);
     let reason = first.and_then(|e| e.reason.clone()).unwrap_or_default();
-    let means = first.map_or_else(Text::default, |e| meaning(e, memory));
+    let means = first.map_or_else(Text::default, |e| meaning(e, heap_is_full));
     let again: Vec<usize> = hit
         .iter()
         .copied()

@@ -1,7 +1,8 @@
-//! Rules for `failure.user_code`, `failure.compile` and `failure.limit`: why the job failed.
+//! Rules for `failure.user_code`, `failure.compile`, `failure.limit`, `failure.input` and `failure.external`: why
+//! the job failed.
 
 use super::support::{Symptom, both};
-use crate::measurements::failure;
+use crate::measurements::failure::{self, Class, Failure as Reason};
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
 use job::info::Information;
@@ -50,31 +51,39 @@ pub(crate) static LIMIT: Failure = Failure(About {
     ..FAILURE
 });
 
+pub(crate) static INPUT: Failure = Failure(About {
+    cause: Cause::InputFailure,
+    what: both(
+        "作业因输入失败：缺失、损坏、与模式不符或无权访问",
+        "the job failed on an input: missing, unreadable, mismatching or forbidden",
+    ),
+    ..FAILURE
+});
+
+pub(crate) static EXTERNAL: Failure = Failure(About {
+    cause: Cause::ExternalFailure,
+    what: both(
+        "作业因外部原因失败：存储、服务、网络、系统，或被停止",
+        "the job failed for a cause outside it: storage, service, network, system, or a stop",
+    ),
+    ..FAILURE
+});
+
 impl Rule for Failure {
     fn about(&self) -> &About {
         &self.0
     }
 
     fn examine(&self, view: &View<'_>) -> Examination {
-        let cause = self.0.cause;
         let mut result = Examination::default();
-        let error = failure::error_of(view.job, cause);
-        let by_events = view.failed()
-            && view.job.errors.iter().all(|e| failure::kind(e).is_none())
-            && failure::event_kind(view) == Some(cause);
-        if error.is_some() || by_events {
-            result.found(view, symptom(view, cause, error));
-        } else if failure::unknown(view) {
-            let reason = text!(
-                "作业失败，但没有错误文件说明原因",
-                "the job failed, and no file gives the reason",
-            );
-            result.lacks(Information::ErrorDetails, view, None, reason);
-        } else if view.failed() {
-            let other = view.job.errors.iter().find_map(failure::kind);
-            if let Some(other) = other.or_else(|| failure::event_kind(view)) {
-                result.attributed.push((other, None));
+        if let Some(reason) = view.failure() {
+            if reason.class.cause() == self.0.cause {
+                ended_by(view, &mut result, reason);
+            } else {
+                result.attributed.push((reason.class.cause(), None));
             }
+        } else if view.failed() {
+            result.lacks(Information::ErrorDetails, view, None, unknown(view));
         } else if let Some(source) = view.job.info.sources.get("state") {
             result.under(0.0, || {
                 let sentence = text!("作业没有失败", "the job did not fail");
@@ -91,38 +100,65 @@ impl Rule for Failure {
     }
 }
 
-fn symptom(view: &View<'_>, cause: Cause, error: Option<&JobError>) -> Symptom {
-    let stage = failure::stage_of(view, error);
-    Symptom {
-        cause,
-        stage,
-        lines: error.and_then(|e| lines(view, e, stage)),
-        summary: summarize(view, cause, error, stage),
-        evidence: evidence(view, error, stage),
-        saved: None,
-        method: "",
-        strength: if error.is_some() { 1.0 } else { 0.7 },
+/// Why a rule abstains where nothing says why the job failed.
+fn unknown(view: &View<'_>) -> Text {
+    match view.job.spark {
+        Some(_) => text!(
+            "应用失败，但日志中没有异常说明原因",
+            "the application failed, and no exception in the log gives the reason",
+        ),
+        None => text!(
+            "作业失败，但没有错误文件说明原因",
+            "the job failed, and no file gives the reason",
+        ),
     }
 }
 
-fn summarize(
-    view: &View<'_>,
-    cause: Cause,
-    error: Option<&JobError>,
-    stage: Option<usize>,
-) -> Text {
-    let event = || {
-        let runs = view.job.stages[stage?].runs.as_ref()?;
-        runs.events.first().map(|(event, _)| event.as_str())
-    };
-    let message = error.map(|e| e.message.as_str()).filter(|m| !m.is_empty());
-    let message = message.or_else(event).unwrap_or_default();
+/// Adds the failure of a job. What ended a job matters, whatever share of the run its stage takes.
+pub(super) fn ended_by(view: &View<'_>, result: &mut Examination, reason: &Reason<'_>) {
+    result.found(view, symptom(view, reason));
+    if let Some(found) = result.candidates.last_mut() {
+        found.at_most = 1.0;
+    }
+}
+
+/// Adds the failure of a job to a rule that found nothing by other means, if the failure is of its cause.
+pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Cause) {
+    let reason = view.failure().filter(|r| r.class.cause() == cause);
+    if let Some(reason) = reason.filter(|_| result.candidates.is_empty()) {
+        ended_by(view, result, reason);
+    }
+}
+
+fn symptom(view: &View<'_>, reason: &Reason<'_>) -> Symptom {
+    let stage = failure::stage_of(view, reason.error);
+    Symptom {
+        cause: reason.class.cause(),
+        stage,
+        lines: reason.error.and_then(|e| lines(view, e, stage)),
+        summary: summarize(view, reason, stage),
+        evidence: evidence(view, reason, stage),
+        saved: None,
+        method: "",
+        strength: match (reason.class, reason.error) {
+            (Class::Unknown, _) => 0.5,
+            (_, Some(_)) => 1.0,
+            (_, None) => 0.7,
+        },
+    }
+}
+
+fn summarize(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Text {
+    let error = reason.error;
+    let is_spark = view.job.spark.is_some();
+    let message = quote(reason);
     let place = match stage.map(|s| view.name(s)) {
         Some(stage) => text!("{stage}", "{stage}"),
+        None if is_spark => text!("应用", "the application"),
         None => text!("作业", "the job"),
     };
-    match cause {
-        Cause::CompileFailure => {
+    match reason.class {
+        Class::Compile if !is_spark => {
             let line = error.and_then(|e| e.script_line);
             let place = line.map_or_else(Text::default, |l| text!("第 {l} 行", " at line {l}"));
             text!(
@@ -131,24 +167,49 @@ fn summarize(
                 place = place,
             )
         }
-        Cause::LimitFailure => text!(
+        Class::OtherLimit | Class::Time | Class::TempData => text!(
             "{place} 触及限制：{message}",
             "{place} hit a limit: {message}",
             place = place,
             message = error
                 .and_then(|e| e.description.as_deref())
-                .unwrap_or(message),
+                .unwrap_or(&message),
         ),
-        _ => {
+        Class::UserCode => {
             let thrown = error.and_then(|e| e.exception.as_deref());
             text!(
                 "{place} 的用户代码抛出异常{details}：{thrown}",
                 "user code in {place} threw{details}: {thrown}",
                 place = place,
-                thrown = thrown.unwrap_or(message),
+                thrown = thrown.unwrap_or(&message),
                 details = error.map_or_else(Text::default, |e| circumstances(view, e, stage)),
             )
         }
+        class => text!(
+            "{place}：{what}{details}：{message}",
+            "{what} ({place}{details}): {message}",
+            place = place,
+            what = class.words(),
+            details = error.map_or_else(Text::default, |e| circumstances(view, e, stage)),
+        ),
+    }
+}
+
+/// The line that names the failure, and the message of the error where that is another one.
+fn quote(reason: &Reason<'_>) -> String {
+    /// Characters of a line that a summary shows.
+    const SHOWN: usize = 400;
+    let line = head(&reason.recognized.line, SHOWN);
+    let message = reason
+        .error
+        .map(|e| e.message.trim())
+        .filter(|m| !m.is_empty());
+    match message {
+        Some(message) if message.contains(&*reason.recognized.line) => head(message, SHOWN),
+        Some(message) if !line.contains(message) && line.len() < 80 => {
+            format!("{line}; {}", head(message, SHOWN))
+        }
+        _ => line,
     }
 }
 
@@ -228,8 +289,10 @@ fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
     holding.next().map(|s| s.lines)
 }
 
-fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> Vec<Evidence> {
+fn evidence(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Vec<Evidence> {
+    let error = reason.error;
     let mut facts = error.map_or_else(Vec::new, |e| error_facts(view, e, stage));
+    facts.extend(error.and_then(|e| recognized(view, e, reason)));
     if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
         && let Some((event, times)) = runs.events.first()
     {
@@ -255,6 +318,30 @@ fn evidence(view: &View<'_>, error: Option<&JobError>, stage: Option<usize>) -> 
         ));
     }
     facts
+}
+
+/// The line by which the failure was recognized, and who writes such lines; `None` if the message is that line.
+fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<Evidence> {
+    let writer = reason.recognized.source?;
+    let line = reason.recognized.line.as_str();
+    let quoted = [
+        Some(&error.message),
+        error.exception.as_ref(),
+        error.id.as_ref(),
+    ];
+    if quoted.into_iter().flatten().any(|text| text.contains(line)) {
+        return None;
+    }
+    let source = Source {
+        file: error.file.clone(),
+        locator: error.internal.clone().filter(|at| at.starts_with("line ")),
+    };
+    let sentence = text!(
+        "{writer} 写下：{line}",
+        "{writer} writes: {line}",
+        line = head(line, 400),
+    );
+    Some(view.word("reason", line, source, sentence))
 }
 
 /// What an error says, each thing once.

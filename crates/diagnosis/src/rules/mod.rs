@@ -38,7 +38,7 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
-static RULES: [&dyn Rule; 32] = [
+static RULES: [&dyn Rule; 35] = [
     &skew::JOIN_HOT_KEY,
     &skew::GROUP_HOT_KEY,
     &skew::NULL_OR_DEFAULT_KEY,
@@ -64,8 +64,11 @@ static RULES: [&dyn Rule; 32] = [
     &failure::USER_CODE,
     &failure::COMPILE,
     &failure::LIMIT,
+    &failure::INPUT,
+    &failure::EXTERNAL,
     &queue_wait::QueueWait,
     &driver_bottleneck::DriverBottleneck,
+    &driver_bottleneck::CommitOnDriver,
     &executor_lost::ExecutorLost,
     &broadcast_too_large::BroadcastTooLarge,
     &cache_ineffective::IneffectiveCache,

@@ -163,11 +163,15 @@ impl Waited {
     fn excess(&self, view: &View<'_>) -> f64 {
         let whole = self.whole().share() / view.limit(&MIN_SHARE);
         let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
-        // an executor that takes the place of another one has to start
-        match view.job.spark.is_some() && self.during < EXECUTOR_START_S {
-            true => whole,
-            false => whole.max(run),
+        if view.job.spark.is_none() {
+            return whole.max(run);
         }
+        // executors have to start: the first ones, and those that take the place of others
+        let started = |seconds: f64, of_limit: f64| match seconds < EXECUTOR_START_S {
+            true => of_limit.min(0.99),
+            false => of_limit,
+        };
+        started(self.whole().seconds, whole).max(started(self.during, run))
     }
 }
 

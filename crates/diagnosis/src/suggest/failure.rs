@@ -3,10 +3,12 @@
 use job::model::JobError;
 
 use super::case::Case;
+use super::ended;
 use super::proposal::{Gain, Proposal, advice};
 use super::vertices::smaller_partitions;
 use crate::Suggested;
 use crate::impact::replay;
+use crate::measurements::failure::Class;
 use report::format::{Seconds, TOKEN};
 use report::{Text, text};
 
@@ -40,9 +42,42 @@ pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(report)]
 }
 
+/// Failed on an input, or for a cause outside the job.
+pub(super) fn outside(case: &Case<'_>) -> Vec<Suggested> {
+    let found = ended::shared(case, class(case));
+    found.into_iter().map(|p| case.finish(p)).collect()
+}
+
+/// The class of the failure that a finding is about.
+pub(super) fn class(case: &Case<'_>) -> Class {
+    let cause = case.finding.cause;
+    let own = case.view.failure().map(|f| f.class);
+    own.filter(|class| class.cause() == cause)
+        .unwrap_or_else(|| Class::usual(cause))
+}
+
+/// The error that ended the job.
+fn error<'a>(case: &Case<'a>) -> Option<&'a JobError> {
+    case.view.failure().and_then(|f| f.error)
+}
+
 /// Failed in user code.
 pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
-    let error = case.job.errors.first();
+    let error = error(case);
+    if case
+        .view
+        .failure()
+        .is_some_and(|f| f.class == Class::Unknown)
+    {
+        return vec![case.finish(ended::unknown(case))];
+    }
+    if case
+        .view
+        .failure()
+        .is_some_and(|f| f.class == Class::Dependency)
+    {
+        return vec![case.finish(assembly(case))];
+    }
     let named = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
     let what = named.map_or_else(Text::default, |what| text!("（`{what}`）", " (`{what}`)"));
     let guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
@@ -55,6 +90,18 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
         con("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count");
     };
     vec![case.finish(guard)]
+}
+
+/// An assembly or a resource is missing on the vertex.
+fn assembly(case: &Case<'_>) -> Proposal {
+    advice! { Rewrite, Gain::Whole, "assembly could not load file dependency version";
+        title("补齐程序集及其依赖", "provide the assembly and what it depends on");
+        step("用 REFERENCE ASSEMBLY 或 REFERENCE 引用缺少的程序集；注册时带上它的依赖与本机文件", "reference the missing assembly (REFERENCE ASSEMBLY, REFERENCE); register it with its dependencies and native files");
+        step("版本不一致时统一到一个版本；64 位、.NET 版本要与运行时相符", "if versions differ use one; 64 bit and the version of .NET must suit the runtime");
+        step("在 {place} 处确认用到的类型", "see which type {place} uses", place = error_place(case));
+        pro("重跑即可成功", "another run then works");
+        con("要随程序集一起维护", "has to be maintained with the assembly");
+    }
 }
 
 /// The check that the exception asks for.
@@ -108,7 +155,7 @@ fn all_words(error: &JobError) -> String {
 
 /// Where the first error is.
 fn error_place(case: &Case<'_>) -> Text {
-    match case.job.errors.first().and_then(|error| error.script_line) {
+    match error(case).and_then(|error| error.script_line) {
         Some(line) => text!("第 {line} 行", "line {line}"),
         None => case.rowset(),
     }
@@ -116,11 +163,7 @@ fn error_place(case: &Case<'_>) -> Text {
 
 /// Failed to compile.
 pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
-    let reported = case
-        .job
-        .errors
-        .first()
-        .map_or("", |error| error.message.as_str());
+    let reported = error(case).map_or("", |error| error.message.as_str());
     let own = case.script.and_then(|script| script.errors.first());
     let (line, message) = own.map_or((0, ""), |error| (error.line, error.message.as_str()));
     let proposal = advice! { Rewrite, Gain::Whole, "compile error syntax script";
@@ -137,53 +180,52 @@ pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
 
 /// Failed on a limit.
 pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
-    let said = case.job.errors.first().map_or_else(String::new, all_words);
-    let kind = LimitKind::of(&said);
-    let too_much = match kind {
-        LimitKind::Storage => text!("临时数据", "temporary data"),
-        _ => text!("单个顶点的工作", "work for a single vertex"),
+    let class = class(case);
+    match class {
+        Class::ValueSize => return vec![case.finish(value_size(case))],
+        Class::Quota => {
+            let found = ended::shared(case, class).into_iter();
+            return found.map(|p| case.finish(p)).collect();
+        }
+        _ => {}
+    }
+    let storage = matches!(class, Class::TempData | Class::Disk);
+    let memory =
+        class.is_of_work() && !storage && !matches!(class, Class::Time | Class::OtherLimit);
+    let too_much = match storage {
+        true => text!("临时数据", "temporary data"),
+        false => text!("单个顶点的工作", "work for a single vertex"),
     };
     let proposal = advice! { Rewrite, Gain::Whole, "limit exceeded vertex time memory temporary data";
         title("减少 {place} {too_much}", "make less {too_much} in {place}", place = case.place(), too_much = too_much);
-        [kind == LimitKind::Time] step("单个顶点运行超时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "a vertex ran too long: remove the skew of the stage first, then use more partitions; more tokens don't help");
-        [kind == LimitKind::Memory] step("单个顶点超过内存上限：逐行处理，不缓存整组；分散热点键；使用更小的分区", "a vertex went over its memory: go row by row, keep no groups; spread hot keys; use smaller partitions");
-        [kind == LimitKind::Storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; cutting the job in two frees what the first half holds");
-        [kind == LimitKind::Storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "where the limit is per token, twice the tokens get the job through but fix nothing");
-        [kind == LimitKind::Unknown] step("先看错误信息指的是哪个上限：顶点时间、内存还是临时数据", "see which limit the error names: vertex time, memory or temporary data");
+        [class == Class::Time] step("单个顶点运行超时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "a vertex ran too long: remove the skew of the stage first, then use more partitions; more tokens don't help");
+        [memory] step("单个顶点超过内存上限：逐行处理，不缓存整组或整个文件（提取器不要把输入读进 MemoryStream）；分散热点键；使用更小的分区", "a vertex went over its memory: go row by row, keep no groups or whole files (an extractor must not copy its input to a MemoryStream); spread hot keys; use smaller partitions");
+        [memory] step("提取器一次读整个文件（AtomicFileProcessing）时，把输入拆成更小的文件", "where an extractor takes a file as a whole (AtomicFileProcessing), split the input into smaller files");
+        [storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; cutting the job in two frees what the first half holds");
+        [storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "where the limit is per token, twice the tokens get the job through but fix nothing");
+        [!storage && !memory && class != Class::Time] step("先看错误信息指的是哪个上限：顶点时间、内存还是临时数据", "see which limit the error names: vertex time, memory or temporary data");
         step("同时报告了倾斜或行数放大时，先按那条建议处理", "where skew or a multiplying join is reported as well, follow that suggestion first");
         step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap go day by day or hour by hour rather than through all history at once");
         pro("作业可以跑完", "the job can finish");
         con("只提高上限会推迟问题", "raising the limit alone only puts it off");
     };
     let mut found = vec![case.finish(proposal)];
-    if matches!(kind, LimitKind::Memory | LimitKind::Time) {
+    if memory || class == Class::Time {
         found.extend(smaller_partitions(case, 0.0));
     }
     found
 }
 
-/// The limit that an error names.
-#[derive(Clone, Copy, PartialEq)]
-enum LimitKind {
-    Time,
-    Memory,
-    Storage,
-    Unknown,
-}
-
-impl LimitKind {
-    fn of(message: &str) -> LimitKind {
-        let message = message.to_ascii_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
-        if has(&["memory", "outofmemory", "heap"]) {
-            LimitKind::Memory
-        } else if has(&["temp", "storage", "disk", "space"]) {
-            LimitKind::Storage
-        } else if has(&["time", "hour", "duration"]) {
-            LimitKind::Time
-        } else {
-            LimitKind::Unknown
-        }
+/// A string, a column or a row is larger than the engine takes.
+fn value_size(case: &Case<'_>) -> Proposal {
+    advice! { Rewrite, Gain::Whole, "row too big string too long 128 KB 4 MB limit byte[]";
+        title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
+        step("读入长文本时声明为 byte[]，或用自己的提取器在读取时截断、拆成多列", "declare long texts as byte[], or cut or split them while reading, in an extractor of your own");
+        step("先确认值确实这么长：未闭合的引号或错误的分隔符会把许多行并成一个值（quoting、rowDelimiter）", "make sure that the value really is that long: an open quote or a wrong delimiter joins many rows into one value (quoting, rowDelimiter)");
+        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "bound strings, maps and arrays that are aggregated, or put them out as several rows");
+        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't cover it up with that");
+        pro("作业可以跑完", "the job can finish");
+        con("空值检查没有帮助；截断会丢失内容，要与使用者确认", "null checks don't help; cutting loses content: ask the readers");
     }
 }
 

@@ -7,6 +7,8 @@
 
 mod case;
 mod edits;
+mod ended;
+mod ended_spark;
 mod failure;
 mod hot_key;
 mod proposal;
@@ -15,6 +17,7 @@ mod shuffle;
 mod sides;
 mod skew;
 mod spark;
+mod straggler;
 #[cfg(test)]
 mod tests;
 mod vertices;
@@ -92,12 +95,20 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         Cause::UserCodeFailure => failure::user_code(case),
         Cause::CompileFailure => failure::compile(case),
         Cause::LimitFailure => failure::limit(case),
+        Cause::InputFailure | Cause::ExternalFailure => failure::outside(case),
         Cause::QueueWait => failure::queue_wait(case),
+        Cause::UnexplainedStraggler => vec![case.finish(straggler::investigate(case))],
         Cause::DriverBottleneck
         | Cause::ExecutorLost
         | Cause::BroadcastTooLarge
         | Cause::IneffectiveCache
         | Cause::OverAllocation
-        | Cause::UnderAllocation => Vec::new(),
+        | Cause::UnderAllocation
+        | Cause::FetchWait
+        | Cause::IdleSlots
+        | Cause::ScanWithoutFilter
+        | Cause::UnexplainedOverhead
+        | Cause::CommitOnDriver
+        | Cause::CostlyExpression => Vec::new(),
     }
 }

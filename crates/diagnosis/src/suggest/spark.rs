@@ -6,9 +6,11 @@
 use report::{Cause, Text, text};
 
 use super::case::Case;
+use super::ended_spark;
 use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::measurements::configuration::{BROADCAST, broadcast_limit};
+use crate::measurements::failure;
 use report::format::Bytes;
 
 /// Suggestions for a finding of a Spark application.
@@ -24,29 +26,39 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf()],
         Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::IdleSlots => vec![locality()],
+        Cause::FetchWait => vec![fetch_wait()],
+        Cause::ScanWithoutFilter => vec![partition_filter()],
+        Cause::UnexplainedOverhead => vec![growth()],
+        Cause::CommitOnDriver => vec![commit()],
+        Cause::CostlyExpression => vec![expression()],
+        Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => vec![compact()],
         Cause::DriverBottleneck => vec![driver()],
-        Cause::BroadcastTooLarge => vec![no_broadcast()],
+        Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::UnderAllocation => vec![more_executors()],
-        Cause::ExecutorLost | Cause::LimitFailure => vec![memory(case), lost()],
+        Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
         Cause::SlowMachine => vec![slow_executor()],
         Cause::QueueWait => vec![wait()],
-        Cause::UserCodeFailure => vec![user_code()],
-        Cause::UnusedColumns
-        | Cause::LateFilter
-        | Cause::UnalignedInput
-        | Cause::Misestimate
-        | Cause::CompileFailure => Vec::new(),
+        Cause::UserCodeFailure
+        | Cause::LimitFailure
+        | Cause::CompileFailure
+        | Cause::InputFailure
+        | Cause::ExternalFailure
+        | Cause::BroadcastTooLarge => ended(case),
+        Cause::UnusedColumns | Cause::LateFilter | Cause::UnalignedInput | Cause::Misestimate => {
+            Vec::new()
+        }
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
 /// What a setting of the application is, for a sentence.
-fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
+pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
     let app = case.job.spark.as_deref();
     let set = app.and_then(|app| app.setting(None, name));
     set.unwrap_or(usual).to_owned()
@@ -156,7 +168,7 @@ fn memory(case: &Case<'_>) -> Proposal {
         title("让每个任务有足够的内存", "give each task enough memory");
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
         step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高执行器内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
-        step("退出码 137 时提高 spark.executor.memoryOverhead；或减少 spark.executor.cores", "on exit code 137 raise spark.executor.memoryOverhead, or lower spark.executor.cores");
+        step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
         pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
         con("更大的执行器更贵，也更难调度", "larger executors cost more and are harder to place");
     }
@@ -192,6 +204,70 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
         pro("空闲的核参与工作", "idle cores take part");
         con("repartition 多一次洗牌", "repartition is one more shuffle");
+    }
+}
+
+fn locality() -> Proposal {
+    advice! { Parameter, Gain::Whole, "spark locality wait idle slots scheduling";
+        title("不要让任务等待数据所在的 Executor", "don't let tasks wait for the executors that have their data");
+        step("把 spark.locality.wait 从 3s 降到 0s 或 500ms：网络快或数据在对象存储时，本地读取并不更快", "lower spark.locality.wait from 3s to 0s or 500ms: with a fast network, or data in an object store, local reads are no faster");
+        step("数据只在少数 Executor 上时（缓存、少量 HDFS 块），先 repartition 再反复使用", "if few executors have the data (a cache, few HDFS blocks), repartition it before it is used again and again");
+        pro("空闲的槽位立即开始工作", "idle slots start to work at once");
+        con("更多数据经过网络", "more data goes over the network");
+    }
+}
+
+fn fetch_wait() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
+        title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
+        step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
+        step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
+        step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
+        pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
+        con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
+    }
+}
+
+fn partition_filter() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark partition pruning filter pushdown scan";
+        title("按分区列过滤", "filter on the partition column");
+        step("在查询中加上分区列的条件（例如除时间戳外再限定 year 或 date），或改为按常用的过滤列分区", "add a condition on the partition column (year or date next to the timestamp, say), or partition the table by the column that queries filter on");
+        step("条件要能下推：不在分区列上调用函数或转换类型", "keep the condition free of functions and casts on the partition column, so that it is pushed down");
+        pro("只读取需要的文件", "only the files that are needed are read");
+        con("分区列与原条件必须一致，否则会漏行", "the two conditions must agree, or rows are lost");
+    }
+}
+
+fn growth() -> Proposal {
+    advice! { Investigate, Gain::none_by_itself(), "spark structured streaming state growth watermark output mode";
+        title("查明微批次为什么越来越慢", "find out why micro-batches get slower");
+        step("状态：设置 withWatermark，让旧的键过期；查看 stateOperators 的行数", "state: set withWatermark, so that old keys expire; look at the rows of stateOperators");
+        step("结果：输出模式 complete 每次写出全部结果，改用 update 或 append", "result: output mode complete writes everything each time; use update or append");
+        step("文件：来源目录和检查点中的文件越来越多时，定期归档和压缩", "files: archive and compact if the source folder or the checkpoint keeps growing");
+        pro("每个批次的时间保持稳定", "batches stay as fast as the first ones");
+        con("水位线会丢弃迟到的数据", "a watermark drops data that comes too late");
+    }
+}
+
+fn commit() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark commit output committer rename driver insert";
+        title("让输出的提交更快", "commit the output faster");
+        step("写出更少、更大的文件：写之前按分区列 repartition", "write fewer and larger files: repartition by the partition columns before the write");
+        step("写对象存储时使用 S3A、ABFS 的提交器或 Delta、Iceberg 等表格式，不在 Driver 上逐个重命名文件", "on object stores use the S3A or ABFS committer, or a table format such as Delta or Iceberg, so that the driver renames no files one by one");
+        step("HDFS：mapreduce.fileoutputcommitter.algorithm.version=2 由任务重命名文件（任务中途失败时可能留下部分输出）", "HDFS: with mapreduce.fileoutputcommitter.algorithm.version=2 tasks rename their files (a failed run may leave partial output)");
+        pro("Executor 不再空等 Driver", "the executors no longer wait for the driver");
+        con("需要改变写入方式或提交器", "the way of writing or the committer changes");
+    }
+}
+
+fn expression() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark costly expression regular expression json parsing";
+        title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
+        step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
+        step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
+        step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
+        pro("每行的开销回到通常水平", "rows cost what they usually do");
+        con("要验证新旧结果一致", "results must be compared");
     }
 }
 
@@ -274,14 +350,31 @@ fn more_executors() -> Proposal {
     }
 }
 
-fn lost() -> Proposal {
-    advice! { Investigate, Gain::none_by_itself(), "spark executor lost exit code stderr";
-        title("查看丢失的执行器的 stderr", "read the stderr of the executors that were lost");
-        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 143 told to end");
-        step("抢占频繁时打开 spark.decommission.enabled，或用外部洗牌服务保住洗牌数据", "if preemption is common, turn on spark.decommission.enabled, or keep shuffle data in an external shuffle service");
-        pro("区分内存问题与抢占", "tells memory from preemption");
-        con("日志可能已被清理", "the logs may be gone");
+/// What to do about the failure of an application.
+fn ended(case: &Case<'_>) -> Vec<Proposal> {
+    ended_spark::proposals(case, super::failure::class(case))
+}
+
+/// What to do about lost executors: by the reason that is given for the first of them.
+fn lost(case: &Case<'_>) -> Vec<Proposal> {
+    let failure = case.view.failure();
+    if failure.is_some_and(|f| f.class.cause() == Cause::ExecutorLost) {
+        return ended(case);
     }
+    let app = case.job.spark.as_deref();
+    let mut executors = app.into_iter().flat_map(|app| &app.executors);
+    let reasons = executors
+        .by_ref()
+        .filter(|e| e.lost)
+        .filter_map(|e| e.reason.as_deref());
+    let classes = reasons.filter_map(failure::class_of);
+    let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
+    // the advice on a failure says already what to do about its memory
+    let memory = of_memory.next().filter(|_| !case.view.failed());
+    let memory = memory.map(|class| ended_spark::proposals(case, class));
+    let mut found = memory.unwrap_or_default();
+    found.push(ended_spark::lost(case));
+    found
 }
 
 fn retries() -> Proposal {
@@ -311,15 +404,5 @@ fn wait() -> Proposal {
         step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
         pro("不改代码", "no change to the code");
         con("保留的资源在空闲时也要付费", "resources that are kept are paid for while idle");
-    }
-}
-
-fn user_code() -> Proposal {
-    advice! { Rewrite, Gain::none_by_itself(), "spark user code exception udf";
-        title("在函数里处理出错的数据", "handle the data that the function fails on");
-        step("按异常里的文件和行修改函数；对空值、零和格式错误返回 NULL，或用 try_divide、try_cast", "change the function at the file and line of the exception; return NULL for null, zero and malformed values, or use try_divide and try_cast");
-        step("先用 filter 找出出错的行，再决定丢弃还是修正", "find the rows with filter first, then decide whether to drop or repair them");
-        pro("作业能够完成", "the job gets to its end");
-        con("静默的 NULL 会掩盖数据问题，要计数", "silent NULLs hide bad data: count them");
     }
 }

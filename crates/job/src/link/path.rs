@@ -1,10 +1,11 @@
 //! The chain of vertices that decided when the job ended.
 
-use std::collections::HashMap;
-
 use crate::facts::Derived;
-use crate::model::{Job, Source};
+use crate::model::{Application, Job, Source, StageAttempt};
 use crate::runs::{RunState, VertexRun};
+
+/// Milliseconds between two stages up to which the second is taken to follow the first.
+const HANDOVER_MS: i64 = 1_000;
 
 /// One step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,49 +17,98 @@ pub struct PathStep {
     pub from_ms: i64,
     /// Milliseconds since 1970 at which it ended.
     pub to_ms: i64,
+    /// Line of the file with its events.
+    pub line: u64,
 }
 
 impl Job {
-    /// The chain of vertices that decided when the job ended, first to last: the vertex that ended
-    /// last, then of its stage's inputs, and of the stages that the driver ran before it, the vertex
-    /// that ended last before it was created, and so on. `None` without vertex events.
+    /// The chain of vertices that decided when the job ended, first to last; `None` without vertex events.
+    ///
+    /// From the end backwards: of the stages that the last one waited for, the vertex that ended last, and so on. The driver of
+    /// an application submits stages itself, so there the times of the stages show what came before; logs lack parents at times.
     pub fn critical_path(&self) -> Option<Derived<Vec<PathStep>>> {
-        let last = (0..self.stages.len())
-            .filter_map(|stage| Some((stage, self.last_run(stage, i64::MAX)?)))
-            .max_by_key(|(_, run)| run.ended_ms)?;
-        let (mut steps, mut sources) = (Vec::new(), Vec::new());
-        let mut order: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (from, to) in &self.order {
-            order.entry(*to).or_default().push(*from);
-        }
-        let mut at = Some(last);
-        // a DAG has no longer path; made-up edges may go in circles
-        while let Some((stage, run)) = at.filter(|_| steps.len() < self.stages.len()) {
-            steps.push(PathStep {
-                stage,
-                vertex: run.index,
-                from_ms: run.created_ms,
-                to_ms: run.ended_ms,
-            });
-            let file = self.stages[stage].runs.as_ref().map(|r| r.file.clone())?;
-            sources.push(Source {
-                file,
-                locator: Some(format!("line {}", run.line)),
-            });
-            let order = order.get(&stage).into_iter().flatten().copied();
-            at = self
-                .edges_into(stage)
-                .map(|e| e.from)
-                .chain(order)
-                .filter_map(|from| Some((from, self.last_run(from, run.created_ms)?)))
-                .max_by_key(|(_, run)| run.ended_ms);
-        }
-        steps.reverse();
-        sources.reverse();
-        Some(Derived {
+        let steps = match &self.spark {
+            Some(app) => self.observed_path(app),
+            None => self.planned_path(),
+        };
+        let source = |step: &PathStep| {
+            let runs = self.stages[step.stage].runs.as_ref()?;
+            Some(Source {
+                file: runs.file.clone(),
+                locator: Some(format!("line {}", step.line)),
+            })
+        };
+        let sources = steps.iter().filter_map(source).collect();
+        (!steps.is_empty()).then_some(Derived {
             value: steps,
             sources,
         })
+    }
+
+    /// The path along the edges between stages.
+    fn planned_path(&self) -> Vec<PathStep> {
+        let last = (0..self.stages.len())
+            .filter_map(|stage| Some((stage, self.last_run(stage, i64::MAX)?)))
+            .max_by_key(|(_, run)| run.ended_ms);
+        let mut inputs = vec![Vec::new(); self.stages.len()];
+        for edge in self.edges.iter().filter(|e| e.to < self.stages.len()) {
+            inputs[edge.to].push(edge.from);
+        }
+        let mut steps = Vec::new();
+        let mut at = last;
+        // a DAG has no longer path; made-up edges may go in circles
+        while let Some((stage, run)) = at.filter(|_| steps.len() < self.stages.len()) {
+            steps.push(PathStep::of(stage, run));
+            at = inputs[stage]
+                .iter()
+                .filter_map(|from| Some((*from, self.last_run(*from, run.created_ms)?)))
+                .max_by_key(|(_, run)| run.ended_ms);
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// The path by the times of the stages, from the end backwards: a stage was submitted when the one before it ended. Where none
+    /// ended shortly before, as when several threads submit jobs, the path goes through one that was open.
+    fn observed_path(&self, app: &Application) -> Vec<PathStep> {
+        let span = |(stage, record): (usize, &StageAttempt)| {
+            let run = self.last_attempt(stage)?;
+            let from = record.submitted_ms.unwrap_or(run.created_ms);
+            Some((from, run.ended_ms.max(from), stage))
+        };
+        let stages = app.stages.iter().enumerate();
+        let mut spans: Vec<(i64, i64, usize)> = stages.filter_map(span).collect();
+        spans.sort_unstable();
+        let mut by_end: Vec<usize> = (0..spans.len()).collect();
+        by_end.sort_by_key(|at| spans[*at].1);
+        // of the stages submitted so far, the one that ends last
+        let mut longest: Vec<usize> = Vec::with_capacity(spans.len());
+        for at in 0..spans.len() {
+            let before = longest.last().filter(|last| spans[**last].1 > spans[at].1);
+            longest.push(before.copied().unwrap_or(at));
+        }
+        let before = |at: usize| {
+            let from = spans[at].0;
+            let earlier = spans.partition_point(|span| span.0 < from);
+            let ended = by_end.partition_point(|at| spans[*at].1 <= from);
+            let ended = by_end[..ended].iter().rev().find(|at| **at < earlier);
+            let direct = ended.filter(|at| from - spans[**at].1 <= HANDOVER_MS);
+            let open = earlier.checked_sub(1).map(|last| longest[last]);
+            direct.copied().or(open)
+        };
+        let path = std::iter::successors(longest.last().copied(), |at| before(*at));
+        let mut steps: Vec<PathStep> = path
+            .filter_map(|at| Some(PathStep::of(spans[at].2, self.last_attempt(spans[at].2)?)))
+            .collect();
+        steps.reverse();
+        steps
+    }
+
+    /// The attempt of a stage that ended last: a completed one if there is any.
+    fn last_attempt(&self, stage: usize) -> Option<&VertexRun> {
+        let runs = &self.stages.get(stage)?.runs.as_ref()?.runs;
+        let key = |r: &&VertexRun| (r.state == RunState::Completed, r.ended_ms);
+        runs.iter().max_by_key(key)
     }
 
     /// The completed vertex of a stage that ended last, but not after `before_ms`; if all did (a
@@ -72,5 +122,17 @@ impl Job {
             .filter(|r| r.ended_ms <= limit)
             .max_by_key(|r| r.ended_ms);
         in_time.or_else(|| completed().max_by_key(|r| r.ended_ms))
+    }
+}
+
+impl PathStep {
+    fn of(stage: usize, run: &VertexRun) -> PathStep {
+        PathStep {
+            stage,
+            vertex: run.index,
+            from_ms: run.created_ms,
+            to_ms: run.ended_ms,
+            line: run.line,
+        }
     }
 }

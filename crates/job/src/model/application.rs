@@ -32,6 +32,8 @@ pub struct Application {
     pub stages: Vec<StageAttempt>,
     pub exchanges: Vec<Exchange>,
     pub cached: Vec<CachedData>,
+    /// In the order of their start; none outside of Structured Streaming.
+    pub batches: Vec<MicroBatch>,
     /// Scripts of the application that were next to the log.
     pub scripts: Vec<ScriptFile>,
 }
@@ -64,6 +66,21 @@ pub struct Executor {
     /// Largest heap that a task saw, in bytes; `None` if that was not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
+    pub line: u64,
+}
+
+/// A micro-batch of Structured Streaming, by the progress that its query reports.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MicroBatch {
+    pub id: u64,
+    pub started_ms: i64,
+    /// From the trigger to the commit: planning, running and logging the batch.
+    pub duration_ms: i64,
+    /// Running the batch, a part of its duration.
+    pub work_ms: i64,
+    /// Rows that it read from its sources, and rows of state that it left.
+    pub rows: u64,
+    pub state_rows: u64,
     pub line: u64,
 }
 
@@ -201,6 +218,8 @@ pub struct StageAttempt {
     pub lost_events: bool,
     /// Whether rows go through Python.
     pub python: bool,
+    /// Whether an algorithm of MLlib submitted it.
+    pub of_library: bool,
     /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
     pub sources: Vec<u32>,
     /// Attempts in the order of [`StageRuns::runs`](crate::runs::StageRuns::runs).
@@ -276,6 +295,22 @@ impl Application {
         }
     }
 
+    /// Whether it runs micro-batches of Structured Streaming.
+    pub fn is_streaming(&self) -> bool {
+        !self.batches.is_empty()
+    }
+
+    /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
+    pub fn waits_for_others(&self) -> bool {
+        self.interactive || self.is_streaming()
+    }
+
+    /// Whether its code is Python, by where its jobs are submitted.
+    pub fn is_python(&self) -> bool {
+        let mut sites = self.jobs.iter().filter_map(|j| j.call_site.as_deref());
+        sites.any(|site| site.contains("NativeMethodAccessorImpl") || site.contains(".py:"))
+    }
+
     /// A setting: what the session of an execution changed, else that of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
@@ -293,8 +328,8 @@ impl Application {
         stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
-    /// Most tasks that all executors together could run at once; `None` without executors.
-    pub fn slots(&self) -> Option<u32> {
+    /// From when on how many tasks could run at once, as executors came and went; in order of time.
+    pub fn slots_over_time(&self) -> Vec<(i64, u32)> {
         let mut changes: Vec<(i64, i64)> = Vec::new();
         // at shutdown some are removed that never came
         let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
@@ -307,22 +342,29 @@ impl Application {
         // what leaves at some time is gone before what comes at the same time
         changes.sort_unstable();
         let mut now = 0;
-        let most = changes.iter().map(|(_, step)| {
+        let after = changes.into_iter().map(|(at, step)| {
             now += step;
-            now
+            (at, u32::try_from(now).unwrap_or(0))
         });
-        most.max()
-            .and_then(|n| u32::try_from(n).ok())
-            .filter(|n| *n > 0)
+        after.collect()
     }
 
-    /// From when to when a job or an execution was open, in order, without overlaps.
+    /// Most tasks that all executors together could run at once; `None` without executors.
+    pub fn slots(&self) -> Option<u32> {
+        let most = self.slots_over_time().into_iter().map(|(_, slots)| slots);
+        most.max().filter(|n| *n > 0)
+    }
+
+    /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
         let executions = self.executions.iter().map(|e| (e.started_ms, e.ended_ms));
+        let batches = self.batches.iter();
+        let batches = batches.map(|b| (Some(b.started_ms), Some(b.started_ms + b.duration_ms)));
         let mut spans: Vec<(i64, i64)> = jobs
             .chain(executions)
+            .chain(batches)
             .filter_map(|(from, to)| Some((from?, to.or(last)?)))
             .filter(|(from, to)| from < to)
             .collect();
@@ -335,6 +377,20 @@ impl Application {
             joined
         });
         spans
+    }
+}
+
+/// Methods that read files, and run a job of their own if they have to look at them.
+const READERS: [&str; 8] = [
+    "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
+];
+
+impl StageAttempt {
+    /// Whether it only looks at files, for their names or their schema: no plan runs it, and its job is that of a method that
+    /// reads files.
+    pub fn lists_files(&self) -> bool {
+        let method = self.call_site.split(" at ").next().unwrap_or_default();
+        self.execution.is_none() && READERS.contains(&method)
     }
 }
 

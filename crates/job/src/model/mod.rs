@@ -22,8 +22,8 @@ use crate::bounds::Room;
 use crate::script::{Dialect, Script};
 
 pub use application::{
-    Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, ScriptFile,
-    SparkNode, StageAttempt, Task,
+    Application, CachedData, DriverJob, Exchange, Execution, Executor, MicroBatch, NodeMetric,
+    ScriptFile, SparkNode, StageAttempt, Task,
 };
 pub use compile::{Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind, Neighbors};

@@ -24,6 +24,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
         executor.lost = is_lost(executor, ended);
     }
     sort_executors(&mut log);
+    forgive_stopped_streams(&mut log);
     let index = Index::of(&log.stages);
     add_stages(&mut log, &index, job);
     add_jobs(&mut log, &index);
@@ -31,9 +32,19 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     add_edges(&log, &index, &links, job);
     job.order = order(&log);
     super::info::fill(&log, job);
-    super::info::errors(&log, &index, job);
+    super::reasons::add(&log, &index, job);
     note(&log, job);
     job.spark = Some(Box::new(log.app));
+}
+
+/// Takes back the failures of batches that were under way when their stream was stopped.
+fn forgive_stopped_streams(log: &mut Collector) {
+    for state in log.jobs.values_mut() {
+        log.streams.forgive(&mut state.job);
+    }
+    for state in log.executions.values_mut() {
+        log.streams.forgive_execution(&mut state.execution);
+    }
 }
 
 /// When the last job ended, unless one is open: a driver that throws may not come to write the end of

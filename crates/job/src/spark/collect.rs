@@ -10,6 +10,7 @@ use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::lineage::Lineage;
 use super::plan_text::{RawNode, plan};
+use super::streams::{self, Streams};
 use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
@@ -20,6 +21,8 @@ const MAX_TASKS: usize = 200_000;
 const MAX_METRICS: usize = 1_000_000;
 /// Failures of tasks kept with their stack.
 const MAX_FAILURES: usize = 200;
+/// Micro-batches kept: a stream of ten seconds has these in a week.
+const MAX_BATCHES: usize = 60_000;
 
 /// What is known of a stage attempt.
 #[derive(Debug, Default)]
@@ -29,6 +32,7 @@ pub(super) struct StageState {
     pub(super) parents: Vec<u32>,
     pub(super) rdds: Vec<u32>,
     pub(super) lineage: Lineage,
+    pub(super) of_library: bool,
     pub(super) submitted: Option<i64>,
     pub(super) completed: Option<i64>,
     pub(super) failure: Option<String>,
@@ -83,6 +87,7 @@ pub(crate) struct Collector {
     pub(super) cached: BTreeMap<u32, CachedData>,
     pub(super) cached_by: BTreeSet<(u32, u32)>,
     pub(super) failures: Vec<TaskFailure>,
+    pub(super) streams: Streams,
     pub(super) unknown: BTreeMap<String, u64>,
     /// Lines that are no events, and the first of them.
     pub(super) unreadable: u64,
@@ -181,6 +186,16 @@ impl Collector {
             }
             "SQLAdaptiveExecutionUpdate" => self.plan(text)?,
             "SQLExecutionEnd" => self.execution_end(&read(text)?),
+            "StreamingQueryListener$QueryStartedEvent" => self.streams.started(&read(text)?),
+            "StreamingQueryListener$QueryTerminatedEvent" => {
+                self.streams.terminated(&read(text)?, self.line);
+            }
+            "StreamingQueryListener$QueryProgressEvent" => {
+                let event: event::QueryProgress<'_> = read(text)?;
+                let room = self.app.batches.len() < MAX_BATCHES;
+                let batch = streams::batch(&event.progress, self.line).filter(|_| room);
+                self.app.batches.extend(batch);
+            }
             "DriverAccumUpdates" => {
                 let event: event::DriverUpdates = read(text)?;
                 for (id, value) in event.updates {
@@ -337,6 +352,7 @@ impl Collector {
         stage.parents = info.parents.iter().map(|p| p.id()).collect();
         stage.rdds = info.rdds.iter().map(|r| r.id.id()).collect();
         stage.lineage = Lineage::of(info);
+        stage.of_library |= info.details.0.contains("org.apache.spark.ml");
         stage.submitted = stage.submitted.or(info.submitted.time());
         stage.completed = stage.completed.or(info.completed.time());
         stage.failure = stage.failure.take().or_else(|| info.failure.text());
@@ -497,7 +513,8 @@ fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, Strin
 }
 
 /// Events that say nothing that is used.
-const IGNORED: [&str; 26] = [
+const IGNORED: [&str; 27] = [
+    "StreamingQueryListener$QueryIdleEvent",
     "TaskStart",
     "TaskGettingResult",
     "SpeculativeTaskSubmitted",

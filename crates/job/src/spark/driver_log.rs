@@ -1,4 +1,4 @@
-//! The driver's own log: the exception that ended it.
+//! Logs of a driver, an application master or an executor: the exception that ended the application.
 
 use super::failure::{innermost, own_frame};
 use crate::model::{FileKind, Job, JobError, JobState};
@@ -8,73 +8,178 @@ use crate::text::head;
 /// Lines of a stack that are kept.
 const MAX_LINES: usize = 200;
 
-/// Keeps the last exception of the log as the error of an application that failed without
-/// recording why, or whose end is unknown.
+/// Component of an exception that nobody caught: the application ended with it.
+const UNCAUGHT: &str = "DRIVER";
+/// Component of what a log reports without ending for it.
+const LOGGED: &str = "LOG";
+
+/// Keeps the last text of each kind as an error of the application, the one that ended it first.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let Some((line, text)) = last_exception(input.text) else {
-        return;
-    };
-    let message = innermost(text).unwrap_or_else(|| text.lines().next().unwrap_or_default());
-    let class = message.split([':', ' ']).next().filter(|c| !c.is_empty());
-    job.errors.push(JobError {
-        file: input.name.to_owned(),
-        id: class.map(str::to_owned),
-        component: Some("DRIVER".to_owned()),
-        message: head(message.trim(), 2_000).to_owned(),
-        details: Some(text.to_owned()),
-        internal: Some(format!("line {line}")),
-        exception: Some(message.trim().to_owned()),
-        frame: own_frame(text),
-        ..JobError::default()
-    });
+    let last = last_texts(input.text);
+    let end = last.uncaught.filter(|found| ends_with(input.text, found));
+    let logged = [last.uncaught, last.exception, last.lost];
+    let logged = logged.into_iter().flatten().map(|found| (LOGGED, found));
+    let all = end.map(|found| (UNCAUGHT, found)).into_iter().chain(logged);
+    let mut seen: Vec<usize> = Vec::new();
+    for (component, found) in all {
+        if !seen.contains(&found.line) {
+            seen.push(found.line);
+            job.errors.push(error(input, component, &found));
+        }
+    }
 }
 
-/// Drops what the driver's log says of an application that succeeded; otherwise the application
-/// failed with it.
+fn error(input: &Input<'_>, component: &str, found: &Found<'_>) -> JobError {
+    let text = found.text;
+    let message = innermost(text).unwrap_or_else(|| text.lines().next().unwrap_or_default());
+    let message = without_prefix(message.trim());
+    let class = message.split([':', ' ']).next();
+    JobError {
+        file: input.name.to_owned(),
+        id: class.filter(|c| c.contains('.')).map(str::to_owned),
+        component: Some(component.to_owned()),
+        message: head(message, 2_000).to_owned(),
+        details: Some(text.to_owned()),
+        internal: Some(format!("line {}", found.line)),
+        exception: Some(message.to_owned()),
+        frame: own_frame(text),
+        ..JobError::default()
+    }
+}
+
+/// A message without time, level and thread: `Exception in thread "main" `, `26/11/22 01:10:42 ERROR X: `.
+fn without_prefix(line: &str) -> &str {
+    let thread = line.strip_prefix("Exception in thread ");
+    let thrown = thread.and_then(|rest| rest.split_once("\" "));
+    let logged = || {
+        let (_, rest) = line.split_once(" ERROR ").or(line.split_once(" WARN "))?;
+        rest.split_once(": ").map(|(_, message)| message)
+    };
+    thrown
+        .map(|(_, message)| message)
+        .or_else(logged)
+        .unwrap_or(line)
+}
+
+/// Puts what the logs say behind what the tasks say. An application that ended with an exception which nobody
+/// caught failed, whatever its jobs did; what else a log reports says nothing of one that succeeded.
 pub(crate) fn settle(job: &mut Job) {
-    let of_driver = |file: &str, job: &Job| {
+    let of_log = |file: &str, job: &Job| {
         let mut files = job.files.iter();
         files.any(|f| f.name == file && f.kind == FileKind::DriverLog)
     };
-    if job.info.state == JobState::Succeeded {
-        let errors = std::mem::take(&mut job.errors);
-        let kept = errors.into_iter().filter(|e| !of_driver(&e.file, job));
-        job.errors = kept.collect();
-    } else if job.info.state == JobState::Unknown && !job.errors.is_empty() {
-        job.info.state = JobState::Failed;
+    let uncaught = |e: &JobError| e.component.as_deref() == Some(UNCAUGHT);
+    let ended = job
+        .errors
+        .iter()
+        .any(|e| uncaught(e) && of_log(&e.file, job));
+    match job.info.state {
+        JobState::Succeeded if !ended => {
+            let errors = std::mem::take(&mut job.errors);
+            let kept = errors.into_iter().filter(|e| !of_log(&e.file, job));
+            job.errors = kept.collect();
+        }
+        JobState::Succeeded | JobState::Unknown if !job.errors.is_empty() => {
+            job.info.state = JobState::Failed;
+        }
+        _ => {}
     }
     // what the failed task says comes first
     let mut errors = std::mem::take(&mut job.errors);
-    errors.sort_by_key(|e| of_driver(&e.file, job));
+    errors.sort_by_key(|e| (of_log(&e.file, job), !uncaught(e)));
     job.errors = errors;
 }
 
-/// The 1-based line and text of the last exception with its stack.
-fn last_exception(text: &str) -> Option<(usize, &str)> {
-    let mut found = None;
+/// A text of a log and its 1-based line.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    line: usize,
+    text: &'a str,
+}
+
+/// The last texts of a log that say why it ended.
+#[derive(Default)]
+struct Last<'a> {
+    /// An exception of the main thread or of the program.
+    uncaught: Option<Found<'a>>,
+    /// An exception that was logged.
+    exception: Option<Found<'a>>,
+    /// The loss of an executor, or a signal.
+    lost: Option<Found<'a>>,
+}
+
+fn last_texts(text: &str) -> Last<'_> {
+    let mut last = Last::default();
     let mut at = 0;
     let mut ends = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let starts = line.starts_with("Exception in thread")
-            || line.starts_with("Traceback (most recent call last)")
-            || (line.contains(" ERROR ") && line.contains("xception"));
-        if starts && at >= ends {
+        let place = match kind(line) {
+            Some(Kind::Uncaught) => Some(&mut last.uncaught),
+            Some(Kind::Logged) => Some(&mut last.exception),
+            Some(Kind::Lost) => Some(&mut last.lost),
+            None => None,
+        };
+        if let Some(place) = place.filter(|_| at >= ends) {
             let rest = &text[at..];
             let stack = rest.split_inclusive('\n').skip(1).take(MAX_LINES);
             let stack = stack.take_while(|l| {
                 l.starts_with(char::is_whitespace) || l.starts_with("Caused by") || is_exception(l)
             });
             let length = line.len() + stack.map(str::len).sum::<usize>();
-            found = Some((number + 1, &rest[..length]));
+            let text = &rest[..length];
+            *place = Some(Found {
+                line: number + 1,
+                text,
+            });
             ends = at + length;
         }
         at += line.len();
     }
-    found
+    last
 }
 
-/// `pyspark.errors.AnalysisException: …`
+/// What a line of a log begins.
+#[derive(Clone, Copy)]
+enum Kind {
+    Uncaught,
+    Logged,
+    Lost,
+}
+
+fn kind(line: &str) -> Option<Kind> {
+    let is = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    let logged = is(&[" ERROR ", " WARN ", " FATAL "]);
+    match () {
+        () if line.starts_with("Exception in thread \"main\"")
+            || line.starts_with("Traceback (most recent call last)")
+            || is(&["User class threw exception", "Uncaught exception: "]) =>
+        {
+            Some(Kind::Uncaught)
+        }
+        () if line.starts_with("Exception in thread") => Some(Kind::Logged),
+        () if line.contains(" ERROR ") && is(&["xception", "OutOfMemoryError"]) => {
+            Some(Kind::Logged)
+        }
+        () if logged && is(&["Lost executor ", "RECEIVED SIGNAL ", "Exit status: "])
+            || line.trim_start().starts_with("diagnostics: ") && line.len() > 30 =>
+        {
+            Some(Kind::Lost)
+        }
+        () => None,
+    }
+}
+
+/// Whether a log starts no job after an exception: a program that goes on caught it.
+fn ends_with(text: &str, found: &Found<'_>) -> bool {
+    let after = text.lines().skip(found.line);
+    let goes_on = ["Starting job: ", "Got job ", "Submitting application"];
+    let mut later = after.filter(|l| goes_on.iter().any(|words| l.contains(words)));
+    later.next().is_none()
+}
+
+/// `pyspark.errors.AnalysisException: …`, `ValueError: …`
 fn is_exception(line: &str) -> bool {
     let class = line.split([':', ' ']).next().unwrap_or_default();
-    class.contains('.') && (class.ends_with("Exception") || class.ends_with("Error"))
+    let class = class.trim_end();
+    class.ends_with("Exception") || class.ends_with("Error") || class.ends_with("Interrupt")
 }

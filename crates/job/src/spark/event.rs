@@ -189,6 +189,33 @@ events! {
     Failure<'a> {
         #[serde(borrow)] message: Str<'a> = "Message",
     }
+    /// The start or the end of a streaming query.
+    QueryEvent<'a> {
+        #[serde(borrow)] id: Str<'a> = "id",
+        #[serde(borrow)] run: Str<'a> = "runId",
+        #[serde(borrow)] exception: Str<'a> = "exception",
+    }
+    /// What a streaming query reports after each micro-batch.
+    QueryProgress<'a> {
+        #[serde(borrow)] progress: Progress<'a> = "progress",
+    }
+    Progress<'a> {
+        #[serde(borrow)] time: Str<'a> = "timestamp",
+        batch: Number = "batchId",
+        spent: Spent = "durationMs",
+        sources: Vec<StreamSource> = "sources",
+        states: Vec<StreamState> = "stateOperators",
+    }
+    Spent {
+        all: Number = "triggerExecution",
+        work: Number = "addBatch",
+    }
+    StreamSource {
+        rows: Number = "numInputRows",
+    }
+    StreamState {
+        rows: Number = "numRowsTotal",
+    }
     StageEvent<'a> {
         #[serde(borrow)] info: StageInfo<'a> = "Stage Info",
     }
@@ -196,6 +223,7 @@ events! {
         id: Number = "Stage ID",
         attempt: Number = "Stage Attempt ID",
         #[serde(borrow)] name: Str<'a> = "Stage Name",
+        #[serde(borrow)] details: Str<'a> = "Details",
         tasks: Number = "Number of Tasks",
         #[serde(borrow)] rdds: Vec<RddInfo<'a>> = "RDD Info",
         parents: Vec<Number> = "Parent IDs",

@@ -71,8 +71,9 @@ impl StageSource<'_> {
         let run_ms = self.total(Q::Run, RUN);
         let gc_ms = self.total(Q::Gc, GC);
         let share = run_ms.as_ref().zip(gc_ms.as_ref());
+        // each task of an executor reports the pauses of all
         let percent = share.map(|(run, gc)| match run.value > 0.0 {
-            true => gc.value / run.value * 100.0,
+            true => (gc.value / run.value * 100.0).min(100.0),
             false => 0.0,
         });
         let counts = self.tasks.counts;

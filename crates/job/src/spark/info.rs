@@ -1,11 +1,9 @@
-//! The application as a job: name, state, times, and why it failed.
+//! The application as a job: name, state, times.
 
 use super::build::span;
 use super::collect::Collector;
-use super::failure::TaskFailure;
-use super::stages::{self, Index};
 use super::start::{cores_awaited, first_executor, start_of_driver};
-use crate::model::{Job, JobError, JobState, Source};
+use crate::model::{Job, JobState, Source};
 
 /// Fills the job information.
 pub(super) fn fill(log: &Collector, job: &mut Job) {
@@ -50,7 +48,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     if let Some(from) = from {
         info.sources.insert("state", line(from));
     }
-    if let Some((end, from)) = log.ended {
+    let ended = log.ended.or_else(|| last_event(log));
+    if let Some((end, from)) = ended {
         info.ended_ms = Some(end);
         info.sources.insert("ended_ms", line(from));
     }
@@ -80,7 +79,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         info.started_ms = Some(start);
         info.sources.insert("started_ms", line(from));
     }
-    if let Some(((start, _), (end, from))) = running.zip(log.ended).filter(|(a, b)| a.0 < b.0) {
+    if let Some(((start, _), (end, from))) = running.zip(ended).filter(|(a, b)| a.0 < b.0) {
         info.elapsed_seconds = Some((end - start) as f64 / 1e3);
         info.sources.insert("elapsed_seconds", line(from));
     }
@@ -109,6 +108,26 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     }
 }
 
+/// The last time that a log without the end of its application has, and the line with it: the application ran at least until then.
+fn last_event(log: &Collector) -> Option<(i64, u64)> {
+    let app = &log.app;
+    let jobs = app.jobs.iter().map(|j| (j.ended_ms, j.line));
+    let stages = app.stages.iter().map(|s| (s.completed_ms, s.line));
+    let tasks = app.stages.iter().flat_map(|s| &s.attempts);
+    let tasks = tasks.map(|t| (Some(t.finished_ms), t.line));
+    let executions = app.executions.iter().map(|e| (e.ended_ms, e.line));
+    let executors = app
+        .executors
+        .iter()
+        .map(|e| (e.removed_ms.max(e.added_ms), e.line));
+    let times = jobs
+        .chain(stages)
+        .chain(tasks)
+        .chain(executions)
+        .chain(executors);
+    times.filter_map(|(at, line)| Some((at?, line))).max()
+}
+
 /// How the application ended, and the line that says so: it failed with its last job or execution.
 fn state(log: &Collector) -> (JobState, Option<u64>) {
     let jobs = log.app.jobs.iter().filter(|j| j.ended_ms.is_some());
@@ -124,59 +143,11 @@ fn state(log: &Collector) -> (JobState, Option<u64>) {
     {
         return (JobState::Failed, Some(line));
     }
+    if let Some((_, line)) = log.streams.failure() {
+        return (JobState::Failed, Some(line));
+    }
     match log.ended {
         Some((_, line)) => (JobState::Succeeded, Some(line)),
         None => (JobState::Unknown, None),
-    }
-}
-
-/// Adds why a failed application failed: the failures of tasks in the stage that its last job
-/// failed with, the last one first, else what the job or execution says itself.
-pub(super) fn errors(log: &Collector, index: &Index, job: &mut Job) {
-    if job.info.state != JobState::Failed {
-        return;
-    }
-    let jobs = log.app.jobs.iter().filter(|j| j.succeeded == Some(false));
-    let last = jobs.max_by_key(|j| (j.ended_ms, j.id));
-    let own = |stage: (u32, u32)| {
-        let at = index.get(stage);
-        last.is_none_or(|l| at.is_some_and(|at| l.stages.contains(&at)))
-    };
-    // executors that go when all has failed take tasks with them
-    let after = |f: &&TaskFailure| f.lost && last.is_some_and(|l| l.ended_ms < Some(f.finished));
-    let failures = log.failures.iter().filter(|f| own(f.stage) && !after(f));
-    let mut failures: Vec<_> = failures.collect();
-    failures.sort_by_key(|f| (f.lost, std::cmp::Reverse((f.finished, f.line))));
-    let mut seen = Vec::new();
-    for failure in failures {
-        let message = failure.message();
-        if seen.contains(&message) {
-            continue;
-        }
-        let file = log.parts.get(failure.part).unwrap_or(&log.app.file);
-        job.errors
-            .push(failure.error(file, &stages::name(failure.stage.0, failure.stage.1)));
-        seen.push(message);
-    }
-    let said = last.and_then(|l| l.error.clone());
-    let executions = log.app.executions.iter().filter(|e| e.error.is_some());
-    let said = said.or_else(|| {
-        executions
-            .max_by_key(|e| e.ended_ms)
-            .and_then(|e| e.error.clone())
-    });
-    if let Some(message) = said.filter(|_| job.errors.is_empty()) {
-        let first = message.lines().next().unwrap_or_default();
-        job.errors.push(JobError {
-            file: log.app.file.clone(),
-            id: first
-                .split([':', ' '])
-                .next()
-                .filter(|id| id.contains('.'))
-                .map(str::to_owned),
-            message: first.to_owned(),
-            details: Some(message.clone()),
-            ..JobError::default()
-        });
     }
 }

@@ -20,8 +20,10 @@ mod lines;
 mod operators;
 mod plan;
 mod plan_text;
+mod reasons;
 mod stages;
 mod start;
+mod streams;
 mod tasks;
 
 use std::fs::File;

@@ -136,6 +136,7 @@ pub(super) fn attempt(
         tasks: stage.n_tasks,
         partitions: stage.lineage.partitions,
         python: stage.lineage.python,
+        of_library: stage.of_library,
         sources: stage.lineage.sources.clone(),
         failure: stage.failure.clone(),
         lost_events: whole && counts.completed < u64::from(stage.n_tasks),

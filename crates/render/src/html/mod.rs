@@ -235,7 +235,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
     let evidence = report.evidence.iter();
     let gap = |gap: parts::Gap<'a>| GapView {
         facts: gap.facts(words),
-        reason: gap.reason().to_owned(),
+        reason: gap.reason(words),
         files: gap.files,
     };
     Page {

@@ -61,14 +61,21 @@ fn plain(input: &Input<'_>) -> JobError {
     error
 }
 
-/// An error object; its inner error fills what it leaves out.
+/// An error object. What the innermost of its inner errors says comes first: an outer one only says that a
+/// vertex failed.
 pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
-    let object = value.as_object()?;
-    let inner = innermost(value);
-    let text = |name: &str| {
-        let own = object.get(name).and_then(json::text);
-        own.or_else(|| inner?.get(name).and_then(json::text))
-            .map(|text| head(&text, MAX_TEXT).to_owned())
+    value.as_object()?;
+    let chain: Vec<&Value> = chain(value).collect();
+    let field = |of: &Value, name: &str| {
+        let text = of.get(name).and_then(json::text);
+        text.map(|text| head(&text, MAX_TEXT).to_owned())
+    };
+    let text = |name: &str| chain.iter().rev().find_map(|error| field(error, name));
+    let number = |name: &str| {
+        chain
+            .iter()
+            .rev()
+            .find_map(|e| e.get(name).and_then(json::count))
     };
     let mut error = JobError {
         file: file.to_owned(),
@@ -83,9 +90,7 @@ pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
         internal: text("internalDiagnostics"),
         resolution: text("resolution"),
         script_file: text("filePath"),
-        script_line: object
-            .get("lineNumber")
-            .and_then(json::count)
+        script_line: number("lineNumber")
             .and_then(|n| u32::try_from(n).ok())
             .filter(|line| *line > 0),
         ..JobError::default()
@@ -94,18 +99,29 @@ pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
         return None;
     }
     locate(&mut error);
-    let said = inner.and_then(|i| i.get("message")).and_then(json::text);
-    error.exception = error.exception.or(said);
+    let outer = chain.split_last().map_or(&[][..], |(_, outer)| outer);
+    let outer = outer.iter().rev();
+    let said = outer.flat_map(|e| ["description", "message"].map(|name| field(e, name)));
+    let said: Vec<String> = said.flatten().collect();
+    error.stage = error
+        .stage
+        .or_else(|| said.iter().find_map(|text| stage_in(text)));
+    if chain.len() > 1 {
+        let message = Some(error.message.clone()).filter(|m| !m.is_empty());
+        error.exception = error.exception.or(message);
+    }
     Some(error)
 }
 
-/// The error at the end of a chain of `innerError`; `None` if there is none.
-fn innermost(value: &Value) -> Option<&Value> {
-    let mut at = value;
-    while let Some(inner) = at.get("innerError").filter(|i| i.is_object()) {
-        at = inner;
-    }
-    (!std::ptr::eq(at, value)).then_some(at)
+/// An error and its inner errors, the innermost last.
+fn chain(value: &Value) -> impl Iterator<Item = &Value> {
+    /// Deeper ones are no record of a job.
+    const MOST: usize = 50;
+    std::iter::successors(Some(value), |at| inner(at)).take(MOST)
+}
+
+fn inner(error: &Value) -> Option<&Value> {
+    error.get("innerError").filter(|inner| inner.is_object())
 }
 
 /// Finds in the texts of an error the stage, the class and line of the generated code, and the
@@ -113,14 +129,8 @@ fn innermost(value: &Value) -> Option<&Value> {
 fn locate(error: &mut JobError) {
     let texts = [&error.internal, &error.details, &error.description];
     let all: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
-    error.stage = all
-        .iter()
-        .copied()
-        .chain([error.message.as_str()])
-        .find_map(|text| {
-            text.split(|c: char| c.is_whitespace() || ":,;'\"()".contains(c))
-                .find_map(stage)
-        });
+    let texts = all.iter().copied().chain([error.message.as_str()]);
+    error.stage = texts.into_iter().find_map(stage_in);
     let frame = all
         .iter()
         .find_map(|text| text.lines().find(|l| l.contains("__ScopeCodeGen__.dll.cs")));
@@ -200,6 +210,12 @@ fn row(text: &str) -> Option<String> {
         .map(|l| l.replacen(":\t", ": ", 1))
         .collect();
     (!columns.is_empty()).then(|| head(&columns.join(", "), MAX_ROW).to_owned())
+}
+
+/// The first stage that a text names.
+fn stage_in(text: &str) -> Option<String> {
+    let mut words = text.split(|c: char| c.is_whitespace() || ":,;'\"()".contains(c));
+    words.find_map(stage)
 }
 
 /// `SV2_Reduce[8]`, `SV2_Reduce`: a stage by the grammar of their names.

@@ -1,0 +1,263 @@
+//! Time on the critical path beyond what the work needs, where no rule has claimed it.
+//!
+//! Rules know mechanisms: they find a hot key in a stage because its rows and its plan show one. The time account knows how much is
+//! left over. Whatever stays unclaimed here and matters becomes a finding of its kind, so that no report is healthy while its own
+//! account holds removable time.
+
+mod application;
+mod files;
+mod loops;
+mod rates;
+mod scans;
+mod slots;
+mod startup;
+mod straggler;
+mod streams;
+mod waits;
+mod work;
+
+use std::collections::BTreeMap;
+
+use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
+
+use crate::account::{Account, Claimed, Part};
+use crate::impact::Fix;
+use crate::outcome;
+use crate::rule::{Candidate, Examination, severity};
+use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE};
+use crate::view::View;
+use crate::weigh;
+use report::format::{Names, Seconds, Share};
+
+/// Stages that a sentence names; further ones are counted.
+const NAMED_STAGES: usize = 3;
+
+/// Time of one kind that the work does not need.
+pub(crate) struct Excess {
+    cause: Cause,
+    /// Positions in [`Account::parts`], with the seconds of each that could be saved.
+    parts: Vec<(usize, f64)>,
+    /// The stages that it is in, the costliest first; none for time between stages.
+    stages: Vec<usize>,
+    summary: Text,
+    evidence: Vec<Evidence>,
+    /// Chance that the cause is right.
+    certainty: f64,
+    method: &'static str,
+    fix: Option<Fix>,
+}
+
+impl Excess {
+    fn seconds(&self) -> f64 {
+        self.parts.iter().map(|(_, seconds)| seconds).sum()
+    }
+}
+
+/// The unclaimed parts of the account, by stage.
+pub(crate) struct Unclaimed<'a> {
+    view: &'a View<'a>,
+    account: &'a Account,
+}
+
+impl<'a> Unclaimed<'a> {
+    fn parts(&self) -> impl Iterator<Item = (usize, &'a Part)> {
+        let parts = self.account.parts.iter().enumerate();
+        parts.filter(|(_, p)| p.finding.is_none())
+    }
+
+    /// Parts of some kinds, by stage.
+    fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Vec<(usize, f64)>> {
+        let mut stages: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+        for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {
+            if let Some(stage) = part.stage {
+                stages
+                    .entry(stage)
+                    .or_default()
+                    .push((at, part.span.seconds()));
+            }
+        }
+        stages
+    }
+
+    /// What the account shows of the costliest of some parts.
+    fn evidence(&self, parts: &[(usize, f64)]) -> Vec<Evidence> {
+        let mut parts: Vec<&(usize, f64)> = parts.iter().collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shown = parts.into_iter().take(NAMED_STAGES);
+        shown
+            .filter_map(|(at, _)| self.account.parts[*at].evidence.first().cloned())
+            .collect()
+    }
+}
+
+/// Turns what is left of the account into findings: the largest excess first, until the rest is too small to matter. An excess of a
+/// cause that was found already is added to its finding. What the rules left open, or attributed to a cause that costs too little,
+/// stays theirs.
+pub(crate) fn claim(
+    view: &View<'_>,
+    account: &mut Account,
+    claimed: &mut Claimed,
+    examined: &[(Cause, Examination)],
+) {
+    let Some(run) = view.run.as_ref().filter(|_| !view.failed()) else {
+        return;
+    };
+    let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_UNKNOWN_S);
+    let open = examined
+        .iter()
+        .any(|(_, e)| !outcome::open(e, view).is_empty());
+    let attributed: Vec<&str> = examined
+        .iter()
+        .filter(|(cause, _)| *cause == Cause::SlowMachine)
+        .flat_map(|(_, e)| &e.attributed)
+        .filter_map(|(_, stage)| stage.as_deref())
+        .collect();
+    // what an excess leaves of its stages is what their work needs
+    let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
+    loop {
+        let unclaimed = Unclaimed { view, account };
+        let mut causes = claimed.findings.iter().map(|c| c.finding.cause);
+        let slow_machine = causes.any(|c| c == Cause::SlowMachine);
+        let excesses = all(&unclaimed, slow_machine).into_iter();
+        let known = excesses.filter(|e| {
+            let named = e.stages.first().map(|s| view.name(*s));
+            let explained = named.is_some_and(|name| attributed.contains(&name));
+            let again = done.contains(&(e.cause, e.stages.first().copied()));
+            !again && (e.cause != Cause::UnexplainedStraggler || !(open || explained))
+        });
+        let Some(largest) = known.max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
+            break;
+        };
+        if largest.seconds() < least {
+            break;
+        }
+        done.push((largest.cause, largest.stages.first().copied()));
+        add(view, account, claimed, largest, run.elapsed_s);
+    }
+    claimed.sort(account);
+}
+
+/// Every excess that the unclaimed parts hold. With a `slow_machine` in the findings, stragglers on like data are its doing.
+fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
+    let of_stages = [
+        loops::excess(unclaimed),
+        streams::overhead(unclaimed),
+        streams::growth(unclaimed),
+        scans::excess(unclaimed),
+        files::excess(unclaimed),
+        application::excess(unclaimed),
+        startup::excess(unclaimed),
+        slots::excess(unclaimed),
+        work::garbage(unclaimed),
+        work::spilling(unclaimed),
+        work::fetching(unclaimed),
+        work::retries(unclaimed),
+        work::expressions(unclaimed),
+    ];
+    let stragglers = straggler::excesses(unclaimed, slow_machine);
+    let found = of_stages.into_iter().flatten().chain(stragglers);
+    let found = found.chain(waits::excesses(unclaimed).into_iter().flatten());
+    found.filter(|e| e.seconds() > 0.0).collect()
+}
+
+fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess, elapsed_s: f64) {
+    let seconds = e.seconds();
+    let position = claimed
+        .findings
+        .iter()
+        .position(|c| c.finding.cause == e.cause);
+    let index = position.unwrap_or(claimed.findings.len());
+    account.take_parts(index, &e.parts);
+    claimed.avoidable_s = Some(claimed.avoidable_s.unwrap_or(0.0) + seconds);
+    if let Some(known) = position.map(|at| &mut claimed.findings[at]) {
+        return extend(view, known, e, seconds, elapsed_s);
+    }
+    let share = (seconds / elapsed_s).min(1.0);
+    let stage = e.stages.first().filter(|_| e.stages.len() == 1);
+    let finding = Finding {
+        id: String::new(),
+        cause: e.cause,
+        problem_type: e.cause.problem_type(),
+        severity: severity(Some(share), false),
+        confidence: e.certainty,
+        stage: stage.or(e.stages.first()).map(|s| view.name(*s).to_owned()),
+        script_lines: stage.and_then(|s| view.lines(*s, 0)).map(|(a, b)| [a, b]),
+        summary: e.summary.into(view.language),
+        evidence: Vec::new(),
+        impact: Some(Impact {
+            seconds_saved: seconds,
+            share_of_elapsed: Some(share),
+            method: e.method.to_owned(),
+            vertex_hours_saved: None,
+        }),
+    };
+    claimed.findings.push(Candidate {
+        finding,
+        evidence: e.evidence,
+        strength: e.certainty,
+        certainty: 1.0,
+        at_most: share,
+        fix: e.fix,
+        by_chance: false,
+    });
+}
+
+/// Adds further places of a cause to its finding.
+fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
+    let finding = &mut known.finding;
+    let others: Vec<String> = e.stages.iter().map(|s| view.name(*s).to_owned()).collect();
+    let more = text!(
+        "；{others} 还有 {time}（{share}）",
+        "; {time} more ({share}) in {others}",
+        time = Seconds(seconds),
+        share = Share(seconds / elapsed_s),
+        others = named(&others),
+    );
+    finding.summary.push_str(more.pick(view.language));
+    known.evidence.extend(e.evidence);
+    if let Some(impact) = &mut finding.impact {
+        impact.seconds_saved += seconds;
+        let share = impact.share_of_elapsed.unwrap_or(0.0) + seconds / elapsed_s;
+        impact.share_of_elapsed = Some(share);
+        finding.severity = severity(Some(share), false);
+    }
+}
+
+/// Names of some stages; many are counted.
+fn named(names: &[String]) -> Text {
+    let first = Names(&names[..names.len().min(NAMED_STAGES)]);
+    let rest = names.len().saturating_sub(NAMED_STAGES);
+    match rest {
+        0 => text!("{first}", "{first}", first = first),
+        rest => text!(
+            "{first} 等另外 {rest} 个阶段",
+            "{first} and {rest} more stages",
+            first = first,
+        ),
+    }
+}
+
+/// The names of stages in a sentence.
+fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
+    let names: Vec<String> = stages.iter().map(|s| view.name(*s).to_owned()).collect();
+    named(&names)
+}
+
+impl Claimed {
+    /// Orders the findings as a report lists them, without those that only follow from others; parts of the account follow.
+    fn sort(&mut self, account: &mut Account) {
+        let mut order: Vec<usize> = (0..self.findings.len()).collect();
+        let all: Vec<&Candidate> = self.findings.iter().collect();
+        order.retain(|at| !weigh::wastes_for(&self.findings[*at], &all));
+        order.sort_by(|a, b| weigh::rank(&self.findings[*a], &self.findings[*b]));
+        account.renumber(|old| order.iter().position(|at| *at == old));
+        for (_, by) in &mut self.explained {
+            *by = order.iter().position(|at| at == by).unwrap_or(0);
+        }
+        let mut findings: Vec<Option<Candidate>> = self.findings.drain(..).map(Some).collect();
+        self.findings = order
+            .into_iter()
+            .filter_map(|at| findings[at].take())
+            .collect();
+    }
+}

@@ -1,0 +1,193 @@
+//! Vertices that run far longer than their peers.
+
+use job::model::ExchangeKind;
+use job::runs::{RunState, VertexRun};
+use report::{Cause, Evidence, SegmentKind, Source, Text, text};
+
+use super::{Excess, Unclaimed};
+use crate::impact::{Fix, RUN_NOISE, slowest_of};
+use crate::view::View;
+use report::format::{Bytes, Seconds};
+
+/// Times the median input from which the data of a vertex is why it runs longer.
+const MORE_DATA: f64 = 1.5;
+
+/// Times the slowest that is expected from which a vertex is a straggler; what is below may be chance.
+const UNUSUAL: f64 = 1.5;
+
+/// Fewer vertices don't show how much their run times spread.
+const MIN_SPREAD: usize = 12;
+
+/// Seconds that the first tasks of an executor take longer, to load and compile code.
+const COLD_START_S: f64 = 4.0;
+
+/// The stragglers of each stage.
+pub(super) fn excesses(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
+    let stages = unclaimed.by_stage(&[SegmentKind::Straggler]).into_iter();
+    stages
+        .filter_map(|(stage, parts)| excess(unclaimed, stage, parts, slow_machine))
+        .collect()
+}
+
+fn excess(
+    unclaimed: &Unclaimed<'_>,
+    stage: usize,
+    mut parts: Vec<(usize, f64)>,
+    slow_machine: bool,
+) -> Option<Excess> {
+    let view = unclaimed.view;
+    let runs = view.job.stages[stage].runs.as_ref()?;
+    let completed = || runs.runs.iter().filter(|r| r.state == RunState::Completed);
+    let worst = completed().max_by_key(|r| r.ended_ms - r.running_ms)?;
+    let median = |of: &dyn Fn(&VertexRun) -> i64| {
+        let mut all: Vec<i64> = completed().map(of).collect();
+        all.sort_unstable();
+        all[all.len() / 2].max(0) as f64
+    };
+    let usual_s = median(&|r| r.ended_ms - r.running_ms) / 1000.0;
+    let ran_s = (worst.ended_ms - worst.running_ms) as f64 / 1000.0;
+    let count = view.vertices(stage).unwrap_or(1) as usize;
+    let limit = usual_s * slowest_of(count);
+    let usual_bytes = median(&|r| r.bytes_read as i64);
+    let more = worst.bytes_read as f64 / usual_bytes.max(1.0);
+    let uneven = view.uneven.iter().find(|u| u.stage == stage);
+    let (cause, why, certainty) = match uneven {
+        Some(uneven) => (uneven.cause, more_data(worst, usual_bytes), 0.8),
+        None if more >= MORE_DATA && usual_bytes > 0.0 => {
+            (skew_of(view, stage), more_data(worst, usual_bytes), 0.6)
+        }
+        None => {
+            // what its data explains is no straggling
+            let expected = limit * more.max(1.0) * spread_of(&runs.runs, count);
+            if ran_s < UNUSUAL * expected {
+                return None;
+            }
+            let beyond = (ran_s - expected).max(0.0) / (ran_s - limit).max(f64::MIN_POSITIVE);
+            parts.iter_mut().for_each(|(_, s)| *s *= beyond.min(1.0));
+            if is_cold(view, stage, worst) {
+                let taken: f64 = parts.iter().map(|(_, s)| s).sum();
+                let kept = (1.0 - COLD_START_S / taken.max(f64::MIN_POSITIVE)).max(0.0);
+                parts.iter_mut().for_each(|(_, s)| *s *= kept);
+            }
+            match slow_machine {
+                true => (Cause::SlowMachine, like_data(), 0.6),
+                false => (Cause::UnexplainedStraggler, like_data(), 0.45),
+            }
+        }
+    };
+    let index = worst.index;
+    let name = view.name(stage);
+    let summary = text!(
+        "{name}[{index}] 运行 {ran}，其他顶点通常只要 {usual}：{why}",
+        "{name}[{index}] runs {ran}, its peers usually {usual}: {why}",
+        ran = Seconds(ran_s),
+        usual = Seconds(usual_s),
+        why = why,
+    );
+    Some(Excess {
+        cause,
+        parts,
+        stages: vec![stage],
+        evidence: vec![evidence(view, stage, worst, ran_s, usual_s)],
+        summary,
+        certainty,
+        method: "time of the slowest vertex beyond what the slowest of as many like its peers takes",
+        fix: Some(Fix::stage(stage, move |work| {
+            for vertex in work.vertices.iter_mut().filter(|v| v.run_s > limit) {
+                vertex.run_s = limit;
+            }
+        })),
+    })
+}
+
+/// How many times longer than usual the slowest of a stage is expected to run because all its vertices differ a lot: by how far the
+/// upper quarter is from the median, beyond the usual noise.
+fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
+    let completed = runs.iter().filter(|r| r.state == RunState::Completed);
+    let mut seconds: Vec<f64> = completed
+        .map(|r| (r.ended_ms - r.running_ms).max(1) as f64 / 1000.0)
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    if seconds.len() < MIN_SPREAD {
+        return 1.0;
+    }
+    let quarter = seconds[seconds.len() * 3 / 4] / seconds[seconds.len() / 2];
+    // a normal distribution of logarithms has its upper quartile 0.674 deviations above the median
+    let deviations = slowest_of(count).ln() / RUN_NOISE;
+    (deviations * (quarter.ln() / 0.674 - RUN_NOISE).max(0.0)).exp()
+}
+
+fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
+    text!(
+        "它读取 {own}，通常为 {usual}",
+        "it reads {own}, the usual is {usual}",
+        own = Bytes(worst.bytes_read as f64),
+        usual = Bytes(usual_bytes),
+    )
+}
+
+fn like_data() -> Text {
+    text!(
+        "数据量相近，原因可能是机器、锁或代码；该机器的日志和这段时间的线程转储可以确定",
+        "on a similar amount of data, so the machine, a lock or the code is why; the logs of that machine and a thread dump would decide",
+    )
+}
+
+fn evidence(
+    view: &View<'_>,
+    stage: usize,
+    worst: &VertexRun,
+    ran_s: f64,
+    usual_s: f64,
+) -> Evidence {
+    let runs = view.job.stages[stage].runs.as_ref();
+    let source = Source {
+        file: runs.map(|r| r.file.clone()).unwrap_or_default(),
+        locator: Some(format!("line {}", worst.line)),
+    };
+    let (index, time) = (worst.index, Seconds(ran_s));
+    let sentence = text!(
+        "{stage}[{index}] 运行 {time}",
+        "{stage}[{index}] ran {time}",
+        stage = view.name(stage),
+        time = time,
+    );
+    view.number("running to ended", ran_s, "s", source, sentence)
+        .expecting(view.about(Seconds(usual_s)))
+}
+
+/// Whether an attempt is one of the first of its executor.
+fn is_cold(view: &View<'_>, stage: usize, worst: &VertexRun) -> bool {
+    let Some(app) = view.job.spark.as_deref() else {
+        return false;
+    };
+    let Some(executor) = app.executors.get(worst.machine as usize) else {
+        return false;
+    };
+    let slots = executor.slots(app.task_cores) as usize;
+    let earlier = app.stages[..=stage].iter().flat_map(|s| &s.attempts);
+    let earlier =
+        earlier.filter(|t| t.executor == worst.machine && t.finished_ms <= worst.started_ms);
+    earlier.take(slots).count() < slots
+}
+
+/// The kind of skew that uneven input of a stage is.
+fn skew_of(view: &View<'_>, stage: usize) -> Cause {
+    use job::model::OperatorKind::{Combine, Join};
+    let largest = view
+        .inputs(stage)
+        .filter(|e| e.exchange != ExchangeKind::Broadcast)
+        .max_by(|a, b| {
+            a.bytes_written
+                .unwrap_or(0.0)
+                .total_cmp(&b.bytes_written.unwrap_or(0.0))
+        });
+    let Some(edge) = largest else {
+        return Cause::PartitionLayout;
+    };
+    match view.consumer_of(edge) {
+        Some((_, o)) if matches!(o.kind, Join | Combine) => Cause::JoinHotKey,
+        _ if edge.exchange == ExchangeKind::Hash => Cause::GroupHotKey,
+        _ => Cause::PartitionLayout,
+    }
+}

@@ -1,0 +1,136 @@
+//! Micro-batches of Structured Streaming: overhead of the driver where they follow each other without a pause, and work that grows
+//! from batch to batch.
+
+use job::model::{Application, MicroBatch};
+use report::{Cause, SegmentKind, text};
+
+use super::{Excess, Unclaimed};
+use crate::impact::Fix;
+use report::format::{Seconds, Share};
+
+/// Batches from which a stream shows how it runs.
+const MIN_BATCHES: usize = 8;
+
+/// Share of the time from the first to the last batch without any, up to which a stream has no pauses.
+const MOST_PAUSES: f64 = 0.1;
+
+/// Batches that would do for what was waiting.
+const USUAL_BATCHES: f64 = 3.0;
+
+/// Times the first batches from which later ones have grown.
+const GROWN: f64 = 2.0;
+
+/// A batch as a span in seconds since submission.
+struct Span {
+    from: f64,
+    to: f64,
+}
+
+/// The application and the spans of its batches, in order; `None` if there are too few.
+fn spans<'a>(unclaimed: &Unclaimed<'a>) -> Option<(&'a Application, Vec<Span>)> {
+    let app = unclaimed.view.job.spark.as_deref()?;
+    let origin = unclaimed.view.job.info.submitted_ms?;
+    let span = |batch: &MicroBatch| {
+        let from = (batch.started_ms - origin) as f64 / 1000.0;
+        let to = from + batch.duration_ms as f64 / 1000.0;
+        Span { from, to }
+    };
+    let spans: Vec<Span> = app.batches.iter().map(span).collect();
+    (spans.len() >= MIN_BATCHES).then_some((app, spans))
+}
+
+/// The driver's time in batches that follow each other without a pause, where it is more than their work.
+pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
+    let (app, spans) = spans(unclaimed)?;
+    let (first, last) = (spans.first()?.from, spans.last()?.to);
+    let whole = last - first;
+    let ran: f64 = spans.iter().map(|s| s.to - s.from).sum();
+    let work: f64 = app.batches.iter().map(|b| b.work_ms as f64 / 1000.0).sum();
+    let driver = unclaimed.parts().filter(|(_, p)| {
+        p.kind == SegmentKind::Driver && p.span.from >= first && p.span.to <= last
+    });
+    let driver: Vec<(usize, f64)> = driver.map(|(at, p)| (at, p.span.seconds())).collect();
+    let taken: f64 = driver.iter().map(|(_, s)| s).sum();
+    if whole - ran > MOST_PAUSES * whole || taken < 0.5 * ran {
+        return None;
+    }
+    let count = spans.len();
+    let saved = 1.0 - USUAL_BATCHES / count as f64;
+    let sentence = text!(
+        "{count} 个微批次一个接一个地运行，每个 {each}，其中 {share} 是 Driver 的规划和日志，没有任务在运行",
+        "{count} micro-batches follow each other without a pause, {each} each; for {share} of that the driver plans and writes its logs, and no task runs",
+        each = Seconds(ran / count as f64),
+        share = Share(taken / ran),
+    );
+    let line = app.at_line(app.batches[count - 1].line);
+    let shown = text!(
+        "微批次合计 {ran}，其中执行 {work}",
+        "the micro-batches take {ran} in all, {work} of it running them",
+        ran = Seconds(ran),
+        work = Seconds(work),
+    );
+    let view = unclaimed.view;
+    Some(Excess {
+        cause: Cause::DriverBottleneck,
+        parts: driver.into_iter().map(|(at, s)| (at, s * saved)).collect(),
+        stages: Vec::new(),
+        summary: sentence,
+        evidence: vec![view.number("triggerExecution", ran, "s", line, shown)],
+        certainty: 0.8,
+        method: "the driver's time in micro-batches, less that of as few as would do",
+        fix: Some(Fix::work(|_| {})),
+    })
+}
+
+/// Time that batches take more than the first ones, although they read no more rows.
+pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
+    let (app, spans) = spans(unclaimed)?;
+    let third = spans.len() / 3;
+    // the first batch loads code
+    let (early, late) = (1..third + 1, spans.len() - third..spans.len());
+    let mean = |of: std::ops::Range<usize>, value: &dyn Fn(usize) -> f64| {
+        of.clone().map(value).sum::<f64>() / of.len() as f64
+    };
+    let length = |at: usize| spans[at].to - spans[at].from;
+    let rows = |at: usize| app.batches[at].rows.max(1) as f64;
+    let (usual, later) = (mean(early.clone(), &length), mean(late.clone(), &length));
+    let more_rows = (mean(late, &rows) / mean(early, &rows)).max(1.0);
+    if later < GROWN * usual * more_rows {
+        return None;
+    }
+    let parts = unclaimed.parts().filter(|(_, p)| p.stage.is_some());
+    let parts = parts.filter_map(|(at, p)| {
+        let batch = spans
+            .iter()
+            .find(|s| (s.from..s.to).contains(&p.span.from))?;
+        let beyond = (1.0 - usual * more_rows / (batch.to - batch.from)).max(0.0);
+        Some((at, p.span.seconds() * beyond))
+    });
+    let view = unclaimed.view;
+    let sentence = text!(
+        "每个微批次从约 {usual} 增长到 {later}：状态、结果或文件随运行时间增加",
+        "a micro-batch takes {usual} at first and {later} in the end: its state, its result or its files grow as it runs",
+        usual = Seconds(usual),
+        later = Seconds(later),
+    );
+    let line = app.at_line(app.batches.last()?.line);
+    let evidence = view
+        .number(
+            "mean triggerExecution of the last third",
+            later,
+            "s",
+            line,
+            sentence.clone(),
+        )
+        .expecting(view.about(Seconds(usual)));
+    Some(Excess {
+        cause: Cause::UnexplainedOverhead,
+        parts: parts.collect(),
+        stages: Vec::new(),
+        summary: sentence,
+        evidence: vec![evidence],
+        certainty: 0.6,
+        method: "time of micro-batches beyond that of the first ones",
+        fix: Some(Fix::work(|_| {})),
+    })
+}

@@ -1,0 +1,283 @@
+//! Why a job failed, by its errors and its vertex events.
+
+pub(crate) mod class;
+mod patterns;
+#[cfg(test)]
+mod tests;
+
+use job::Job;
+use job::model::{JobError, JobState, Source};
+use job::runs::RunState;
+
+use crate::view::View;
+pub(crate) use class::Class;
+use class::Weight;
+use report::Cause;
+
+/// Bytes of an error that are searched for patterns.
+const MAX_SEARCHED: usize = 48 << 10;
+
+/// What an error was recognized by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Recognized {
+    pub(crate) class: Class,
+    /// The line that has the pattern.
+    pub(crate) line: String,
+    /// The program that writes such a line; `None` if the error itself names its class.
+    pub(crate) source: Option<&'static str>,
+}
+
+/// Why a job failed: its class, and the error that says so.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure<'a> {
+    pub(crate) class: Class,
+    /// `None` if only the events of the vertices tell.
+    pub(crate) error: Option<&'a JobError>,
+    pub(crate) recognized: Recognized,
+}
+
+/// The failure that ended a job; `None` if it did not fail or nothing says why. The first error decides, unless
+/// it may follow from another one.
+pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
+    if job.info.state != JobState::Failed {
+        return None;
+    }
+    let errors = job.errors.iter();
+    let mut all = errors.filter_map(|e| Some((recognize(e)?, e)));
+    let first = all.next();
+    let found = match first {
+        Some((r, e)) if r.class.weight() == Weight::Effect => {
+            let reason = |(r, _): &(Recognized, &JobError)| {
+                r.class.weight() == Weight::Reason && r.class != Class::Unknown
+            };
+            all.find(reason).or(Some((r, e)))
+        }
+        first => first,
+    };
+    let of_errors = found.map(|(recognized, error)| Failure {
+        class: recognized.class,
+        error: Some(error),
+        recognized,
+    });
+    of_errors.or_else(|| of_events(job))
+}
+
+/// What the vertex events say where no error does: the most frequent message that names a class.
+fn of_events(job: &Job) -> Option<Failure<'_>> {
+    let stages = job.stages.iter();
+    let events = stages
+        .filter_map(|s| s.runs.as_ref())
+        .flat_map(|r| &r.events);
+    let mut found: Vec<(u64, Recognized)> = Vec::new();
+    for (message, times) in events {
+        if let Some(recognized) = search(&[message]) {
+            found.push((*times, recognized));
+        }
+    }
+    found.sort_by_key(|(times, r)| {
+        let user = r.class.cause() == Cause::UserCodeFailure;
+        (std::cmp::Reverse(user), std::cmp::Reverse(*times))
+    });
+    let recognized = found.into_iter().next()?.1;
+    Some(Failure {
+        class: recognized.class,
+        error: None,
+        recognized,
+    })
+}
+
+/// What kind of failure an error is; `None` if it says nothing at all.
+pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
+    let lines = lines(error);
+    let quoted = lines
+        .iter()
+        .find(|line| line.contains(' '))
+        .or(lines.first())?;
+    let of = |class| Recognized {
+        class,
+        line: (*quoted).to_owned(),
+        source: None,
+    };
+    let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
+    let (component, origin) = (upper(&error.component), upper(&error.origin));
+    let found = search(&lines).map(|found| of_driver(found, error));
+    let in_compiler = component.contains("COMPIL") || component.contains("CSC");
+    if in_compiler {
+        let classes = [
+            Class::InputMissing,
+            Class::InputForbidden,
+            Class::System,
+            Class::Time,
+        ];
+        let of_input = found.filter(|f| classes.contains(&f.class));
+        return Some(of_input.unwrap_or_else(|| of(Class::Compile)));
+    }
+    let threw = error.expression.is_some() || error.class_name.is_some();
+    let is_users = threw || origin == "USER";
+    Some(found.unwrap_or_else(|| match () {
+        () if is_users || error.frame.is_some() => of(Class::UserCode),
+        () if origin == "SYSTEM" => of(Class::System),
+        () => of(Class::Unknown),
+    }))
+}
+
+/// The class of a text by itself; `None` if no pattern is in it.
+pub(crate) fn class_of(text: &str) -> Option<Class> {
+    let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
+    search(&lines).map(|found| found.class)
+}
+
+/// The heap that ran out is that of the driver unless a task or an executor says so.
+fn of_driver(found: Recognized, error: &JobError) -> Recognized {
+    let of_executor = error.vertex.is_some() || error.machine.is_some();
+    let is_task = error
+        .details
+        .as_deref()
+        .is_some_and(|d| d.contains("Executor$TaskRunner"));
+    match found.class {
+        Class::HeapFull if !of_executor && !is_task => Recognized {
+            class: Class::DriverHeap,
+            ..found
+        },
+        _ => found,
+    }
+}
+
+/// The lines of an error that state something, the innermost first: neither frames of stacks nor source code.
+fn lines(error: &JobError) -> Vec<&str> {
+    let said = [
+        error.exception.as_ref(),
+        Some(&error.message),
+        error.id.as_ref(),
+        error.description.as_ref(),
+        error.details.as_ref(),
+        error.internal.as_ref(),
+    ];
+    let mut left = MAX_SEARCHED;
+    let mut found: Vec<&str> = Vec::new();
+    for text in said.into_iter().flatten() {
+        for line in text.lines().filter(|l| is_statement(l)) {
+            let line = line.trim();
+            if left < line.len() {
+                break;
+            }
+            if !found.contains(&line) {
+                left -= line.len();
+                found.push(line);
+            }
+        }
+    }
+    found
+}
+
+fn is_statement(line: &str) -> bool {
+    let text = line.trim_start();
+    let is_code = line.starts_with("    ") && !text.contains(": ");
+    let is_number = text
+        .strip_prefix("line ")
+        .is_some_and(|n| n.parse::<u64>().is_ok());
+    !(text.is_empty()
+        || text.starts_with("at ")
+        || text.starts_with("File \"")
+        || text.starts_with("... ")
+        || is_code
+        || is_number)
+}
+
+/// The first pattern of the table that a line has.
+fn search(lines: &[&str]) -> Option<Recognized> {
+    let plain: Vec<String> = lines.iter().map(|line| without_paths(line)).collect();
+    patterns::GROUPS.iter().find_map(|group| {
+        let has = |line: &&String| group.any.iter().any(|pattern| fits(line, pattern));
+        let at = plain.iter().position(|line| has(&line))?;
+        Some(Recognized {
+            class: group.class,
+            line: lines[at].to_owned(),
+            source: Some(group.source),
+        })
+    })
+}
+
+/// A line in lower case without paths, whose names say nothing of the failure; those of shuffle files do.
+fn without_paths(line: &str) -> String {
+    let is_path = |word: &&str| {
+        let of_shuffle = word.contains("blockmgr") || word.contains("shuffle_");
+        (word.starts_with('/') || word.contains("://") || word.matches('/').count() > 1)
+            && !of_shuffle
+    };
+    let words = line.split(' ').filter(|word| !is_path(word));
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Whether the parts of a pattern are in a line, in their order; `^` anchors it at the beginning.
+fn fits(line: &str, pattern: &str) -> bool {
+    if let Some(begin) = pattern.strip_prefix('^') {
+        return line.starts_with(begin);
+    }
+    let mut rest = line;
+    pattern.split('*').all(|part| {
+        let at = rest.find(part);
+        rest = at.map_or("", |at| &rest[at + part.len()..]);
+        at.is_some()
+    })
+}
+
+/// Whether the job failed on a limit that less work for a vertex avoids.
+pub(crate) fn hit_limit(view: &View<'_>) -> bool {
+    view.failure().is_some_and(|f| f.class.is_of_work())
+}
+
+/// The stage that the error names, else the one with the most failures.
+pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usize> {
+    let named = error
+        .and_then(|e| e.stage.as_deref())
+        .and_then(|name| view.job.stage_index(name));
+    named.or_else(|| {
+        let failed = |s: usize| view.job.stages[s].runs.as_ref().map_or(0, |r| r.failed);
+        let most = (0..view.job.stages.len())
+            .filter(|s| failed(*s) > 0)
+            .max_by_key(|s| failed(*s));
+        most.or_else(|| (view.failed() && view.job.stages.len() == 1).then_some(0))
+    })
+}
+
+/// The vertex whose failure ended the job.
+#[derive(Debug, Default)]
+pub(crate) struct FailedVertex {
+    pub(crate) vertex: Option<String>,
+    pub(crate) machine: Option<String>,
+    /// Where the vertex events have it; `None` if the error itself names it.
+    pub(crate) source: Option<Source>,
+}
+
+/// The vertex that the error names, else the last attempt of the stage that failed.
+pub(crate) fn last_failure(
+    view: &View<'_>,
+    error: &JobError,
+    stage: Option<usize>,
+) -> FailedVertex {
+    if error.vertex.is_some() || error.machine.is_some() {
+        return FailedVertex {
+            vertex: error.vertex.clone(),
+            machine: error.machine.clone(),
+            source: None,
+        };
+    }
+    let Some((stage, runs)) = stage.and_then(|s| Some((s, view.job.stages[s].runs.as_ref()?)))
+    else {
+        return FailedVertex::default();
+    };
+    let failed = runs.runs.iter().filter(|r| r.state == RunState::Failed);
+    let Some(last) = failed.max_by_key(|r| r.ended_ms) else {
+        return FailedVertex::default();
+    };
+    let machine = runs.machines.get(last.machine as usize);
+    FailedVertex {
+        vertex: Some(format!("{}[{}]", view.name(stage), last.index)),
+        machine: machine.map(|m| m.to_string()),
+        source: Some(Source {
+            file: runs.file.clone(),
+            locator: Some(format!("line {}", last.line)),
+        }),
+    }
+}

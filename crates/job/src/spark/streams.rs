@@ -1,0 +1,88 @@
+//! Streaming queries: which of them somebody stopped, which failed, and how long their micro-batches take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::event::{Progress, QueryEvent};
+use crate::model::{DriverJob, Execution, MicroBatch};
+use crate::text::head;
+use crate::time::iso_ms;
+
+/// Queries and runs of queries that are remembered.
+const MAX_QUERIES: usize = 10_000;
+/// Bytes kept of an exception.
+const MAX_EXCEPTION: usize = 16_000;
+
+/// The streaming queries of an application.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    /// Runs that ended without an exception: `stop()` was called, or all data was processed.
+    stopped: BTreeSet<String>,
+    /// Exceptions of queries that were not started again, with the line of the event.
+    failed: BTreeMap<String, (String, u64)>,
+}
+
+impl Streams {
+    pub(super) fn started(&mut self, event: &QueryEvent<'_>) {
+        self.failed.remove(event.id.0.as_ref());
+    }
+
+    pub(super) fn terminated(&mut self, event: &QueryEvent<'_>, line: u64) {
+        if self.stopped.len() + self.failed.len() >= MAX_QUERIES {
+            return;
+        }
+        match event.exception.text() {
+            None => {
+                self.stopped.insert(event.run.0.clone().into_owned());
+            }
+            Some(exception) => {
+                let kept = head(&exception, MAX_EXCEPTION).to_owned();
+                self.failed
+                    .insert(event.id.0.clone().into_owned(), (kept, line));
+            }
+        }
+    }
+
+    /// The exception of the query that failed last, and the line of its event.
+    pub(super) fn failure(&self) -> Option<(&str, u64)> {
+        let failed = self.failed.values().max_by_key(|(_, line)| *line);
+        failed.map(|(exception, line)| (exception.as_str(), *line))
+    }
+
+    /// Clears the failure of a micro-batch that was under way when its query was stopped: `stop()`
+    /// interrupts the batch, which is how such a query ends.
+    pub(super) fn forgive(&self, job: &mut DriverJob) {
+        if self.stops(job.description.as_deref()) && job.succeeded == Some(false) {
+            (job.succeeded, job.error) = (None, None);
+        }
+    }
+
+    /// As [`Streams::forgive`] for an execution.
+    pub(super) fn forgive_execution(&self, execution: &mut Execution) {
+        if self.stops(execution.description.as_deref()) {
+            execution.error = None;
+        }
+    }
+
+    /// Whether a description is that of a batch of a stopped run: `id = …\nrunId = …\nbatch = 3`.
+    fn stops(&self, description: Option<&str>) -> bool {
+        let run = description.and_then(|d| d.split_once("runId = "));
+        let run = run.and_then(|(_, rest)| rest.split_whitespace().next());
+        run.is_some_and(|run| self.stopped.contains(run))
+    }
+}
+
+/// The micro-batch that a query reports; `None` for a trigger without data.
+pub(super) fn batch(progress: &Progress<'_>, line: u64) -> Option<MicroBatch> {
+    let spent = |ms: &super::event::Number| ms.or_zero() as i64;
+    let work_ms = spent(&progress.spent.work);
+    let batch = MicroBatch {
+        id: progress.batch.or_zero(),
+        started_ms: iso_ms(&progress.time.0)?,
+        duration_ms: spent(&progress.spent.all),
+        work_ms,
+        rows: progress.sources.iter().map(|s| s.rows.or_zero()).sum(),
+        state_rows: progress.states.iter().map(|s| s.rows.or_zero()).sum(),
+        line,
+    };
+    (work_ms > 0).then_some(batch)
+}
