@@ -144,18 +144,12 @@ impl Job {
     /// A reader that takes one piece from each of n vertices says n; a stage that reads hash or
     /// range partitions has a vertex for each.
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
-        let reader_count = |(stage, name): (&Stage, &str)| {
-            let operators = stage.operators.iter();
-            let mut inputs = operators.flat_map(|o| &o.inputs);
-            let input = inputs.find(|i| i.id.split('[').next() == Some(name))?;
+        let reader_count = |(stage, input): (&Stage, &Channel)| {
             let count = input.count.filter(|n| *n > 1)?;
             let place = format!("input[@id={}]/@numberOfInputs", input.id);
             Some((u64::from(count), stage.definition(&place)))
         };
-        let by_reader = self
-            .edges_out_of(stage)
-            .filter_map(|e| Some((self.stages.get(e.to)?, e.channel.as_str())))
-            .find_map(reader_count);
+        let by_reader = self.inputs_fed_by(stage).find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
             let splits = |e: &&Edge| matches!(e.exchange, X::Hash | X::Range | X::Gather);
