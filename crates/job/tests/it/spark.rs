@@ -54,7 +54,7 @@ fn every_development_log_is_read() {
             let runs = stage.runs.as_ref().expect("tasks");
             assert!(!attempt.lost_events, "{name} {}", stage.name);
             let facts = job.stage_facts(job.stage_index(&stage.name).expect("a stage"));
-            let rows = facts.per_vertex.rows_read.map(|r| r.value.vertices);
+            let rows = facts.per_vertex.rows_read.as_ref().map(|r| r.value.vertices);
             assert_eq!(rows.unwrap_or(0), runs.completed, "{name} {}", stage.name);
         }
     }
