@@ -65,6 +65,12 @@ impl<'a> Unclaimed<'a> {
         parts.filter(|(_, p)| p.finding.is_none())
     }
 
+    /// Whether a finding claims part of the time of a stage.
+    fn is_claimed(&self, stage: usize) -> bool {
+        let mut parts = self.account.parts.iter();
+        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    }
+
     /// Parts of some kinds, by stage.
     fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Vec<(usize, f64)>> {
         let mut stages: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();

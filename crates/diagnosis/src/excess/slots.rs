@@ -30,7 +30,8 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     }
     let shared = contention(view);
     let mut found: Vec<(usize, Vec<(usize, f64)>, f64)> = Vec::new();
-    for (stage, parts) in unclaimed.by_stage(&WORK) {
+    let open = unclaimed.by_stage(&WORK).into_iter();
+    for (stage, parts) in open.filter(|(stage, _)| !unclaimed.is_claimed(*stage)) {
         // tasks that share cores gain less from more of them, unless they are slow by themselves
         let cores = run.tokens as f64 * (pace(view, stage) / shared).min(1.0);
         let Some(saved) = saved(app, run, stage, cores) else {
