@@ -55,6 +55,9 @@ impl Rule for ExecutorLost {
             result.attributed.extend(by.map(|cause| (cause, None)));
         } else {
             result.found(view, symptom(view, app, &lost, hit));
+            if let Some(found) = result.candidates.last_mut().filter(|_| view.failed()) {
+                found.at_most = 1.0;
+            }
         }
         super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
         result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))

@@ -12,6 +12,7 @@ use job::runs::RunState;
 use crate::view::View;
 pub(crate) use class::Class;
 use class::Weight;
+use patterns::{GROUPS, Group, WRAPPERS};
 use report::Cause;
 
 /// Bytes of an error that are searched for patterns.
@@ -25,6 +26,15 @@ pub(crate) struct Recognized {
     pub(crate) line: String,
     /// The program that writes such a line; `None` if the error itself names its class.
     pub(crate) source: Option<&'static str>,
+    /// Whether the text only wraps what happened.
+    wraps: bool,
+}
+
+impl Recognized {
+    /// Whether it says what happened, so that nothing else has to be looked at.
+    fn is_reason(&self) -> bool {
+        self.class.weight() == Weight::Reason && self.class != Class::Unknown && !self.wraps
+    }
 }
 
 /// Why a job failed: its class, and the error that says so.
@@ -46,13 +56,15 @@ pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
     let mut all = errors.filter_map(|e| Some((recognize(e)?, e)));
     let first = all.next();
     let found = match first {
-        Some((r, e)) if r.class.weight() == Weight::Effect => {
-            let reason = |(r, _): &(Recognized, &JobError)| {
-                r.class.weight() == Weight::Reason && r.class != Class::Unknown
-            };
-            all.find(reason).or(Some((r, e)))
+        Some((r, e)) if r.is_reason() => Some((r, e)),
+        Some((r, e)) => {
+            // what executors were lost for is no reason of an exception that nobody knows
+            let effect = r.class.weight() == Weight::Effect;
+            let of_task = |e: &JobError| effect || e.component.as_deref() != Some("EXECUTOR");
+            let better = all.find(|(r, e)| r.is_reason() && of_task(e));
+            better.or(Some((r, e)))
         }
-        first => first,
+        None => None,
     };
     let of_errors = found.map(|(recognized, error)| Failure {
         class: recognized.class,
@@ -70,7 +82,7 @@ fn of_events(job: &Job) -> Option<Failure<'_>> {
         .flat_map(|r| &r.events);
     let mut found: Vec<(u64, Recognized)> = Vec::new();
     for (message, times) in events {
-        if let Some(recognized) = search(&[message]) {
+        if let Some(recognized) = search(&[message], GROUPS) {
             found.push((*times, recognized));
         }
     }
@@ -97,10 +109,11 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
         class,
         line: (*quoted).to_owned(),
         source: None,
+        wraps: false,
     };
     let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
     let (component, origin) = (upper(&error.component), upper(&error.origin));
-    let found = search(&lines).map(|found| of_driver(found, error));
+    let found = search(&lines, GROUPS).map(|found| of_driver(found, error));
     let in_compiler = component.contains("COMPIL") || component.contains("CSC");
     if in_compiler {
         let classes = [
@@ -114,17 +127,26 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     }
     let threw = error.expression.is_some() || error.class_name.is_some();
     let is_users = threw || origin == "USER";
-    Some(found.unwrap_or_else(|| match () {
-        () if is_users || error.frame.is_some() => of(Class::UserCode),
-        () if origin == "SYSTEM" => of(Class::System),
-        () => of(Class::Unknown),
+    if let Some(found) = found {
+        return Some(found);
+    }
+    if is_users || error.frame.is_some() {
+        return Some(of(Class::UserCode));
+    }
+    let wrapped = search(&lines, WRAPPERS).map(|found| Recognized {
+        wraps: true,
+        ..found
+    });
+    Some(wrapped.unwrap_or_else(|| match origin.as_str() {
+        "SYSTEM" => of(Class::System),
+        _ => of(Class::Unknown),
     }))
 }
 
 /// The class of a text by itself; `None` if no pattern is in it.
 pub(crate) fn class_of(text: &str) -> Option<Class> {
     let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
-    search(&lines).map(|found| found.class)
+    search(&lines, GROUPS).map(|found| found.class)
 }
 
 /// The heap that ran out is that of the driver unless a task or an executor says so.
@@ -185,15 +207,16 @@ fn is_statement(line: &str) -> bool {
 }
 
 /// The first pattern of the table that a line has.
-fn search(lines: &[&str]) -> Option<Recognized> {
+fn search(lines: &[&str], groups: &[Group]) -> Option<Recognized> {
     let plain: Vec<String> = lines.iter().map(|line| without_paths(line)).collect();
-    patterns::GROUPS.iter().find_map(|group| {
-        let has = |line: &&String| group.any.iter().any(|pattern| fits(line, pattern));
+    groups.iter().find_map(|group| {
+        let has = |line: &&String| group.patterns().any(|pattern| fits(line, pattern));
         let at = plain.iter().position(|line| has(&line))?;
         Some(Recognized {
             class: group.class,
             line: lines[at].to_owned(),
             source: Some(group.source),
+            wraps: false,
         })
     })
 }
