@@ -13,7 +13,7 @@ WORK = "sha2(concat_ws('|', code, name, sha2(concat(name, note), 512), sha2(conc
 shared(places=lambda c: c.rows(600_000, 8, code="concat(chr(65 + cast({r} * 26 as int)), chr(65 + cast({r} * 26 as int)), id)", country="cast({r} * 240 as int)", name=text(2), note=text(4)))
 
 
-@job("driver.bottleneck", local=2, fixed=True, extra=["overhead.unexplained", "compute.costly_expression"], question="The executors wait most of the time. For what?",
+@job("driver.bottleneck", local=2, extra=["overhead.unexplained", "compute.costly_expression", "cache.ineffective"], question="The executors wait most of the time. For what?",
      note="columns are added one at a time before each of seven actions, so that the driver analyzes growing plans; without: all columns in one step")
 def many_columns(c):
     p = c.table("places")
@@ -52,7 +52,7 @@ def prefix_udf(c):
 
     def check(name):
         return sum(ord(ch) * (k + 1) for k, ch in enumerate(name)) % 9973
-    p = c.table("places").repartition(8)
+    p = c.table("places")
     if c.bad:
         p = p.select("country", F.udf(label, "string")("code", "name").alias("label"), F.udf(check, "int")("name").alias("check"))
     else:
@@ -71,10 +71,10 @@ def forgotten_partition(c):
     c.save(v.groupBy("country").agg(F.count("*"), F.max("note")), "late")
 
 
-@job("memory.spill", workers=(2, 1, 1024), fixed=True, extra=["parallelism.too_low", "gc.heap_pressure", "shuffle.unused_columns"], conf=dict(AQE_OFF, **{"spark.memory.fraction": "0.04"}), question="What slows the sort down?",
+@job(workers=(2, 1, 1024), looks=True, extra=["memory.spill", "parallelism.too_low", "gc.heap_pressure", "shuffle.unused_columns"], conf=dict(AQE_OFF, **{"spark.memory.fraction": "0.04"}), question=HEALTHY,
      bad={"spark.sql.shuffle.partitions": "2"}, good={"spark.sql.shuffle.partitions": "48"},
      tables={"stays": lambda c: c.rows(1_300_000, 4, guest="cast({r} * 90000 as int)", note=text(9))},
-     note="two shuffle partitions that do not fit into the memory for sorting; without: 48 of them")
+     note="two shuffle partitions spill a lot while they are sorted, but 48 that need not spill take as long")
 def few_partitions_spill(c):
     s = c.table("stays").repartition("guest").sortWithinPartitions("note")
     c.save(s.select("guest", F.substring("note", 1, 20).alias("note")), "sorted")
@@ -140,16 +140,16 @@ def truncated_file(c):
 # Healthy jobs that look like a problem.
 
 
-@job(local=2, question=HEALTHY, looks=True, note="a loop adds 25 columns one by one, which costs the driver next to nothing here")
+@job(local=2, question=HEALTHY, looks=True, note="a loop adds 10 columns one by one, which costs the driver next to nothing here")
 def few_columns(c):
     p = c.table("places")
-    new = {"f%d" % k: F.col("country") * k % 97 for k in range(25)}
+    new = {"f%d" % k: F.col("country") * k % 97 for k in range(10)}
     if c.bad:
         for name, col in new.items():
             p = p.withColumn(name, col)
     else:
         p = p.withColumns(new)
-    c.save(p.withColumn("mark", F.expr(WORK)).groupBy("country").agg(F.max("mark"), F.max("f3"), F.max("f20")), "marks")
+    c.save(p.withColumn("mark", F.expr(WORK)).withColumn("mark2", F.expr(WORK.replace("512", "384"))).groupBy("country").agg(F.max("mark"), F.max("mark2"), F.max("f3"), F.max("f9")), "marks")
 
 
 @job(workers=(2, 1, 1024), question=HEALTHY, looks=True, extra=["udo.cpu_bound", "compute.costly_expression"], note="a Python UDF, but on 240 rows after the aggregation")

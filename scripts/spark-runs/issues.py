@@ -13,7 +13,7 @@ def lines(c, name, frame, files):
 
 WORDS = "split('the a good bad film food place staff never always again great really time service price room night day friend', ' ')"
 shared(visits=lambda c: lines(c, "visits", c.rows(1_600_000, 8, ip="concat_ws('.', pmod(hash(id), 60), pmod(hash(id, 1), 60), pmod(hash(id, 2), 250))", url="concat('page', cast({r} * 40000 as int))",
-                                                  day="cast({r} * 900 as int)", cents="cast({r} * 5000 as int)", agent="md5(id)", word="cast({r} * 300 as int)"), 8),
+                                                  day="cast({r} * 900 as int)", cents="cast({r} * 5000 as int)", agent="md5(string(id))", word="cast({r} * 300 as int)"), 8),
        pages=lambda c: lines(c, "pages", c.rows(40_000, 2, url="concat('page', id)", rank="cast({r} * 1000 as int)", seconds="cast({r} * 90 as int)").select("url", "rank", "seconds"), 2),
        ratings=lambda c: lines(c, "ratings", c.rows(1_000_000, 8, user="cast({r} * 30000 as int)", film="cast(pow({r}, 2) * 5000 as int)", stars="1 + cast({r} * 5 as int)"), 8),
        reviews=lambda c: lines(c, "reviews", c.rows(150_000, 8, body="concat_ws(' ', %s)" % ", ".join("element_at(%s, 1 + cast(pow(pmod(hash(id, %d), 1000) / 1000, 2) * 20 as int))" % (WORDS, k) for k in range(14))).select("body"), 8))
