@@ -99,7 +99,7 @@ def bounded_state(c):
 def falls_behind(c):
     def grade(note):
         total = 0
-        for k in range(4):
+        for k in range(16):
             for ch in note:
                 total = (total * 31 + ord(ch) + k) % 1000003
         return total
@@ -115,7 +115,7 @@ def default_partitions(c):
     drain(c, e.groupBy("machine").agg(F.avg("value"), F.max("mark"), F.count("*")), mode="update")
 
 
-@job("io.small_files", workers=TWO, fixed=True, also=["parallelism.tiny_vertices"], extra=["driver.bottleneck", "overhead.unexplained", "compute.costly_expression"], question="Why does the backlog take so long?",
+@job("io.small_files", workers=TWO, fixed=True, also=["parallelism.tiny_vertices"], extra=["driver.bottleneck", "overhead.unexplained", "compute.costly_expression"], question="Why does the backlog take so long?", conf=partitions(2),
      tables={"events": lambda c: events(180_000, 1800 if c.bad else 6)(c)}, note="a backlog of 1,800 files of 100 events; without: six files")
 def file_backlog(c):
     e = source(c).withColumn("mark", F.expr(HEAVY))
@@ -129,7 +129,7 @@ def tiny_batches(c):
     drain(c, e, lambda batch, n: batch.write.mode("append").parquet(os.path.join(c.out, "sink")))
 
 
-@job("driver.bottleneck", local=2, fixed=True, extra=["overhead.unexplained"], question="What do the batches wait for?", tables={"events": events(400_000, 6)},
+@job("driver.bottleneck", local=2, fixed=True, extra=["overhead.unexplained"], question="What do the batches wait for?", tables={"events": events(480_000, 8)},
      note="each batch is collected and written by a loop on the driver; without: written by the tasks")
 def collecting_batches(c):
     bad = c.bad
@@ -141,10 +141,10 @@ def collecting_batches(c):
         with open(os.path.join(c.out, "batch-%d.csv" % n), "w") as fh:
             for row in batch.collect():
                 fh.write("%d,%s,%.3f,%d\n" % (row["machine"], row["note"].upper(), row["value"], sum(map(ord, row["note"])) % 97))
-    drain(c, source(c, maxFilesPerTrigger=3), write)
+    drain(c, source(c, maxFilesPerTrigger=4), write)
 
 
-@job("cache.ineffective", workers=TWO, fixed=True, extra=["compute.costly_expression", "udo.cpu_bound"], question="Each batch reads its files several times. Why?", conf=partitions(2), tables={"events": events(420_000, 6)},
+@job("cache.ineffective", workers=TWO, fixed=True, extra=["compute.costly_expression", "udo.cpu_bound"], question="Each batch reads its files several times. Why?", conf=partitions(2), tables={"events": events(420_000, 8)},
      note="foreachBatch writes four results of the same computed rows, which are computed four times; without: the batch is persisted")
 def four_sinks(c):
     bad = c.bad
@@ -155,10 +155,10 @@ def four_sinks(c):
             batch.groupBy(F.expr(key).alias("k")).agg(F.max("mark"), F.avg("value")).write.mode("append").parquet(os.path.join(c.out, "sink"))
         if not bad:
             batch.unpersist()
-    drain(c, source(c, maxFilesPerTrigger=3).withColumn("mark", F.expr(HEAVY)), write)
+    drain(c, source(c, maxFilesPerTrigger=4).withColumn("mark", F.expr(HEAVY)), write)
 
 
-@job("cache.ineffective", local=2, fixed=True, extra=["shuffle.missed_broadcast", "compute.costly_expression", "io.scan_without_filter", "driver.bottleneck"], question="The events are few. What else does each batch do?",
+@job("cache.ineffective", local=2, fixed=True, conf=partitions(2), extra=["shuffle.missed_broadcast", "compute.costly_expression", "io.scan_without_filter", "driver.bottleneck"], question="The events are few. What else does each batch do?",
      tables={"events": events(60_000, 8), "machines": lambda c: c.rows(260_000, 4, m="cast(id % 900 as int)", since="{r}", plan=text(4)).write.json(c.path("machines"))},
      note="a static table is parsed and aggregated again in each of eight batches; without: cached")
 def static_side(c):
