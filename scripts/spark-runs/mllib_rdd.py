@@ -6,7 +6,7 @@ import time
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
-from common import AQE_OFF, HEALTHY, job, partitions, shared, text
+from common import HEALTHY, job, partitions, shared
 
 TWO = (2, 1, 1024)
 WORDS = ", ".join("concat('w', cast(pow(pmod(hash(id, %d), 10000) / 10000, 3) * 3000 as int))" % k for k in range(24))
@@ -35,11 +35,9 @@ def features(frame):
 
 
 @job("cache.ineffective", workers=TWO, fixed=True, extra=["compute.costly_expression", "udo.cpu_bound"], question="What does training repeat?",
-     note="an estimator for RDDs runs 20 iterations over features that are parsed from words for each; without: cached")
+     note="IDF is fitted six times, over words that are split and hashed anew for each fit and each use; without: cached")
 def refit_uncached(c):
-    from pyspark.ml.feature import HashingTF, Tokenizer
-    from pyspark.ml.feature import IDF
-    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.feature import HashingTF, IDF, Tokenizer
     bodies = Tokenizer(inputCol="body", outputCol="words").transform(c.table("articles").filter("id % 3 = 0"))
     tf = HashingTF(inputCol="words", outputCol="tf", numFeatures=2048).transform(bodies)
     tf = tf if c.bad else tf.select("label", "tf").cache()
@@ -88,6 +86,8 @@ def cleaned_text(c):
         words = []
         for word in body.split():
             word = re.sub("[^a-z0-9]", "", word.lower())
+            for ending in ("ing$", "ed$", "ies$", "s$", "ly$"):
+                word = re.sub(ending, "", word)
             if len(word) > 2 and sum(map(ord, word)) % 5:
                 words.append(word[:5])
         return " ".join(words)
@@ -109,12 +109,12 @@ def null_feature(c):
 
 
 @job("driver.bottleneck", workers=TWO, fixed=True, also=["overhead.unexplained", "parallelism.tiny_vertices"], extra=["cache.ineffective", "allocation.over", "parallelism.idle_slots"], question="It is one small table. Why does it take so long?",
-     note="a loop on the driver asks for 500 keys one at a time, a job each; without: one countByKey")
+     note="a loop on the driver asks for 160 keys one at a time, a job each; without: one countByKey")
 def loop_of_lookups(c):
-    pairs = numbers(c, 20_000, 4).map(lambda i: (i * 7919 % 500, i)).cache()
+    pairs = numbers(c, 20_000, 4).map(lambda i: (i * 7919 % 160, i)).cache()
     print(pairs.count())
     if c.bad:
-        print(sum(pairs.filter(lambda p, k=k: p[0] == k).count() for k in range(500)))
+        print(sum(pairs.filter(lambda p, k=k: p[0] == k).count() for k in range(160)))
     else:
         print(len(pairs.countByKey()))
     print(numbers(c, 60_000, 8).map(lambda i: work(i, 400)).max())
@@ -146,7 +146,7 @@ def coalesced_requests(c):
 @job("compute.costly_expression", workers=TWO, fixed=True, also=["udo.cpu_bound"], extra=["allocation.under"], question="The data is small. What is slow?", note="a regular expression that backtracks for every line that does not match; without: one that cannot")
 def backtracking(c):
     pattern = r"^(\w+\s?)*end$" if c.bad else r"^[\w\s]+ end$"
-    lines = numbers(c, 12_000, 8).map(lambda i: "%s %x !" % ("ab " * 3, i * 2654435761 % 2**32))
+    lines = numbers(c, 24_000, 8).map(lambda i: "%s%08x !" % ("ab " * 4, i * 2654435761 % 2**32))
     print(lines.filter(lambda l: re.match(pattern, l)).count(), numbers(c, 40_000, 8).map(lambda i: work(i, 400)).max())
 
 
@@ -165,10 +165,10 @@ def one_hangs(c):
     print(numbers(c, 2_400, 24).mapPartitionsWithIndex(ask).sum())
 
 
-@job("gc.heap_pressure", workers=(2, 1, 1024), fixed=True, also=["cache.ineffective"], extra=["memory.spill", "memory.estimate_too_low", "executor.lost", "failure.vertex_retries"], question="The executors are busy, but with what?", cluster=dict(memory=2048), conf=partitions(4, **{"spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000000", "spark.executor.extraJavaOptions": "-XX:+UseParallelGC -XX:-UseGCOverheadLimit"}),
-     bad={"spark.executor.memory": "600m"}, good={"spark.executor.memory": "2g"}, note="sets of objects per key fill heaps of 600 MB, so that the collector runs most of the time; without: 2 GB")
+@job("gc.heap_pressure", workers=(2, 2, 1024), fixed=True, also=["cache.ineffective"], extra=["memory.spill", "memory.estimate_too_low", "executor.lost", "failure.vertex_retries"], question="The executors are busy, but with what?", cluster=dict(memory=2048), conf=partitions(4, **{"spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000000", "spark.executor.extraJavaOptions": "-XX:+UseParallelGC -XX:-UseGCOverheadLimit"}),
+     bad={"spark.executor.memory": "512m"}, good={"spark.executor.memory": "2g"}, note="sets of objects per key fill heaps of 512 MB, so that the collector runs most of the time; without: 2 GB")
 def sets_of_objects(c):
-    e = c.spark.range(0, 900_000, 1, 8).select(F.expr("pmod(hash(id), 160000)").alias("k"), F.expr("hex(hash(id, 1))").alias("a"), F.expr("cast(pmod(hash(id, 2), 100000) as int)").alias("b"))
+    e = c.spark.range(0, 1_000_000, 1, 8).select(F.expr("pmod(hash(id), 250000)").alias("k"), F.expr("hex(hash(id, 1))").alias("a"), F.expr("cast(pmod(hash(id, 2), 100000) as int)").alias("b"))
     for _ in range(2):
         print(e.groupBy("k").agg(F.collect_set("a").alias("a"), F.collect_set("b").alias("b")).agg(F.max(F.size("a")), F.sum(F.size("b"))).collect())
 
@@ -193,7 +193,7 @@ def killed_late(c):
     c.quiet()
 
 
-@job("memory.spill", workers=TWO, also=["udo.cpu_bound"], extra=["gc.heap_pressure", "parallelism.too_low", "shuffle.late_filter"], question="What slows the sort down?", bad={"spark.python.worker.memory": "12m"}, good={"spark.python.worker.memory": "1g"}, note="Python workers may use 12 MB and sort on disk; without: 1 GB")
+@job(workers=TWO, looks=True, extra=["memory.spill", "udo.cpu_bound"], question=HEALTHY, bad={"spark.python.worker.memory": "12m"}, good={"spark.python.worker.memory": "1g"}, note="Python workers may use 12 MB and sort on disk, which takes no longer than in memory")
 def python_sort(c):
     rows = numbers(c, 700_000, 8).map(lambda i: ("%08x" % (i * 2654435761 % 2**32), "value %d of %d" % (i, i % 97)))
     print(rows.sortByKey(numPartitions=4).map(lambda p: p[1][-1]).countByValue())
