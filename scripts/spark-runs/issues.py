@@ -34,11 +34,8 @@ def trigrams(line):
     return [" ".join(words[i:i + 3]) for i in range(len(words) - 2)]
 
 
-COMBINE = dict(also=["udo.cpu_bound", "memory.spill", "shuffle.redundant_repartition", "compute.costly_expression"], extra=["gc.heap_pressure", "shuffle.unused_columns"])
-
-
-@job("shuffle.late_filter", workers=(2, 1, 1024), fixed=True, question="Why does so simple a sum shuffle so much?", bad={"spark.python.worker.memory": "64m"}, good={"spark.python.worker.memory": "64m"},
-     note="groupByKey sends every visit through the shuffle and sums afterwards; without: reduceByKey, which sums before", **COMBINE)
+@job(workers=(2, 1, 1024), looks=True, question=HEALTHY, extra=["shuffle.late_filter", "udo.cpu_bound", "memory.spill"],
+     note="groupByKey sends every visit through the shuffle and sums afterwards, which takes no longer here than reduceByKey")
 def revenue_by_address(c):
     v = visits(c).map(lambda v: (v[0][:4], v[2]))
     sums = v.groupByKey(8).mapValues(sum) if c.bad else v.reduceByKey(lambda a, b: a + b, 8)
@@ -60,7 +57,7 @@ def addresses_per_day(c):
      note="both sides of a join were partitioned before, into 6 and 10 parts, so that the join partitions them again; without: both into 8")
 def other_partitioner(c):
     pages = c.sc.textFile(c.path("pages"), 2).map(lambda l: l.split(",")).map(lambda p: (p[0], int(p[1])))
-    seen = visits(c).map(lambda v: (v[1], (v[0], v[2], "x" * 20)))
+    seen = visits(c).map(lambda v: (v[1], (v[0] * 14, v[2])))
     pages, seen = (pages.partitionBy(6), seen.partitionBy(10)) if c.bad else (pages.partitionBy(8), seen.partitionBy(8))
     joined = pages.join(seen, 12) if c.bad else pages.join(seen)
     best = joined.map(lambda p: (p[1][1][0][:5], (p[1][1][1], p[1][0]))).reduceByKey(lambda a, b: (a[0] + b[0], max(a[1], b[1])), 8)
@@ -70,7 +67,7 @@ def other_partitioner(c):
 @job("shuffle.redundant_repartition", workers=(2, 1, 1024), fixed=True, extra=["udo.cpu_bound", "shuffle.late_filter", "shuffle.unused_columns"], question="Why does a scan shuffle anything?",
      note="a scan with a filter repartitions all parsed rows from 24 to 6 parts; without: coalesce(6)")
 def scan_repartition(c):
-    v = c.sc.textFile(c.path("visits"), 24).map(lambda l: l.split(","))
+    v = c.sc.textFile(c.path("visits"), 24).map(lambda l: (l * 4).split(","))
     v = v.repartition(6) if c.bad else v.coalesce(6)
     v.filter(lambda v: int(v[4]) > 4600).map(lambda v: "%s,%s" % (v[1], v[2])).saveAsTextFile(os.path.join(c.out, "scan"))
 
@@ -97,10 +94,10 @@ def explore_ratings(c):
     print(len(r.map(lambda p: (p[0], 1)).reduceByKey(lambda a, b: a + b, 4).collect()), r.map(lambda p: p[1]).countByValue())
 
 
-@job("shuffle.redundant_repartition", workers=(2, 1, 1024), fixed=True, spark="4.0", question="Does partitioning first help here?",
-     note="trigrams are partitioned by themselves before they are counted, so that all of them are shuffled, not the counts; without: reduceByKey alone", **dict(COMBINE, also=["shuffle.late_filter", "udo.cpu_bound", "memory.spill"]))
+@job("shuffle.redundant_repartition", workers=(2, 1, 1024), fixed=True, spark="4.0", also=["shuffle.late_filter", "udo.cpu_bound", "memory.spill"], extra=["gc.heap_pressure", "shuffle.unused_columns"], question="Does partitioning first help here?",
+     note="trigrams are partitioned by themselves before they are counted, so that all of them are shuffled, not the counts; without: reduceByKey alone")
 def partitioned_trigrams(c):
-    g = c.sc.textFile(c.path("reviews"), 8).flatMap(trigrams).map(lambda t: (t, 1))
+    g = c.sc.textFile(c.path("reviews"), 8).flatMap(lambda line: 3 * trigrams(line)).map(lambda t: (t, 1))
     counts = (g.partitionBy(8) if c.bad else g).reduceByKey(lambda a, b: a + b, 8)
     print(counts.filter(lambda p: p[1] > 90).count())
 
@@ -111,7 +108,7 @@ def one_core(c):
     def score(rows):
         total = 0
         for line in rows:
-            for ch in line:
+            for ch in line * 8:
                 total = (total * 31 + ord(ch)) % 1000003
         yield total
     print(c.sc.textFile(c.path("reviews"), 16).mapPartitions(score).sum())

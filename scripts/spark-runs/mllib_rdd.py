@@ -217,11 +217,11 @@ def flaky_service(c):
 # Healthy RDD programs that look like a problem.
 
 
-@job(workers=TWO, question=HEALTHY, looks=True, extra=["udo.cpu_bound"], note="twelve small jobs on the driver's command, but nearly all time is in the large one")
+@job(workers=TWO, question=HEALTHY, looks=True, extra=["udo.cpu_bound"], note="six small jobs on the driver's command, but nearly all time is in the large one")
 def few_lookups(c):
     pairs = numbers(c, 8_000, 2).map(lambda i: (i % 100, i)).cache()
-    print(pairs.count(), numbers(c, 90_000, 8).map(lambda i: work(i, 2500)).max())
-    for k in range(12 if c.bad else 2):
+    print(pairs.count(), numbers(c, 120_000, 8).map(lambda i: work(i, 2500)).max())
+    for k in range(6 if c.bad else 2):
         pairs.filter(lambda p, k=k: p[0] == k).count()
 
 
