@@ -120,10 +120,10 @@ def loop_of_lookups(c):
     print(numbers(c, 60_000, 8).map(lambda i: work(i, 400)).max())
 
 
-@job("join.explosion", workers=TWO, fixed=True, also=["udo.cpu_bound"], extra=["compute.costly_expression"], question="Two small lists. What takes so long?", note="all pairs of 5,000 and 2,400 places by cartesian(); without: only pairs in the same region, by a join")
+@job("join.explosion", workers=TWO, fixed=True, also=["udo.cpu_bound"], extra=["compute.costly_expression"], question="Two small lists. What takes so long?", note="all pairs of 8,000 and 3,000 places by cartesian(); without: only pairs in the same region, by a join")
 def all_pairs(c):
-    a = numbers(c, 5_000, 4).map(lambda i: (i % 90, i * 7919 % 10_007))
-    b = numbers(c, 2_400, 2).map(lambda i: (i % 90, i * 104_729 % 10_007))
+    a = numbers(c, 8_000, 4).map(lambda i: (i % 90, i * 7919 % 10_007))
+    b = numbers(c, 3_000, 2).map(lambda i: (i % 90, i * 104_729 % 10_007))
     if c.bad:
         near = a.cartesian(b).filter(lambda p: p[0][0] == p[1][0]).map(lambda p: abs(p[0][1] - p[1][1]))
     else:
