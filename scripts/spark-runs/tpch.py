@@ -77,7 +77,7 @@ def h18_spill(c):
 def h6_gzip(c):
     l = c.spark.read.csv(c.path("text")).toDF(*c.table("lineitem").columns)
     l.withColumn("l_price", F.col("l_price").cast("double")).createOrReplaceTempView("lineitem_text")
-    print(c.sql("SELECT l_shipmode, sum(l_price * cast(l_discount AS double)), max(l_comment), count(*) FROM lineitem_text WHERE cast(l_quantity AS int) < 44 GROUP BY l_shipmode").collect())
+    print(c.sql("SELECT l_shipmode, sum(l_price * cast(l_discount AS double)), max(l_comment), max(sha2(concat(l_comment, l_shipmode), 512)), max(sha2(concat(l_shipmode, l_comment), 512)), count(*) FROM lineitem_text WHERE cast(l_quantity AS int) < 44 GROUP BY l_shipmode").collect())
 
 
 @job("io.small_files", workers=TWO, fixed=True, extra=["parallelism.tiny_vertices", "driver.bottleneck", "overhead.unexplained"], question="Why does this query take longer each week?", conf=partitions(4),
