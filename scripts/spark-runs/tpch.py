@@ -126,7 +126,8 @@ def h12_memory(c):
      note="lists of all comments of a customer do not fit into executors of 512 MB; without: 2 GB")
 def h10_lists(c):
     c.views(*ALL)
-    c.save(c.sql("SELECT c_name, size(collect_list(l_comment)) AS n, max(length(concat_ws('', collect_list(l_comment)))) AS m FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey GROUP BY c_name"), "lists")
+    lists = c.sql("SELECT c_name, collect_list(l_comment) AS l, collect_list(concat(l_comment, o_comment)) AS m FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey GROUP BY c_name")
+    c.save(lists.groupBy(F.size("l").alias("n")).agg(F.max(F.size("m")), F.count("*")), "lists")
 
 
 @job("failure.limit", workers=TWO, pair=False, conf=partitions(4, **{"spark.driver.maxResultSize": "8m"}), also=["driver.bottleneck"], extra=["failure.user_code"], question="Why did it stop?",
