@@ -12,6 +12,7 @@ mod completeness;
 mod diagnosis;
 mod excess;
 mod facts;
+mod failure;
 #[cfg(test)]
 mod fixture;
 pub mod impact;
@@ -23,6 +24,7 @@ mod properties;
 mod rewrite;
 mod rule;
 mod rules;
+mod scans;
 mod settings;
 mod suggest;
 mod uneven;

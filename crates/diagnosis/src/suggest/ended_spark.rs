@@ -1,9 +1,9 @@
 //! Suggestions for applications that failed, by the class of the failure.
 
 use super::case::Case;
+use super::case::now;
 use super::ended;
 use super::proposal::{Gain, Proposal, advice};
-use super::spark::now;
 use crate::measurements::failure::Class;
 use crate::whence;
 

@@ -5,7 +5,7 @@
 
 use report::{Cause, Text, text};
 
-use super::case::Case;
+use super::case::{Case, now};
 use super::ended_spark;
 use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
@@ -55,13 +55,6 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         }
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
-}
-
-/// What a setting of the application is, for a sentence.
-pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
-    let app = case.job.spark.as_deref();
-    let set = app.and_then(|app| app.setting(None, name));
-    set.unwrap_or(usual).to_owned()
 }
 
 /// Why adaptive execution did not split the partition.

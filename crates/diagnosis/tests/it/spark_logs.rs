@@ -191,7 +191,7 @@ fn a_value_that_no_parser_reads_is_the_code_of_the_user_and_a_broken_disk_is_not
         (
             number,
             "org.apache.spark.sql.catalyst.csv.UnivocityParser.convert",
-            vec!["failure.input"],
+            vec!["failure.user_code"],
         ),
         (
             "java.lang.RuntimeException: order 7 has a negative price",
