@@ -1,7 +1,6 @@
 //! How much longer everything takes because the tasks of an application share cores, and what Python takes to
 //! start under it.
 
-
 use job::facts::{Derived, Spread, StageFacts};
 use job::model::StageAttempt;
 
