@@ -12,11 +12,11 @@ use job::model::{
     ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage, Table,
 };
 
+use crate::failure::{self, Failure};
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
-use crate::measurements::failure::{self, Failure};
-use crate::measurements::tasks::scans;
 use crate::properties::Derived;
+use crate::scans::scans;
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;

@@ -83,7 +83,7 @@ impl<'a> Row<'a> {
 
     /// Its kinds, the first `names` of them by name.
     pub fn title(&self, names: usize, words: Words) -> String {
-        let titles = self.kinds.iter().map(|(kind, _)| words.say(kind.title()));
+        let titles = self.kinds.iter().map(|(kind, _)| words.kind(*kind));
         let titles: Vec<String> = titles.collect();
         let (all, named) = (titles.len(), titles.iter().take(names));
         let named = named.cloned().collect::<Vec<_>>().join(words.comma());
@@ -208,7 +208,7 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
 pub fn unit(cost: &Cost) -> Noun {
     let (one, many, zh) = match cost.unit.as_str() {
         "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
-        "executor-core-hour" => ("executor core-hour", "executor core-hours", " 执行器核小时"),
+        "executor-core-hour" => ("core-hour", "core-hours", " 核小时"),
         _ => ("vertex-hour", "vertex-hours", " 顶点小时"),
     };
     Noun { one, many, zh }
@@ -396,7 +396,7 @@ mod tests {
 
     fn titles(rows: &[Row]) -> Vec<String> {
         rows.iter()
-            .map(|row| row.title(2, Words(Language::En)))
+            .map(|row| row.title(2, Words::new(Language::En)))
             .collect()
     }
 
@@ -464,7 +464,7 @@ mod tests {
         ] {
             let report = report(language);
             for columns in [80, 140] {
-                let lines = waterfall(&report, Words(language), columns);
+                let lines = waterfall(&report, Words::new(language), columns);
                 let plain = lines
                     .iter()
                     .map(|l| anstream::adapter::strip_str(l).to_string());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{StaticText, Text};
+use crate::{JobEngine, StaticText, Text};
 
 /// The elapsed time, split into segments that do not overlap and add up to `total_seconds`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,12 +142,24 @@ impl SegmentKind {
             SegmentKind::Sort => ("排序", "sorting"),
             SegmentKind::Spill => ("落盘", "spilling"),
             SegmentKind::Gc => ("垃圾回收", "garbage collection"),
-            SegmentKind::Exchange => ("洗牌", "exchange"),
+            SegmentKind::Exchange => ("Shuffle", "exchange"),
             SegmentKind::Straggler => ("长尾", "straggler"),
             SegmentKind::Retry => ("重试", "retries"),
             SegmentKind::Driver => ("作业管理器", "job manager"),
             SegmentKind::Idle => ("空闲", "idle"),
             SegmentKind::Unexplained => ("未解释", "unexplained"),
+        };
+        Text { zh, en }
+    }
+
+    /// Its title in the words of an engine.
+    pub fn title_in(self, engine: Option<JobEngine>) -> StaticText {
+        let (zh, en) = match self {
+            SegmentKind::Driver if engine == Some(JobEngine::Spark) => ("Driver", "driver"),
+            SegmentKind::CapacityWait if engine == Some(JobEngine::Spark) => {
+                ("等待 Executor", "wait for executors")
+            }
+            _ => return self.title(),
         };
         Text { zh, en }
     }

@@ -13,6 +13,9 @@ use report::format::{Seconds, Share};
 /// Jobs of one kind from which they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
+/// Share of the time of its jobs that is not their work, from which a loop is why they take long.
+const MOSTLY: f64 = 0.5;
+
 /// Milliseconds up to which a job is small.
 const MOST_JOB_MS: i64 = 2_000;
 
@@ -100,7 +103,10 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
     let works = run.stages.iter().zip(&of_loop).filter(|(_, own)| **own);
     let work: f64 = works.map(|(work, _)| work.run_s()).sum();
     let needed = work / run.tokens.max(1) as f64 + ONE_JOB_S;
-    let saved = (1.0 - needed / taken).max(0.0);
+    let saved = 1.0 - needed / taken;
+    if saved < MOSTLY {
+        return None;
+    }
     let stages: Vec<usize> = (0..of_loop.len()).filter(|s| of_loop[*s]).collect();
     let example = app.jobs[jobs[jobs.len() / 2]].clone();
     let site = example.call_site.unwrap_or_default();

@@ -32,11 +32,14 @@ use report::format::{Names, Seconds, Share};
 /// Stages that a sentence names; further ones are counted.
 const NAMED_STAGES: usize = 3;
 
+/// Positions in [`Account::parts`], with seconds of each.
+type Parts = Vec<(usize, f64)>;
+
 /// Time of one kind that the work does not need.
 pub(crate) struct Excess {
     cause: Cause,
-    /// Positions in [`Account::parts`], with the seconds of each that could be saved.
-    parts: Vec<(usize, f64)>,
+    /// The parts of the account that it is in, with the seconds that could be saved.
+    parts: Parts,
     /// The stages that it is in, the costliest first; none for time between stages.
     stages: Vec<usize>,
     summary: Text,
@@ -65,9 +68,15 @@ impl<'a> Unclaimed<'a> {
         parts.filter(|(_, p)| p.finding.is_none())
     }
 
+    /// Whether a finding claims part of the time of a stage.
+    fn is_claimed(&self, stage: usize) -> bool {
+        let mut parts = self.account.parts.iter();
+        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    }
+
     /// Parts of some kinds, by stage.
-    fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Vec<(usize, f64)>> {
-        let mut stages: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+    fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Parts> {
+        let mut stages: BTreeMap<usize, Parts> = BTreeMap::new();
         for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {
             if let Some(stage) = part.stage {
                 stages

@@ -1,6 +1,7 @@
 //! Overhead inside tasks: garbage collection, spilling, waiting for shuffled data, lost attempts, slow expressions.
 
 use job::facts::{Derived, Spread, value};
+use job::model::OperatorKind;
 use report::{Cause, Evidence, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, rates, stages_named};
@@ -226,12 +227,13 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         Some(taken / needed.max(f64::MIN_POSITIVE))
     };
     let kinds = [SegmentKind::Compute];
-    let claimed = |stage: usize| {
-        let mut parts = unclaimed.account.parts.iter();
-        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    let computes = |stage: usize| {
+        let mut operators = view.job.stages[stage].operators.iter();
+        operators.any(|o| o.kind != OperatorKind::Extract)
     };
     let slow = |stage: usize| {
-        let times = times(stage).filter(|t| *t > SLOW && !claimed(stage))?;
+        let open = computes(stage) && !unclaimed.is_claimed(stage);
+        let times = times(stage).filter(|t| *t > SLOW && open)?;
         Some(1.0 - 1.0 / times)
     };
     let shares = shares(unclaimed, &kinds, slow)?;

@@ -31,6 +31,9 @@ pub use work::{Basis, MAX_DISPATCH_S};
 /// made up.
 const UNKNOWN_TOKENS: usize = 1_000_000;
 
+/// Times the requested tokens from which a job had more than it asked for; tokens that are handed on count twice for a moment.
+const CLEARLY_MORE: f64 = 1.2;
+
 /// Share of the busy time for which as many attempts must run at once to count as what the job had.
 const HELD_SHARE: f64 = 0.05;
 
@@ -87,7 +90,11 @@ impl RunModel {
         let requested = job.info.tokens.map(|t| t as usize).filter(|t| *t > 0);
         let tokens_known = requested.is_some();
         // slots are what an application has; tokens are what a job asks for
-        let observed = observed_tokens(job).filter(|_| job.spark.is_none() || !tokens_known);
+        let more = |seen: &usize| match requested {
+            Some(asked) => job.spark.is_none() && *seen as f64 > CLEARLY_MORE * asked as f64,
+            None => true,
+        };
+        let observed = observed_tokens(job).filter(more);
         let tokens = requested.max(observed).unwrap_or(UNKNOWN_TOKENS);
         let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
             work::stage_works(job, facts, tokens).into_iter().unzip();

@@ -119,7 +119,7 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
         stage: exchange.readers.first().copied(),
         lines: None,
         summary: text!(
-            "广播了 {size}{rows}：驱动程序收集、构建和分发它用了 {time}",
+            "广播了 {size}{rows}：Driver 收集、构建和分发它用了 {time}",
             "{size}{rows} are broadcast: the driver takes {time} to collect, build and distribute them",
             size = Bytes(exchange.data_bytes.unwrap_or(0.0)),
             rows = rows,

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// When the applications begin, in milliseconds since 1970.
-pub const START: i64 = 1_795_745_000_000;
+pub(crate) const START: i64 = 1_795_745_000_000;
 
 const SQL: &str = "org.apache.spark.sql.execution.ui.SparkListener";
 
 /// Writes the event log of an application of stages in one job; `parents` gives the stages that one reads.
-pub fn stages(
+pub(crate) fn stages(
     to: &mut impl Write,
     stages: u32,
     tasks: u32,
@@ -35,7 +35,7 @@ pub fn stages(
 }
 
 /// Writes the event log of an application of SQL executions, each of two stages.
-pub fn executions(to: &mut impl Write, executions: u32) -> io::Result<()> {
+pub(crate) fn executions(to: &mut impl Write, executions: u32) -> io::Result<()> {
     begin(to)?;
     for e in 0..executions {
         let at = START + 2_000 + i64::from(e) * 500;
@@ -161,7 +161,7 @@ fn plan(execution: u32) -> String {
 }
 
 /// `ScopeVertexDef.xml` of stages; `parents` gives the stages that one reads.
-pub fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> String {
+pub(crate) fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> String {
     let mut readers: Vec<Vec<u32>> = vec![Vec::new(); stages as usize];
     for stage in 0..stages {
         for parent in parents(stage) {
@@ -197,7 +197,7 @@ pub fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> String {
 }
 
 /// A script of statements, each of which reads the one before it.
-pub fn script(statements: u32) -> String {
+pub(crate) fn script(statements: u32) -> String {
     let mut text = "A0 = EXTRACT TripId:long, Region:string FROM @\"/in.tsv\" USING DefaultTextExtractor();\n\n".to_owned();
     for s in 1..statements {
         let _ = writeln!(
