@@ -78,6 +78,8 @@ pub(crate) enum Problem {
 
     /// Stage attempts, jobs, executions or executors beyond this number.
     MoreOfLog(usize),
+    /// A compressed log that needs more memory than is taken, and why.
+    TooDemanding(String),
     /// Details of the costliest stages and executions only, to bound memory.
     TotalsOnly,
     /// Events of kinds that are not known.
@@ -303,6 +305,7 @@ impl Problem {
             | P::ImpossiblyLong(_)
             | P::MoreOfLog(_)
             | P::TotalsOnly
+            | P::TooDemanding(_)
             | P::EventsLost { .. }
             | P::NoApplicationEnd => self.event_log(),
             P::Attempt | P::LongLine | P::CutLine | P::MoreLines(_) | P::MoreAttempts(_) => (
@@ -441,6 +444,16 @@ impl Problem {
                 text!(
                     "请按时间分段分析日志的各部分",
                     "analyze parts of the log by time"
+                ),
+            ),
+            Problem::TooDemanding(why) => (
+                text!(
+                    "日志无法解压：{why}",
+                    "the log cannot be decompressed: {why}"
+                ),
+                text!(
+                    "请用 `zstd -d --long=31` 解压后再分析",
+                    "decompress it with `zstd -d --long=31`, and analyze that"
                 ),
             ),
             Problem::TotalsOnly => (

@@ -256,6 +256,41 @@ mod tests {
             .map_err(|error| error.to_string())
     }
 
+    #[test]
+    fn links_are_named_and_what_macos_adds_is_left_out() {
+        let here = tempfile::tempdir().expect("folder");
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut add = |name: &str, kind: tar::EntryType| {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(0);
+            header.set_cksum();
+            let done = match kind {
+                tar::EntryType::Symlink => builder.append_link(&mut header, name, "/etc/passwd"),
+                _ => builder.append_data(&mut header, name, std::io::empty()),
+            };
+            done.expect("appended");
+        };
+        add("j/scope.script", tar::EntryType::Regular);
+        add("j/secret", tar::EntryType::Symlink);
+        add("j/._scope.script", tar::EntryType::Regular);
+        add("__MACOSX/j/._scope.script", tar::EntryType::Regular);
+        let archive = here.path().join("job.tar");
+        fs::write(&archive, builder.into_inner().expect("an archive")).expect("written");
+        let to = here.path().join("to");
+        let links = archive::unpack(&archive, &to, &Bounds::default());
+        assert_eq!(links.expect("unpacked"), ["j/secret"]);
+        let names = |folder: &str| -> Vec<String> {
+            let entries = fs::read_dir(to.join(folder)).expect("a folder");
+            let names = entries.map(|e| e.expect("an entry").file_name().into_string());
+            names.map(|name| name.expect("a name")).collect()
+        };
+        assert_eq!(
+            (names(""), names("j")),
+            (vec!["j".to_owned()], vec!["scope.script".to_owned()])
+        );
+    }
+
     #[tokio::test]
     async fn archives_are_jobs_wherever_the_job_is_in_them() {
         let flat = [("scope.script", SCRIPT), ("notes.txt", b"hello".as_slice())];

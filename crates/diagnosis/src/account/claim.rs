@@ -326,19 +326,27 @@ impl Account {
 
     /// Claims so many seconds of each of some parts for a finding, at their ends.
     pub(crate) fn take_parts(&mut self, finding: usize, parts: &[(usize, f64)]) {
-        let mut parts = parts.to_vec();
-        parts.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        for (at, seconds) in parts.into_iter().filter(|(_, s)| *s > 0.0) {
-            let part = &mut self.parts[at];
-            let mut claimed = part.clone();
-            claimed.finding = Some(finding);
-            if seconds >= part.span.seconds() {
-                *part = claimed;
-            } else {
-                part.span.to -= seconds;
-                claimed.span.from = part.span.to;
-                self.parts.insert(at + 1, claimed);
+        let mut claims = parts.to_vec();
+        claims.retain(|(_, seconds)| *seconds > 0.0);
+        claims.sort_by_key(|(at, _)| *at);
+        let mut claims = claims.into_iter().peekable();
+        let before = std::mem::take(&mut self.parts);
+        self.parts.reserve_exact(before.len() + claims.len());
+        for (at, mut part) in before.into_iter().enumerate() {
+            let mut ends = Vec::new();
+            while let Some((_, seconds)) = claims.next_if(|(of, _)| *of == at) {
+                let mut claimed = part.clone();
+                claimed.finding = Some(finding);
+                if seconds >= part.span.seconds() {
+                    part = claimed;
+                } else {
+                    part.span.to -= seconds;
+                    claimed.span.from = part.span.to;
+                    ends.push(claimed);
+                }
             }
+            self.parts.push(part);
+            self.parts.extend(ends.into_iter().rev());
         }
     }
 

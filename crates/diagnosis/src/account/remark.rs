@@ -1,5 +1,7 @@
 //! Sentences about large parts of the time that no finding claims: what they are, and why the job is not at fault.
 
+use std::collections::HashMap;
+
 use report::format::{Seconds, Share, VERTEX};
 use report::{SegmentKind, Text, text};
 
@@ -13,15 +15,14 @@ const LARGE: f64 = 0.2;
 pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
     let total = account.run.to;
     let mut sums: Vec<(SegmentKind, Option<usize>, f64)> = Vec::new();
+    let mut place: HashMap<(SegmentKind, Option<usize>), usize> = HashMap::new();
     for part in account.parts.iter().filter(|p| p.finding.is_none()) {
         let seconds = part.span.seconds();
-        match sums
-            .iter_mut()
-            .find(|s| (s.0, s.1) == (part.kind, part.stage))
-        {
-            Some(sum) => sum.2 += seconds,
-            None => sums.push((part.kind, part.stage, seconds)),
-        }
+        let at = *place.entry((part.kind, part.stage)).or_insert_with(|| {
+            sums.push((part.kind, part.stage, 0.0));
+            sums.len() - 1
+        });
+        sums[at].2 += seconds;
     }
     sums.retain(|(_, _, seconds)| *seconds >= LARGE * total);
     sums.sort_by(|a, b| b.2.total_cmp(&a.2));

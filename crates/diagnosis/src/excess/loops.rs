@@ -1,5 +1,6 @@
 //! Many small jobs of one application that the driver runs one after the other.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use job::model::{Application, DriverJob};
@@ -15,6 +16,9 @@ const MIN_JOBS: usize = 8;
 
 /// Share of the time of its jobs that is not their work, from which a loop is why they take long.
 const MOSTLY: f64 = 0.5;
+
+/// Loops that are looked at, those of most jobs.
+const MOST_LOOPS: usize = 100;
 
 /// Milliseconds up to which a job is small.
 const MOST_JOB_MS: i64 = 2_000;
@@ -39,17 +43,22 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
             kinds.entry(kind).or_default().push(at);
         }
     }
-    let loops = kinds.into_iter().filter(|(_, jobs)| jobs.len() >= MIN_JOBS);
+    let mut loops: Vec<Vec<usize>> = kinds.into_values().collect();
+    loops.retain(|jobs| jobs.len() >= MIN_JOBS);
+    // each is compared with the whole account
+    loops.sort_by_key(|jobs| (Reverse(jobs.len()), jobs[0]));
+    loops.truncate(MOST_LOOPS);
+    let loops = loops.iter();
     let mut found: Vec<Excess> = loops
-        .filter_map(|(_, jobs)| of_jobs(unclaimed, app, &jobs))
+        .filter_map(|jobs| of_jobs(unclaimed, app, jobs))
         .collect();
     found.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     let mut found = found.into_iter();
     let mut all = found.next()?;
+    let mut taken: HashSet<usize> = all.parts.iter().map(|(at, _)| *at).collect();
     for further in found {
         let free = further.parts.into_iter();
-        let taken: HashSet<usize> = all.parts.iter().map(|(at, _)| *at).collect();
-        all.parts.extend(free.filter(|(at, _)| !taken.contains(at)));
+        all.parts.extend(free.filter(|(at, _)| taken.insert(*at)));
         all.evidence.extend(further.evidence);
     }
     Some(all)

@@ -24,7 +24,10 @@ pub(crate) fn read(
     let mut stream = unpack(stream)?;
     collector.part(name);
     let stopped = lines(&mut stream, collector, until)?;
-    let cut = stream.cut.map(|error| Problem::CutLog(error.to_string()));
+    let cut = stream.cut.map(|error| match error.kind() {
+        io::ErrorKind::Unsupported => Problem::TooDemanding(error.to_string()),
+        _ => Problem::CutLog(error.to_string()),
+    });
     Ok(stopped.or(cut))
 }
 

@@ -64,9 +64,7 @@ impl<R: Read> Zstd<R> {
 
 fn window(requested: u64, most: u64) -> io::Error {
     let (requested, most) = (requested.div_ceil(1 << 20), most >> 20);
-    let reason = format!(
-        "its zstd window of {requested} MiB exceeds {most} MiB; compress it without `--long`"
-    );
+    let reason = format!("its zstd window of {requested} MiB exceeds {most} MiB");
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
