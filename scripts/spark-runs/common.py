@@ -9,23 +9,32 @@ import time
 from pyspark.sql import functions as F
 
 JOBS = {}
+SHARED = {}
 HEALTHY = "Is anything wrong with this application?"
 
 
 def job(cause=None, tables=None, spark="3.5", workers=(2, 2, 1024), conf=None, bad=None, good=None, also=(), extra=(), question=None, note="",
-        verdict=None, fixed=False, resource_only=False, cluster=None, pair=True):
+        verdict=None, fixed=False, fixed_extra=(), resource_only=False, cluster=None, pair=True, fails=None, timed=False, looks=False, local=None):
     """Declares a job.  `bad` and `good` are settings of the side with and without the cause; `also` are codes that name the same
-    cause, `extra` codes that are neither right nor wrong; `fixed` keeps the log of the side without the cause as a healthy one."""
+    cause, `extra` codes that are neither right nor wrong; `fixed` keeps the log of the side without the cause as a healthy one.
+    `fails`: the side with the cause ends with an error.  `timed`: both sides take the same time, whatever happens (a stream).
+    `looks`: a healthy job whose `bad` side only looks like a problem; both sides run to show that.  `local`: cores in one process."""
 
     def add(run):
         JOBS[run.__name__] = dict(
             name=run.__name__, run=run, cause=cause, tables=tables or {}, spark=spark, workers=workers, conf=conf or {}, bad=bad or {},
             good=good or {}, also=list(also), extra=list(extra), question=question or "Why is this application slow?", note=note,
-            verdict=verdict or ("problem" if cause else "healthy"), fixed=fixed, resource_only=resource_only, cluster=cluster,
-            pair=pair and cause is not None)
+            verdict=verdict or ("problem" if cause else "healthy"), fixed=fixed, resource_only=resource_only,
+            cluster=dict(cluster or {}, local=local) if local else cluster, fixed_extra=list(fixed_extra), timed=timed,
+            fails=fails if fails is not None else cause is not None and not pair, pair=pair and (cause is not None or looks))
         return run
 
     return add
+
+
+def shared(**tables):
+    """Declares tables that all jobs of a set read."""
+    SHARED.update(tables)
 
 
 class Context:
@@ -42,7 +51,8 @@ class Context:
         return self._bad
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        own = os.path.join(self.folder, name)
+        return own if name not in SHARED or os.path.exists(own) else os.path.join(os.path.dirname(os.path.dirname(self.folder)), "shared", name)
 
     def table(self, name):
         return self.spark.read.parquet(self.path(name))

@@ -16,10 +16,20 @@ def session(name, conf):
     return builder.getOrCreate()
 
 
+def write(frame, path):
+    """Writes what a declaration made, unless the declaration wrote files itself."""
+    if frame is not None:
+        frame.write.parquet(path)
+
+
 def prepare(args):
     """Writes the tables of jobs, for both sides where the sides differ."""
     spark = session("prepare", args["conf"])
     spark.sparkContext.setLogLevel("ERROR")
+    shared = os.path.join(args["data"], "shared")
+    for table, make in common.SHARED.items():
+        if not os.path.lexists(os.path.join(shared, table)):
+            write(make(common.Context(spark, os.path.join(shared, "of"), None, True, args["seed"])), os.path.join(shared, table))
     for name in args["jobs"]:
         for bad in (True, False):
             folder = os.path.join(args["data"], name, "bad" if bad else "good")
@@ -28,9 +38,7 @@ def prepare(args):
             os.makedirs(folder)
             c = common.Context(spark, folder, None, bad, args["seed"])
             for table, make in common.JOBS[name]["tables"].items():
-                frame = make(c)
-                if frame is not None:
-                    frame.write.parquet(os.path.join(folder, table))
+                write(make(c), os.path.join(folder, table))
             if not c.asked_side:
                 os.symlink("bad", os.path.join(args["data"], name, "good"))
                 break

@@ -549,12 +549,12 @@ mod tests {
             start_seconds: 0.0,
             seconds,
             finding: finding.map(str::to_owned),
-            evidence: Vec::new(),
+            ..Segment::default()
         };
         let account = TimeAccount {
             segments: parts.map(segment).to_vec(),
             explained_share: 1.0,
-            avoidable_seconds: None,
+            ..TimeAccount::default()
         };
         for (language, expected) in [
             (Language::En, ["", " (F1: 400 ms, F2: 400 ms)", " (F2)"]),

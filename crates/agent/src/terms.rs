@@ -34,7 +34,7 @@ terms! {
     parts_of_job:
         ("作业、阶段、顶点、通道、令牌", "job, stage, vertex, channel, token"),
         (
-            "应用、作业、阶段、任务、执行器、驱动程序、数据交换（exchange）",
+            "应用、作业、阶段、任务、Executor、Driver、数据交换（exchange）",
             "application, job, stage, task, executor, driver, exchange",
         );
     vertices: ("顶点", "vertices"), ("任务", "tasks");

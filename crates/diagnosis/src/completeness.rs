@@ -38,7 +38,7 @@ pub(crate) fn assess(
     findings: &[Found],
 ) -> (Completeness, Vec<Missing>) {
     let (job, settings) = (view.job, view.settings);
-    let questions = questions(examined, gaps, settings);
+    let questions = questions(view, examined, gaps);
     let missing = missing((job, view.language), catalogue, settings, &questions);
     let kind = findings
         .first()
@@ -61,13 +61,13 @@ pub(crate) fn assess(
 
 /// What is undecided and could cost a share that matters.
 fn questions<'a>(
+    view: &View<'_>,
     examined: &'a [(Cause, Examination)],
     gaps: &'a [Undecided],
-    settings: &Settings,
 ) -> Vec<Question<'a>> {
     let of_rules = examined
         .iter()
-        .flat_map(|(cause, e)| open(e, settings).into_iter().map(|u| (Some(*cause), u)));
+        .flat_map(|(cause, e)| open(e, view).into_iter().map(|u| (Some(*cause), u)));
     of_rules
         .chain(gaps.iter().map(|u| (None, u)))
         .map(|(cause, u)| Question {

@@ -12,6 +12,7 @@ mod completeness;
 mod diagnosis;
 mod excess;
 mod facts;
+mod failure;
 #[cfg(test)]
 mod fixture;
 pub mod impact;
@@ -23,10 +24,12 @@ mod properties;
 mod rewrite;
 mod rule;
 mod rules;
+mod scans;
 mod settings;
 mod suggest;
 mod uneven;
 mod view;
+mod vocabulary;
 mod weigh;
 mod whence;
 
@@ -88,7 +91,7 @@ pub fn diagnose(
     let notes = numbering.findings("N", notes);
     let rules = outcome::outcomes(examined, &findings, &explained, &view, &mut numbering);
     let avoidable = claimed.avoidable_s;
-    Diagnosis {
+    let mut diagnosis = Diagnosis {
         verdict: outcome::verdict(&findings, &rules, &gaps),
         time: account.map(|a| a.report(&view, &findings, avoidable, &mut numbering)),
         cost: account::cost(&view, claimed.fixed.as_deref()),
@@ -100,7 +103,11 @@ pub fn diagnose(
         suggestions,
         completeness,
         missing,
+    };
+    if job.spark.is_some() {
+        vocabulary::of_spark(&mut diagnosis, language);
     }
+    diagnosis
 }
 
 /// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever

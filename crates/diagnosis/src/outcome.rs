@@ -13,7 +13,7 @@ use crate::diagnosis::Numbering;
 use crate::impact::VertexWork;
 use crate::rule::{Candidate, Examination, Undecided};
 use crate::rules::is_local;
-use crate::settings::{MIN_SHARE, Settings};
+use crate::settings::MIN_SHARE;
 use crate::view::View;
 use crate::weigh;
 use report::format::{PLACE, Share};
@@ -55,6 +55,16 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
             ),
         );
     }
+    if let Some(stage) = misdated_stage(view) {
+        lacks(
+            Information::JobTimes,
+            text!(
+                "{stage} 有任务的时间早于应用启动：日志中的时间互相矛盾",
+                "{stage} has tasks from before the start of the application: the times of the log contradict each other",
+                stage = view.name(stage),
+            ),
+        );
+    }
     let unexplained = account.map(|a| {
         let seconds = a.seconds(SegmentKind::Unexplained) - unseen_seconds(view);
         seconds / a.run.to
@@ -79,6 +89,15 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         );
     }
     gaps
+}
+
+/// A stage with tasks that were launched long before the application was submitted; clocks differ by less than an hour.
+fn misdated_stage(view: &View<'_>) -> Option<usize> {
+    const HOUR_MS: i64 = 3_600_000;
+    let app = view.job.spark.as_deref()?;
+    let earliest = view.job.info.submitted_ms? - HOUR_MS;
+    let mut stages = app.stages.iter();
+    stages.position(|s| s.attempts.iter().any(|t| t.launched_ms < earliest))
 }
 
 /// The longest of the vertices that are not in the vertex events, by the totals of their stages:
@@ -108,13 +127,9 @@ pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undec
 }
 
 /// What a rule could not decide that could cost a share that matters, the largest first.
-pub(crate) fn open<'a>(e: &'a Examination, settings: &Settings) -> Vec<&'a Undecided> {
-    let least = settings.get(&MIN_SHARE);
-    let mut open: Vec<&Undecided> = e
-        .undecided
-        .iter()
-        .filter(|u| u.share_at_stake >= least)
-        .collect();
+pub(crate) fn open<'a>(e: &'a Examination, view: &View<'_>) -> Vec<&'a Undecided> {
+    let matters = |u: &&Undecided| view.matters(u.share_at_stake);
+    let mut open: Vec<&Undecided> = e.undecided.iter().filter(matters).collect();
     open.sort_by(|a, b| b.share_at_stake.total_cmp(&a.share_at_stake));
     open
 }
@@ -134,7 +149,7 @@ pub(crate) fn outcomes(
         let (outcome, by, text) = end(cause, &e, findings, fixed_by, view);
         let mut lacking: Vec<String> = Vec::new();
         if outcome == RuleResult::Abstained {
-            let open = open(&e, view.settings);
+            let open = open(&e, view);
             lacking.extend(open.iter().map(|u| u.info.code().to_owned()));
             lacking.sort_unstable();
             lacking.dedup();
@@ -172,7 +187,7 @@ fn end(
             text!("{count}", "{count}"),
         );
     }
-    if let Some(largest) = open(e, view.settings).first() {
+    if let Some(largest) = open(e, view).first() {
         let reason = &largest.reason;
         return (RuleResult::Abstained, None, text!("{reason}", "{reason}"));
     }

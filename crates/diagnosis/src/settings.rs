@@ -34,8 +34,12 @@ pub static MIN_SHARE: Threshold = Threshold {
     source: "report contract (reporting threshold); run-to-run variation",
 };
 
+/// Time without a known mechanism is reported, or asked about, from this many seconds: two runs of the same job differ by more than a
+/// second.
+pub(crate) const LEAST_UNKNOWN_S: f64 = 3.0;
+
 /// Savings below this many seconds are never reported, whatever their share of the run.
-pub(crate) const LEAST_SECONDS: f64 = 1.0;
+pub(crate) const LEAST_SECONDS: f64 = 1.5;
 
 /// Relevance that a file must reach to be recommended.
 pub static MIN_RELEVANCE: Threshold = Threshold {

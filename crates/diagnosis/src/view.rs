@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
@@ -11,12 +12,12 @@ use job::model::{
     ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage, Table,
 };
 
+use crate::failure::{self, Failure};
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
-use crate::measurements::tasks::scans;
-use crate::measurements::failure::{self, Failure};
 use crate::properties::Derived;
-use crate::settings::{Settings, Threshold};
+use crate::scans::scans;
+use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
 
@@ -32,7 +33,7 @@ pub struct View<'a> {
     /// The run as work; `None` if no file shows what its stages cost.
     pub run: Option<RunModel>,
     /// Facts of each stage.
-    pub facts: Vec<StageFacts>,
+    pub facts: Vec<Arc<StageFacts>>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
     derived: Derived<'a>,
@@ -113,6 +114,13 @@ impl<'a> View<'a> {
     /// Value of a threshold.
     pub fn limit(&self, threshold: &Threshold) -> f64 {
         self.settings.get(threshold)
+    }
+
+    /// Whether what is unknown could hide a share of the run that matters.
+    pub(crate) fn matters(&self, share: f64) -> bool {
+        let elapsed = self.run.as_ref().map(|run| run.elapsed_s);
+        let seconds = elapsed.map_or(f64::INFINITY, |elapsed| share * elapsed);
+        share >= self.limit(&MIN_SHARE) && (seconds >= LEAST_UNKNOWN_S || self.failed())
     }
 
     /// Whether the job failed.

@@ -37,7 +37,7 @@ pub(crate) fn logs(job: &Job) -> Text {
         )
     } else if databricks {
         text!(
-            "Databricks 计算页的“驱动程序日志”（Driver logs）与“事件日志”（Event log）",
+            "Databricks 计算页的“Driver 日志”（Driver logs）与“事件日志”（Event log）",
             "the pages Driver logs and Event log of the compute in Databricks",
         )
     } else {

@@ -31,6 +31,10 @@ pub(crate) enum Problem {
     NoFile,
     /// An error in the script, as the parser reports it.
     Syntax(String),
+    /// A script that did not run: operators of the plan that have a statement in it, of all that show theirs.
+    OtherScript(usize, usize),
+    /// The lines of the plan are those of the script, moved by that many.
+    ShiftedScript(i64),
     NoCounters,
     NoStage,
     Metadata(String),
@@ -177,6 +181,29 @@ impl Problem {
                 text!(
                     "如果其内容属于这个作业，请存为文件",
                     "save its content as a file if it belongs to the job"
+                ),
+            ),
+            P::OtherScript(found, of) => (
+                text!(
+                    "这个脚本不是实际运行的脚本：计划中 {of} 个可核对的算子只有 {found} 个与它的语句相符",
+                    "this script is not the one that ran: only {found} of {of} operators of the plan suit its statements",
+                    found = found.to_string(),
+                    of = of.to_string(),
+                ),
+                text!(
+                    "没有使用它，需要脚本的规则不作判断；请放入该次运行的脚本（作业页面可下载）",
+                    "it is not used, and rules that need the script abstain; add the script of that run (the job page has it)"
+                ),
+            ),
+            P::ShiftedScript(by) => (
+                text!(
+                    "脚本的行与计划中的行相差 {by} 行",
+                    "lines of the script differ by {by} from those in the plan",
+                    by = by.to_string(),
+                ),
+                text!(
+                    "行号已按语句内容对齐",
+                    "lines are aligned by the content of the statements"
                 ),
             ),
             P::Syntax(error) => (
@@ -336,11 +363,11 @@ impl Problem {
             ),
             Problem::NoApplicationEnd => (
                 text!(
-                    "日志中没有应用的结束：它仍在运行，或驱动程序已崩溃",
+                    "日志中没有应用的结束：它仍在运行，或 Driver 已崩溃",
                     "the log has no end of the application: it is still running, or its driver died"
                 ),
                 text!(
-                    "应用结束后请重新获取日志；如果驱动程序已崩溃，请把驱动日志放在旁边",
+                    "应用结束后请重新获取日志；如果 Driver 已崩溃，请把驱动日志放在旁边",
                     "fetch the log again when the application has ended; if its driver died, add the driver's log"
                 ),
             ),

@@ -4,7 +4,7 @@
 use report::format::{Noun, Number, STAGE, Seconds, Share};
 use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
 
-use super::layout::{pad, pad_left, shorten, width, wrap_items};
+use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
 use super::style::{self, DIM};
 use super::words::Words;
 
@@ -83,7 +83,7 @@ impl<'a> Row<'a> {
 
     /// Its kinds, the first `names` of them by name.
     pub fn title(&self, names: usize, words: Words) -> String {
-        let titles = self.kinds.iter().map(|(kind, _)| words.say(kind.title()));
+        let titles = self.kinds.iter().map(|(kind, _)| words.kind(*kind));
         let titles: Vec<String> = titles.collect();
         let (all, named) = (titles.len(), titles.iter().take(names));
         let named = named.cloned().collect::<Vec<_>>().join(words.comma());
@@ -179,6 +179,18 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
             "{share} explained",
             share = explained
         )));
+        if let Some([least, most]) = time.at_best_seconds {
+            let best = match most - least < 0.01 * total {
+                true => text!("最好 {most}", "at best {most}", most = Seconds(most)),
+                false => text!(
+                    "最好 {least} 至 {most}",
+                    "at best {least} to {most}",
+                    least = Seconds(least),
+                    most = Seconds(most)
+                ),
+            };
+            items.push(words.say(best));
+        }
         if let Some(avoidable) = time.avoidable_seconds.filter(|s| *s > 0.0) {
             items.push(words.say(text!(
                 "可避免 {seconds}（{share}）",
@@ -196,7 +208,7 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
 pub fn unit(cost: &Cost) -> Noun {
     let (one, many, zh) = match cost.unit.as_str() {
         "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
-        "executor-core-hour" => ("executor core-hour", "executor core-hours", " 执行器核小时"),
+        "executor-core-hour" => ("core-hour", "core-hours", " 核小时"),
         _ => ("vertex-hour", "vertex-hours", " 顶点小时"),
     };
     Noun { one, many, zh }
@@ -264,6 +276,9 @@ pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
             },
         ];
         lines.push(format!("{INDENT}{}", line.join(INDENT).trim_end()));
+    }
+    for remark in &time.remarks {
+        lines.extend(wrap(remark, columns, "  · ", "    "));
     }
     lines
 }
@@ -352,13 +367,14 @@ mod tests {
                 start_seconds: start - seconds,
                 seconds: *seconds,
                 finding: finding.map(str::to_owned),
-                evidence: Vec::new(),
+                ..Segment::default()
             }
         });
         TimeAccount {
             segments: segments.collect(),
             explained_share: 0.97,
             avoidable_seconds: Some(610.0),
+            ..TimeAccount::default()
         }
     }
 
@@ -380,7 +396,7 @@ mod tests {
 
     fn titles(rows: &[Row]) -> Vec<String> {
         rows.iter()
-            .map(|row| row.title(2, Words(Language::En)))
+            .map(|row| row.title(2, Words::new(Language::En)))
             .collect()
     }
 
@@ -448,7 +464,7 @@ mod tests {
         ] {
             let report = report(language);
             for columns in [80, 140] {
-                let lines = waterfall(&report, Words(language), columns);
+                let lines = waterfall(&report, Words::new(language), columns);
                 let plain = lines
                     .iter()
                     .map(|l| anstream::adapter::strip_str(l).to_string());

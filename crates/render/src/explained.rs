@@ -15,7 +15,7 @@ const CODE: usize = 30;
 /// Renders the outcomes and the findings that are too small to matter.
 pub fn render(report: &Report, columns: usize) -> String {
     let report = &shown(report);
-    let words = Words(report.language);
+    let words = Words::of(report);
     let mut out = format!("\n{HEADING}{}{HEADING:#}\n", words.rules());
     for rule in &report.rules {
         let (color, name) = match rule.outcome {

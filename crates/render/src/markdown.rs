@@ -19,7 +19,7 @@ pub fn render(report: &Report) -> String {
     let mut out = String::new();
     let report = &shown(report);
     // Writing to a string cannot fail.
-    let _ = write_report(&mut out, report, Words(report.language));
+    let _ = write_report(&mut out, report, Words::of(report));
     out
 }
 

@@ -1,6 +1,6 @@
 //! The pieces of a report that all its forms show, in words.
 
-use report::format::{STAGE, Seconds, Share, VERTEX, amount, figure};
+use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
     Origin, Report, SameResult, Suggestion, Text, Verdict, text,
@@ -216,7 +216,7 @@ impl Words {
     /// How the job ended, if not well, its run time, and its size.
     pub fn job_facts(self, job: &JobSummary) -> Vec<String> {
         let end = self.bad_end(job.state).map(str::to_owned);
-        let sizes = [(job.stages, STAGE), (job.vertices, VERTEX)];
+        let sizes = [(job.stages, STAGE), (job.vertices, self.vertex())];
         let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
         let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));
         [end, time].into_iter().chain(sizes).flatten().collect()
@@ -389,8 +389,8 @@ mod security {
                 unverified: Vec::new(),
             };
             for (words, checked) in [
-                (Words(Language::En), "checked"),
-                (Words(Language::Zh), "已检查"),
+                (Words::new(Language::En), "checked"),
+                (Words::new(Language::Zh), "已检查"),
             ] {
                 let said = words.check_of(&suggestion);
                 assert_eq!(said.contains(checked), is_checked, "{said}");
@@ -453,8 +453,8 @@ mod tests {
                 },
                 text: text.to_owned(),
             };
-            assert_eq!(Words(Language::En).measured(&item), en);
-            assert_eq!(Words(Language::Zh).measured(&item), zh);
+            assert_eq!(Words::new(Language::En).measured(&item), en);
+            assert_eq!(Words::new(Language::Zh).measured(&item), zh);
         }
     }
 

@@ -34,7 +34,7 @@ pub fn render(report: &Report, options: TextOptions) -> String {
     let report = &shown(report);
     let mut page = Page {
         out: String::new(),
-        words: Words(report.language),
+        words: Words::of(report),
         options,
     };
     // Writing to a string cannot fail.

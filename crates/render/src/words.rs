@@ -1,14 +1,40 @@
 //! The words around a report in both languages.
 
-use report::{JobState, Language, Localize, Severity, SuggestionKind};
+use report::format::{Noun, TASK, VERTEX};
+use report::{
+    JobEngine, JobState, Language, Localize, Report, SegmentKind, Severity, SuggestionKind,
+};
 use runs::compare::{FindingStatus, PlanChangeKind, TotalMetric};
 
 /// One phrase in both languages.
 type Phrase = (&'static str, &'static str);
 
-/// Headings and labels, chosen by language.
+/// Headings and labels, chosen by language and by the engine of the job, where one job is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Words(pub Language);
+pub struct Words(pub Language, pub Option<JobEngine>);
+
+impl Words {
+    /// Words about no job in particular.
+    pub fn new(language: Language) -> Words {
+        Words(language, None)
+    }
+
+    pub fn of(report: &Report) -> Words {
+        Words(report.language, report.job.engine)
+    }
+
+    /// What the engine calls the units of work of a stage.
+    pub fn vertex(self) -> Noun {
+        match self.1 {
+            Some(JobEngine::Spark) => TASK,
+            _ => VERTEX,
+        }
+    }
+
+    pub fn kind(self, kind: SegmentKind) -> String {
+        self.say(kind.title_in(self.1))
+    }
+}
 
 macro_rules! phrases {
     ($($name:ident = $zh:literal, $en:literal;)*) => {

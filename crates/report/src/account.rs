@@ -3,16 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{StaticText, Text};
+use crate::{JobEngine, StaticText, Text};
 
 /// The elapsed time, split into segments that do not overlap and add up to `total_seconds`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
     pub segments: Vec<Segment>,
     /// Share of `total_seconds` whose kind is not [`SegmentKind::Unexplained`], 0..1.
     pub explained_share: f64,
     /// Seconds saved with all findings fixed together; computed jointly, never their sum.
     pub avoidable_seconds: Option<f64>,
+    /// The best time that the job could reach with its resources: at least and at most.
+    #[serde(default)]
+    pub at_best_seconds: Option<[f64; 2]>,
+    /// What large parts of the time that no finding claims were spent on, and why they are no problem of the job.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 impl TimeAccount {
@@ -57,7 +63,7 @@ impl<'a> TimeSum<'a> {
 }
 
 /// One segment of the critical path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     pub kind: SegmentKind,
     pub stage: Option<String>,
@@ -68,9 +74,25 @@ pub struct Segment {
     pub finding: Option<String>,
     /// Ids of evidence.
     pub evidence: Vec<String>,
+    #[serde(default)]
+    pub group: Option<SegmentGroup>,
+    /// Seconds that the same work needs: at least and at most; `None` if that can't be estimated.
+    #[serde(default)]
+    pub needed_seconds: Option<[f64; 2]>,
 }
 
+/// What kind of use of the time a segment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentGroup {
+    Work,
+    Overhead,
+    Loss,
+    Waiting,
+    Driver,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
     Compile,
@@ -89,10 +111,24 @@ pub enum SegmentKind {
     Retry,
     Driver,
     Idle,
+    #[default]
     Unexplained,
 }
 
 impl SegmentKind {
+    /// The use of the time; `None` if it is not known.
+    pub fn group(self) -> Option<SegmentGroup> {
+        use SegmentKind::*;
+        match self {
+            Read | Compute | UserCode | Sort | Exchange => Some(SegmentGroup::Work),
+            Startup | Spill | Gc | Compile => Some(SegmentGroup::Overhead),
+            Straggler | Retry => Some(SegmentGroup::Loss),
+            Queue | CapacityWait | Idle => Some(SegmentGroup::Waiting),
+            Driver => Some(SegmentGroup::Driver),
+            Unexplained => None,
+        }
+    }
+
     /// What the time went into, in a word or two: `sorting`.
     pub fn title(self) -> StaticText {
         let (zh, en) = match self {
@@ -106,12 +142,24 @@ impl SegmentKind {
             SegmentKind::Sort => ("排序", "sorting"),
             SegmentKind::Spill => ("落盘", "spilling"),
             SegmentKind::Gc => ("垃圾回收", "garbage collection"),
-            SegmentKind::Exchange => ("洗牌", "exchange"),
+            SegmentKind::Exchange => ("Shuffle", "exchange"),
             SegmentKind::Straggler => ("长尾", "straggler"),
             SegmentKind::Retry => ("重试", "retries"),
             SegmentKind::Driver => ("作业管理器", "job manager"),
             SegmentKind::Idle => ("空闲", "idle"),
             SegmentKind::Unexplained => ("未解释", "unexplained"),
+        };
+        Text { zh, en }
+    }
+
+    /// Its title in the words of an engine.
+    pub fn title_in(self, engine: Option<JobEngine>) -> StaticText {
+        let (zh, en) = match self {
+            SegmentKind::Driver if engine == Some(JobEngine::Spark) => ("Driver", "driver"),
+            SegmentKind::CapacityWait if engine == Some(JobEngine::Spark) => {
+                ("等待 Executor", "wait for executors")
+            }
+            _ => return self.title(),
         };
         Text { zh, en }
     }
@@ -151,13 +199,12 @@ mod tests {
             stage: stage.map(str::to_owned),
             start_seconds: 0.0,
             seconds,
-            finding: None,
-            evidence: Vec::new(),
+            ..Segment::default()
         };
         let account = TimeAccount {
             segments: parts.map(segment).to_vec(),
             explained_share: 1.0,
-            avoidable_seconds: None,
+            ..TimeAccount::default()
         };
         let seconds =
             |sums: Vec<TimeSum<'_>>| sums.iter().map(TimeSum::seconds).collect::<Vec<_>>();

@@ -46,7 +46,7 @@ causes! {
     LowCardinalityKey = "skew.low_cardinality_key", DataSkew, "分区键的不同值太少", "too few distinct key values";
     PartitionLayout = "skew.partition_layout", DataSkew, "分区大小不均", "uneven partitions";
     RedundantRepartition = "shuffle.redundant_repartition", ExcessiveShuffle, "多余的重新分区", "redundant repartition";
-    UnusedColumns = "shuffle.unused_columns", ExcessiveShuffle, "洗牌中带有无用的列", "unused columns in a shuffle";
+    UnusedColumns = "shuffle.unused_columns", ExcessiveShuffle, "Shuffle 中带有无用的列", "unused columns in a shuffle";
     LateFilter = "shuffle.late_filter", ExcessiveShuffle, "过滤太晚", "filter applied too late";
     MissedBroadcast = "shuffle.missed_broadcast", ExcessiveShuffle, "连接的小表没有广播", "small join side not broadcast";
     SerialGather = "shuffle.serial_gather", ExcessiveShuffle, "大量数据汇集到单个顶点", "large gather into one vertex";
@@ -68,12 +68,12 @@ causes! {
     InputFailure = "failure.input", Other, "输入缺失、损坏、不匹配或无权访问", "input missing, unreadable, mismatching or forbidden";
     ExternalFailure = "failure.external", Other, "作业之外的原因：存储、服务、系统或被停止", "cause outside the job: storage, service, system or a stop";
     QueueWait = "queue.wait", Other, "等待资源过久", "long wait for capacity";
-    DriverBottleneck = "driver.bottleneck", Other, "驱动程序成为瓶颈", "driver bottleneck";
-    ExecutorLost = "executor.lost", Other, "执行器丢失", "lost executors";
+    DriverBottleneck = "driver.bottleneck", Other, "Driver 成为瓶颈", "driver bottleneck";
+    ExecutorLost = "executor.lost", Other, "Executor 丢失", "lost executors";
     BroadcastTooLarge = "broadcast.too_large", Other, "广播的数据过大", "broadcast too large";
     IneffectiveCache = "cache.ineffective", Other, "相同的数据反复计算", "same data computed again and again";
-    OverAllocation = "allocation.over", Other, "分配的执行器过多", "too many executors";
-    UnderAllocation = "allocation.under", Other, "分配的执行器过少", "too few executors";
+    OverAllocation = "allocation.over", Other, "分配的 Executor 过多", "too many executors";
+    UnderAllocation = "allocation.under", Other, "分配的 Executor 过少", "too few executors";
     FetchWait = "shuffle.fetch_wait", ExcessiveShuffle, "等待 Shuffle 数据", "waiting for shuffled data";
     IdleSlots = "parallelism.idle_slots", Other, "任务少于槽位", "fewer tasks than slots";
     CommitOnDriver = "driver.commit", Other, "Driver 提交输出过慢", "slow commit on the driver";

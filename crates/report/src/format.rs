@@ -66,7 +66,7 @@ const fn noun(one: &'static str, many: &'static str, zh: &'static str) -> Noun {
 pub const ROW: Noun = noun("row", "rows", "行");
 pub const VERTEX: Noun = noun("vertex", "vertices", " 个顶点");
 pub const TASK: Noun = noun("task", "tasks", " 个任务");
-pub const EXECUTOR: Noun = noun("executor", "executors", " 个执行器");
+pub const EXECUTOR: Noun = noun("executor", "executors", " 个 Executor");
 pub const STAGE: Noun = noun("stage", "stages", " 个阶段");
 pub const STATEMENT: Noun = noun("statement", "statements", " 条语句");
 pub const OPERATOR: Noun = noun("operator", "operators", " 个算子");

@@ -21,7 +21,7 @@ mod suggestion;
 mod text;
 mod visible;
 
-pub use account::{Cost, Segment, SegmentKind, TimeAccount, TimeSum};
+pub use account::{Cost, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum};
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};

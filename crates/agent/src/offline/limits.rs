@@ -89,7 +89,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ),
     (
         "allocation.min_gain",
-        "增加执行器至少节省 {n}",
+        "增加 Executor 至少节省 {n}",
         "more executors save at least {n}",
     ),
     (
@@ -233,7 +233,7 @@ mod tests {
                 assert!(words.contains(|c: char| c.is_ascii_digit()), "{words}");
                 assert!(!words.contains(['{', '_']), "{words}");
                 let foreign = words.split(|c: char| !c.is_ascii_alphabetic());
-                let is_unit = |word: &&str| ["", "MiB", "GiB", "B"].contains(word);
+                let is_unit = |word: &&str| ["", "MiB", "GiB", "B", "Executor"].contains(word);
                 let is_right = language == Language::En || foreign.clone().all(|w| is_unit(&w));
                 assert!(is_right, "{words}");
             }

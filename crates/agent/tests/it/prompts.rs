@@ -234,7 +234,7 @@ fn templates_speak_of_the_engine_that_ran_the_job() {
             Engine::Spark,
             Language::Zh,
             &["SCOPE", "顶点", "C#"],
-            &["执行器", "Spark SQL", "各任务"],
+            &["Executor", "Spark SQL", "各任务"],
         ),
         (
             Engine::Scope,
@@ -245,7 +245,7 @@ fn templates_speak_of_the_engine_that_ran_the_job() {
         (
             Engine::Scope,
             Language::Zh,
-            &["Spark", "执行器"],
+            &["Spark", "Executor"],
             &["顶点", "C# 类", "U-SQL"],
         ),
     ] {

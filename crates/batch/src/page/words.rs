@@ -74,7 +74,7 @@ const WORDS: &[(&str, StaticText)] = &[
     ("AU-hour", text("AU 小时", "AU-hours")),
     (
         "executor-core-hour",
-        text("执行器核小时", "executor core-hours"),
+        text("Executor 核小时", "executor core-hours"),
     ),
     ("needs", text("缺少", "needs")),
     ("comma", text("，", ", ")),

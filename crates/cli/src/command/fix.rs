@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Ex
     let diff = diff(suggestion)?;
     if !args.write {
         terminal.print(&style::diff(diff.lines(), ""))?;
-        terminal.remark(Words(report::interface()).check_of(suggestion));
+        terminal.remark(Words::new(report::interface()).check_of(suggestion));
         return Ok(Exit::Success);
     }
     let summary = store.summary(&row.run_id)?.unwrap_or_default();

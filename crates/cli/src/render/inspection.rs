@@ -34,7 +34,7 @@ pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String 
     table(word("输入", "Inputs"), tables(inspection));
     if let Some(app) = &inspection.application {
         table(word("执行", "Executions"), executions(app));
-        table(word("执行器", "Executors"), executors(app));
+        table(word("Executor", "Executors"), executors(app));
         table(word("设置", "Settings"), settings(app));
     }
     table(word("脚本", "Script"), script(inspection));
@@ -58,7 +58,7 @@ fn head(inspection: &Inspection) -> String {
             .or_else(|| info.id.clone())
             .unwrap_or_else(|| inspection.path.clone()),
     ];
-    facts.push(Words(interface()).state(info.state).to_owned());
+    facts.push(Words::new(interface()).state(info.state).to_owned());
     let time = |s: f64| say(Seconds(s));
     let (ran, queued) = (
         info.elapsed_seconds.map(time),
@@ -156,7 +156,7 @@ fn executions(app: &ApplicationView) -> Table {
 fn executors(app: &ApplicationView) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new(&[
-        (word("执行器", "executor"), Left),
+        (word("Executor", "executor"), Left),
         (word("主机", "host"), Left),
         (word("核", "cores"), Right),
         (word("加入于", "added after"), Right),

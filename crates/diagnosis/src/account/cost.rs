@@ -42,6 +42,7 @@ pub(crate) fn cost(view: &View<'_>, fixed: Option<&[StageWork]>) -> Option<Cost>
         vertex_hours: Some((useful + lost_s) / HOUR_S),
         wasted_vertex_hours: Some((lost_s + avoidable) / HOUR_S),
         unit: match script.map(|s| s.dialect) {
+            _ if view.job.spark.is_some() => "executor-core-hour".to_owned(),
             Some(Dialect::USql) => "AU-hour".to_owned(),
             _ => "vertex-hour".to_owned(),
         },

@@ -1,5 +1,7 @@
 //! Books every stretch of the critical path under what it was.
 
+use std::collections::BTreeMap;
+
 use report::{Evidence, SegmentKind};
 
 use super::before::{POLL_S, before, waits};
@@ -91,7 +93,7 @@ impl Ledger<'_> {
         let stretches = walk(run, timeline);
         let stage = |index: usize| timeline.attempts[index].stage;
         let waiting = stretches.iter().filter_map(|(what, span)| match what {
-            Stretch::Wait(index) => Some((stage(*index), *span)),
+            Stretch::Wait(_) => Some(*span),
             _ => None,
         });
         let held = timeline.held(&waiting.collect::<Vec<_>>(), MAX_DISPATCH_S);
@@ -106,10 +108,14 @@ impl Ledger<'_> {
             match what {
                 Stretch::Gap => self.gap(span, &active, &waits),
                 Stretch::Wait(index) => {
-                    let capacity = capacity_s(timeline, span, held.next().unwrap_or_default());
-                    let mut slices = vec![(SegmentKind::CapacityWait, capacity, None)];
-                    slices.extend(profiles.waves(stage(index), span.seconds() - capacity));
-                    self.divide(stage(index), span, slices, &seen);
+                    let held = held.next().unwrap_or_default();
+                    let capacity = capacity_s(timeline, span, held.values().sum());
+                    let free = Span::new(span.from, span.from + capacity);
+                    let wait = vec![(SegmentKind::CapacityWait, capacity, None)];
+                    if capacity > 0.0 {
+                        self.divide(stage(index), free, wait, &seen);
+                    }
+                    self.waves(&profiles, Span::new(free.to, span.to), &held, &seen);
                 }
                 Stretch::Startup(index) => {
                     self.book(SegmentKind::Startup, Some(stage(index)), span, seen);
@@ -122,6 +128,24 @@ impl Ledger<'_> {
                     self.divide(stage(index), span, slices, &seen);
                 }
             }
+        }
+    }
+
+    /// Time in which the job's own vertices held its tokens: that of their stages, by the tokens that each held.
+    fn waves(
+        &mut self,
+        profiles: &Profiles<'_>,
+        span: Span,
+        held: &BTreeMap<usize, f64>,
+        seen: &Option<Evidence>,
+    ) {
+        let all: f64 = held.values().sum();
+        let mut from = span.from;
+        for (stage, seconds) in held.iter().filter(|_| span.seconds() > 0.0) {
+            let to = from + span.seconds() * seconds / all;
+            let own = Span::new(from, to);
+            self.divide(*stage, own, profiles.waves(*stage, own.seconds()), seen);
+            from = to;
         }
     }
 
@@ -186,11 +210,10 @@ fn has_all_events(view: &View<'_>) -> bool {
     })
 }
 
-/// Seconds of a wait in which tokens were missing, not busy with the stage that waits: what the
-/// stage's own earlier vertices run is its work.
-fn capacity_s(timeline: &Timeline, span: Span, (own, all): (f64, f64)) -> f64 {
-    let offered = (timeline.tokens * span.seconds()).max(all);
-    let capacity = span.seconds() * (1.0 - own / offered);
+/// Seconds of a wait in which tokens were missing: what the job's own vertices held, `held` seconds of tokens, is their work.
+fn capacity_s(timeline: &Timeline, span: Span, held: f64) -> f64 {
+    let offered = (timeline.tokens * span.seconds()).max(held);
+    let capacity = span.seconds() * (1.0 - held / offered);
     // a token is not handed on at once
     if capacity < MAX_DISPATCH_S {
         0.0

@@ -8,6 +8,7 @@ mod claim;
 mod cost;
 mod ledger;
 mod profile;
+mod remark;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,9 @@ use timeline::Timeline;
 
 pub(crate) use claim::{Claimed, claim, say};
 pub(crate) use cost::cost;
+
+/// How far off an estimated saving may be, as a factor: the median error on real runs.
+const ERROR: f64 = 1.35;
 
 /// Shorter parts, in seconds, are not told apart from what follows them.
 const LEAST_S: f64 = 0.1;
@@ -59,6 +63,17 @@ pub(crate) struct Part {
     pub(crate) evidence: Vec<Evidence>,
     /// Position of the finding that claims it.
     pub(crate) finding: Option<usize>,
+}
+
+impl Part {
+    /// Seconds that the same work needs, at least and at most: what a finding claims is needless, as far as its saving is right.
+    fn needed_s(&self) -> [f64; 2] {
+        let seconds = self.span.seconds();
+        match self.finding {
+            Some(_) => [0.0, seconds * (1.0 - 1.0 / ERROR)],
+            None => [seconds, seconds],
+        }
+    }
 }
 
 /// The time from submission to end.
@@ -116,7 +131,14 @@ impl Account {
     ) -> TimeAccount {
         let total = self.run.to;
         let explained = total - self.seconds(SegmentKind::Unexplained);
+        let remarks = remark::remarks(view, &self).into_iter();
+        let remarks = remarks.map(|said| said.into(view.language)).collect();
+        let needed: Vec<[f64; 2]> = self.parts.iter().map(Part::needed_s).collect();
+        let least: f64 = needed.iter().map(|n| n[0]).sum();
+        let most: f64 = needed.iter().map(|n| n[1]).sum();
         let mut segment = |part: Part| Segment {
+            group: part.kind.group(),
+            needed_seconds: part.kind.group().map(|_| part.needed_s()),
             kind: part.kind,
             stage: part.stage.map(|s| view.name(s).to_owned()),
             start_seconds: part.span.from,
@@ -128,6 +150,8 @@ impl Account {
             segments: self.parts.into_iter().map(&mut segment).collect(),
             explained_share: (explained / total).clamp(0.0, 1.0),
             avoidable_seconds,
+            at_best_seconds: avoidable_seconds.map(|_| [least, most]),
+            remarks,
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<E
         ),
         SegmentKind::Startup => text!("启动 {time}", "starting took {time}", time = time),
         SegmentKind::Driver if view.job.spark.is_some() => text!(
-            "驱动程序占用 {time}，其间没有任务在运行",
+            "Driver 占用 {time}，其间没有任务在运行",
             "the driver took {time} while no task ran",
             time = time
         ),

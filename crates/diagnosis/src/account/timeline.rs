@@ -1,6 +1,8 @@
 //! Every attempt of the run on one clock, and the chain of vertices that decided its end: from
 //! vertex events, else from the replay of the run.
 
+use std::collections::BTreeMap;
+
 use job::model::Stage;
 use job::runs::{RunState, VertexRun};
 
@@ -83,23 +85,19 @@ impl Timeline {
         active
     }
 
-    /// For each window: seconds of tokens that its stage held, and that all stages held. Windows
-    /// are in order and don't overlap; `before_s` is how long a token is held before the start.
-    pub(super) fn held(&self, windows: &[(usize, Span)], before_s: f64) -> Vec<(f64, f64)> {
-        let mut held = vec![(0.0, 0.0); windows.len()];
+    /// For each window: seconds of tokens that each stage held. Windows are in order and don't overlap; `before_s` is how long a
+    /// token is held before the start.
+    pub(super) fn held(&self, windows: &[Span], before_s: f64) -> Vec<BTreeMap<usize, f64>> {
+        let mut held = vec![BTreeMap::new(); windows.len()];
         for a in &self.attempts {
             let from = (a.started - before_s).max(a.created);
-            let first = windows.partition_point(|(_, w)| w.to <= from);
-            for (at, (stage, window)) in windows.iter().enumerate().skip(first) {
+            let first = windows.partition_point(|w| w.to <= from);
+            for (at, window) in windows.iter().enumerate().skip(first) {
                 if window.from >= a.ended {
                     break;
                 }
                 let seconds = a.ended.min(window.to) - from.max(window.from);
-                let seconds = seconds * self.weights[a.stage];
-                held[at].1 += seconds;
-                if *stage == a.stage {
-                    held[at].0 += seconds;
-                }
+                *held[at].entry(a.stage).or_default() += seconds * self.weights[a.stage];
             }
         }
         held

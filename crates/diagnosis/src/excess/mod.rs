@@ -5,6 +5,7 @@
 //! account holds removable time.
 
 mod application;
+mod files;
 mod loops;
 mod rates;
 mod scans;
@@ -23,22 +24,22 @@ use crate::account::{Account, Claimed, Part};
 use crate::impact::Fix;
 use crate::outcome;
 use crate::rule::{Candidate, Examination, severity};
-use crate::settings::MIN_SHARE;
+use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
 use report::format::{Names, Seconds, Share};
 
-/// Seconds from which time without a known mechanism is reported: runs of the same job differ by more than a second.
-const LEAST_EXCESS_S: f64 = 3.0;
-
 /// Stages that a sentence names; further ones are counted.
 const NAMED_STAGES: usize = 3;
+
+/// Positions in [`Account::parts`], with seconds of each.
+type Parts = Vec<(usize, f64)>;
 
 /// Time of one kind that the work does not need.
 pub(crate) struct Excess {
     cause: Cause,
-    /// Positions in [`Account::parts`], with the seconds of each that could be saved.
-    parts: Vec<(usize, f64)>,
+    /// The parts of the account that it is in, with the seconds that could be saved.
+    parts: Parts,
     /// The stages that it is in, the costliest first; none for time between stages.
     stages: Vec<usize>,
     summary: Text,
@@ -67,9 +68,15 @@ impl<'a> Unclaimed<'a> {
         parts.filter(|(_, p)| p.finding.is_none())
     }
 
+    /// Whether a finding claims part of the time of a stage.
+    fn is_claimed(&self, stage: usize) -> bool {
+        let mut parts = self.account.parts.iter();
+        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    }
+
     /// Parts of some kinds, by stage.
-    fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Vec<(usize, f64)>> {
-        let mut stages: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+    fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Parts> {
+        let mut stages: BTreeMap<usize, Parts> = BTreeMap::new();
         for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {
             if let Some(stage) = part.stage {
                 stages
@@ -104,16 +111,18 @@ pub(crate) fn claim(
     let Some(run) = view.run.as_ref().filter(|_| !view.failed()) else {
         return;
     };
-    let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_EXCESS_S);
+    let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_UNKNOWN_S);
     let open = examined
         .iter()
-        .any(|(_, e)| !outcome::open(e, view.settings).is_empty());
+        .any(|(_, e)| !outcome::open(e, view).is_empty());
     let attributed: Vec<&str> = examined
         .iter()
         .filter(|(cause, _)| *cause == Cause::SlowMachine)
         .flat_map(|(_, e)| &e.attributed)
         .filter_map(|(_, stage)| stage.as_deref())
         .collect();
+    // what an excess leaves of its stages is what their work needs
+    let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
         let unclaimed = Unclaimed { view, account };
         let mut causes = claimed.findings.iter().map(|c| c.finding.cause);
@@ -122,7 +131,8 @@ pub(crate) fn claim(
         let known = excesses.filter(|e| {
             let named = e.stages.first().map(|s| view.name(*s));
             let explained = named.is_some_and(|name| attributed.contains(&name));
-            e.cause != Cause::UnexplainedStraggler || !(open || explained)
+            let again = done.contains(&(e.cause, e.stages.first().copied()));
+            !again && (e.cause != Cause::UnexplainedStraggler || !(open || explained))
         });
         let Some(largest) = known.max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
             break;
@@ -130,6 +140,7 @@ pub(crate) fn claim(
         if largest.seconds() < least {
             break;
         }
+        done.push((largest.cause, largest.stages.first().copied()));
         add(view, account, claimed, largest, run.elapsed_s);
     }
     claimed.sort(account);
@@ -142,6 +153,7 @@ fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
         streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),
+        files::excess(unclaimed),
         application::excess(unclaimed),
         startup::excess(unclaimed),
         slots::excess(unclaimed),

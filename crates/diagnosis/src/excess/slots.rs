@@ -3,7 +3,7 @@
 use job::model::Application;
 use report::{Cause, SegmentKind, text};
 
-use super::{Excess, Unclaimed, stages_named};
+use super::{Excess, Parts, Unclaimed, stages_named};
 use crate::impact::{Fix, RunModel, regroup};
 use crate::measurements::contention::{contention, pace};
 use report::format::{Seconds, Share, TASK};
@@ -29,8 +29,9 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         return None;
     }
     let shared = contention(view);
-    let mut found: Vec<(usize, Vec<(usize, f64)>, f64)> = Vec::new();
-    for (stage, parts) in unclaimed.by_stage(&WORK) {
+    let mut found: Vec<(usize, Parts, f64)> = Vec::new();
+    let open = unclaimed.by_stage(&WORK).into_iter();
+    for (stage, parts) in open.filter(|(stage, _)| !unclaimed.is_claimed(*stage)) {
         // tasks that share cores gain less from more of them, unless they are slow by themselves
         let cores = run.tokens as f64 * (pace(view, stage) / shared).min(1.0);
         let Some(saved) = saved(app, run, stage, cores) else {

@@ -2,7 +2,7 @@
 
 use report::{Cause, SegmentKind, text};
 
-use super::{Excess, Unclaimed, stages_named};
+use super::{Excess, Parts, Unclaimed, stages_named};
 use crate::impact::{Fix, StageWork, regroup};
 use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::reads_small_files;
@@ -18,7 +18,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     // the vertices of a SCOPE job are as large as its data asks for, which its own rule examines
     view.job.spark.as_ref()?;
     let run = view.run.as_ref().filter(|run| run.has_tokens())?;
-    let mut found: Vec<(usize, Vec<(usize, f64)>, f64)> = Vec::new();
+    let mut found: Vec<(usize, Parts, f64)> = Vec::new();
     let usual = run.tokens as f64 * USUAL_WAVES;
     let many = |stage: &usize| run.stages[*stage].vertices.len() as f64 > usual;
     let starting = unclaimed.by_stage(&[SegmentKind::Startup]).into_iter();

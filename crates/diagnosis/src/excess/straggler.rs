@@ -5,12 +5,18 @@ use job::runs::{RunState, VertexRun};
 use report::{Cause, Evidence, SegmentKind, Source, Text, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::{Fix, slowest_of};
+use crate::impact::{Fix, RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 
 /// Times the median input from which the data of a vertex is why it runs longer.
 const MORE_DATA: f64 = 1.5;
+
+/// Times the slowest that is expected from which a vertex is a straggler; what is below may be chance.
+const UNUSUAL: f64 = 1.5;
+
+/// Fewer vertices don't show how much their run times spread.
+const MIN_SPREAD: usize = 12;
 
 /// Seconds that the first tasks of an executor take longer, to load and compile code.
 const COLD_START_S: f64 = 4.0;
@@ -40,6 +46,8 @@ fn excess(
     };
     let usual_s = median(&|r| r.ended_ms - r.running_ms) / 1000.0;
     let ran_s = (worst.ended_ms - worst.running_ms) as f64 / 1000.0;
+    let count = view.vertices(stage).unwrap_or(1) as usize;
+    let limit = usual_s * slowest_of(count);
     let usual_bytes = median(&|r| r.bytes_read as i64);
     let more = worst.bytes_read as f64 / usual_bytes.max(1.0);
     let uneven = view.uneven.iter().find(|u| u.stage == stage);
@@ -49,9 +57,16 @@ fn excess(
             (skew_of(view, stage), more_data(worst, usual_bytes), 0.6)
         }
         None => {
+            // what its data explains is no straggling
+            let expected = limit * more.max(1.0) * spread_of(&runs.runs, count);
+            if ran_s < UNUSUAL * expected {
+                return None;
+            }
+            let beyond = (ran_s - expected).max(0.0) / (ran_s - limit).max(f64::MIN_POSITIVE);
+            parts.iter_mut().for_each(|(_, s)| *s *= beyond.min(1.0));
             if is_cold(view, stage, worst) {
                 let taken: f64 = parts.iter().map(|(_, s)| s).sum();
-                let kept = (1.0 - COLD_START_S / taken).max(0.0);
+                let kept = (1.0 - COLD_START_S / taken.max(f64::MIN_POSITIVE)).max(0.0);
                 parts.iter_mut().for_each(|(_, s)| *s *= kept);
             }
             match slow_machine {
@@ -60,8 +75,6 @@ fn excess(
             }
         }
     };
-    let count = view.vertices(stage).unwrap_or(1) as usize;
-    let limit = usual_s * slowest_of(count);
     let index = worst.index;
     let name = view.name(stage);
     let summary = text!(
@@ -85,6 +98,23 @@ fn excess(
             }
         })),
     })
+}
+
+/// How many times longer than usual the slowest of a stage is expected to run because all its vertices differ a lot: by how far the
+/// upper quarter is from the median, beyond the usual noise.
+fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
+    let completed = runs.iter().filter(|r| r.state == RunState::Completed);
+    let mut seconds: Vec<f64> = completed
+        .map(|r| (r.ended_ms - r.running_ms).max(1) as f64 / 1000.0)
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    if seconds.len() < MIN_SPREAD {
+        return 1.0;
+    }
+    let quarter = seconds[seconds.len() * 3 / 4] / seconds[seconds.len() / 2];
+    // a normal distribution of logarithms has its upper quartile 0.674 deviations above the median
+    let deviations = slowest_of(count).ln() / RUN_NOISE;
+    (deviations * (quarter.ln() / 0.674 - RUN_NOISE).max(0.0)).exp()
 }
 
 fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {

@@ -1,6 +1,7 @@
 //! Overhead inside tasks: garbage collection, spilling, waiting for shuffled data, lost attempts, slow expressions.
 
 use job::facts::{Derived, Spread, value};
+use job::model::OperatorKind;
 use report::{Cause, Evidence, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, rates, stages_named};
@@ -22,7 +23,7 @@ const MIN_LOST: u64 = 3;
 const SLOW: f64 = 2.0;
 
 /// Time of tasks that the critical path consists of.
-const TASKS: [SegmentKind; 7] = [
+pub(super) const TASKS: [SegmentKind; 7] = [
     SegmentKind::Read,
     SegmentKind::Compute,
     SegmentKind::UserCode,
@@ -33,15 +34,15 @@ const TASKS: [SegmentKind; 7] = [
 ];
 
 /// The parts of a stage that some excess takes a share of.
-struct Shares {
+pub(super) struct Shares {
     parts: Vec<(usize, f64)>,
     stages: Vec<usize>,
     /// The costliest stage, and its share.
-    worst: (usize, f64),
+    pub(super) worst: (usize, f64),
 }
 
 /// Takes a share of the given kinds of time in every stage that has one.
-fn shares(
+pub(super) fn shares(
     unclaimed: &Unclaimed<'_>,
     kinds: &[SegmentKind],
     share: impl Fn(usize) -> Option<f64>,
@@ -68,7 +69,7 @@ fn shares(
 
 impl Shares {
     /// The excess, whose fix runs the stages without their share.
-    fn into_excess(
+    pub(super) fn into_excess(
         self,
         unclaimed: &Unclaimed<'_>,
         cause: Cause,
@@ -96,7 +97,7 @@ impl Shares {
         }
     }
 
-    fn seconds(&self) -> Seconds {
+    pub(super) fn seconds(&self) -> Seconds {
         Seconds(self.parts.iter().map(|(_, s)| s).sum())
     }
 }
@@ -226,12 +227,13 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         Some(taken / needed.max(f64::MIN_POSITIVE))
     };
     let kinds = [SegmentKind::Compute];
-    let claimed = |stage: usize| {
-        let mut parts = unclaimed.account.parts.iter();
-        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+    let computes = |stage: usize| {
+        let mut operators = view.job.stages[stage].operators.iter();
+        operators.any(|o| o.kind != OperatorKind::Extract)
     };
     let slow = |stage: usize| {
-        let times = times(stage).filter(|t| *t > SLOW && !claimed(stage))?;
+        let open = computes(stage) && !unclaimed.is_claimed(stage);
+        let times = times(stage).filter(|t| *t > SLOW && open)?;
         Some(1.0 - 1.0 / times)
     };
     let shares = shares(unclaimed, &kinds, slow)?;

@@ -4,7 +4,7 @@ use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
 /// Spread of run times of vertices with equal input, as the standard deviation of their
 /// logarithm, where no times show it. Seen in balanced stages (0.15 to 0.2).
-pub(super) const RUN_NOISE: f64 = 0.18;
+pub const RUN_NOISE: f64 = 0.18;
 
 /// Fewer vertices don't show how much run times spread.
 const MIN_SPREAD: usize = 12;

@@ -13,12 +13,16 @@ mod work;
 
 use std::borrow::Borrow;
 use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use job::Job;
 use job::facts::StageFacts;
 
 pub use cover::Cover;
-pub use edit::{drop_waste, flatten, merge_into, regroup, scale_run, shorten_handover, slowest_of};
+pub use edit::{
+    RUN_NOISE, drop_waste, flatten, merge_into, regroup, scale_run, shorten_handover, slowest_of,
+};
 pub use fix::Fix;
 pub use schedule::{StageWork, Turn, VertexWork, replay, schedule};
 pub use work::{Basis, MAX_DISPATCH_S};
@@ -26,6 +30,12 @@ pub use work::{Basis, MAX_DISPATCH_S};
 /// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
 /// made up.
 const UNKNOWN_TOKENS: usize = 1_000_000;
+
+/// Times the requested tokens from which a job had more than it asked for; tokens that are handed on count twice for a moment.
+const CLEARLY_MORE: f64 = 1.2;
+
+/// Share of the busy time for which as many attempts must run at once to count as what the job had.
+const HELD_SHARE: f64 = 0.05;
 
 /// Vertices and stages replayed for one job, some ten seconds of work. A job of 200,000 vertices and 300
 /// stages takes a fifth of it; what is beyond remains unknown.
@@ -75,12 +85,17 @@ pub struct RunModel {
 
 impl RunModel {
     /// The model of a job; `None` if no file shows what its stages cost.
-    pub fn of(job: &Job, facts: &[StageFacts]) -> Option<RunModel> {
-        let tokens_known = job.info.tokens.is_some_and(|t| t > 0);
-        let tokens = match job.info.tokens {
-            Some(tokens) if tokens > 0 => tokens as usize,
-            _ => observed_tokens(job).unwrap_or(UNKNOWN_TOKENS),
+    pub fn of(job: &Job, facts: &[Arc<StageFacts>]) -> Option<RunModel> {
+        // a job may get more than it asked for: a third of the recurring Cosmos pipelines peak above twice their request
+        let requested = job.info.tokens.map(|t| t as usize).filter(|t| *t > 0);
+        let tokens_known = requested.is_some();
+        // slots are what an application has; tokens are what a job asks for
+        let more = |seen: &usize| match requested {
+            Some(asked) => job.spark.is_none() && *seen as f64 > CLEARLY_MORE * asked as f64,
+            None => true,
         };
+        let observed = observed_tokens(job).filter(more);
+        let tokens = requested.max(observed).unwrap_or(UNKNOWN_TOKENS);
         let (stages, basis): (Vec<StageWork>, Vec<Basis>) =
             work::stage_works(job, facts, tokens).into_iter().unzip();
         let spans = schedule(&stages, tokens, |_| {});
@@ -182,23 +197,28 @@ impl RunModel {
     }
 }
 
-/// Most attempts that ran at the same time, over all stages.
+/// Attempts that ran at the same time, over all stages: the most of them that was held for a share of the time. A moment with more is a
+/// matter of clocks and handovers.
 fn observed_tokens(job: &Job) -> Option<usize> {
-    let mut events: Vec<(i64, i32)> = job
-        .stages
-        .iter()
-        .filter_map(|s| s.runs.as_ref())
+    let runs = job.stages.iter().filter_map(|s| s.runs.as_ref());
+    let mut events: Vec<(i64, i64)> = runs
         .flat_map(|r| r.runs.iter())
         .flat_map(|r| [(r.started_ms, 1), (r.ended_ms, -1)])
         .collect();
     events.sort_unstable();
     let mut now = 0;
-    let most = events.iter().map(|(_, step)| {
-        now += step;
-        now
+    let mut held: BTreeMap<i64, i64> = BTreeMap::new();
+    for pair in events.windows(2) {
+        now += pair[0].1;
+        *held.entry(now).or_default() += pair[1].0 - pair[0].0;
+    }
+    let busy: i64 = held.iter().filter(|(n, _)| **n > 0).map(|(_, ms)| ms).sum();
+    let mut above = 0;
+    let most = held.iter().rev().find(|(_, ms)| {
+        above += **ms;
+        above as f64 >= HELD_SHARE * busy as f64
     });
-    most.max()
-        .and_then(|n| usize::try_from(n).ok())
+    most.and_then(|(n, _)| usize::try_from(*n).ok())
         .filter(|n| *n > 0)
 }
 

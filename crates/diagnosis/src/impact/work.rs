@@ -1,6 +1,8 @@
 //! How much work each stage of the run was: from vertex events where there are any, else from
 //! counters or stage statistics, spread as those tell.
 
+use std::sync::Arc;
+
 use job::Job;
 use job::facts::{Account, Measured, StageFacts, value};
 use job::model::Stage;
@@ -41,7 +43,7 @@ pub enum Basis {
 /// Work of every stage in the order of the job's stages, and how it is known.
 pub(super) fn stage_works(
     job: &Job,
-    facts: &[StageFacts],
+    facts: &[Arc<StageFacts>],
     tokens: usize,
 ) -> Vec<(StageWork, Basis)> {
     let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); facts.len()];
@@ -74,8 +76,8 @@ pub(super) fn stage_works(
 }
 
 /// Vertices that model a stage at most: as many as fit all stages together, taken from the largest.
-fn most_vertices(facts: &[StageFacts]) -> u64 {
-    let count = |f: &StageFacts| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
+fn most_vertices(facts: &[Arc<StageFacts>]) -> u64 {
+    let count = |f: &Arc<StageFacts>| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
     let mut counts: Vec<u64> = facts.iter().map(count).collect();
     counts.sort_unstable();
     let mut left = MAX_ALL_VERTICES;

@@ -1,15 +1,13 @@
 //! What the plan of an application says of the tasks of a stage: the files that they read, why they are
 //! few, what spilling costs them.
 
-use std::collections::HashMap;
-
-use job::Job;
 use job::facts::Role;
-use job::model::{Application, ExchangeKind, SparkNode};
+use job::model::{Application, ExchangeKind};
 
 use super::configuration::set_bytes;
 use super::contention::{contention, python_start_ms};
 use crate::impact::{Saved, regroup, scale_run};
+use crate::scans::{Scanned, scanned};
 use crate::view::View;
 use report::format::{Bytes, FILE, Seconds};
 use report::{Evidence, Text, text};
@@ -31,39 +29,10 @@ const MANY_FILES: f64 = 50.0;
 /// Share of Spark's own estimate of the scan that opening files must be.
 const MOSTLY_OPENING: f64 = 0.9;
 
-/// Files that a stage scans.
-#[derive(Debug)]
-pub(crate) struct Scanned<'a> {
-    pub(crate) node: &'a SparkNode,
-    pub(crate) files: f64,
-    pub(crate) bytes: f64,
-}
-
-/// Nodes of plans that scan files, by the stages that run them.
-pub(crate) fn scans(job: &Job) -> HashMap<usize, Vec<&SparkNode>> {
-    let mut scans: HashMap<usize, Vec<&SparkNode>> = HashMap::new();
-    let plans = job.spark.iter().flat_map(|app| &app.executions);
-    let nodes = plans.flat_map(|e| &e.plan);
-    for node in nodes.filter(|node| scanned(node).is_some()) {
-        for stage in &node.stages {
-            scans.entry(*stage).or_default().push(node);
-        }
-    }
-    scans
-}
-
 /// Scans of files in a stage.
 pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
     let own = view.scans.get(&stage).into_iter().flatten();
     own.filter_map(|node| scanned(node))
-}
-
-fn scanned(node: &SparkNode) -> Option<Scanned<'_>> {
-    Some(Scanned {
-        node,
-        files: node.metric("number of files read")?,
-        bytes: node.metric("size of files read")?,
-    })
 }
 
 /// Why a stage has fewer tasks than slots, and the tasks that it could have.
@@ -257,7 +226,7 @@ pub(crate) fn saved_by_merging(
 pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
     let run_s = view.run.as_ref()?.stages[stage].run_s();
-    let seconds = spread.value.total / SPILLED_BYTES_PER_S;
+    let seconds = spread.value.total / SPILLED_BYTES_PER_S * contention(view);
     Some((
         spread.value.total,
         (seconds / run_s.max(f64::MIN_POSITIVE)).min(0.9),

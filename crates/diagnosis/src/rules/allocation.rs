@@ -31,7 +31,7 @@ pub(crate) static MIN_GAIN: Threshold = Threshold {
     name: "allocation.min_gain",
     default: 60.0,
     unit: "s",
-    reason_zh: "新执行器的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
+    reason_zh: "新 Executor 的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
     reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
     source: "start-up of executors in public logs",
 };
@@ -49,7 +49,7 @@ pub(crate) struct UnderAllocation;
 static OVER: About = About {
     cause: Cause::OverAllocation,
     what: both(
-        "占用的执行器大部分时间空闲：浪费资源，不影响运行时间",
+        "占用的 Executor 大部分时间空闲：浪费资源，不影响运行时间",
         "executors are held and mostly idle: a waste of resources, not of time",
     ),
     needs: &[Information::VertexEvents, Information::JobTimes],
@@ -57,11 +57,11 @@ static OVER: About = About {
     thresholds: &[&MIN_IDLE],
     counter_evidence: &[
         both(
-            "执行器空闲是因为任务太少或倾斜",
+            "Executor 空闲是因为任务太少或倾斜",
             "they are idle because tasks are too few or skewed",
         ),
         both(
-            "执行器更少时运行会更久",
+            "Executor 更少时运行会更久",
             "the run would take longer on fewer of them",
         ),
     ],
@@ -70,7 +70,7 @@ static OVER: About = About {
 static UNDER: About = About {
     cause: Cause::UnderAllocation,
     what: both(
-        "所有执行器一直忙碌，任务大部分时间在排队",
+        "所有 Executor 一直忙碌，任务大部分时间在排队",
         "all executors are busy and tasks queue most of the time",
     ),
     needs: &[Information::VertexEvents, Information::JobTimes],
@@ -82,7 +82,7 @@ static UNDER: About = About {
             "the tasks do work that need not be done",
         ),
         both(
-            "运行太短，等不到更多执行器",
+            "运行太短，等不到更多 Executor",
             "the run is too short for more executors to come",
         ),
     ],
@@ -112,7 +112,7 @@ impl Rule for OverAllocation {
             result.under(closeness, || evidence(view, app, &held));
         }
         result.cleared_by(text!(
-            "占用的核有 {share} 空闲，或者减少执行器会使运行变慢",
+            "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
             "{share} of the core time is idle, or fewer executors would slow the run",
             share = Share(held.idle()),
         ))
@@ -143,7 +143,7 @@ impl Rule for UnderAllocation {
             result.under(closeness, || evidence(view, app, &held));
         }
         result.cleared_by(text!(
-            "更多执行器省下的时间不足以抵偿它们的启动",
+            "更多 Executor 省下的时间不足以抵偿它们的启动",
             "more executors would save less than their start-up takes"
         ))
     }
@@ -246,7 +246,7 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
         stage: None,
         lines: None,
         summary: text!(
-            "{n} 个执行器的核时有 {share} 空闲；{needed} 个执行器就能在同样的时间内完成",
+            "{n} 个 Executor 的核时有 {share} 空闲；{needed} 个 Executor 就能在同样的时间内完成",
             "{share} of the core time of {n} executors is idle; {needed} would finish in the same time",
             n = Number(held.executors as f64),
             needed = Number(needed as f64),
@@ -273,7 +273,7 @@ fn under(
         stage: None,
         lines: None,
         summary: text!(
-            "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的执行器约可节省 {time}",
+            "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的 Executor 约可节省 {time}",
             "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
             slots = Number(run.tokens as f64),
             time = Seconds(seconds),
@@ -308,7 +308,7 @@ fn evidence(view: &View<'_>, app: &Application, held: &Held) -> Vec<Evidence> {
             "core time held",
             held.seconds,
             text!(
-                "{n} 个执行器共占用 {time} 核时",
+                "{n} 个 Executor 共占用 {time} 核时",
                 "{n} executors are held for {time} of core time",
                 n = Number(held.executors as f64),
                 time = Seconds(held.seconds),

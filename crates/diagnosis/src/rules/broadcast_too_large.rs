@@ -13,7 +13,7 @@ use crate::rule::{About, Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
-use report::{Cause, Evidence, Text, text};
+use report::{Cause, Evidence, Localize, Text, text};
 
 /// How many times their stored size, which the limit is about, rows take in memory, which is what is
 /// measured.
@@ -119,7 +119,7 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
         stage: exchange.readers.first().copied(),
         lines: None,
         summary: text!(
-            "广播了 {size}{rows}：驱动程序收集、构建和分发它用了 {time}",
+            "广播了 {size}{rows}：Driver 收集、构建和分发它用了 {time}",
             "{size}{rows} are broadcast: the driver takes {time} to collect, build and distribute them",
             size = Bytes(exchange.data_bytes.unwrap_or(0.0)),
             rows = rows,
@@ -149,7 +149,10 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
             size = Bytes(bytes)
         );
         view.number("data size", bytes, "bytes", source.clone(), sentence)
-            .expecting(format!("<= {} ({BROADCAST})", limit))
+            .expecting(format!(
+                "<= {} ({BROADCAST})",
+                Bytes(limit).localize(view.language)
+            ))
     });
     let times = [
         ("time to collect", exchange.collect_ms),

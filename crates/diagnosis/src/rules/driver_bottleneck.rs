@@ -37,7 +37,7 @@ static COMMIT: About = About {
 static ABOUT: About = About {
     cause: Cause::DriverBottleneck,
     what: both(
-        "执行器空等，驱动程序在独自工作（收集结果、循环、列目录、提交）",
+        "Executor 空等，Driver 在独自工作（收集结果、循环、列目录、提交）",
         "executors wait while the driver works on its own (collecting, loops, listing files, committing)",
     ),
     needs: &[Information::VertexEvents, Information::JobTimes],
@@ -45,11 +45,11 @@ static ABOUT: About = About {
     thresholds: &[&MIN_SHARE],
     counter_evidence: &[
         both(
-            "有阶段已提交，在等待执行器",
+            "有阶段已提交，在等待 Executor",
             "a stage is open and waits for executors",
         ),
         both(
-            "驱动程序在构建广播（见 broadcast.too_large）",
+            "Driver 在构建广播（见 broadcast.too_large）",
             "the driver builds a broadcast (see broadcast.too_large)",
         ),
         both("笔记本在等待用户", "a notebook waits for its user"),
@@ -84,7 +84,7 @@ impl Rule for DriverBottleneck {
             result.attributed.push((Cause::BroadcastTooLarge, None));
         }
         result.cleared_by(text!(
-            "驱动程序让执行器空等的时间占 {share}",
+            "Driver 让 Executor 空等的时间占 {share}",
             "executors wait for the driver during {share} of the run",
             share = Share(share),
         ))
@@ -152,7 +152,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         stage: None,
         lines: None,
         summary: text!(
-            "驱动程序独自工作时执行器空等 {time}；最长的一次有 {longest}{after}",
+            "Driver 独自工作时 Executor 空等 {time}；最长的一次有 {longest}{after}",
             "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
             time = Seconds(seconds),
             longest = Seconds(longest.map_or(0.0, Gap::seconds)),
@@ -180,7 +180,7 @@ fn doing(view: &View<'_>, app: &Application, gap: &Gap) -> Text {
         .unwrap_or_else(|| app.stages[gap.after].call_site.clone());
     match results(view, gap.after) {
         Some((bytes, _)) => text!(
-            "，在 {site} 把 {size} 结果收到驱动程序之后",
+            "，在 {site} 把 {size} 结果收到 Driver 之后",
             ", after {site} brought {size} of results to the driver",
             size = Bytes(bytes),
         ),
@@ -203,7 +203,7 @@ fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
     let mut facts = vec![view.number("driver gap", seconds, "s", source, sentence)];
     if let Some((bytes, Some(from))) = results(view, gap.after) {
         let sentence = text!(
-            "{stage} 的任务向驱动程序返回 {size}",
+            "{stage} 的任务向 Driver 返回 {size}",
             "the tasks of {stage} returned {size} to the driver",
             size = Bytes(bytes),
         );

@@ -19,7 +19,7 @@ pub(crate) struct ExecutorLost;
 static ABOUT: About = About {
     cause: Cause::ExecutorLost,
     what: both(
-        "执行器丢失，它完成的工作要重做",
+        "Executor 丢失，它完成的工作要重做",
         "executors were lost, and their work is done again",
     ),
     needs: &[Information::VertexEvents],
@@ -27,7 +27,7 @@ static ABOUT: About = About {
     thresholds: &[],
     counter_evidence: &[
         both(
-            "执行器因空闲或应用结束而释放",
+            "Executor 因空闲或应用结束而释放",
             "executors were released because they were idle or the application ended",
         ),
         both("没有工作需要重做", "no work had to be done again"),
@@ -55,9 +55,12 @@ impl Rule for ExecutorLost {
             result.attributed.extend(by.map(|cause| (cause, None)));
         } else {
             result.found(view, symptom(view, app, &lost, hit));
+            if let Some(found) = result.candidates.last_mut().filter(|_| view.failed()) {
+                found.at_most = 1.0;
+            }
         }
         super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
-        result.cleared_by(text!("没有丢失执行器", "no executor was lost"))
+        result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))
     }
 }
 
@@ -156,7 +159,7 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
         let executor = &app.executors[*e];
         let reason = executor.reason.as_deref().unwrap_or("lost");
         let sentence = text!(
-            "执行器 {id} 丢失：{reason}",
+            "Executor {id} 丢失：{reason}",
             "executor {id} was lost: {reason}",
             id = executor.id,
         );

@@ -228,7 +228,11 @@ fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Tex
     }
     let failed = failure::last_failure(view, error, stage);
     if let Some(vertex) = &failed.vertex {
-        add(format!("，顶点 {vertex}"), format!(", in vertex {vertex}"));
+        let (zh, en) = match view.job.spark {
+            Some(_) => ("Task", "task"),
+            None => ("顶点", "vertex"),
+        };
+        add(format!("，{zh} {vertex}"), format!(", in {en} {vertex}"));
     }
     if let Some(machine) = &failed.machine {
         add(format!("，机器 {machine}"), format!(" on {machine}"));

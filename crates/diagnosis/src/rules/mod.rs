@@ -68,12 +68,12 @@ static RULES: [&dyn Rule; 35] = [
     &failure::EXTERNAL,
     &queue_wait::QueueWait,
     &driver_bottleneck::DriverBottleneck,
-    &driver_bottleneck::CommitOnDriver,
     &executor_lost::ExecutorLost,
     &broadcast_too_large::BroadcastTooLarge,
     &cache_ineffective::IneffectiveCache,
     &allocation::OverAllocation,
     &allocation::UnderAllocation,
+    &driver_bottleneck::CommitOnDriver,
 ];
 
 /// Every rule, in the order of the contract.

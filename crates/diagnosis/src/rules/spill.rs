@@ -14,7 +14,7 @@ use crate::measurements::spill::{MIN_SLOWDOWN, ms, surplus_ms};
 use crate::measurements::tasks::spilled;
 use crate::rule::{About, Examination, Rule};
 use crate::view::View;
-use report::format::{Bytes, Seconds};
+use report::format::{Bytes, Names, Seconds};
 use report::{Cause, text};
 
 /// Temporary data over output from which a stage must have spilled.
@@ -192,36 +192,42 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
 
 fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
     let counted = view.facts[stage].operators.iter();
-    let node = counted
-        .filter(|o| o.has_spilled())
-        .max_by(|a, b| ms(a).total_cmp(&ms(b)))?;
+    let mut nodes: Vec<&OperatorFacts> = counted.filter(|o| o.has_spilled()).collect();
+    nodes.sort_by(|a, b| ms(b).total_cmp(&ms(a)));
+    let largest = *nodes.first()?;
     let fraction = view.fraction(stage, surplus);
     let operator = view.job.stages[stage]
         .operators
         .iter()
-        .position(|o| o.uid.is_some() && o.uid == node.uid);
+        .position(|o| o.uid.is_some() && o.uid == largest.uid);
     let mut evidence = Vec::new();
-    evidence.extend(
-        view.measured(&node.spilled, "buckets")
-            .map(|f| f.expecting("0")),
-    );
-    evidence.extend(view.measured(&node.own_ms, "ms"));
-    evidence.extend(view.measured(&node.rows, "rows"));
-    let slow = ms(node) / (ms(node) - surplus).max(1.0);
+    for node in nodes.iter().take(2) {
+        let spilled = view.measured(&node.spilled, "buckets");
+        evidence.extend(spilled.map(|f| f.expecting("0")));
+        evidence.extend(view.measured(&node.own_ms, "ms"));
+        evidence.extend(view.measured(&node.rows, "rows"));
+    }
+    let spent: f64 = nodes.iter().map(|node| ms(node)).sum();
+    let name = |node: &&OperatorFacts| match node.uid {
+        Some(uid) if nodes.len() > 1 => format!("{}[{uid}]", node.name),
+        _ => node.name.to_string(),
+    };
+    let names: Vec<String> = nodes.iter().map(name).collect();
     Some(Symptom {
         cause: Cause::Spill,
         stage: Some(stage),
         lines: operator.and_then(|o| view.lines(stage, o)),
         summary: text!(
-            "{stage} 的 {node} 溢出到磁盘，耗时 {time}，是内存中排序的 {slow:.1} 倍",
-            "{node} in {stage} spills to disk: {time} of work, {slow:.1} times what it takes in memory",
+            "{stage} 的 {names} 溢出到磁盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
+            "{names} in {stage} spill to disk: {time} of work, {surplus} of it because of that",
             stage = view.name(stage),
-            node = &*node.name,
-            time = Seconds(ms(node) / 1000.0)
+            names = Names(&names),
+            time = Seconds(spent / 1000.0),
+            surplus = Seconds(surplus / 1000.0)
         ),
         evidence,
         saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
         method: "schedule replayed with the spilling operators at their pace in memory",
-        strength: 0.5 + 0.5 * (surplus / ms(node).max(1.0)).min(1.0),
+        strength: 0.5 + 0.5 * (surplus / spent.max(1.0)).min(1.0),
     })
 }

@@ -237,3 +237,10 @@ pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     let known = classes.iter().find(|known| known.name == name)?;
     known.columns_read.clone()
 }
+
+/// What a setting of the application is, for a sentence.
+pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
+    let app = case.job.spark.as_deref();
+    let set = app.and_then(|app| app.setting(None, name));
+    set.unwrap_or(usual).to_owned()
+}

@@ -47,7 +47,9 @@ fn missing(case: &Case<'_>) -> Proposal {
         step("核对异常里的路径：日期、分区、大小写；上游是否按时完成", "check the path in the message: date, partition, case; and whether its writer was on time");
         [spark] step("“底层文件可能已更新”：另一个作业在读取期间改写了它；不要原地覆盖，或在读取前 REFRESH TABLE，重跑即可", "\"the underlying files have been updated\": another job rewrote it while this one was reading; don't overwrite in place, or REFRESH TABLE before reading; another run then works");
         [spark] step("推断不出模式说明目录为空：给出 schema，并先检查是否有文件", "a schema that cannot be inferred means an empty folder: give a schema, and check for files first");
-        [!spark] step("过期或改名的流：恢复它或改路径；可选的输入用 IF EXISTS（SCOPE 的 #IF (EXISTS(…))、U-SQL 的 FILE.EXISTS）", "a stream that expired or was renamed: restore it or change the path; for optional input test first (#IF (EXISTS(…)) in SCOPE, FILE.EXISTS in U-SQL)");
+        [!spark] step("过期或改名的流：恢复它或改路径", "a stream that expired or was renamed: restore it or change the path");
+        [!spark && !case.usql()] step("可选的输入先判断：#IF (EXISTS(@path))", "for optional input test first: #IF (EXISTS(@path))");
+        [!spark && case.usql()] step("可选的输入先判断：IF FILE.EXISTS(@path) THEN", "for optional input test first: IF FILE.EXISTS(@path) THEN");
         step("由数据到达触发作业，而不是按固定时间", "trigger the {job} on the arrival of its data, not at a fixed time", job = job(case));
         pro("缺少输入时立刻知道是哪个", "a missing input is known at once");
         con("跳过缺少的输入会使结果不完整：只对可选的输入这样做", "skipping a missing input makes the result incomplete: do so for optional input only");

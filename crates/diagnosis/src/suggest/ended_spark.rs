@@ -1,9 +1,9 @@
 //! Suggestions for applications that failed, by the class of the failure.
 
 use super::case::Case;
+use super::case::now;
 use super::ended;
 use super::proposal::{Gain, Proposal, advice};
-use super::spark::now;
 use crate::measurements::failure::Class;
 use crate::whence;
 
@@ -73,7 +73,7 @@ fn python_worker(case: &Case<'_>) -> Proposal {
         step("看该 Task 所在 Executor 的 stderr：{logs}；那里有段错误、`Killed` 或库的报错", "read the stderr of the executor of that task: {logs}; a segmentation fault, `Killed` or an error of a library is there", logs = whence::logs(case.job));
         step("打开 spark.python.worker.faulthandler.enabled=true（PYTHONFAULTHANDLER）再运行一次：会打印崩溃时的 Python 调用栈", "run once more with spark.python.worker.faulthandler.enabled=true: it prints the Python stack of the crash");
         step("被系统杀掉时是内存：提高 spark.executor.memoryOverhead 或 spark.executor.pyspark.memory，减小 pandas 与 Arrow 的批次（spark.sql.execution.arrow.maxRecordsPerBatch）", "if the system killed it, it was memory: raise spark.executor.memoryOverhead or spark.executor.pyspark.memory, and make batches of pandas and Arrow smaller (spark.sql.execution.arrow.maxRecordsPerBatch)");
-        step("崩溃时核对本机库（numpy、pyarrow、驱动程序）与 Python 的版本；代码里不要调用 os._exit 或 sys.exit", "if it crashed, compare the versions of native libraries (numpy, pyarrow, database drivers) with that of Python; code must not call os._exit or sys.exit");
+        step("崩溃时核对本机库（numpy、pyarrow、Driver）与 Python 的版本；代码里不要调用 os._exit 或 sys.exit", "if it crashed, compare the versions of native libraries (numpy, pyarrow, database drivers) with that of Python; code must not call os._exit or sys.exit");
         pro("区分内存、本机库与代码", "tells memory, native library and code apart");
         con("日志可能已被清理，需要再运行一次", "logs may be gone, and the job has to run again");
     }

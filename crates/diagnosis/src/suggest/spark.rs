@@ -5,7 +5,7 @@
 
 use report::{Cause, Text, text};
 
-use super::case::Case;
+use super::case::{Case, now};
 use super::ended_spark;
 use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
@@ -57,13 +57,6 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
-/// What a setting of the application is, for a sentence.
-pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
-    let app = case.job.spark.as_deref();
-    let set = app.and_then(|app| app.setting(None, name));
-    set.unwrap_or(usual).to_owned()
-}
-
 /// Why adaptive execution did not split the partition.
 fn why_not_split(case: &Case<'_>) -> Text {
     let on = |name| now(case, name, "true") == "true";
@@ -107,10 +100,10 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
             title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);
             step("DataFrame：withColumn(\"salt\", (rand() * 16).cast(\"int\"))，groupBy(keys, salt) 聚合，再 groupBy(keys) 合并", "DataFrame: withColumn(\"salt\", (rand() * 16).cast(\"int\")), aggregate with groupBy(keys, salt), then merge with groupBy(keys)");
-            step("collect_list 和 collect_set 在洗牌前不能缩小数据：能用 sum、count、max_by 就不要收集整行", "collect_list and collect_set cannot shrink before the shuffle: prefer sum, count, max_by to collecting rows");
+            step("collect_list 和 collect_set 在 Shuffle 前不能缩小数据：能用 sum、count、max_by 就不要收集整行", "collect_list and collect_set cannot shrink before the shuffle: prefer sum, count, max_by to collecting rows");
             step("AQE 只切分连接，不切分聚合", "AQE splits joins only, not aggregations");
             pro("热点键的工作分给多个任务", "several tasks share the work of the hot key");
-            con("多一次洗牌；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
+            con("多一次 Shuffle；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
         },
     ]
 }
@@ -121,7 +114,7 @@ fn layout() -> Proposal {
         step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
         step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
         pro("所有读取者都受益", "every reader gains");
-        con("需要重写已有文件；repartition 多一次洗牌", "existing files have to be rewritten; repartition is one more shuffle");
+        con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
     }
 }
 
@@ -136,17 +129,17 @@ fn broadcast(case: &Case<'_>) -> Proposal {
         title("广播小的一侧", "broadcast the small side");
         step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
         step("{BROADCAST} 现在是 {set}；恢复为至少 {size} 可让 Spark 自己选择", "{BROADCAST} is {set}; at {size} or more Spark chooses this by itself", size = Bytes(limit));
-        pro("大的一侧不再洗牌和排序", "the big side is neither shuffled nor sorted");
-        con("小的一侧要装进驱动程序和每个执行器的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
+        pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
+        con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
     }
 }
 
 fn repartition() -> Proposal {
     advice! { Rewrite, Gain::Whole, "spark repartition coalesce redundant";
         title("去掉没有用处的 repartition", "remove the repartition that is of no use");
-        step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己洗牌", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
+        step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己 Shuffle", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
         step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
-        pro("少一次写入和读取洗牌数据", "one shuffle less to write and read");
+        pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
         con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
     }
 }
@@ -167,10 +160,10 @@ fn memory(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "spark executor memory fraction overhead shuffle partitions";
         title("让每个任务有足够的内存", "give each task enough memory");
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
-        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高执行器内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
+        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高 Executor 内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
         pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
-        con("更大的执行器更贵，也更难调度", "larger executors cost more and are harder to place");
+        con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
     }
 }
 
@@ -203,7 +196,7 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         step("spark.sql.shuffle.partitions 现在是 {set}：至少取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores at least");
         step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
         pro("空闲的核参与工作", "idle cores take part");
-        con("repartition 多一次洗牌", "repartition is one more shuffle");
+        con("repartition 多一次 Shuffle", "repartition is one more shuffle");
     }
 }
 
@@ -293,10 +286,10 @@ fn compact() -> Proposal {
 
 fn driver() -> Proposal {
     advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
-        title("把驱动程序里的工作交给执行器", "let the executors do the driver's work");
+        title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
         step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
         step("多个相互独立的动作放进线程并行提交", "submit actions that don't depend on each other from several threads");
-        pro("执行器不再空等", "the executors no longer wait");
+        pro("Executor 不再空等", "the executors no longer wait");
         con("需要改写代码", "the code has to be rewritten");
     }
 }
@@ -306,8 +299,8 @@ fn no_broadcast() -> Proposal {
         title("不要广播这么大的一侧", "don't broadcast a side as large as this");
         step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE");
         step("没有提示时降低 spark.sql.autoBroadcastJoinThreshold，或先过滤、聚合这一侧", "without a hint, lower spark.sql.autoBroadcastJoinThreshold, or filter and aggregate that side first");
-        pro("驱动程序不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
-        con("两侧都要洗牌", "both sides are shuffled");
+        pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
+        con("两侧都要 Shuffle", "both sides are shuffled");
     }
 }
 
@@ -317,7 +310,7 @@ fn cache() -> Proposal {
         step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
         step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
         pro("昂贵的部分只算一次", "the expensive part is computed once");
-        con("占用执行器内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+        con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
     }
 }
 
@@ -325,25 +318,25 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
     let app = case.job.spark.as_deref();
     if app.is_some_and(|app| app.idle_timeout_ms().is_some()) {
         return advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
-            title("更早释放空闲的执行器", "let idle executors go sooner");
-            step("缩短 spark.dynamicAllocation.executorIdleTimeout；执行器因缓存或洗牌数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; where cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
+            title("更早释放空闲的 Executor", "let idle executors go sooner");
+            step("缩短 spark.dynamicAllocation.executorIdleTimeout；Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; where cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
             step("或降低 minExecutors 与 maxExecutors", "or lower minExecutors and maxExecutors");
             pro("核时减少，运行时间不变", "less core time in the same run time");
-            con("缓存的数据随执行器丢失，再用时要重算", "cached data goes with its executor and is computed again");
+            con("缓存的数据随 Executor 丢失，再用时要重算", "cached data goes with its executor and is computed again");
         };
     }
     advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
-        title("少占用执行器", "hold fewer executors");
+        title("少占用 Executor", "hold fewer executors");
         step("打开 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled，executorIdleTimeout 取 30–60s", "turn on spark.dynamicAllocation.enabled with shuffleTracking.enabled, and an executorIdleTimeout of 30 to 60s");
         step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
         pro("核时减少，运行时间不变", "less core time in the same run time");
-        con("高峰时要等新的执行器", "at a peak the job waits for new executors");
+        con("高峰时要等新的 Executor", "at a peak the job waits for new executors");
     }
 }
 
 fn more_executors() -> Proposal {
     advice! { Parameter, Gain::Whole, "spark executors maxExecutors instances";
-        title("使用更多执行器", "use more executors");
+        title("使用更多 Executor", "use more executors");
         step("提高 spark.executor.instances，或 spark.dynamicAllocation.maxExecutors", "raise spark.executor.instances or spark.dynamicAllocation.maxExecutors");
         pro("排队的任务可以同时运行", "tasks that queue run at once");
         con("占用更多资源；先消除多余的工作", "takes more resources; remove needless work first");
@@ -389,7 +382,7 @@ fn retries() -> Proposal {
 
 fn slow_executor() -> Proposal {
     advice! { Parameter, Gain::Whole, "spark slow executor speculation exclude";
-        title("避开慢的执行器", "avoid the slow executor");
+        title("避开慢的 Executor", "avoid the slow executor");
         step("打开 spark.speculation，慢任务会在别处再运行一份", "turn on spark.speculation: slow tasks get a copy elsewhere");
         step("总是同一台主机时，报告运维或用 spark.excludeOnFailure.enabled", "if it is always the same host, report it, or use spark.excludeOnFailure.enabled");
         pro("不改代码", "no change to the code");
@@ -399,7 +392,7 @@ fn slow_executor() -> Proposal {
 
 fn wait() -> Proposal {
     advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
-        title("缩短等待执行器的时间", "wait less for executors");
+        title("缩短等待 Executor 的时间", "wait less for executors");
         step("换用空闲的队列，或少要一些核以便更早开始", "use a queue with free capacity, or ask for fewer cores to start earlier");
         step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
         pro("不改代码", "no change to the code");

@@ -2,10 +2,12 @@
 
 mod account;
 mod event_log;
+mod failed;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
 mod real_jobs;
+mod scripts;
 mod simulated;
 mod spark;
 mod spark_logs;

@@ -88,7 +88,8 @@ fn a_task_that_did_not_end_is_not_taken_for_an_empty_one() {
     };
     let found = diagnosed(&job::load(&log).expect("a log"));
     let causes: Vec<&str> = found.findings.iter().map(|f| f.cause.code()).collect();
-    assert_eq!(causes, ["executor.lost", "skew.group_hot_key"]);
+    let memory = ["failure.limit", "executor.lost", "skew.group_hot_key"];
+    assert_eq!(causes, memory);
 }
 
 #[test]
@@ -107,7 +108,8 @@ fn an_ordinary_application_is_healthy_by_rules_of_its_engine() {
         ("allocation.over", true),
         ("allocation.under", true),
         ("shuffle.unused_columns", false),
-        ("failure.compile", false),
+        ("failure.compile", true),
+        ("memory.estimate_too_low", false),
     ] {
         assert_eq!(codes.contains(&code), applies, "{code}");
     }

@@ -201,9 +201,8 @@ fn a_value_that_no_parser_reads_is_the_code_of_the_user_and_a_broken_disk_is_not
         (
             "java.io.IOException: Input/output error",
             "org.apache.spark.sql.catalyst.csv.UnivocityParser.convert",
-            vec![],
+            vec!["failure.input"],
         ),
-        (number, "org.apache.spark.storage.BlockManager.get", vec![]),
     ] {
         assert_eq!(
             causes(&caused_by(class, read, cause, frame)),

@@ -5,7 +5,8 @@
 
 mod spread;
 
-use std::sync::Arc;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
 
 use report::Source;
 
@@ -239,6 +240,31 @@ pub struct PerVertex {
     pub result_bytes: Option<Derived<Spread>>,
 }
 
+/// [`PerVertex`], which takes no room where nothing is known. Large jobs have many such stages.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Details(Option<Box<PerVertex>>);
+
+impl From<PerVertex> for Details {
+    fn from(known: PerVertex) -> Details {
+        Details(Some(Box::new(known)))
+    }
+}
+
+impl Deref for Details {
+    type Target = PerVertex;
+
+    fn deref(&self) -> &PerVertex {
+        static NOTHING: LazyLock<PerVertex> = LazyLock::new(PerVertex::default);
+        self.0.as_deref().unwrap_or(&NOTHING)
+    }
+}
+
+impl DerefMut for Details {
+    fn deref_mut(&mut self) -> &mut PerVertex {
+        self.0.get_or_insert_default()
+    }
+}
+
 impl Gc {
     /// Share of the time of the mean vertex, 0 to 1.
     pub fn mean_share(&self) -> Option<f64> {
@@ -269,11 +295,11 @@ pub struct StageFacts {
     /// By the operator's index in its stage.
     pub(crate) of_operator: Vec<Option<usize>>,
     /// By the counters of its operators; `None` if there are none.
-    pub counted: Option<Account>,
+    pub counted: Option<Box<Account>>,
     /// By the statistics of the service; `None` if there are none.
-    pub stated: Option<Account>,
+    pub stated: Option<Box<Account>>,
     pub gc: Gc,
-    pub per_vertex: PerVertex,
+    pub per_vertex: Details,
     /// Largest private bytes of a vertex.
     pub private_peak: Option<Measured>,
     /// Largest working set of a vertex.

@@ -288,6 +288,14 @@ fn reads_path(script: &Script, query: &Query, path: &str) -> bool {
     })
 }
 
+/// Whether the path of what an operator reads is known.
+pub(super) fn has_path(job: &Job, op: &Operator) -> bool {
+    let input = op.inputs.first().map(|input| bare(&input.id));
+    let mut tables = job.tables.iter();
+    let table = input.and_then(|id| tables.find(|t| t.stream_id.as_deref() == Some(id)));
+    table.is_some_and(|t| t.path.is_some())
+}
+
 /// Whether a statement reads what an extracting operator reads: by the path or the name of the
 /// table, or by the columns of an `EXTRACT`.
 fn reads(script: &Script, statement: &Statement, op: &Operator, job: &Job) -> bool {

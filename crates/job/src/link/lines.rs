@@ -5,7 +5,7 @@
 //! between (sorts, partitioners, filters) to the statement of its neighbours. Each step away costs
 //! confidence.
 
-use super::{Lines, Located, edges::bare, fit};
+use super::{Lines, Located, edges::bare, fit, script::shifted};
 use crate::bounds::Kept;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::script::{Script, Statement};
@@ -35,7 +35,7 @@ impl Job {
         let op = found.operators.get(operator)?;
         if let Some(line) = op.line {
             return Some(Located {
-                value: self.lines_around(op, line),
+                value: self.lines_around(op, shifted(&self.line_shifts, line)),
                 confidence: 1.0,
                 source: found.definition(&format!("operator[@id={}]/@line", op.id)),
             });
@@ -70,6 +70,7 @@ impl Job {
         let script = self.script.as_ref()?;
         let op = self.stages.get(stage)?.operators.get(operator)?;
         if let Some(line) = op.line {
+            let line = shifted(&self.line_shifts, line);
             return script.statement_at_line(line).map(|s| (s.index, 1.0));
         }
         self.direct(script, (stage, operator))

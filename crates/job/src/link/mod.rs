@@ -4,12 +4,14 @@ mod edges;
 mod fit;
 mod lines;
 mod path;
+mod script;
 
 use crate::model::{Codegen, FileKind, Job, JobState, PlanNode, Source};
 use crate::read::{self, job_info::Rank};
 use crate::script::StatementKind;
 
 pub use path::PathStep;
+pub use script::ScriptFit;
 
 /// A thing that was found, and how sure it is the right one.
 #[derive(Debug, Clone, PartialEq)]

@@ -45,6 +45,11 @@ pub struct Job {
     pub files: Vec<JobFile>,
     pub info: JobInfo,
     pub script: Option<Script>,
+    /// From a line of the plan on, lines of the script are that many further down; empty where they are the same.
+    #[doc(hidden)]
+    pub line_shifts: Vec<(u32, i64)>,
+    /// Whether the folder has a script that is not the one that ran.
+    pub script_of_another_run: bool,
     /// Stages in the order of the definition file, else of the counters.
     pub stages: Vec<Stage>,
     pub edges: Vec<Edge>,

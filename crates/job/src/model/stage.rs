@@ -1,6 +1,7 @@
 //! Stages, with everything that is known of their vertices.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::operator::Operator;
 use crate::counters::CounterTree;
@@ -42,7 +43,7 @@ pub struct Stage {
     /// What the user knows it by: the place in the code that started it.
     pub call_site: Option<String>,
     /// Facts that the front end computed itself; `None` if they follow from counters and statistics.
-    pub facts: Option<Box<StageFacts>>,
+    pub facts: Option<Arc<StageFacts>>,
 }
 
 impl Stage {

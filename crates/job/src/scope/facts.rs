@@ -24,22 +24,25 @@ const SPILLS: [&str; 5] = [
 
 impl Job {
     /// Facts of every stage, in the order of [`Job::stages`].
-    pub fn facts(&self) -> Vec<StageFacts> {
+    pub fn facts(&self) -> Vec<Arc<StageFacts>> {
         let stages = 0..self.stages.len();
         stages.map(|stage| self.stage_facts(stage)).collect()
     }
 
-    pub fn stage_facts(&self, index: usize) -> StageFacts {
+    pub fn stage_facts(&self, index: usize) -> Arc<StageFacts> {
         let stage = &self.stages[index];
         if let Some(facts) = &stage.facts {
-            return StageFacts::clone(facts);
+            return Arc::clone(facts);
         }
         let mut facts = match &stage.counters {
             Some(tree) => of_counters(tree),
             None => StageFacts::default(),
         };
         facts.of_operator = of_operators(stage, &facts);
-        facts.stated = stage.summary.as_ref().map(|s| stated(&stage.name, s));
+        facts.stated = stage
+            .summary
+            .as_ref()
+            .map(|s| Box::new(stated(&stage.name, s)));
         facts.vertices = self.vertex_count(index);
         facts.memory_limit = stage.memory_limit.map(|bytes| bytes as f64);
         facts.run_ms = self.run_ms_per_vertex(index);
@@ -49,7 +52,7 @@ impl Job {
             facts.bytes_written =
                 Spread::of_runs(runs, &runs.bytes_written, |run| run.bytes_written as i64);
         }
-        facts
+        Arc::new(facts)
     }
 
     /// Milliseconds that the completed vertices of a stage ran, from vertex events.
@@ -141,18 +144,12 @@ impl Job {
     /// A reader that takes one piece from each of n vertices says n; a stage that reads hash or
     /// range partitions has a vertex for each.
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
-        let reader_count = |(stage, name): (&Stage, &str)| {
-            let operators = stage.operators.iter();
-            let mut inputs = operators.flat_map(|o| &o.inputs);
-            let input = inputs.find(|i| i.id.split('[').next() == Some(name))?;
+        let reader_count = |(stage, input): (&Stage, &Channel)| {
             let count = input.count.filter(|n| *n > 1)?;
             let place = format!("input[@id={}]/@numberOfInputs", input.id);
             Some((u64::from(count), stage.definition(&place)))
         };
-        let by_reader = self
-            .edges_out_of(stage)
-            .filter_map(|e| Some((self.stages.get(e.to)?, e.channel.as_str())))
-            .find_map(reader_count);
+        let by_reader = self.inputs_fed_by(stage).find_map(reader_count);
         let by_writer = || {
             use ExchangeKind as X;
             let splits = |e: &&Edge| matches!(e.exchange, X::Hash | X::Range | X::Gather);
@@ -215,12 +212,12 @@ fn of_counters(tree: &CounterTree) -> StageFacts {
     let vertex = at(&tree.vertex);
     StageFacts {
         operators: operators(tree, at),
-        counted: Some(Account {
+        counted: Some(Box::new(Account {
             run_ms: get(&time, "elapsedTime"),
             cpu_ms: get(&time, "totalCpuTime"),
             bytes_read: get(&input, "totalBytes"),
             ..Account::default()
-        }),
+        })),
         gc: Gc {
             mean_percent: get(&gc, "avgTimeInGCPercent"),
             max_percent: get(&gc, "maxTimeInGCPercent"),

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::collect::{Collector, JobState, StageState};
-use super::details::MOST_OF_KIND;
+use super::collect::{Collector, JobState, MOST_OF_KIND, StageState};
 use super::edges::{add_edges, order};
 use super::failure::{exit_code, is_lost, machine};
+use super::info::span;
 use super::operators::add_plans;
 use super::stages::{self, Index};
 use crate::counters::Name;
@@ -109,6 +109,8 @@ fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
     let machines: Arc<[Name]> = executors
         .map(|e| Name::from(machine(&e.id, &e.host).as_str()))
         .collect();
+    job.stages.reserve_exact(index.keys.len());
+    log.app.stages.reserve_exact(index.keys.len());
     for key in index.keys.clone() {
         let others = index.attempts(key.0).count() > 1;
         let Some((record, runs)) = stages::attempt(log, key, others, &machines) else {
@@ -236,26 +238,6 @@ fn note(log: &Collector, job: &mut Job) {
 
 /// Hours of a year: an application that seems to run longer has a wrong timestamp.
 const LONGEST_HOURS: i64 = 8_784;
-
-/// From when to when a log has events of jobs and stages.
-pub(super) fn span(log: &Collector) -> Option<(i64, i64)> {
-    let app = &log.app;
-    let stages = app.stages.iter();
-    let stages = stages.flat_map(|s| [s.submitted_ms, s.completed_ms]);
-    let tasks = app.stages.iter().flat_map(|s| &s.attempts);
-    let tasks = tasks.flat_map(|t| [Some(t.launched_ms), Some(t.finished_ms)]);
-    let jobs = app
-        .jobs
-        .iter()
-        .flat_map(|j| [Some(j.submitted_ms), j.ended_ms]);
-    let times = stages.chain(tasks).chain(jobs).flatten();
-    times
-        .filter(|at| *at > 0)
-        .fold(None, |span, at| match span {
-            None => Some((at, at)),
-            Some((from, to)) => Some((at.min(from), at.max(to))),
-        })
-}
 
 fn shown(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |at| at.to_string())

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 
-use super::details::MOST_OF_KIND;
 use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::lineage::Lineage;
@@ -15,6 +14,8 @@ use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
 
+/// Stage attempts, jobs, executions and executors at most, each.
+pub(super) const MOST_OF_KIND: usize = 200_000;
 /// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
 const MAX_TASKS: usize = 200_000;
 /// Metrics that the driver set.

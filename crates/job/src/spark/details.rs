@@ -10,9 +10,6 @@ use super::plan_text::RawNode;
 /// Bytes of details at most.
 const MOST_BYTES: usize = 96 << 20;
 
-/// Stage attempts, jobs, executions and executors at most, each.
-pub(super) const MOST_OF_KIND: usize = 200_000;
-
 impl Collector {
     /// Counts new details, and drops those of the cheapest stages and executions where all take too much.
     pub(super) fn details(&mut self, bytes: usize) {

@@ -118,6 +118,7 @@ fn lineage(
 /// Adds a shuffle to the operator of a stage that reads shuffles of RDDs.
 fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
     let input = Channel::named(channel.to_owned(), None);
+    stage.operators.reserve_exact(1);
     let own = stage.operators.iter_mut();
     if let Some(known) = own.last().filter(|o| o.uid.is_none()) {
         known.inputs.push(input);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::plan::{Metrics, Pieces, is_read_side, is_wrapper, kind, scale};
 use super::tasks::{Quantity, Tasks};
 use crate::facts::{
-    Account, Derived, Gc, Measured, OperatorFacts, PerVertex, Place, Role, Spread, StageFacts,
-    TimeSplit,
+    Account, Derived, Details, Gc, Measured, OperatorFacts, PerVertex, Place, Role, Spread,
+    StageFacts, TimeSplit,
 };
 use crate::model::{Operator, OperatorKind, Source, StageAttempt};
 use crate::runs::StageRuns;
@@ -20,6 +20,8 @@ pub(super) struct StageSource<'a> {
     pub(super) record: &'a StageAttempt,
     pub(super) runs: Option<&'a StageRuns>,
     pub(super) tasks: &'a Tasks,
+    /// Place of the numbers of the whole stage.
+    pub(super) shared: Arc<Place>,
 }
 
 impl StageSource<'_> {
@@ -32,7 +34,7 @@ impl StageSource<'_> {
     }
 
     fn measured(&self, value: f64, metric: &'static str) -> Measured {
-        let place = self.place(None);
+        let place = Arc::clone(&self.shared);
         Measured {
             value,
             metric,
@@ -69,8 +71,9 @@ impl StageSource<'_> {
         let run_ms = self.total(Q::Run, RUN);
         let gc_ms = self.total(Q::Gc, GC);
         let share = run_ms.as_ref().zip(gc_ms.as_ref());
+        // each task of an executor reports the pauses of all
         let percent = share.map(|(run, gc)| match run.value > 0.0 {
-            true => gc.value / run.value * 100.0,
+            true => (gc.value / run.value * 100.0).min(100.0),
             false => 0.0,
         });
         let counts = self.tasks.counts;
@@ -84,18 +87,20 @@ impl StageSource<'_> {
             waits: self.runs.and_then(TimeSplit::of_runs),
             bytes_read: self.spread(Q::BytesRead, "Bytes Read"),
             bytes_written: self.spread(Q::BytesWritten, "Bytes Written"),
-            counted: run_ms.clone().map(|run_ms| Account {
-                vertices: count(u64::from(self.record.tasks), "Number of Tasks"),
-                succeeded: count(counts.completed, "Success"),
-                failed: count(counts.failed, "ExceptionFailure"),
-                revoked: count(counts.revoked, "ExecutorLostFailure"),
-                run_ms: Some(run_ms),
-                failed_ms: count(self.tasks.failed_ms, "ExceptionFailure"),
-                cpu_ms: self.total(Q::Cpu, CPU),
-                bytes_read: self.total(Q::BytesRead, "Bytes Read"),
-                bytes_written: self.total(Q::BytesWritten, "Bytes Written"),
-                temp_written: self.total(Q::ShuffleWritten, "Shuffle Bytes Written"),
-                ..Account::default()
+            counted: run_ms.clone().map(|run_ms| {
+                Box::new(Account {
+                    vertices: count(u64::from(self.record.tasks), "Number of Tasks"),
+                    succeeded: count(counts.completed, "Success"),
+                    failed: count(counts.failed, "ExceptionFailure"),
+                    revoked: count(counts.revoked, "ExecutorLostFailure"),
+                    run_ms: Some(run_ms),
+                    failed_ms: count(self.tasks.failed_ms, "ExceptionFailure"),
+                    cpu_ms: self.total(Q::Cpu, CPU),
+                    bytes_read: self.total(Q::BytesRead, "Bytes Read"),
+                    bytes_written: self.total(Q::BytesWritten, "Bytes Written"),
+                    temp_written: self.total(Q::ShuffleWritten, "Shuffle Bytes Written"),
+                    ..Account::default()
+                })
             }),
             gc: Gc {
                 mean_percent: percent.map(|p| self.measured(p, GC)),
@@ -103,30 +108,38 @@ impl StageSource<'_> {
                 ms: gc_ms,
                 ..Gc::default()
             },
-            per_vertex: PerVertex {
-                rows_read: self.spread(Q::RowsRead, "Records Read"),
-                rows_written: self.spread(Q::RowsWritten, "Records Written"),
-                stored_bytes_read: self.spread(Q::Input, "Input Metrics/Bytes Read"),
-                stored_bytes_written: self.spread(Q::Output, "Output Metrics/Bytes Written"),
-                exchange_bytes_read: self.spread(Q::ShuffleRead, "Shuffle Read Metrics"),
-                exchange_rows_read: self.spread(Q::ShuffleReadRows, "Total Records Read"),
-                exchange_bytes_written: self.spread(Q::ShuffleWritten, "Shuffle Bytes Written"),
-                exchange_rows_written: self
-                    .spread(Q::ShuffleWrittenRows, "Shuffle Records Written"),
-                task_ms: self.spread(Q::Run, RUN),
-                cpu_ms: self.spread(Q::Cpu, CPU),
-                gc_ms: self.spread(Q::Gc, GC),
-                startup_ms: self.spread(Q::Startup, "Executor Deserialize Time"),
-                scheduler_delay_ms: self.spread(Q::Delay, "Task Info"),
-                fetch_wait_ms: self.spread(Q::FetchWait, "Fetch Wait Time"),
-                exchange_write_ms: self.spread(Q::ShuffleWriteTime, "Shuffle Write Time"),
-                memory_spilled: self.spread(Q::MemorySpilled, "Memory Bytes Spilled"),
-                disk_spilled: self.spread(Q::DiskSpilled, "Disk Bytes Spilled"),
-                peak_memory: self.spread(Q::PeakMemory, "Peak Execution Memory"),
-                result_bytes: self.spread(Q::Result, "Result Size"),
-            },
+            per_vertex: self.per_vertex(),
             ..StageFacts::default()
         }
+    }
+
+    /// Spreads over the tasks; none of them where only totals were kept.
+    fn per_vertex(&self) -> Details {
+        use Quantity as Q;
+        if self.tasks.is_shed() {
+            return Details::default();
+        }
+        Details::from(PerVertex {
+            rows_read: self.spread(Q::RowsRead, "Records Read"),
+            rows_written: self.spread(Q::RowsWritten, "Records Written"),
+            stored_bytes_read: self.spread(Q::Input, "Input Metrics/Bytes Read"),
+            stored_bytes_written: self.spread(Q::Output, "Output Metrics/Bytes Written"),
+            exchange_bytes_read: self.spread(Q::ShuffleRead, "Shuffle Read Metrics"),
+            exchange_rows_read: self.spread(Q::ShuffleReadRows, "Total Records Read"),
+            exchange_bytes_written: self.spread(Q::ShuffleWritten, "Shuffle Bytes Written"),
+            exchange_rows_written: self.spread(Q::ShuffleWrittenRows, "Shuffle Records Written"),
+            task_ms: self.spread(Q::Run, RUN),
+            cpu_ms: self.spread(Q::Cpu, CPU),
+            gc_ms: self.spread(Q::Gc, GC),
+            startup_ms: self.spread(Q::Startup, "Executor Deserialize Time"),
+            scheduler_delay_ms: self.spread(Q::Delay, "Task Info"),
+            fetch_wait_ms: self.spread(Q::FetchWait, "Fetch Wait Time"),
+            exchange_write_ms: self.spread(Q::ShuffleWriteTime, "Shuffle Write Time"),
+            memory_spilled: self.spread(Q::MemorySpilled, "Memory Bytes Spilled"),
+            disk_spilled: self.spread(Q::DiskSpilled, "Disk Bytes Spilled"),
+            peak_memory: self.spread(Q::PeakMemory, "Peak Execution Memory"),
+            result_bytes: self.spread(Q::Result, "Result Size"),
+        })
     }
 
     /// Facts of Python functions that no plan has: what they take in, in bytes. Python batches rows, so

@@ -185,7 +185,21 @@ pub(super) fn innermost(stack: &str) -> Option<&str> {
 
 /// The innermost frame that is neither Spark's nor the platform's.
 pub(super) fn own_frame(stack: &str) -> Option<String> {
-    const PLATFORM: [&str; 8] = [
+    const PLATFORM: [&str; 22] = [
+        "com.amazonaws.",
+        "com.azure.",
+        "com.codahale.",
+        "com.databricks.",
+        "com.esotericsoftware.",
+        "com.fasterxml.",
+        "com.github.luben.",
+        "com.google.",
+        "com.microsoft.",
+        "com.univocity.",
+        "io.delta.",
+        "org.codehaus.",
+        "org.xerial.",
+        "software.amazon.",
         "org.apache.",
         "java.",
         "javax.",

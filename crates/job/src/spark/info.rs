@@ -1,6 +1,5 @@
 //! The application as a job: name, state, times.
 
-use super::build::span;
 use super::collect::Collector;
 use super::start::{cores_awaited, first_executor, start_of_driver};
 use crate::model::{Job, JobState, Source};
@@ -150,4 +149,24 @@ fn state(log: &Collector) -> (JobState, Option<u64>) {
         Some((_, line)) => (JobState::Succeeded, Some(line)),
         None => (JobState::Unknown, None),
     }
+}
+
+/// From when to when a log has events of jobs and stages.
+pub(super) fn span(log: &Collector) -> Option<(i64, i64)> {
+    let app = &log.app;
+    let stages = app.stages.iter();
+    let stages = stages.flat_map(|s| [s.submitted_ms, s.completed_ms]);
+    let tasks = app.stages.iter().flat_map(|s| &s.attempts);
+    let tasks = tasks.flat_map(|t| [Some(t.launched_ms), Some(t.finished_ms)]);
+    let jobs = app
+        .jobs
+        .iter()
+        .flat_map(|j| [Some(j.submitted_ms), j.ended_ms]);
+    let times = stages.chain(tasks).chain(jobs).flatten();
+    times
+        .filter(|at| *at > 0)
+        .fold(None, |span, at| match span {
+            None => Some((at, at)),
+            Some((from, to)) => Some((at.min(from), at.max(to))),
+        })
 }

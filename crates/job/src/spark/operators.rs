@@ -1,6 +1,7 @@
 //! The executions of an application: their plans as operators, facts and inputs of the stages.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::collect::{Collector, StageState};
 use super::edges::Link;
@@ -9,7 +10,7 @@ use super::facts::{Counting, StageSource, rest};
 use super::plan::{Metrics, Pieces, is_exchange, is_read_side, is_wrapper, kind};
 use super::stages::Index;
 use super::tasks::Accumulated;
-use crate::facts::{OperatorFacts, Role};
+use crate::facts::{OperatorFacts, Place, Role};
 use crate::model::{
     Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageAttempt,
     Table,
@@ -115,9 +116,12 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         }
         rest(&source, &mut known);
         job.stages[stage].operators.extend(unplanned);
+        // most stages of a large log have one of each, and a list has room for four
+        known.operators.shrink_to_fit();
+        job.stages[stage].operators.shrink_to_fit();
         let of_operator = job.stages[stage].operators.iter();
         known.of_operator = of_operator.map(|o| known.position(o.uid)).collect();
-        job.stages[stage].facts = Some(Box::new(known));
+        job.stages[stage].facts = Some(Arc::new(known));
     }
     log.app.executions = executions;
     links
@@ -152,9 +156,16 @@ fn source<'a>(
     stage: usize,
 ) -> StageSource<'a> {
     let runs = job.stages[stage].runs.as_ref();
+    let (file, name) = (runs.map_or("", |r| &r.file), &job.stages[stage].name);
+    let shared = Place::Log {
+        file: file.into(),
+        stage: name.as_str().into(),
+        operator: None,
+    };
     StageSource {
-        file: runs.map_or("", |r| &r.file),
-        stage: &job.stages[stage].name,
+        file,
+        stage: name,
+        shared: Arc::new(shared),
         record: &log.app.stages[stage],
         runs,
         tasks: &states[stage].tasks,

@@ -103,7 +103,7 @@ fn decisive<'a>(log: &'a Collector, last: Option<&'a DriverJob>) -> Option<Said<
     };
     let later = of_execution.filter(|e| of_job.is_none_or(|j| e.0 > j.0) && !repeats(e));
     let of_stream = log.streams.failure().map(|(text, line)| (None, text, line));
-    let found = later.or(of_job).or(of_stream);
+    let found = of_stream.or(later).or(of_job);
     found.map(|(_, text, line)| Said { text, line })
 }
 

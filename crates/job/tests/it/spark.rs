@@ -49,12 +49,16 @@ fn every_development_log_is_read() {
         let name = path.display();
         assert_eq!(job.engine(), Some(JobEngine::Spark), "{name}");
         let app = job.spark.as_deref().expect("an application");
-        assert_eq!(app.complete, job.info.ended_ms.is_some(), "{name}");
+        assert!(job.info.ended_ms.is_some(), "{name}");
         for (stage, attempt) in job.stages.iter().zip(&app.stages) {
             let runs = stage.runs.as_ref().expect("tasks");
             assert!(!attempt.lost_events, "{name} {}", stage.name);
             let facts = job.stage_facts(job.stage_index(&stage.name).expect("a stage"));
-            let rows = facts.per_vertex.rows_read.map(|r| r.value.vertices);
+            let rows = facts
+                .per_vertex
+                .rows_read
+                .as_ref()
+                .map(|r| r.value.vertices);
             assert_eq!(rows.unwrap_or(0), runs.completed, "{name} {}", stage.name);
         }
     }

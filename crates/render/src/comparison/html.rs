@@ -66,7 +66,7 @@ fn fill(
     comparison: &Comparison,
     all: bool,
 ) -> Result<String, minijinja::Error> {
-    let words = Words(comparison.language);
+    let words = Words::new(comparison.language);
     let facts = |run| run_facts(run, words).join(" · ");
     let page = Page {
         style: STYLE,

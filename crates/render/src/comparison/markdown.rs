@@ -12,7 +12,7 @@ use report::markdown::{escaped, fenced};
 /// Renders a comparison; with `all`, unchanged stages too.
 pub fn render(comparison: &Comparison, all: bool) -> String {
     let comparison = &shown(comparison);
-    let words = Words(comparison.language);
+    let words = Words::new(comparison.language);
     let mut out = format!("# {}\n\n", escaped(&comparison.headline));
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
         let facts = run_facts(run, words).join(" · ");

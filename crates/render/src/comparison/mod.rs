@@ -266,9 +266,9 @@ mod tests {
                 a: Some(a),
                 b: Some(b),
             };
-            assert_eq!(change(pair, Words(Language::Zh)), zh);
-            assert_eq!(change(pair, Words(Language::En)), en);
+            assert_eq!(change(pair, Words::new(Language::Zh)), zh);
+            assert_eq!(change(pair, Words::new(Language::En)), en);
         }
-        assert_eq!(change(Pair::default(), Words(Language::En)), "");
+        assert_eq!(change(Pair::default(), Words::new(Language::En)), "");
     }
 }

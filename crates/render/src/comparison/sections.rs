@@ -51,7 +51,7 @@ impl From<String> for Marked {
 /// The sections of a comparison; with `all`, also what changed little.
 pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
     let writer = Writer {
-        words: Words(c.language),
+        words: Words::new(c.language),
         shown: if all { usize::MAX } else { SHOWN },
         all,
     };

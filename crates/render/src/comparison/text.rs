@@ -18,7 +18,7 @@ const LEAD: usize = 24;
 /// unchanged stages and every change are shown.
 pub fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
     let comparison = &shown(comparison);
-    let words = Words(comparison.language);
+    let words = Words::new(comparison.language);
     let mut lines: Vec<String> = Vec::new();
     let headline = wrap(&comparison.headline, columns, "", "");
     lines.extend(headline.iter().map(|l| format!("{BOLD}{l}{BOLD:#}")));

@@ -5,7 +5,7 @@ use runs::{Histogram, RunSummary, StageSummary, Timeline};
 use super::escape::escape;
 use super::svg::{Tenths, label, title};
 use crate::words::Words;
-use report::format::{Bytes, Seconds, TOKEN, VERTEX};
+use report::format::{Bytes, Seconds, TOKEN};
 use report::text;
 
 const HISTOGRAM: (f64, f64) = (330.0, 75.0);
@@ -50,7 +50,11 @@ fn histogram(
     let span = (data.max - data.min) / data.counts.len() as f64;
     let details = format!(
         "{} · {} {} · {}",
-        words.say(VERTEX.count(f64::from(data.counts.iter().sum::<u32>()))),
+        words.say(
+            words
+                .vertex()
+                .count(f64::from(data.counts.iter().sum::<u32>()))
+        ),
         words.mean(),
         unit(data.mean),
         words.logarithmic()

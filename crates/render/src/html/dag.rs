@@ -5,7 +5,7 @@ use runs::{EdgeSummary, RunSummary, StageSummary};
 
 use super::svg::{label, squeezed, title};
 use crate::words::Words;
-use report::format::{Bytes, Seconds, Share, VERTEX};
+use report::format::{Bytes, Seconds, Share};
 
 const BOX_WIDTH: f64 = 190.0;
 const BOX_HEIGHT: f64 = 58.0;
@@ -187,9 +187,10 @@ fn stage_box(
     let busy = stage
         .busy_ms
         .map_or_else(|| "–".to_owned(), |ms| words.say(Seconds(ms / 1000.0)));
-    let vertices = stage
-        .vertices
-        .map_or_else(|| "–".to_owned(), |n| words.say(VERTEX.count(n as f64)));
+    let vertices = stage.vertices.map_or_else(
+        || "–".to_owned(),
+        |n| words.say(words.vertex().count(n as f64)),
+    );
     let mut out = format!(
         r#"<g class="{class}" data-stage="{name}" data-findings="{all}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
         name = super::escape::escape(&stage.name),
@@ -266,7 +267,7 @@ mod tests {
             edges: vec![edge(0, 1), edge(1, 0)],
             ..RunSummary::default()
         };
-        assert!(draw(&summary, &[], Words(report::Language::En)).contains("</svg>"));
+        assert!(draw(&summary, &[], Words::new(report::Language::En)).contains("</svg>"));
     }
 
     #[test]
@@ -278,7 +279,7 @@ mod tests {
         let drawn = draw(
             &summary,
             &[("SV2".into(), "F1".into())],
-            Words(report::Language::En),
+            Words::new(report::Language::En),
         );
         assert_eq!(drawn.matches("stage hot").count(), 1);
         assert!(
@@ -299,7 +300,7 @@ mod tests {
             ..RunSummary::default()
         };
         let hot = ["F1", "F3"].map(|id| ("SV2".to_owned(), id.to_owned()));
-        let drawn = draw(&summary, &hot, Words(report::Language::En));
+        let drawn = draw(&summary, &hot, Words::new(report::Language::En));
         assert!(drawn.contains(">F1 +1<"), "{drawn}");
         assert!(drawn.contains(r#"data-findings="F1 F3""#), "{drawn}");
         assert_eq!(drawn.matches("textLength").count(), 1, "{drawn}");

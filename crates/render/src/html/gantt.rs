@@ -141,7 +141,7 @@ impl<'a> Lane<'a> {
     fn name(&self, words: Words) -> String {
         match self {
             Lane::Stage(stage) => (*stage).to_owned(),
-            Lane::Wait(kind) => words.say(kind.title()),
+            Lane::Wait(kind) => words.kind(*kind),
         }
     }
 
@@ -164,7 +164,7 @@ fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
     let (seconds, share) = row.amounts(time, words);
     Part {
         class: row.kind(),
-        title: words.say(row.kind().title()),
+        title: words.kind(row.kind()),
         stage: row.place(words),
         from: words.say(Seconds(row.start_seconds())),
         time: seconds,
@@ -184,7 +184,7 @@ fn kinds(time: &TimeAccount, words: Words) -> Vec<Kind> {
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
     let kind = |(kind, sum): (SegmentKind, f64)| Kind {
         class: kind,
-        title: words.say(kind.title()),
+        title: words.kind(kind),
         time: words.say(Seconds(sum)),
         share: words.say(Share(sum / total)),
         percent: percent(sum / total),

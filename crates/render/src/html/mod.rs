@@ -182,7 +182,7 @@ struct GapView<'a> {
 /// # Errors
 /// If a built-in template is wrong, which a test excludes.
 pub fn environment(language: Language) -> Result<Environment<'static>, minijinja::Error> {
-    let words = Words(language);
+    let words = Words::new(language);
     let mut environment = escape::environment();
     for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
@@ -229,7 +229,7 @@ fn fill(
 }
 
 fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Served>) -> Page<'a> {
-    let words = Words(report.language);
+    let words = Words::of(report);
     let findings = report.findings.iter();
     let suggestions = report.suggestions.iter();
     let evidence = report.evidence.iter();

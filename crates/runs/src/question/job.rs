@@ -186,7 +186,7 @@ fn cost(said: &mut Said<'_>, report: &Report) {
     let zh = match unit.as_str() {
         "vertex-hour" => "顶点小时",
         "AU-hour" => "AU 小时",
-        _ => "执行器核小时",
+        _ => "Executor 核小时",
     };
     if let Some(n) = hours(cost.vertex_hours) {
         let sentence = text!(

@@ -102,8 +102,7 @@ fn report(language: Language) -> Report {
         stage: Some(stage.into()),
         start_seconds,
         seconds,
-        finding: None,
-        evidence: Vec::new(),
+        ..Segment::default()
     };
     let rule = |cause, outcome, text: &str| RuleOutcome {
         cause,
@@ -147,6 +146,7 @@ fn report(language: Language) -> Report {
             ],
             explained_share: 1.0,
             avoidable_seconds: Some(40.0),
+            ..TimeAccount::default()
         }),
         ..support::report()
     }

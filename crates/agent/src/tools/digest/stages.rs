@@ -244,14 +244,14 @@ pub(super) fn application(look: &Look<'_>, named: Option<&str>) -> Measures {
     };
     let executors = app.executors.len();
     digest.say(
-        text!("执行器：{executors}", "executors: {executors}"),
+        text!("Executor：{executors}", "executors: {executors}"),
         look.language,
     );
     for lost in app.executors.iter().filter(|e| e.lost) {
         let (id, reason) = (&lost.id, lost.reason.as_deref().unwrap_or("-"));
         digest.say(
             text!(
-                "执行器 {id} 丢失：{reason}",
+                "Executor {id} 丢失：{reason}",
                 "executor {id} was lost: {reason}"
             ),
             look.language,

@@ -32,7 +32,7 @@ const CAUSES: [(&str, &[&str], &[&str]); 26] = [
     ("skew.partition_layout", &["分区"], &["partition"]),
     (
         "shuffle.redundant_repartition",
-        &["重新分区", "洗牌"],
+        &["重新分区", "Shuffle"],
         &["repartition", "exchange"],
     ),
     ("shuffle.unused_columns", &["列"], &["column"]),

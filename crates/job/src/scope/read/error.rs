@@ -181,7 +181,12 @@ fn exception<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<String>
 fn stack_frame<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let frames = || lines.clone().filter_map(|l| l.strip_prefix("at "));
     let generated = frames().find(|f| f.contains("__ScopeCodeGen__"));
-    let own = || frames().find(|f| !f.starts_with("System.") && !f.starts_with("Microsoft."));
+    let platform = |f: &str| {
+        f.starts_with("System.")
+            || f.starts_with("Microsoft.") && !f.contains(".Samples.")
+            || f.contains("ScopeEngine")
+    };
+    let own = || frames().find(|f| !platform(f));
     let frame = generated.or_else(own)?;
     let method = frame.split('(').next()?.rsplit('.').next()?;
     // an iterator runs in `MoveNext` of a class that is named after the method

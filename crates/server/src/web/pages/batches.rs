@@ -25,7 +25,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Respo
         if app.batches.len() == 1 {
             return Ok(Redirect::to("/batches/1").into_response());
         }
-        let words = Words(visitor.language);
+        let words = Words::new(visitor.language);
         let batch = |listing: &Arc<Listing>| {
             let jobs = listing.state().planned as f64;
             context! { name => listing.name(), jobs => words.say(JOB.count(jobs)) }
@@ -114,7 +114,7 @@ async fn list(
     app.answer(visitor, move |app, visitor| {
         let state = listing.state().clone();
         app.kept_page(visitor, template, &state.version.to_string(), || {
-            let words = Words(visitor.language);
+            let words = Words::new(visitor.language);
             let read = listing.jobs().count(&Default::default())? as usize;
             let pending = state.planned.saturating_sub(read);
             let pending = (pending > 0).then(|| {

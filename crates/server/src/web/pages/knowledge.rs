@@ -72,7 +72,7 @@ fn place(chunk: &indexer::Chunk) -> String {
 fn titles(causes: &[String], visitor: &Visitor) -> Vec<String> {
     let known = causes.iter().filter_map(|code| Cause::from_code(code));
     known
-        .map(|cause| render::Words(visitor.language).say(cause.title()))
+        .map(|cause| render::Words::new(visitor.language).say(cause.title()))
         .collect()
 }
 

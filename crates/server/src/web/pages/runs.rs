@@ -83,7 +83,7 @@ pub(super) async fn show(
                 base: "/",
                 version,
                 asked: &asked,
-                words: Words(visitor.language),
+                words: Words::new(visitor.language),
             };
             let jobs = list.jobs(app)?;
             Ok(context! { running => running.collect::<Vec<_>>(), reports => "/runs", ..jobs })

@@ -6,12 +6,11 @@ mod patterns;
 mod tests;
 
 use job::Job;
-use job::model::{JobError, JobState, Source};
-use job::runs::RunState;
+use job::model::{JobError, JobState};
 
-use crate::view::View;
 pub(crate) use class::Class;
 use class::Weight;
+use patterns::{GROUPS, Group, WRAPPERS};
 use report::Cause;
 
 /// Bytes of an error that are searched for patterns.
@@ -25,6 +24,15 @@ pub(crate) struct Recognized {
     pub(crate) line: String,
     /// The program that writes such a line; `None` if the error itself names its class.
     pub(crate) source: Option<&'static str>,
+    /// Whether the text only wraps what happened.
+    wraps: bool,
+}
+
+impl Recognized {
+    /// Whether it says what happened, so that nothing else has to be looked at.
+    fn is_reason(&self) -> bool {
+        self.class.weight() == Weight::Reason && self.class != Class::Unknown && !self.wraps
+    }
 }
 
 /// Why a job failed: its class, and the error that says so.
@@ -46,13 +54,15 @@ pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
     let mut all = errors.filter_map(|e| Some((recognize(e)?, e)));
     let first = all.next();
     let found = match first {
-        Some((r, e)) if r.class.weight() == Weight::Effect => {
-            let reason = |(r, _): &(Recognized, &JobError)| {
-                r.class.weight() == Weight::Reason && r.class != Class::Unknown
-            };
-            all.find(reason).or(Some((r, e)))
+        Some((r, e)) if r.is_reason() => Some((r, e)),
+        Some((r, e)) => {
+            // what executors were lost for is no reason of an exception that nobody knows
+            let effect = r.class.weight() == Weight::Effect;
+            let of_task = |e: &JobError| effect || e.component.as_deref() != Some("EXECUTOR");
+            let better = all.find(|(r, e)| r.is_reason() && of_task(e));
+            better.or(Some((r, e)))
         }
-        first => first,
+        None => None,
     };
     let of_errors = found.map(|(recognized, error)| Failure {
         class: recognized.class,
@@ -70,7 +80,7 @@ fn of_events(job: &Job) -> Option<Failure<'_>> {
         .flat_map(|r| &r.events);
     let mut found: Vec<(u64, Recognized)> = Vec::new();
     for (message, times) in events {
-        if let Some(recognized) = search(&[message]) {
+        if let Some(recognized) = search(&[message], GROUPS) {
             found.push((*times, recognized));
         }
     }
@@ -97,10 +107,11 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
         class,
         line: (*quoted).to_owned(),
         source: None,
+        wraps: false,
     };
     let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
     let (component, origin) = (upper(&error.component), upper(&error.origin));
-    let found = search(&lines).map(|found| of_driver(found, error));
+    let found = search(&lines, GROUPS).map(|found| of_driver(found, error));
     let in_compiler = component.contains("COMPIL") || component.contains("CSC");
     if in_compiler {
         let classes = [
@@ -114,17 +125,26 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     }
     let threw = error.expression.is_some() || error.class_name.is_some();
     let is_users = threw || origin == "USER";
-    Some(found.unwrap_or_else(|| match () {
-        () if is_users || error.frame.is_some() => of(Class::UserCode),
-        () if origin == "SYSTEM" => of(Class::System),
-        () => of(Class::Unknown),
+    if let Some(found) = found {
+        return Some(found);
+    }
+    if is_users || error.frame.is_some() {
+        return Some(of(Class::UserCode));
+    }
+    let wrapped = search(&lines, WRAPPERS).map(|found| Recognized {
+        wraps: true,
+        ..found
+    });
+    Some(wrapped.unwrap_or_else(|| match origin.as_str() {
+        "SYSTEM" => of(Class::System),
+        _ => of(Class::Unknown),
     }))
 }
 
 /// The class of a text by itself; `None` if no pattern is in it.
 pub(crate) fn class_of(text: &str) -> Option<Class> {
     let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
-    search(&lines).map(|found| found.class)
+    search(&lines, GROUPS).map(|found| found.class)
 }
 
 /// The heap that ran out is that of the driver unless a task or an executor says so.
@@ -185,15 +205,16 @@ fn is_statement(line: &str) -> bool {
 }
 
 /// The first pattern of the table that a line has.
-fn search(lines: &[&str]) -> Option<Recognized> {
+fn search(lines: &[&str], groups: &[Group]) -> Option<Recognized> {
     let plain: Vec<String> = lines.iter().map(|line| without_paths(line)).collect();
-    patterns::GROUPS.iter().find_map(|group| {
-        let has = |line: &&String| group.any.iter().any(|pattern| fits(line, pattern));
+    groups.iter().find_map(|group| {
+        let has = |line: &&String| group.patterns().any(|pattern| fits(line, pattern));
         let at = plain.iter().position(|line| has(&line))?;
         Some(Recognized {
             class: group.class,
             line: lines[at].to_owned(),
             source: Some(group.source),
+            wraps: false,
         })
     })
 }
@@ -220,64 +241,4 @@ fn fits(line: &str, pattern: &str) -> bool {
         rest = at.map_or("", |at| &rest[at + part.len()..]);
         at.is_some()
     })
-}
-
-/// Whether the job failed on a limit that less work for a vertex avoids.
-pub(crate) fn hit_limit(view: &View<'_>) -> bool {
-    view.failure().is_some_and(|f| f.class.is_of_work())
-}
-
-/// The stage that the error names, else the one with the most failures.
-pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usize> {
-    let named = error
-        .and_then(|e| e.stage.as_deref())
-        .and_then(|name| view.job.stage_index(name));
-    named.or_else(|| {
-        let failed = |s: usize| view.job.stages[s].runs.as_ref().map_or(0, |r| r.failed);
-        let most = (0..view.job.stages.len())
-            .filter(|s| failed(*s) > 0)
-            .max_by_key(|s| failed(*s));
-        most.or_else(|| (view.failed() && view.job.stages.len() == 1).then_some(0))
-    })
-}
-
-/// The vertex whose failure ended the job.
-#[derive(Debug, Default)]
-pub(crate) struct FailedVertex {
-    pub(crate) vertex: Option<String>,
-    pub(crate) machine: Option<String>,
-    /// Where the vertex events have it; `None` if the error itself names it.
-    pub(crate) source: Option<Source>,
-}
-
-/// The vertex that the error names, else the last attempt of the stage that failed.
-pub(crate) fn last_failure(
-    view: &View<'_>,
-    error: &JobError,
-    stage: Option<usize>,
-) -> FailedVertex {
-    if error.vertex.is_some() || error.machine.is_some() {
-        return FailedVertex {
-            vertex: error.vertex.clone(),
-            machine: error.machine.clone(),
-            source: None,
-        };
-    }
-    let Some((stage, runs)) = stage.and_then(|s| Some((s, view.job.stages[s].runs.as_ref()?)))
-    else {
-        return FailedVertex::default();
-    };
-    let failed = runs.runs.iter().filter(|r| r.state == RunState::Failed);
-    let Some(last) = failed.max_by_key(|r| r.ended_ms) else {
-        return FailedVertex::default();
-    };
-    let machine = runs.machines.get(last.machine as usize);
-    FailedVertex {
-        vertex: Some(format!("{}[{}]", view.name(stage), last.index)),
-        machine: machine.map(|m| m.to_string()),
-        source: Some(Source {
-            file: runs.file.clone(),
-            locator: Some(format!("line {}", last.line)),
-        }),
-    }
 }

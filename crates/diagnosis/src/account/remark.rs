@@ -1,0 +1,135 @@
+//! Sentences about large parts of the time that no finding claims: what they are, and why the job is not at fault.
+
+use report::format::{Seconds, Share, VERTEX};
+use report::{SegmentKind, Text, text};
+
+use super::Account;
+use crate::view::View;
+
+/// Share of the time from which a part that no finding claims gets a sentence.
+const LARGE: f64 = 0.2;
+
+/// The sentences, the largest part first.
+pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
+    let total = account.run.to;
+    let mut sums: Vec<(SegmentKind, Option<usize>, f64)> = Vec::new();
+    for part in account.parts.iter().filter(|p| p.finding.is_none()) {
+        let seconds = part.span.seconds();
+        match sums
+            .iter_mut()
+            .find(|s| (s.0, s.1) == (part.kind, part.stage))
+        {
+            Some(sum) => sum.2 += seconds,
+            None => sums.push((part.kind, part.stage, seconds)),
+        }
+    }
+    sums.retain(|(_, _, seconds)| *seconds >= LARGE * total);
+    sums.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let said = sums.into_iter().map(|(kind, stage, seconds)| {
+        let share = Share(seconds / total);
+        remark(view, kind, stage, Seconds(seconds), share)
+    });
+    said.collect()
+}
+
+fn remark(
+    view: &View<'_>,
+    kind: SegmentKind,
+    stage: Option<usize>,
+    time: Seconds,
+    share: Share,
+) -> Text {
+    let name = stage.map_or("", |s| view.name(s));
+    match kind {
+        SegmentKind::Compile => text!(
+            "编译 {time}（{share}）：只取决于脚本，与数据和令牌无关",
+            "compiling takes {time} ({share}): it depends on the script, not on data or tokens",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Queue | SegmentKind::CapacityWait if stage.is_none() => text!(
+            "运行之前等待资源 {time}（{share}）：由队列决定，与作业本身无关",
+            "the job waits {time} ({share}) for capacity: the queue decides that, not the job",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Queue | SegmentKind::CapacityWait => text!(
+            "{name} 就绪后等待 {time}（{share}）：资源正被别的作业占用",
+            "{name} is ready and waits {time} ({share}): others hold the capacity at that time",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Startup if stage.is_none() => text!(
+            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与作业做什么无关",
+            "starting the driver and the first executor takes {time} ({share}), whatever the application does",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Startup => text!(
+            "{name} 启动用了 {time}（{share}）：第一批加载代码，之后的轮次在通常范围内",
+            "{name} spends {time} ({share}) starting: its first round loads code, and the number of rounds is usual",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Driver => text!(
+            "没有任务运行的时间共 {time}（{share}），分成许多通常长度的间隔：规划、调度和提交",
+            "no task runs for {time} ({share}), in gaps of usual length: planning, scheduling and committing",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Idle => text!(
+            "{time}（{share}）内没有任何工作要做",
+            "for {time} ({share}) there was nothing to do",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Retry => text!(
+            "{name} 因个别作废的尝试多用 {time}（{share}）：次数很少，再次运行通常不会如此",
+            "{name} loses {time} ({share}) to single lost attempts: they are few, and another run usually has none",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Straggler => text!(
+            "{name} 中最慢的一个多用 {time}（{share}）：首次加载代码，或在波动范围之内",
+            "the slowest of {name} takes {time} ({share}) longer: it loads code for the first time, or is within the usual spread",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Gc | SegmentKind::Spill => text!(
+            "{name} 的垃圾回收或落盘用了 {time}（{share}），在通常范围内",
+            "garbage collection or spilling takes {time} ({share}) in {name}, which is usual",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Unexplained => text!(
+            "没有文件说明这 {time}（{share}）的去向",
+            "no file shows what {time} ({share}) went into",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Read
+        | SegmentKind::Compute
+        | SegmentKind::UserCode
+        | SegmentKind::Sort
+        | SegmentKind::Exchange => work(view, stage, time, share),
+    }
+}
+
+/// A stage whose work is as much as its data asks for.
+fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> Text {
+    let name = stage.map_or("", |s| view.name(s));
+    let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);
+    let slots = view.run.as_ref().filter(|r| r.has_tokens());
+    let on = slots.map_or_else(Text::default, |run| {
+        let tokens = run.tokens;
+        text!("，{tokens} 个可同时运行", ", {tokens} of them at a time")
+    });
+    text!(
+        "{name} 的工作占 {time}（{share}），分给 {count}{on}；更少的输入或更多的资源才能缩短它",
+        "the work of {name} takes {time} ({share}), on {count}{on}; less input or more resources would shorten it",
+        time = time,
+        share = share,
+        count = VERTEX.count(count as f64),
+        on = on,
+    )
+}

@@ -1,0 +1,85 @@
+//! Creating very many files where few would do.
+
+use report::{Cause, Source, text};
+
+use super::work::{TASKS, shares};
+use super::{Excess, Unclaimed};
+use crate::measurements::contention::contention;
+use crate::view::View;
+use report::format::{Bytes, FILE};
+
+/// Milliseconds that a task needs to create, finish and close a file.
+const FILE_MS: f64 = 20.0;
+
+/// Files that each task may write: one, and some for the partitions of the output.
+const USUAL_FILES: f64 = 10.0;
+
+/// Files of one write, and where they are counted.
+struct Written {
+    files: f64,
+    bytes: f64,
+    source: Source,
+}
+
+pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
+    let view = unclaimed.view;
+    let share = |stage: usize| {
+        let written = written(view, stage)?;
+        let tasks = view.vertices(stage)? as f64;
+        let needless = written.files - tasks * USUAL_FILES;
+        let run_ms = view.run.as_ref()?.stages[stage].run_s() * 1000.0;
+        Some((needless * FILE_MS * contention(view) / run_ms.max(1.0)).min(0.9))
+    };
+    let shares = shares(unclaimed, &TASKS, share)?;
+    let (worst, _) = shares.worst;
+    let Written {
+        files,
+        bytes,
+        source,
+    } = written(view, worst)?;
+    let sentence = text!(
+        "{stage} 写出 {files}，平均每个 {size}",
+        "{stage} writes {files} of {size} each",
+        stage = view.name(worst),
+        files = FILE.count(files),
+        size = Bytes(bytes / files.max(1.0)),
+    );
+    let summary = text!(
+        "{sentence}；创建和关闭文件多用 {time}",
+        "{sentence}; creating and closing them takes {time}",
+        sentence = sentence.clone(),
+        time = shares.seconds(),
+    );
+    let evidence = vec![view.number("number of written files", files, "files", source, sentence)];
+    Some(shares.into_excess(
+        unclaimed,
+        Cause::SmallFiles,
+        summary,
+        evidence,
+        0.75,
+        |_| 1.0,
+    ))
+}
+
+/// What the execution of a stage writes, if the stage writes it.
+fn written(view: &View<'_>, stage: usize) -> Option<Written> {
+    let app = view.job.spark.as_deref()?;
+    let execution = &app.executions[app.stages[stage].execution?];
+    let wrote = view.facts[stage].per_vertex.stored_bytes_written.as_ref()?;
+    let bytes = Some(wrote.value.total).filter(|bytes| *bytes > 0.0)?;
+    let mut nodes = execution.plan.iter();
+    let (node, files) = nodes.find_map(|n| Some((n, n.metric("number of written files")?)))?;
+    let source = Source {
+        file: app.file.clone(),
+        locator: Some(format!(
+            "SQL execution {}/{}/number of written files",
+            execution.id,
+            node.name.trim()
+        )),
+    };
+    Some(Written {
+        files,
+        bytes,
+        source,
+    })
+}

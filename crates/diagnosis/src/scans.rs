@@ -1,0 +1,35 @@
+//! The nodes of plans that scan files, by the stages that run them.
+
+use std::collections::HashMap;
+
+use job::Job;
+use job::model::SparkNode;
+
+/// Files that a stage scans.
+#[derive(Debug)]
+pub(crate) struct Scanned<'a> {
+    pub(crate) node: &'a SparkNode,
+    pub(crate) files: f64,
+    pub(crate) bytes: f64,
+}
+
+/// Nodes of plans that scan files, by the stages that run them.
+pub(crate) fn scans(job: &Job) -> HashMap<usize, Vec<&SparkNode>> {
+    let mut scans: HashMap<usize, Vec<&SparkNode>> = HashMap::new();
+    let plans = job.spark.iter().flat_map(|app| &app.executions);
+    let nodes = plans.flat_map(|e| &e.plan);
+    for node in nodes.filter(|node| scanned(node).is_some()) {
+        for stage in &node.stages {
+            scans.entry(*stage).or_default().push(node);
+        }
+    }
+    scans
+}
+
+pub(crate) fn scanned(node: &SparkNode) -> Option<Scanned<'_>> {
+    Some(Scanned {
+        node,
+        files: node.metric("number of files read")?,
+        bytes: node.metric("size of files read")?,
+    })
+}

@@ -1,0 +1,155 @@
+//! The words of an application. What holds for both engines is worded once, as people say it of SCOPE jobs; Spark has other names for
+//! some of the things, which replace them here, before anybody reads a sentence.
+//!
+//! What a job says itself stays as it is: quotes in backticks, and the messages of failures.
+
+use report::{Cause, Language};
+
+use crate::diagnosis::Diagnosis;
+
+/// Words of SCOPE in English and those of Spark; longer ones first.
+const ENGLISH: [(&str, &str); 12] = [
+    ("vertex-hours", "core-hours"),
+    ("vertex-hour", "core-hour"),
+    ("vertices", "tasks"),
+    ("Vertices", "Tasks"),
+    ("vertex", "task"),
+    ("Vertex", "Task"),
+    ("job manager", "driver"),
+    ("tokens", "slots"),
+    ("token", "slot"),
+    ("managed code", "user code"),
+    ("the job waited", "the application waited"),
+    ("the job waits", "the application waits"),
+];
+
+/// The same in Chinese.
+const CHINESE: [(&str, &str); 7] = [
+    ("顶点小时", "核小时"),
+    ("个顶点", "个 Task "),
+    ("顶点", " Task "),
+    ("作业管理器", " Driver "),
+    ("令牌", "槽位"),
+    ("托管代码", "用户代码"),
+    ("作业等待", "应用等待"),
+];
+
+/// Says everything in a diagnosis of an application in Spark's words.
+pub(crate) fn of_spark(diagnosis: &mut Diagnosis, language: Language) {
+    let say = |text: &mut String| *text = in_words(text, language);
+    let findings = diagnosis.findings.iter_mut().chain(&mut diagnosis.notes);
+    findings
+        .filter(|f| !quotes(f.cause))
+        .for_each(|f| say(&mut f.summary));
+    let failed = diagnosis.findings.iter().filter(|f| quotes(f.cause));
+    let said: Vec<String> = failed.flat_map(|f| f.evidence.iter().cloned()).collect();
+    for evidence in diagnosis
+        .evidence
+        .iter_mut()
+        .filter(|e| !said.contains(&e.id))
+    {
+        say(&mut evidence.text);
+        say(&mut evidence.metric);
+    }
+    let rules = diagnosis.rules.iter_mut().filter(|r| !quotes(r.cause));
+    rules.for_each(|r| say(&mut r.text));
+    let time = diagnosis.time.iter_mut();
+    time.flat_map(|t| &mut t.remarks).for_each(say);
+    for missing in &mut diagnosis.missing {
+        say(&mut missing.information.reason);
+    }
+    for suggested in &mut diagnosis.suggestions {
+        let s = &mut suggested.suggestion;
+        let lists = [&mut s.steps, &mut s.pros, &mut s.cons];
+        lists.into_iter().flatten().for_each(say);
+        say(&mut s.title);
+        say(&mut s.gain);
+    }
+}
+
+fn in_words(text: &str, language: Language) -> String {
+    let words: &[(&str, &str)] = language.select(&CHINESE[..], &ENGLISH[..]);
+    let parts = text.split('`').enumerate();
+    let parts: Vec<String> = parts
+        .map(|(at, part)| match at % 2 {
+            0 => words
+                .iter()
+                .fold(part.to_owned(), |text, (from, to)| replace(&text, from, to)),
+            _ => part.to_owned(),
+        })
+        .collect();
+    parts.join("`")
+}
+
+/// Replaces a word where it is not part of a longer one or of a name.
+fn replace(text: &str, from: &str, to: &str) -> String {
+    let joins = |c: Option<char>| {
+        c.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/'))
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(from) {
+        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
+        let is_part =
+            joins(before.chars().next_back()) || joins(after.chars().next().filter(|c| *c != '.'));
+        out.push_str(before);
+        match is_part {
+            true => out.push_str(from),
+            false => put(&mut out, to, after),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Appends a word; a space at its ends is only written between it and a character.
+fn put(out: &mut String, word: &str, after: &str) {
+    let open = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    if word.starts_with(' ') && open(out.chars().next_back()) {
+        out.push(' ');
+    }
+    out.push_str(word.trim());
+    if word.ends_with(' ') && open(after.chars().next()) {
+        out.push(' ');
+    }
+}
+
+/// Whether a cause quotes the message of a failure.
+fn quotes(cause: Cause) -> bool {
+    use Cause::*;
+    matches!(
+        cause,
+        UserCodeFailure
+            | CompileFailure
+            | LimitFailure
+            | InputFailure
+            | ExternalFailure
+            | ExecutorLost
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_said_in_the_words_of_spark() {
+        for (language, text, expected) in [
+            (
+                Language::En,
+                "one vertex of Stage 4 takes 3 vertex-hours on `vertex_id`",
+                "one task of Stage 4 takes 3 core-hours on `vertex_id`",
+            ),
+            (
+                Language::En,
+                "a.vertex is a column, vertices.",
+                "a.vertex is a column, tasks.",
+            ),
+            (Language::Zh, "12 个顶点等待令牌", "12 个 Task 等待槽位"),
+            (Language::Zh, "其他顶点通常更快", "其他 Task 通常更快"),
+        ] {
+            assert_eq!(in_words(text, language), expected);
+        }
+    }
+}
