@@ -9,8 +9,8 @@ use crate::document::{Document, split_front_matter};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::model::Kind;
 
-/// Fewer questions cover few of the words that people use. Asked for as soon as one document has questions.
-const FEWEST: usize = 12;
+/// Questions below which a playbook is reported, as soon as one document has questions.
+const FEWEST: usize = 5;
 
 /// A question must not share this many words or Chinese characters in a row with a judged query. Six words are shared by messages of an
 /// engine that both quote.
