@@ -26,6 +26,11 @@ impl Group {
 pub(crate) static GROUPS: &[Group] = &[
     // limits that name themselves
     group(
+        BroadcastSize,
+        "Databricks",
+        "size of broadcasted table far exceeds",
+    ),
+    group(
         ResultSize,
         "Spark TaskSetManager",
         "spark.driver.maxresultsize | total size of serialized results",
@@ -126,7 +131,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         VertexMemory,
         ".NET, SCOPE runtime",
-        "system.outofmemoryexception | outofmemory | out_of_memory | insufficient memory to continue | \
+        "0x8007000e | \
+         system.outofmemoryexception | outofmemory | out_of_memory | insufficient memory to continue | \
          exceeded its memory | memory limit of the vertex | vertex*memory limit | exceed* memory limit | \
          process memory * exceed",
     ),
@@ -157,7 +163,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Quota,
         "HDFS, Linux",
-        "quotaexceededexception | quota of * is exceeded | disk quota exceeded | quota exceeded | \
+        "exceeded quota | \
+         quotaexceededexception | quota of * is exceeded | disk quota exceeded | quota exceeded | \
          exceeded*storage quota",
     ),
     // Python and dependencies
@@ -171,7 +178,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Dependency,
         "JVM, Python, .NET",
-        "classnotfoundexception | noclassdeffounderror | nosuchmethoderror | nosuchfielderror | \
+        "failed to register classes with kryo | unregistered class id | could not find or load main class | errimagepull | imagepullbackoff | cannot assign instance of | \
+         classnotfoundexception | noclassdeffounderror | nosuchmethoderror | nosuchfielderror | \
          abstractmethoderror | incompatibleclasschangeerror | unsupportedclassversionerror | \
          unsatisfiedlinkerror | bootstrapmethoderror | modulenotfounderror | importerror | \
          cannot import name | failed to find data source | data_source_not_found | \
@@ -238,7 +246,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         FetchFailed,
         "Spark DAGScheduler",
-        "metadatafetchfailed | missing an output location for shuffle | fetchfailed | \
+        "register with external shuffle | \
+         metadatafetchfailed | missing an output location for shuffle | fetchfailed | \
          failed to get shuffle block | shuffleblockfetcher | failed to get broadcast_ | \
          has failed the maximum allowable number of times | shuffle_*.index | shuffle_*.data | \
          blockmgr-*no such file | error while reading shuffle | \
@@ -255,7 +264,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Lost,
         "Spark TaskSchedulerImpl, YARN",
-        "heartbeat timed out | heartbeats timed out | remote rpc client disassociated | \
+        "driver has stopped unexpectedly | applicationmaster for attempt * timed out | \
+         heartbeat timed out | heartbeats timed out | remote rpc client disassociated | \
          rpc client disassociated | max number of executor failures | executor failures * reached | \
          executor*removed after * failures | worker lost | slave lost | executorlostfailure | \
          executor lost | lost executor | executordeadexception | exit code 143 | exited with code 143 | \
@@ -267,7 +277,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         InputForbidden,
         "HDFS, S3, Azure, Google Cloud, Hive, Unity Catalog",
-        "access denied | accessdenied | access is denied | permission denied | status code: 403 | \
+        "configuration property * not found | invalid configuration value detected for fs.azure | using anoynomous credentials | using anonymous credentials | logon denied | password authentication failed | login failed for user | mkdirs failed to create | \
+         access denied | accessdenied | access is denied | permission denied | status code: 403 | \
          403 forbidden | error 403 |  403, | http 403 | statuscode=403 | accesscontrolexception | \
          not authorized to | notauthorized | authorizationpermissionmismatch | authorizationfailure | \
          authenticationfailed | authorization failed | insufficient privileges | insufficient_permissions | \
@@ -283,7 +294,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         InputMissing,
         "Spark, HDFS, S3, Azure, Google Cloud, Delta Lake",
-        "path does not exist | path_not_found | paths do not exist | sparkfilenotfoundexception | \
+        "some data may have been | invalidmountexception | nosuchfileexception | \
+         path does not exist | path_not_found | paths do not exist | sparkfilenotfoundexception | \
          filenotfoundexception | filenotfounderror | underlying files have been updated | \
          no such file or directory | file does not exist | file_not_exist | input path does not exist | \
          input pattern * matches 0 files | nosuchkey | specified key does not exist | status code: 404 | \
@@ -300,7 +312,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         InputMismatch,
         "Parquet, Avro, ORC, CSV, Delta Lake",
-        "parquet column cannot be converted | schemacolumnconvertnotsupported | \
+        "plainvaluesdictionary | parquet.column.values | delta_metadata_mismatch | \
+         parquet column cannot be converted | schemacolumnconvertnotsupported | \
          parquet_column_data_type_mismatch | parquetdecodingexception | unsupported parquet | \
          illegal parquet type | parquet_type_illegal | cannot be read as | incompatible_data_for_table | \
          incompatible data for | schema mismatch | delta_schema | schema_mismatch | \
@@ -316,7 +329,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         InputUnreadable,
         "Parquet, ORC, Hadoop codecs, HDFS, Spark",
-        "is not a parquet file | expected magic number | could not read footer | cannot_read_file_footer | \
+        "input/output error | \
+         is not a parquet file | expected magic number | could not read footer | cannot_read_file_footer | \
          malformed orc file | malformed_record | malformed record | malformed_csv | badrecordexception | \
          checksumexception | checksum error | checksum mismatch | blockmissingexception | \
          could not obtain block | corrupt | unexpected end of input stream | unexpected end of file | \
@@ -329,7 +343,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Conflict,
         "Delta Lake, Iceberg, Hudi",
-        "concurrentappend | concurrentdelete | concurrenttransaction | concurrentwriteexception | \
+        "concurrent update to the log | multiple streaming jobs detected | \
+         concurrentappend | concurrentdelete | concurrenttransaction | concurrentwriteexception | \
          delta_concurrent | delta_protocol_changed | protocolchangedexception | metadatachangedexception | \
          delta_metadata_changed | files were added to * by a concurrent update | cannot commit*conflict | \
          commitfailedexception: cannot commit | found conflicting files | hoodiewriteconflictexception | \
@@ -350,7 +365,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Compile,
         "Spark Catalyst, Hive",
-        "analysisexception | nosuchobjectexception | parseexception | parse_syntax_error | \
+        "strict mode requires | table or view does not exist | invalid object name | relation * does not exist | \
+         analysisexception | nosuchobjectexception | parseexception | parse_syntax_error | \
          unresolved_column | unresolved_routine | unresolved_field | cannot resolve | \
          table_or_view_not_found | table or view not found | table or view * not found | \
          nosuchtableexception | nosuchdatabaseexception | schema_not_found | \
@@ -369,7 +385,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Time,
         "SCOPE job manager, Databricks, EMR, YARN",
-        "vertex_timeout | vertextimeout | time_limit | timelimit | longer than the limit | \
+        "e_runtime_system*timeout | exceeded*hour | for more than * hour | running longer than | \
+         vertex_timeout | vertextimeout | time_limit | timelimit | longer than the limit | \
          ran longer than | exceeded*time limit | maximum run time | exceeded timeout | \
          exceeded the maximum*time | exceeded*maximum*duration | timed out after running | job timeout | \
          deadline exceeded for the job | killed due to timeout | application lifetime | statement_timeout | \
@@ -379,7 +396,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Stopped,
         "Spark DAGScheduler, YARN, Databricks, SCOPE",
-        "sparkcontext was shut down | sparkcontext is shutting down | sparkcontext has been shutdown | \
+        "stopped while waiting | could not find coarsegrainedscheduler | removed our application: killed | \
+         sparkcontext was shut down | sparkcontext is shutting down | sparkcontext has been shutdown | \
          stopped sparkcontext | sparkcontext was stopped | filesystem closed | cancelled by user | \
          canceled by user | killed by user | was killed by the user | killed by admin | \
          terminated by user | cancelled part of cancelled job | cancelled as part of cancellation | \
@@ -396,7 +414,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         Service,
         "JDK, Hadoop, AWS, Azure, Hive metastore, Kafka",
-        "connection refused | connectexception | connection reset | connectionreset | unknownhost | \
+        "tcp/ip connection | external scheduler cannot be instantiated | all masters are unresponsive | \
+         connection refused | connectexception | connection reset | connectionreset | unknownhost | \
          name or service not known | temporary failure in name resolution | no such host | connecttimeout | \
          connection timed out | connect timed out | sockettimeout | read timed out | socket timeout | \
          no route to host | network is unreachable | socketexception | unable to execute http request | \
@@ -426,7 +445,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         OtherLimit,
         "Spark, JVM, SCOPE job manager",
-        "size exceeds integer.max_value | exceeds 2 gb | exceeds 2gb | cannot grow bufferholder | \
+        "above the max threshold | must be at least * please increase heap size | hive.exec.max | which is more than | \
+         size exceeds integer.max_value | exceeds 2 gb | exceeds 2gb | cannot grow bufferholder | \
          too many elements | too many partitions | spark.*exceed | exceed*spark. | spark.*bigger than | \
          bigger than spark. | larger than*spark. | limit exceeded | limitexceeded | exceeded the limit | \
          exceeds the limit | exceeds the maximum | exceeded the maximum | maximum allowed | _limit_ | \
@@ -436,7 +456,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         BadValue,
         "Spark SQL in ANSI mode",
-        "cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | \
+        "multiple source rows matched | duplicate entry | duplicate key value | \
+         cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | \
          cast_overflow | cannot_parse | invalid_array_index | invalid_fraction_of_second | \
          map_key_does_not_exist | numeric_value_out_of_range | decimal precision * exceeds | \
          conversion_invalid_input | sparkarithmeticexception | sparknumberformatexception | \
@@ -447,7 +468,8 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         UserCode,
         "Python, JVM, .NET",
-        "pythonexception | failed_execute_udf | failed to execute user defined function | \
+        "user did not initialize spark context | \
+         pythonexception | failed_execute_udf | failed to execute user defined function | \
          user_raised_exception | unhandled_exception | unhandled exception from user code | \
          e_runtime_user | vertex user code error | valueerror | typeerror | keyerror | indexerror | \
          attributeerror | nameerror | zerodivisionerror | assertionerror | unicodedecodeerror | \

@@ -167,6 +167,82 @@ fn code_and_queries_of_the_user() {
 }
 
 #[test]
+fn clusters_databases_and_clouds() {
+    let cases = [
+        (
+            OtherLimit,
+            "java.lang.IllegalArgumentException: Required executor memory (16384 MB), overhead (1638 MB) is above the max threshold (12288 MB) of this cluster!",
+        ),
+        (
+            OtherLimit,
+            "org.apache.hadoop.hive.ql.metadata.HiveException: Number of dynamic partitions created is 1001, which is more than 1000. To solve this try to set hive.exec.max.dynamic.partitions to at least 1001.",
+        ),
+        (
+            InputMissing,
+            "java.lang.IllegalStateException: Cannot find earliest offsets of Set(t-0). Some data may have been missed.",
+        ),
+        (
+            Conflict,
+            "java.lang.IllegalStateException: Concurrent update to the log. Multiple streaming jobs detected for 12",
+        ),
+        (
+            InputForbidden,
+            "java.sql.SQLException: ORA-01017: invalid username/password; logon denied",
+        ),
+        (
+            InputForbidden,
+            "Invalid configuration value detected for fs.azure.account.key",
+        ),
+        (
+            Lost,
+            "The spark driver has stopped unexpectedly and is restarting. Your notebook will be automatically reattached.",
+        ),
+        (
+            Compile,
+            "org.postgresql.util.PSQLException: ERROR: relation \"sales\" does not exist",
+        ),
+        (
+            InputMismatch,
+            "java.lang.UnsupportedOperationException: org.apache.parquet.column.values.dictionary.PlainValuesDictionary$PlainIntegerDictionary",
+        ),
+        (
+            Dependency,
+            "java.lang.ClassCastException: cannot assign instance of java.lang.invoke.SerializedLambda to field org.apache.spark.rdd.MapPartitionsRDD.f",
+        ),
+        (
+            BadValue,
+            "org.apache.spark.sql.delta.DeltaUnsupportedOperationException: Cannot perform Merge as multiple source rows matched and attempted to modify the same target row",
+        ),
+        (
+            Service,
+            "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host db, port 1433 has failed.",
+        ),
+        (InputUnreadable, "java.io.IOException: Input/output error"),
+        (
+            Quota,
+            "pods \"a-exec-3\" is forbidden: exceeded quota: team, requested: limits.memory=8Gi",
+        ),
+        (
+            Stopped,
+            "java.lang.IllegalStateException: Spark context stopped while waiting for backend",
+        ),
+        (
+            BroadcastSize,
+            "org.apache.spark.sql.execution.OutOfMemorySparkException: Size of broadcasted table far exceeds estimates and exceeds limit of spark.driver.maxResultSize=4294967296",
+        ),
+        (
+            FetchFailed,
+            "org.apache.spark.SparkException: Unable to register with external shuffle server due to : Failed to connect to h/10.0.0.1:7337",
+        ),
+        (
+            Time,
+            "Vertex SV3_Aggregate[7] failed: the vertex was running longer than 5 hours",
+        ),
+    ];
+    assert_eq!(wrong(&cases), Vec::<String>::new());
+}
+
+#[test]
 fn names_of_files_say_nothing_of_a_failure() {
     let text = "java.lang.NullPointerException: row of s3a://lake/throttled/corrupt/x.csv and /data/slowdown";
     assert_eq!(class(text), UserCode);
