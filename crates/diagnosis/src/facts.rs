@@ -61,12 +61,17 @@ impl View<'_> {
         let sentence = text!(
             "{place} 的 {name} 为 {shown}",
             "{name} of {place} is {shown}",
-            shown = Text {
-                zh: with_unit(found.value, unit, Language::Zh),
-                en: with_unit(found.value, unit, Language::En),
-            },
+            shown = shown(found.value, unit),
         );
         Some(self.number(name, found.value, unit, found.source(), sentence))
+    }
+}
+
+/// A number with its unit, for a sentence.
+pub(crate) fn shown(value: f64, unit: &str) -> Text {
+    Text {
+        zh: with_unit(value, unit, Language::Zh),
+        en: with_unit(value, unit, Language::En),
     }
 }
 

@@ -173,13 +173,7 @@ fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
     let slots = view.job.spark.as_ref().map(|app| app.slots_over_time());
     let slots = slots.unwrap_or_default();
     let origin = view.job.info.submitted_ms.unwrap_or(0);
-    let offered = |at: f64| {
-        let ms = origin + (at * 1000.0) as i64;
-        let before = slots.partition_point(|(from, _)| *from <= ms);
-        before
-            .checked_sub(1)
-            .map_or(0.0, |last| f64::from(slots[last].1))
-    };
+    let offered = |at: f64| f64::from(slots.at(origin + (at * 1000.0) as i64));
     Some(tokens::short_s(
         timeline,
         unseen.sum::<u64>() as f64,

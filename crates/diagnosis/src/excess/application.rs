@@ -1,9 +1,8 @@
-//! Time of the driver before its first job, beyond what loading code and planning need.
+//! Time of the driver before its first job that loading code and planning do not need.
 
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::Fix;
 use report::format::Seconds;
 
 /// Seconds that a driver takes at most from its first executor to its first job: it loads classes, looks at files and plans, all for
@@ -44,6 +43,5 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![evidence],
         certainty: 0.6,
         method: "time from the first executor to the first job, less what loading and planning take at most",
-        fix: Some(Fix::work(|_| {})),
     })
 }

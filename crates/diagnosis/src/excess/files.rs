@@ -2,7 +2,7 @@
 
 use report::{Cause, Source, text};
 
-use super::work::{TASKS, shares};
+use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
 use crate::measurements::contention::contention;
 use crate::view::View;
@@ -23,7 +23,7 @@ struct Written {
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    let share = |stage: usize| {
+    let share = |stage: usize, _| {
         let written = written(view, stage)?;
         let tasks = view.vertices(stage)? as f64;
         let needless = written.files - tasks * USUAL_FILES;
@@ -50,14 +50,14 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         sentence = sentence.clone(),
         time = shares.seconds(),
     );
-    let evidence = vec![view.number("number of written files", files, "files", source, sentence)];
+    let evidence = view.number("number of written files", files, "files", source, sentence);
     Some(shares.into_excess(
         unclaimed,
         Cause::SmallFiles,
         summary,
-        evidence,
+        [evidence],
         0.75,
-        |_| 1.0,
+        "time of the kind on the critical path, less what is usual",
     ))
 }
 

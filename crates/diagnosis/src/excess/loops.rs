@@ -7,7 +7,6 @@ use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::{Fix, shorten_handover};
 use crate::view::View;
 use report::format::{Seconds, Share};
 
@@ -116,11 +115,9 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
     if saved < MOSTLY {
         return None;
     }
-    let stages: Vec<usize> = (0..of_loop.len()).filter(|s| of_loop[*s]).collect();
-    let example = app.jobs[jobs[jobs.len() / 2]].clone();
-    let site = example.call_site.unwrap_or_default();
+    let example = &app.jobs[jobs[jobs.len() / 2]];
+    let site = example.call_site.as_deref().unwrap_or_default();
     let (count, each) = (jobs.len(), Seconds(taken / jobs.len() as f64));
-    let edited = stages.clone();
     Some(Excess {
         cause: Cause::DriverBottleneck,
         evidence: evidence(view, app, jobs, taken),
@@ -134,12 +131,6 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
         ),
         certainty: 0.85,
         method: "time of the jobs of a loop, less their tasks' work on all slots and one job's start",
-        fix: Some(Fix::work(move |works| {
-            for stage in &edited {
-                let handover = works[*stage].handover_s;
-                shorten_handover(&mut works[*stage], handover);
-            }
-        })),
     })
 }
 

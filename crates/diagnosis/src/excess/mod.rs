@@ -1,4 +1,4 @@
-//! Time on the critical path beyond what the work needs, where no rule has claimed it.
+//! Unclaimed time on the critical path that the work does not need.
 //!
 //! Rules know mechanisms: they find a hot key in a stage because its rows and its plan show one. The time account knows how much is
 //! left over. Whatever stays unclaimed here and matters becomes a finding of its kind, so that no report is healthy while its own
@@ -9,6 +9,7 @@ mod files;
 mod loops;
 mod rates;
 mod scans;
+mod shares;
 mod slots;
 mod startup;
 mod straggler;
@@ -21,7 +22,6 @@ use std::collections::BTreeMap;
 use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
 
 use crate::account::{Account, Claimed, Part};
-use crate::impact::Fix;
 use crate::outcome;
 use crate::rule::{Candidate, Examination, severity};
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE};
@@ -47,7 +47,6 @@ pub(crate) struct Excess {
     /// Chance that the cause is right.
     certainty: f64,
     method: &'static str,
-    fix: Option<Fix>,
 }
 
 impl Excess {
@@ -206,7 +205,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         strength: e.certainty,
         certainty: 1.0,
         at_most: share,
-        fix: e.fix,
+        fix: None,
         by_chance: false,
     });
 }
@@ -214,13 +213,12 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
 /// Adds further places of a cause to its finding.
 fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
     let finding = &mut known.finding;
-    let others: Vec<String> = e.stages.iter().map(|s| view.name(*s).to_owned()).collect();
     let more = text!(
         "；{others} 还有 {time}（{share}）",
         "; {time} more ({share}) in {others}",
         time = Seconds(seconds),
         share = Share(seconds / elapsed_s),
-        others = named(&others),
+        others = stages_named(view, &e.stages),
     );
     finding.summary.push_str(more.pick(view.language));
     known.evidence.extend(e.evidence);
@@ -232,11 +230,12 @@ fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elaps
     }
 }
 
-/// Names of some stages; many are counted.
-fn named(names: &[String]) -> Text {
-    let first = Names(&names[..names.len().min(NAMED_STAGES)]);
-    let rest = names.len().saturating_sub(NAMED_STAGES);
-    match rest {
+/// The names of stages in a sentence; many are counted.
+fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
+    let first = stages.iter().take(NAMED_STAGES).map(|s| view.name(*s));
+    let first: Vec<&str> = first.collect();
+    let first = Names(&first);
+    match stages.len().saturating_sub(NAMED_STAGES) {
         0 => text!("{first}", "{first}", first = first),
         rest => text!(
             "{first} 等另外 {rest} 个阶段",
@@ -244,12 +243,6 @@ fn named(names: &[String]) -> Text {
             first = first,
         ),
     }
-}
-
-/// The names of stages in a sentence.
-fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
-    let names: Vec<String> = stages.iter().map(|s| view.name(*s).to_owned()).collect();
-    named(&names)
 }
 
 impl Claimed {

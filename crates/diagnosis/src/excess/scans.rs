@@ -4,7 +4,6 @@ use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::{Fix, scale_run};
 use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};
@@ -59,9 +58,6 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![evidence],
         certainty: 0.75,
         method: "time of the scan, less the share of its rows that a filter drops",
-        fix: Some(Fix::stage(stage, move |work| {
-            scale_run(work, 1.0 - dropped)
-        })),
     })
 }
 

@@ -5,7 +5,7 @@ use job::runs::{RunState, VertexRun};
 use report::{Cause, Evidence, SegmentKind, Source, Text, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::{Fix, RUN_NOISE, slowest_of};
+use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 
@@ -92,11 +92,6 @@ fn excess(
         summary,
         certainty,
         method: "time of the slowest vertex beyond what the slowest of as many like its peers takes",
-        fix: Some(Fix::stage(stage, move |work| {
-            for vertex in work.vertices.iter_mut().filter(|v| v.run_s > limit) {
-                vertex.run_s = limit;
-            }
-        })),
     })
 }
 

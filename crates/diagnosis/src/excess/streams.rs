@@ -5,7 +5,6 @@ use job::model::{Application, MicroBatch};
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
-use crate::impact::Fix;
 use report::format::{Seconds, Share};
 
 /// Batches from which a stream shows how it runs.
@@ -78,7 +77,6 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![view.number("triggerExecution", ran, "s", line, shown)],
         certainty: 0.8,
         method: "the driver's time in micro-batches, less that of as few as would do",
-        fix: Some(Fix::work(|_| {})),
     })
 }
 
@@ -131,6 +129,5 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![evidence],
         certainty: 0.6,
         method: "time of micro-batches beyond that of the first ones",
-        fix: Some(Fix::work(|_| {})),
     })
 }

@@ -1,10 +1,9 @@
 //! Tasks of an application that are ready and do not run: executors are missing, or are there and idle.
 
-use job::model::Application;
+use job::model::{Application, SlotsOverTime};
 use report::{Cause, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, stages_named};
-use crate::impact::Fix;
 use report::format::Seconds;
 
 /// Share of the slots from which an application is busy with other tasks.
@@ -25,15 +24,15 @@ pub(super) fn excesses(unclaimed: &Unclaimed<'_>) -> [Option<Excess>; 2] {
     let Some(app) = unclaimed.view.job.spark.as_deref() else {
         return [None, None];
     };
+    let waits = unclaimed.by_stage(&[SegmentKind::CapacityWait]);
+    if waits.is_empty() {
+        return [None, None];
+    }
     let slots = Slots::of(unclaimed, app);
     let reason = |(at, seconds): &(usize, f64)| {
         let span = unclaimed.account.parts[*at].span;
         slots.reason(span.from + seconds / 2.0)
     };
-    let waits: Vec<(usize, Vec<(usize, f64)>)> = unclaimed
-        .by_stage(&[SegmentKind::CapacityWait])
-        .into_iter()
-        .collect();
     let of = |wanted: Reason| {
         let mut stages = Vec::new();
         let mut parts = Vec::new();
@@ -94,46 +93,40 @@ fn excess(
         summary,
         certainty: 0.7,
         method: "time on the critical path in which tasks are ready and none of them runs",
-        fix: Some(Fix::Capacity),
     }
 }
 
-/// Slots and running tasks over time, in seconds since submission.
+/// Slots, and starts and ends of tasks, in milliseconds since 1970.
 struct Slots {
-    offered: Vec<(f64, f64)>,
-    most: f64,
-    starts: Vec<f64>,
-    ends: Vec<f64>,
+    origin: i64,
+    offered: SlotsOverTime,
+    starts: Vec<i64>,
+    ends: Vec<i64>,
 }
 
 impl Slots {
     fn of(unclaimed: &Unclaimed<'_>, app: &Application) -> Slots {
-        let origin = unclaimed.view.job.info.submitted_ms.unwrap_or(0);
-        let at = |ms: i64| ms.saturating_sub(origin) as f64 / 1000.0;
-        let offered = app.slots_over_time().into_iter();
-        let offered: Vec<(f64, f64)> = offered.map(|(ms, n)| (at(ms), f64::from(n))).collect();
         let tasks = || app.stages.iter().flat_map(|s| &s.attempts);
-        let mut starts: Vec<f64> = tasks().map(|t| at(t.launched_ms)).collect();
-        let mut ends: Vec<f64> = tasks().map(|t| at(t.finished_ms)).collect();
-        starts.sort_by(f64::total_cmp);
-        ends.sort_by(f64::total_cmp);
+        let mut starts: Vec<i64> = tasks().map(|t| t.launched_ms).collect();
+        let mut ends: Vec<i64> = tasks().map(|t| t.finished_ms).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
         Slots {
-            most: offered.iter().map(|(_, n)| *n).fold(0.0, f64::max),
-            offered,
+            origin: unclaimed.view.job.info.submitted_ms.unwrap_or(0),
+            offered: app.slots_over_time(),
             starts,
             ends,
         }
     }
 
+    /// What tasks wait for at a time, in seconds since submission.
     fn reason(&self, at: f64) -> Reason {
-        let before = self.offered.partition_point(|(from, _)| *from <= at);
-        let there = before
-            .checked_sub(1)
-            .map_or(0.0, |last| self.offered[last].1);
-        let started = self.starts.partition_point(|from| *from <= at);
-        let ended = self.ends.partition_point(|to| *to <= at);
+        let ms = self.origin + (at * 1000.0) as i64;
+        let there = f64::from(self.offered.at(ms));
+        let started = self.starts.partition_point(|from| *from <= ms);
+        let ended = self.ends.partition_point(|to| *to <= ms);
         let running = started.saturating_sub(ended) as f64;
-        if there < FEW_SLOTS * self.most {
+        if there < FEW_SLOTS * f64::from(self.offered.most()) {
             Reason::Executors
         } else if running >= BUSY * there {
             Reason::OtherTasks

@@ -1,11 +1,12 @@
 //! Overhead inside tasks: garbage collection, spilling, waiting for shuffled data, lost attempts, slow expressions.
 
-use job::facts::{Derived, Spread, value};
+use job::facts::{Derived, Role, Spread, value};
 use job::model::OperatorKind;
-use report::{Cause, Evidence, SegmentKind, Text, text};
+use report::{Cause, Evidence, SegmentKind, text};
 
+use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed, rates, stages_named};
-use crate::impact::{Fix, drop_waste, scale_run};
+use crate::facts::shown;
 use crate::measurements::contention::contention;
 use crate::view::View;
 use report::format::{Ratio, Seconds, Share};
@@ -19,93 +20,16 @@ const USUAL_FETCH: f64 = 0.1;
 /// Lost attempts from which they are no chance: another run of the job would lose some again.
 const MIN_LOST: u64 = 3;
 
+/// How the seconds of these excesses are computed.
+const METHOD: &str = "time of the kind on the critical path, less what is usual";
+
 /// Times the slowest reference rate from which expressions are slow by themselves.
 const SLOW: f64 = 2.0;
-
-/// Time of tasks that the critical path consists of.
-pub(super) const TASKS: [SegmentKind; 7] = [
-    SegmentKind::Read,
-    SegmentKind::Compute,
-    SegmentKind::UserCode,
-    SegmentKind::Sort,
-    SegmentKind::Spill,
-    SegmentKind::Gc,
-    SegmentKind::Exchange,
-];
-
-/// The parts of a stage that some excess takes a share of.
-pub(super) struct Shares {
-    parts: Vec<(usize, f64)>,
-    stages: Vec<usize>,
-    /// The costliest stage, and its share.
-    pub(super) worst: (usize, f64),
-}
-
-/// Takes a share of the given kinds of time in every stage that has one.
-pub(super) fn shares(
-    unclaimed: &Unclaimed<'_>,
-    kinds: &[SegmentKind],
-    share: impl Fn(usize) -> Option<f64>,
-) -> Option<Shares> {
-    let mut found: Vec<(usize, f64, f64)> = Vec::new();
-    let mut parts = Vec::new();
-    for (stage, own) in unclaimed.by_stage(kinds) {
-        let Some(share) = share(stage).filter(|s| *s > 0.0) else {
-            continue;
-        };
-        let seconds: f64 = own.iter().map(|(_, s)| s).sum();
-        found.push((stage, share, seconds * share));
-        parts.extend(own.into_iter().map(|(at, s)| (at, s * share)));
-    }
-    found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let worst = found.first().map(|(stage, share, _)| (*stage, *share))?;
-    let stages = found.into_iter().map(|(stage, ..)| stage).collect();
-    Some(Shares {
-        parts,
-        stages,
-        worst,
-    })
-}
-
-impl Shares {
-    /// The excess, whose fix runs the stages without their share.
-    pub(super) fn into_excess(
-        self,
-        unclaimed: &Unclaimed<'_>,
-        cause: Cause,
-        summary: Text,
-        evidence: Vec<Evidence>,
-        certainty: f64,
-        scale: impl Fn(usize) -> f64 + Send + Sync + 'static,
-    ) -> Excess {
-        let mut evidence = evidence;
-        evidence.extend(unclaimed.evidence(&self.parts));
-        let edited = self.stages.clone();
-        Excess {
-            cause,
-            parts: self.parts,
-            stages: self.stages,
-            summary,
-            evidence,
-            certainty,
-            method: "time of the kind on the critical path, less what is usual",
-            fix: Some(Fix::work(move |works| {
-                for stage in &edited {
-                    scale_run(&mut works[*stage], scale(*stage));
-                }
-            })),
-        }
-    }
-
-    pub(super) fn seconds(&self) -> Seconds {
-        Seconds(self.parts.iter().map(|(_, s)| s).sum())
-    }
-}
 
 /// Garbage collection beyond the usual, over all stages.
 pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    let collected = |stage: usize| {
+    let collected = |stage: usize, _| {
         let share = view.facts[stage].gc.mean_share()?;
         (share > USUAL_GC).then(|| 1.0 - USUAL_GC / share)
     };
@@ -124,19 +48,14 @@ pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let percent = counted.mean_percent.as_ref().or(counted.percent.as_ref());
     let evidence = view.measured(percent, "%");
     let limit = format!("<= {:.0} %", USUAL_GC * 100.0);
-    let evidence = evidence.map(|e| e.expecting(limit)).into_iter().collect();
-    let means: Vec<f64> = view
-        .facts
-        .iter()
-        .map(|f| f.gc.mean_share().unwrap_or(0.0))
-        .collect();
+    let evidence = evidence.map(|e| e.expecting(limit));
     Some(shares.into_excess(
         unclaimed,
         Cause::HeapPressure,
         summary,
         evidence,
         0.8,
-        move |s| 1.0 - (means[s] - USUAL_GC).max(0.0),
+        METHOD,
     ))
 }
 
@@ -144,7 +63,7 @@ pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
 pub(super) fn spilling(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     view.job.spark.as_ref()?;
-    let shares = shares(unclaimed, &[SegmentKind::Spill], |_| Some(1.0))?;
+    let shares = shares(unclaimed, &[SegmentKind::Spill], |_, _| Some(1.0))?;
     let summary = text!(
         "{names} 因落盘多用 {time}",
         "{names} lose {time} to spilling",
@@ -154,14 +73,13 @@ pub(super) fn spilling(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (worst, _) = shares.worst;
     let spilled = view.facts[worst].per_vertex.disk_spilled.as_ref();
     let evidence = spilled.and_then(|s| total(view, worst, "Disk Bytes Spilled", s, "bytes"));
-    let evidence = evidence.into_iter().collect();
-    Some(shares.into_excess(unclaimed, Cause::Spill, summary, evidence, 0.75, |_| 1.0))
+    Some(shares.into_excess(unclaimed, Cause::Spill, summary, evidence, 0.75, METHOD))
 }
 
 /// Tasks that wait for shuffled data.
 pub(super) fn fetching(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    let waited = |stage: usize| {
+    let waited = |stage: usize, _| {
         let of = &view.facts[stage].per_vertex;
         let (wait, run) = (of.fetch_wait_ms.as_ref()?, of.task_ms.as_ref()?);
         Some(wait.value.total / run.value.total.max(1.0) - USUAL_FETCH)
@@ -178,12 +96,7 @@ pub(super) fn fetching(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         share = Share(share + USUAL_FETCH),
     );
     let evidence = total(view, worst, "Fetch Wait Time", wait, "ms");
-    let evidence = evidence.into_iter().collect();
-    Some(
-        shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, |_| {
-            1.0
-        }),
-    )
+    Some(shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, METHOD))
 }
 
 /// Attempts on the critical path whose work was lost.
@@ -194,26 +107,14 @@ pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     if lost < MIN_LOST || view.job.spark.is_none() {
         return None;
     }
-    let shares = shares(unclaimed, &[SegmentKind::Retry], |_| Some(1.0))?;
+    let shares = shares(unclaimed, &[SegmentKind::Retry], |_, _| Some(1.0))?;
     let summary = text!(
         "{names} 因作废的尝试多用 {time}",
         "{names} lose {time} to attempts whose work was lost",
         names = stages_named(view, &shares.stages),
         time = shares.seconds(),
     );
-    let edited = shares.stages.clone();
-    let mut excess = shares.into_excess(
-        unclaimed,
-        Cause::VertexRetries,
-        summary,
-        Vec::new(),
-        0.8,
-        |_| 1.0,
-    );
-    excess.fix = Some(Fix::work(move |works| {
-        edited.iter().for_each(|s| drop_waste(&mut works[*s]));
-    }));
-    Some(excess)
+    Some(shares.into_excess(unclaimed, Cause::VertexRetries, summary, None, 0.8, METHOD))
 }
 
 /// Expressions of plans that take many times what such operators usually take for their rows and bytes.
@@ -231,7 +132,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         let mut operators = view.job.stages[stage].operators.iter();
         operators.any(|o| o.kind != OperatorKind::Extract)
     };
-    let slow = |stage: usize| {
+    let slow = |stage: usize, _| {
         let open = computes(stage) && !unclaimed.is_claimed(stage);
         let times = times(stage).filter(|t| *t > SLOW && open)?;
         Some(1.0 - 1.0 / times)
@@ -243,9 +144,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let needed = view.about(Seconds(rates::needed_ms(view, worst)? * pace / 1000.0));
     let run = view.measured(&counted.run_ms, "ms");
     let evidence = run.map(|e| e.expecting(needed)).into_iter();
-    let evidence = evidence
-        .chain(view.measured(&counted.cpu_ms, "ms"))
-        .collect();
+    let evidence = evidence.chain(view.measured(&counted.cpu_ms, "ms"));
     let summary = text!(
         "{names} 的计算多用 {time}：{worst} 的表达式耗时是同样行数和字节通常最慢情况的 {ratio}",
         "the expressions of {names} take {time} more than usual: in {worst}, {ratio} the slowest reference for its rows and bytes",
@@ -260,7 +159,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary,
         evidence,
         0.6,
-        |_| 1.0,
+        METHOD,
     ))
 }
 
@@ -270,10 +169,8 @@ fn computed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
     let run = value(&facts.counted.as_ref()?.run_ms)?;
     let of = &facts.per_vertex;
     let total = |d: &Option<Derived<Spread>>| d.as_ref().map_or(0.0, |d| d.value.total);
-    let python = facts
-        .operators
-        .iter()
-        .filter(|o| o.role == job::facts::Role::ManagedCode);
+    let python = facts.operators.iter();
+    let python = python.filter(|o| o.role == Role::ManagedCode);
     let python: f64 = python.filter_map(|o| value(&o.own_ms)).sum();
     Some((run - total(&of.gc_ms) - total(&of.fetch_wait_ms) - python).max(0.0))
 }
@@ -288,15 +185,11 @@ fn total(
 ) -> Option<Evidence> {
     let source = spread.sources.last()?.clone();
     let total = spread.value.total;
-    let shown = Text {
-        zh: report::format::with_unit(total, unit, report::Language::Zh),
-        en: report::format::with_unit(total, unit, report::Language::En),
-    };
     let sentence = text!(
         "{stage} 的 {metric} 合计 {shown}",
         "{metric} of {stage} is {shown} in all",
         stage = view.name(stage),
-        shown = shown,
+        shown = shown(total, unit),
     );
     Some(view.number(metric, total, unit, source, sentence))
 }

@@ -1,4 +1,4 @@
-//! Where a job failed: on a limit, in which stage and which vertex. What it failed of is in [`crate::failure`].
+//! Where a job failed: on a limit, in which stage and which vertex. [`crate::failure`] has the reason.
 
 use job::model::{JobError, Source};
 use job::runs::RunState;

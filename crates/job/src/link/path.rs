@@ -50,18 +50,14 @@ impl Job {
         let last = (0..self.stages.len())
             .filter_map(|stage| Some((stage, self.last_run(stage, i64::MAX)?)))
             .max_by_key(|(_, run)| run.ended_ms);
-        let mut inputs = vec![Vec::new(); self.stages.len()];
-        for edge in self.edges.iter().filter(|e| e.to < self.stages.len()) {
-            inputs[edge.to].push(edge.from);
-        }
         let mut steps = Vec::new();
         let mut at = last;
         // a DAG has no longer path; made-up edges may go in circles
         while let Some((stage, run)) = at.filter(|_| steps.len() < self.stages.len()) {
             steps.push(PathStep::of(stage, run));
-            at = inputs[stage]
-                .iter()
-                .filter_map(|from| Some((*from, self.last_run(*from, run.created_ms)?)))
+            at = self
+                .edges_into(stage)
+                .filter_map(|e| Some((e.from, self.last_run(e.from, run.created_ms)?)))
                 .max_by_key(|(_, run)| run.ended_ms);
         }
         steps.reverse();

@@ -305,12 +305,6 @@ impl Application {
         self.interactive || self.is_streaming()
     }
 
-    /// Whether its code is Python, by where its jobs are submitted.
-    pub fn is_python(&self) -> bool {
-        let mut sites = self.jobs.iter().filter_map(|j| j.call_site.as_deref());
-        sites.any(|site| site.contains("NativeMethodAccessorImpl") || site.contains(".py:"))
-    }
-
     /// A setting: what the session of an execution changed, else that of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
@@ -328,8 +322,8 @@ impl Application {
         stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
-    /// From when on how many tasks could run at once, as executors came and went; in order of time.
-    pub fn slots_over_time(&self) -> Vec<(i64, u32)> {
+    /// How many tasks could run at once, as executors came and went.
+    pub fn slots_over_time(&self) -> SlotsOverTime {
         let mut changes: Vec<(i64, i64)> = Vec::new();
         // at shutdown some are removed that never came
         let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
@@ -346,13 +340,12 @@ impl Application {
             now += step;
             (at, u32::try_from(now).unwrap_or(0))
         });
-        after.collect()
+        SlotsOverTime(after.collect())
     }
 
     /// Most tasks that all executors together could run at once; `None` without executors.
     pub fn slots(&self) -> Option<u32> {
-        let most = self.slots_over_time().into_iter().map(|(_, slots)| slots);
-        most.max().filter(|n| *n > 0)
+        Some(self.slots_over_time().most()).filter(|n| *n > 0)
     }
 
     /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.
@@ -377,6 +370,22 @@ impl Application {
             joined
         });
         spans
+    }
+}
+
+/// Tasks that could run at once, from each change on; times are milliseconds since 1970, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SlotsOverTime(Vec<(i64, u32)>);
+
+impl SlotsOverTime {
+    /// The slots at a time; 0 before the first executor.
+    pub fn at(&self, ms: i64) -> u32 {
+        let before = self.0.partition_point(|(from, _)| *from <= ms);
+        before.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+
+    pub fn most(&self) -> u32 {
+        self.0.iter().map(|(_, slots)| *slots).max().unwrap_or(0)
     }
 }
 

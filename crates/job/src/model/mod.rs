@@ -23,7 +23,7 @@ use crate::script::{Dialect, Script};
 
 pub use application::{
     Application, CachedData, DriverJob, Exchange, Execution, Executor, MicroBatch, NodeMetric,
-    ScriptFile, SparkNode, StageAttempt, Task,
+    ScriptFile, SlotsOverTime, SparkNode, StageAttempt, Task,
 };
 pub use compile::{Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind, Neighbors};

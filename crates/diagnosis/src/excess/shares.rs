@@ -1,0 +1,80 @@
+//! An excess that takes a share of some kinds of time in every stage that has it.
+
+use report::{Cause, Evidence, SegmentKind, Text};
+
+use super::{Excess, Parts, Unclaimed};
+use report::format::Seconds;
+
+/// Time of tasks that the critical path consists of.
+pub(super) const TASKS: [SegmentKind; 7] = [
+    SegmentKind::Read,
+    SegmentKind::Compute,
+    SegmentKind::UserCode,
+    SegmentKind::Sort,
+    SegmentKind::Spill,
+    SegmentKind::Gc,
+    SegmentKind::Exchange,
+];
+
+/// The parts of stages that some excess takes a share of.
+pub(super) struct Shares {
+    pub(super) parts: Parts,
+    /// The costliest first.
+    pub(super) stages: Vec<usize>,
+    /// The costliest stage, and its share.
+    pub(super) worst: (usize, f64),
+}
+
+/// Takes a share of the given kinds of time in every stage that has one; `share` gets a stage and its seconds of these kinds.
+pub(super) fn shares(
+    unclaimed: &Unclaimed<'_>,
+    kinds: &[SegmentKind],
+    share: impl Fn(usize, f64) -> Option<f64>,
+) -> Option<Shares> {
+    let mut found: Vec<(usize, f64, f64)> = Vec::new();
+    let mut parts = Vec::new();
+    for (stage, own) in unclaimed.by_stage(kinds) {
+        let seconds: f64 = own.iter().map(|(_, s)| s).sum();
+        let Some(share) = share(stage, seconds).filter(|s| *s > 0.0) else {
+            continue;
+        };
+        found.push((stage, share, seconds * share));
+        parts.extend(own.into_iter().map(|(at, s)| (at, s * share)));
+    }
+    found.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let worst = found.first().map(|(stage, share, _)| (*stage, *share))?;
+    let stages = found.into_iter().map(|(stage, ..)| stage).collect();
+    Some(Shares {
+        parts,
+        stages,
+        worst,
+    })
+}
+
+impl Shares {
+    /// The excess; what the account shows of its costliest parts follows `evidence`.
+    pub(super) fn into_excess(
+        self,
+        unclaimed: &Unclaimed<'_>,
+        cause: Cause,
+        summary: Text,
+        evidence: impl IntoIterator<Item = Evidence>,
+        certainty: f64,
+        method: &'static str,
+    ) -> Excess {
+        let own = unclaimed.evidence(&self.parts);
+        Excess {
+            cause,
+            parts: self.parts,
+            stages: self.stages,
+            summary,
+            evidence: evidence.into_iter().chain(own).collect(),
+            certainty,
+            method,
+        }
+    }
+
+    pub(super) fn seconds(&self) -> Seconds {
+        Seconds(self.parts.iter().map(|(_, s)| s).sum())
+    }
+}
