@@ -96,7 +96,7 @@ fn has_job(folder: &Path, depth: usize) -> bool {
     })
 }
 
-/// What a file of a job is; `None` for other files and for folders.
+/// Kind of a job's file; `None` for other files and for folders.
 fn kind(path: &Path) -> Option<FileKind> {
     let known = |k: &FileKind| !matches!(k, FileKind::Unknown | FileKind::Ignored);
     job::recognize(path).ok().filter(known)

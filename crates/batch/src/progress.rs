@@ -7,7 +7,7 @@ use crate::store::Put;
 
 #[derive(Debug, Clone)]
 pub struct Progress {
-    /// Jobs of this call; `None` while nobody knows how many will come.
+    /// Jobs of this call; `None` while the number is unknown.
     pub total: Option<usize>,
     /// Jobs that had a result before this call, or got one from somebody else.
     pub known: usize,

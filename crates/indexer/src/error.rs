@@ -1,4 +1,4 @@
-//! What can go wrong, per operation, with file, place and remedy.
+//! Errors per operation, with file, place and remedy.
 
 use std::path::{Path, PathBuf};
 

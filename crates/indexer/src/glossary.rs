@@ -28,7 +28,7 @@ impl Term {
 struct Name {
     text: String,
     is_cjk: bool,
-    /// What a query that says it contains: its letters, or its padded terms.
+    /// A query that contains this key names the entry: letters, or padded terms.
     key: String,
 }
 

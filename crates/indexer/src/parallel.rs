@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-/// Applies `work` to every item, in order; on one thread if there are fewer than `many`.
+/// Applies `work` to every item and keeps the order of the items; uses one thread for fewer than
+/// `many` items.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     many: usize,

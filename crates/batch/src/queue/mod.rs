@@ -1,5 +1,5 @@
-//! Jobs handed out by NATS JetStream. The store stays the truth: the queue holds what the manifest has and the results lack, and whatever
-//! happens to it, enqueueing again makes it whole.
+//! Jobs handed out by NATS JetStream. The store stays the truth: the queue holds the planned jobs without a result. After any loss,
+//! enqueueing again completes it.
 //!
 //! ```text
 //! enqueue:  one message per open job, subject `scopeagent.<store>.<key>`, in a stream with file storage and Limits retention
@@ -23,7 +23,7 @@ use crate::result::{Entry, Program};
 use crate::run::Batch;
 use crate::shard::Shard;
 
-/// Deliveries of a message, the last of which only records that none of the others ended.
+/// Deliveries of a message. The last delivery only records that no earlier one ended.
 pub const DELIVERIES: u32 = 5;
 /// Messages that are published concurrently.
 const CONCURRENT: usize = 256;
@@ -47,7 +47,7 @@ pub struct Servers {
     pub credentials: Option<std::path::PathBuf>,
 }
 
-/// What a call enqueued.
+/// Counts of an enqueue call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enqueued {
     pub jobs: usize,

@@ -25,7 +25,7 @@ impl Batch {
     /// is silent for `ack_wait` is taken for dead: its jobs go to others. The first worker of a queue decides how long that is.
     ///
     /// # Errors
-    /// If the store or the servers cannot be reached, nothing was ever enqueued, or the queue was filled for another program.
+    /// If the store or the servers are unreachable, the queue does not exist, or the queue was filled for another program.
     pub async fn work(
         &self,
         servers: &Servers,
@@ -158,7 +158,7 @@ impl Worker<'_> {
                 source,
             })?;
         if order.program != self.batch.program {
-            // what was enqueued before the program changed is enqueued again for the new one
+            // a job enqueued for an earlier program is enqueued again for this one
             drop(message.double_ack_with(AckKind::Term).await);
             return Ok(Step::Obsolete);
         }

@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// One value; its type is that of its column, or null.
+/// One value of its column's type, or null.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell<'a> {
     Null,

@@ -78,7 +78,7 @@ impl Listing {
         all.any(|state| state.is_none_or(|state| state.is_written_after(written)))
     }
 
-    /// The states by which later updates see that documents are unchanged, where they do.
+    /// File states of the documents, for documents whose state a later update can trust.
     pub(crate) fn settled_states(&self) -> HashMap<&str, State> {
         let paths = self.sources.iter().map(|source| source.path.as_str());
         let states = self.places.iter().map(|place| place.state);

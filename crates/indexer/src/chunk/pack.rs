@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::blocks::{Block, BlockKind};
 use super::tokens;
 
-/// What is repeated around a part: the header of a table, the fence of a code block.
+/// Text repeated around each part: the header of a table, the fence of a code block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) prefix: String,

@@ -1,4 +1,4 @@
-//! Text to vectors: the trait and the choice of embedders. Knows nothing about chunks or stores.
+//! Text to vectors: the trait and the choice of embedders.
 
 #[cfg_attr(not(feature = "fastembed"), path = "no_onnx.rs")]
 pub(crate) mod onnx;
@@ -13,15 +13,15 @@ use thiserror::Error;
 
 use crate::model::Remote;
 
-/// Turns texts into vectors of one dimension. Vectors have length 1, or are all zero for a text in which
-/// nothing is known (the vector branch is then skipped).
+/// Turns texts into vectors of one dimension. A vector has length 1, or is all zero if the embedder
+/// knows no word of the text; the vector branch is then skipped.
 pub trait Embedder: Send + Sync {
     /// Identifies model, version and settings: embedders with the same fingerprint give the same vectors.
     fn fingerprint(&self) -> String;
 
     fn dimension(&self) -> usize;
 
-    /// One vector per text, in order.
+    /// One vector per text, in the order of `texts`.
     ///
     /// # Errors
     /// When the model or its server fails.

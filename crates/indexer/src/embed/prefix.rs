@@ -1,11 +1,11 @@
 //! Text that models were trained to see before queries and passages.
 
-/// Text before queries and passages, to override what is known about the model.
+/// Text before queries and passages; overrides the built-in prefixes of known models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
-    /// `None` for what the model is known to need.
+    /// `None` selects the model's built-in prefix.
     pub query: Option<String>,
-    /// `None` for what the model is known to need.
+    /// `None` selects the model's built-in prefix.
     pub passage: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A vector has two parts. The first is a weighted sum of token vectors, fitted to point where a sentence
 //! model's vector points (English meaning). The second is a sum of hashed n-grams (Chinese, identifiers, rare words).
-//! Each part is normalized and weighted by what the text consists of: a Chinese text is all
-//! n-grams. `scripts/make-embedder` makes the table.
+//! Each part is normalized and weighted by the kinds of characters in the text: a Chinese text
+//! consists of n-grams only. `scripts/make-embedder` makes the table.
 
 mod file;
 mod ngrams;

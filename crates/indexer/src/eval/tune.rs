@@ -21,7 +21,7 @@ pub struct Tuned {
     /// nDCG on the tuning part, by weight.
     pub curve: BTreeMap<String, f64>,
     pub heldout_queries: usize,
-    /// nDCG of the best weight minus that of the usual one on the held-out part, if there is one.
+    /// nDCG of the best weight minus nDCG of the usual one on the held-out part, if there is one.
     pub heldout: Option<Difference>,
 }
 

@@ -10,7 +10,7 @@ use crate::store::vectors::Vectors;
 /// Without a place there are no graphs, and every segment is scanned.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// The folder, and the rows from which a segment has a graph.
+    /// The folder, and the number of rows that a segment must have for a graph.
     place: Option<(PathBuf, usize)>,
     state: Mutex<State>,
     idle: Condvar,
@@ -76,7 +76,7 @@ impl Graphs {
     }
 }
 
-/// Builds what is wanted, one graph after the other, until the session ends.
+/// Builds the requested graphs, one after the other, until the session ends.
 fn build(session: &Weak<Graphs>, folder: PathBuf) {
     while let Some(graphs) = session.upgrade() {
         let mut state = graphs.state();

@@ -34,7 +34,7 @@ pub(crate) struct OpenSegment {
     vectors: Arc<Vectors>,
     /// Checksum of the vectors, which names their graph.
     checksum: String,
-    /// Ranges of live rows, in order.
+    /// Ranges of live rows, ascending.
     live: Vec<Range<usize>>,
 }
 
@@ -143,7 +143,7 @@ impl Segments {
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
         for open in &self.all {
-            // A graph knows nothing of the rows that are allowed.
+            // A graph cannot be restricted to the allowed rows.
             let graph = self.graphs.get(&open.checksum);
             let Some(graph) = graph.filter(|_| allowed.is_none()) else {
                 scans.extend(tasks(open, allowed));

@@ -59,7 +59,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     only_regular(file.metadata()?).map(|_| file)
 }
 
-/// What the system says of a file of the index, refused as by [`open_regular`].
+/// Metadata of a file of the index; refuses the same files as [`open_regular`].
 pub(crate) fn regular(path: &Path) -> io::Result<Metadata> {
     only_regular(fs::symlink_metadata(path)?)
 }

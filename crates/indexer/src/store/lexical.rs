@@ -156,7 +156,7 @@ impl LexicalWriter {
         LexicalWriter::of(&create(folder, Fields::schema())?, BUILD_ARENA)
     }
 
-    /// Continues a store whose files were linked into `folder`.
+    /// Continues a store from the files that were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> tantivy::Result<LexicalWriter> {
         LexicalWriter::of(&Index::open(Folder::open(folder)?)?, UPDATE_ARENA)
     }
@@ -190,7 +190,7 @@ impl LexicalWriter {
         Ok(())
     }
 
-    /// Writes what is still in memory; the caller waits for the disk.
+    /// Writes pending chunks; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> tantivy::Result<()> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
@@ -398,7 +398,7 @@ impl Lexical {
         let mut clauses: Vec<_> = wanted.collect();
         let excluded = excluded(filter);
         if !excluded.is_empty() {
-            // A clause that excludes matches nothing by itself.
+            // A clause that only excludes has no matches.
             clauses.push((Occur::Must, Box::new(AllQuery)));
             clauses.push((Occur::MustNot, any(&excluded)));
         }

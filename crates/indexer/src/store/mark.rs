@@ -11,8 +11,8 @@ use crate::error::BuildError;
 
 const SOURCE: &str = "SOURCE";
 
-/// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
-/// files, so a caller whose documents seldom change need not hash them at every start.
+/// Whether `index` is up to date with the documents of `mark`, according to [`set_mark`]. Reads two small files, so a
+/// caller with rarely changing documents need not hash them at every start.
 pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     let noted = read_regular(&index.join(SOURCE));
     let is_noted = |name: String| noted.is_ok_and(|noted| noted == text(&name, mark).as_bytes());

@@ -26,7 +26,7 @@ const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 const FETCH: &str = "it is fetched at first use; without a network, give a folder with `model.onnx` and `tokenizer.json`";
 const NAMES: &str = "docs/models.md lists the names, and says how a folder is made";
 
-/// A model whose tokenizer does not know these characters was not trained on Chinese.
+/// A model without tokens for these characters was not trained on Chinese.
 const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
 
 pub(super) struct Onnx {
@@ -73,8 +73,8 @@ impl Onnx {
 
     fn run(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        // One text at a time: fastest on a CPU, no padding, bounded memory, and required by dynamically quantized
-        // models, whose vectors depend on the batch. For one text the tokenizer starts no threads, which
+        // One text at a time: fastest on a CPU, no padding, bounded memory. Dynamically quantized models require
+        // it, because their vectors depend on the batch. For one text the tokenizer starts no threads, which
         // might wait for the lock held here.
         let mut embed = |text: &&str| {
             let vectors = model.embed([format!("{prefix}{text}")], None);

@@ -69,7 +69,7 @@ pub(super) fn search(
     Ok(ranked.collect())
 }
 
-/// Adds to the scores of a segment's chunks, in their order, what a term gives them.
+/// Adds the BM25 scores of a term to the scores of a segment's chunks.
 fn add(
     segment: &SegmentReader,
     term: &tantivy::Term,
