@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::roots::Admitted;
 use crate::session::Task;
 
-/// Gets the logs of History Servers. Nothing else in this crate asks a server.
+/// Fetches logs from History Servers; the only part of this crate that sends requests to them.
 pub trait Fetch: Send + Sync {
     /// Copies the log of the application at this address. Blocks; must not be called from a thread that serves asynchronous tasks.
     ///
@@ -30,7 +30,7 @@ pub struct Fetched {
 }
 
 impl Admitted {
-    /// Opens the job that a task is to analyze; it is there until what this returns is dropped.
+    /// Opens the job of a task. Its files stay until the return value is dropped.
     pub(crate) fn open_for(self, task: &mut Task, fetch: &dyn Fetch) -> Result<Fetched> {
         let opened = self.open(fetch, &task.cancel)?;
         opened.path.clone_into(&mut task.request.job);

@@ -106,17 +106,20 @@ impl Ledger {
     }
 
     /// Decides on a change and writes it, together with all that wait.
-    async fn apply(&self, what: What) -> std::result::Result<Verdict, String> {
-        let decided = self.note(what);
+    async fn apply(&self, operation: Operation) -> std::result::Result<Verdict, String> {
+        let decided = self.note(operation);
         self.write().await;
         let interrupted = || Err("interrupted".to_owned());
         decided.await.unwrap_or_else(|_| interrupted())
     }
 
     /// Notes a change that is written with the next one.
-    fn note(&self, what: What) -> oneshot::Receiver<std::result::Result<Verdict, String>> {
+    fn note(
+        &self,
+        operation: Operation,
+    ) -> oneshot::Receiver<std::result::Result<Verdict, String>> {
         let (answer, decided) = oneshot::channel();
-        self.waiting().push(Change { what, answer });
+        self.waiting().push(Change { operation, answer });
         decided
     }
 
@@ -128,8 +131,8 @@ impl Ledger {
     async fn write(&self) {
         let mut last = self.last.lock().await;
         let changes = std::mem::take(&mut *self.waiting());
-        let whats: Vec<What> = changes.iter().map(|change| change.what).collect();
-        let written = self.append(&mut last, &whats).await;
+        let operations: Vec<Operation> = changes.iter().map(|change| change.operation).collect();
+        let written = self.append(&mut last, &operations).await;
         drop(last);
         let verdicts = written.map_err(|error| error.one_line());
         for (n, change) in changes.into_iter().enumerate() {
@@ -139,14 +142,14 @@ impl Ledger {
         }
     }
 
-    async fn append(&self, last: &mut Last, changes: &[What]) -> Result<Vec<Verdict>> {
+    async fn append(&self, last: &mut Last, changes: &[Operation]) -> Result<Vec<Verdict>> {
         let mut is_current = false;
         // the previous holder of the lock may have written them
         while !changes.is_empty() {
             let mut spent = last.spent;
             let verdicts = changes
                 .iter()
-                .map(|what| spent.decide(*what, self.caps, last.n));
+                .map(|operation| spent.decide(*operation, self.caps, last.n));
             let verdicts: Vec<Verdict> = verdicts.collect();
             let is_fine = verdicts.iter().all(|v| *v == Verdict::Fine);
             // old totals must not refuse a reservation
@@ -204,7 +207,7 @@ impl Ledger {
 
 impl Spent {
     fn decide(&mut self, operation: Operation, caps: Caps, n: u64) -> Verdict {
-        match what {
+        match operation {
             Operation::Settle { most, calls, cost } => {
                 self.reserved_calls = self.reserved_calls.saturating_sub(1);
                 self.reserved_cost = (self.reserved_cost - most).max(0.0);

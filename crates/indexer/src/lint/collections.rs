@@ -110,7 +110,9 @@ pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findin
             if query.relevant.is_empty() != query.unanswerable {
                 let message = match query.unanswerable {
                     true => "is unanswerable, but has an answer",
-                    false => "has no answer; write `unanswerable = true` for a question without one",
+                    false => {
+                        "has no answer; write `unanswerable = true` for a question without one"
+                    }
                 };
                 let message = format!("query `{}` {message}", query.id);
                 out.warn(&file, line, "judgement", message);

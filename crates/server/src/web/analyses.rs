@@ -1,4 +1,4 @@
-//! Analyses that the page started: how far each one is, for whoever looks.
+//! Analyses started by the page, with their progress.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,7 @@ struct Steps {
     end: Option<std::result::Result<(), Error>>,
 }
 
-/// What a page shows of an analysis.
+/// State of an analysis, as a page shows it.
 pub(super) struct Seen {
     /// From the line that was asked for on.
     pub(super) lines: Vec<String>,

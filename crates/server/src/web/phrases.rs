@@ -1,4 +1,4 @@
-//! What the pages say around reports, in both languages.
+//! Texts of the pages around reports, in both languages.
 
 use report::Language;
 
@@ -97,7 +97,7 @@ const PHRASES: &[(&str, &str, &str)] = &[
     (
         "nothing_fits",
         "知识库中没有合适的内容，以下仅是最接近的段落。",
-        "Nothing in the knowledge base fits well; these passages are only the nearest.",
+        "No passage of the knowledge base fits well; these are only the nearest.",
     ),
     ("nothing_found", "没有找到任何内容。", "Nothing found."),
     ("weak", "弱匹配", "weak match"),
@@ -169,7 +169,7 @@ const PHRASES: &[(&str, &str, &str)] = &[
     ("comparison", "两次运行的比较", "Comparison of two runs"),
 ];
 
-/// The phrase of that name; `?` if there is none, which a test excludes.
+/// The phrase of that name; `?` for an unknown name, which a test excludes.
 pub(super) fn say(name: &str, language: Language) -> &'static str {
     let found = PHRASES.iter().find(|(known, ..)| *known == name);
     found.map_or("?", |(_, zh, en)| language.select(zh, en))

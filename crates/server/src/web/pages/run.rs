@@ -1,4 +1,4 @@
-//! A run's report, feedback on its suggestions, and what can be downloaded.
+//! A run's report, feedback on its suggestions, and downloads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
