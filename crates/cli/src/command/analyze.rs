@@ -214,7 +214,8 @@ fn log(event: Event<'_>) {
     }
 }
 
-/// Shows on stderr what the analysis is doing, from its first event on: until then an index may be built, which has its own progress line.
+/// Shows the progress of an analysis on stderr, starting with its first event: until then an index may be built, which has its own
+/// progress line.
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,

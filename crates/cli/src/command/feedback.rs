@@ -1,4 +1,5 @@
-//! `scopeagent feedback`: what happened to a suggestion, and the effect of all feedback.
+//! `scopeagent feedback`: records the outcome of a suggestion, and shows the effect of all
+//! feedback.
 
 use report::say;
 use runs::feedback::{Effect, Moved, Preferences};

@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use ::render::Words;
 use ::render::style;
 
-/// What editors put before UTF-8.
+/// Byte order mark that some editors put before UTF-8.
 const MARK: &str = "\u{feff}";
 
 pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Exit> {

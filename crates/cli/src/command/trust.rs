@@ -1,4 +1,4 @@
-//! `scopeagent trust`: shows what a project's file would do, and approves it.
+//! `scopeagent trust`: shows the effects of a project's file, and approves it.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// What keys do, by the last part of their name.
+/// Effects of keys, by the last part of their name.
 const EFFECTS: &[(&str, &str)] = &[
     ("api_key_command", "runs this command"),
     (

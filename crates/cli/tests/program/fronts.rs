@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::support::{User, case, copy};
 
-/// A text without what a front may write between its words: lines, and marks of styles, tables and
-/// escapes.
+/// Removes everything that a front end may write between words: white space, and marks of styles,
+/// tables and escapes.
 fn wanted(text: &str) -> String {
     let is_mark = |c: char| c.is_whitespace() || matches!(c, '\\' | '`' | '|' | '*');
     text.replace(is_mark, "")

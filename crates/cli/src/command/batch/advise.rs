@@ -17,7 +17,7 @@ use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::{Progress, Terminal};
 
-/// What a call did.
+/// Result of a call.
 #[derive(Debug, Default, Serialize)]
 struct Answer {
     store: String,

@@ -1,4 +1,4 @@
-//! `scopeagent batch report`: tables and a page of what a batch found.
+//! `scopeagent batch report`: tables and a page with the results of a batch.
 
 use std::fs;
 use std::path::{Path, PathBuf};

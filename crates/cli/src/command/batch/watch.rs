@@ -28,7 +28,7 @@ pub(super) struct Watch<'a> {
     said: Instant,
 }
 
-/// What a call did.
+/// Result of a call.
 #[derive(Debug, Serialize)]
 struct Answer {
     store: String,
@@ -41,7 +41,7 @@ struct Answer {
 }
 
 impl Watch<'_> {
-    /// `total` includes the jobs that have a result; `None` if nobody knows how many will come.
+    /// `total` includes the jobs that have a result; `None` if the number of jobs is unknown.
     pub(super) fn start<'a>(
         terminal: &'a Terminal,
         total: Option<usize>,

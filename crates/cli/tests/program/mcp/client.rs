@@ -23,7 +23,7 @@ use crate::support::{User, expert_flags};
 
 use super::tools::cases;
 
-/// What the client hears, and the roots that it declares.
+/// Notifications that the client receives, and the roots that it declares.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Listener {
     progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
@@ -31,7 +31,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// A client whose user works in these places.
+    /// A client with these roots.
     pub(crate) fn with_roots(uris: &[String]) -> Listener {
         Listener {
             roots: Some(uris.to_vec()),

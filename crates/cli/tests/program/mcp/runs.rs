@@ -12,7 +12,7 @@ use super::tools::cases;
 use crate::llm::configured;
 use crate::support::{User, items};
 
-/// Longer than any test waits: what ends earlier was ended.
+/// Longer than any test waits: an earlier end proves a cancellation.
 const SLOW: Duration = Duration::from_secs(120);
 /// How long something that was stopped may take to be seen.
 const SOON: Duration = Duration::from_secs(30);

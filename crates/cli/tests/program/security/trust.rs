@@ -1,4 +1,4 @@
-//! A folder from elsewhere configures nothing that sends, runs, loads or overwrites.
+//! A folder from elsewhere cannot make the program send, run, load or overwrite anything.
 
 use std::fs;
 use std::path::Path;
