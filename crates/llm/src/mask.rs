@@ -200,7 +200,7 @@ fn humps(word: &str) -> Vec<usize> {
     starts
 }
 
-/// String literals and comments of a script: what its authors wrote in their own words.
+/// String literals and comments of a script: words of its authors.
 pub fn own_words(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in script.lines() {
@@ -210,7 +210,7 @@ pub fn own_words(script: &str) -> Vec<String> {
             if here.starts_with("//") || here.starts_with("/*") || here.starts_with('*') {
                 let comment =
                     here.trim_matches(|c: char| c == '/' || c == '*' || c.is_whitespace());
-                // A product is no comment, but hiding what follows it does no harm.
+                // A product is no comment, but hiding its right side does no harm.
                 if here.starts_with('/') || rest[..at].trim().is_empty() {
                     found.push(comment.to_owned());
                     break;

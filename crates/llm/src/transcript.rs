@@ -178,7 +178,7 @@ impl Replay {
         if calls.is_empty() {
             return Err(differs("it has no more answers"));
         }
-        // Concurrent calls were recorded in the order in which they ended.
+        // Concurrent calls were recorded by the time of their end.
         let wanted = without_secrets(chat);
         let at = calls.iter().position(|(recorded, _)| *recorded == wanted);
         let Some((_, outcome)) = at.and_then(|at| calls.remove(at)) else {

@@ -37,7 +37,7 @@ impl Gap<'_> {
         words.say(either(&self.files))
     }
 
-    /// Whether a file is there, which information it holds, and what that would decide.
+    /// Whether a file is present, its information, and the causes that it would decide.
     pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
@@ -69,7 +69,7 @@ fn either(names: &[&str]) -> Text {
     }
 }
 
-/// What is missing, most relevant first; files that hold the same are alternatives.
+/// Missing information, most relevant first; files with the same information are alternatives.
 pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
@@ -90,7 +90,7 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// A document of which the steps were given passages.
+/// A document with passages that the steps received.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {
     pub title: &'a str,
@@ -137,7 +137,8 @@ pub fn place(diagnostic: &Diagnostic) -> String {
 }
 
 impl Words {
-    /// The first line: the top cause of a problem, or what keeps the verdict open.
+    /// The first line: the top cause of a problem, or the missing information that keeps the
+    /// verdict open.
     pub fn headline(self, report: &Report) -> String {
         if report.verdict == Verdict::InsufficientInformation {
             let gaps = gaps(report);
@@ -233,7 +234,7 @@ impl Words {
         facts
     }
 
-    /// What fixing it would save: time, with the base of its share, and cost.
+    /// Saving of a fix: time, with the base of its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let saved = Seconds(impact.seconds_saved);
@@ -296,7 +297,7 @@ impl Words {
         }
     }
 
-    /// ` (expected <= 2.0)`; empty if nothing is expected.
+    /// ` (expected <= 2.0)`; empty without an expectation.
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
@@ -304,8 +305,7 @@ impl Words {
         })
     }
 
-    /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
-    /// if there is none.
+    /// Checks of a suggestion's diff, and whether it gives the same rows; empty without a diff.
     pub fn check_of(self, suggestion: &Suggestion) -> &'static str {
         match suggestion.verified {
             None => "",
@@ -330,7 +330,7 @@ impl Words {
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
-    /// Gain, pros, cons and what is unverified, each behind its label.
+    /// Gain, pros, cons and unverified parts, each with its label.
     pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
         let all = [

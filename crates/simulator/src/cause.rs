@@ -2,7 +2,7 @@
 
 use crate::plan::NodeId;
 
-/// What makes a job slow, expensive or fail.
+/// A reason why a job is slow, expensive or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each variant is the code that `code` returns")]
 pub enum Cause {
@@ -95,7 +95,7 @@ impl Cause {
 pub(crate) struct Site {
     pub(crate) cause: Cause,
     pub(crate) mechanism: &'static str,
-    /// The statement whose stage suffers; `None`: the whole job.
+    /// The statement with the affected stage; `None`: the whole job.
     pub(crate) node: Option<NodeId>,
     /// Statements that are right as well.
     pub(crate) also: Vec<NodeId>,

@@ -1,4 +1,4 @@
-//! Tables, columns and the distribution of their values: what a simulated job reads.
+//! Input data of a simulated job: tables, columns and the distribution of their values.
 //!
 //! Values are not stored row by row. A column knows its most frequent values with their share of the rows
 //! and how many distinct values share the rest; partitioning hashes those values, so that skew, empty
@@ -76,7 +76,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column whose values are evenly frequent.
+    /// A column with evenly frequent values.
     pub(crate) fn new(name: &str, ty: Ty, width: f64, distinct: f64) -> Self {
         let width = if ty == Ty::Text { width } else { ty.width() };
         Self {

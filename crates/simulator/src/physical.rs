@@ -14,7 +14,7 @@ pub(crate) enum Exchange {
     Broadcast,
 }
 
-/// What a physical operator does.
+/// Kind of a physical operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Get,
@@ -197,7 +197,7 @@ impl Physical {
         self.stages.iter().enumerate().filter(|(_, s)| !s.dead)
     }
 
-    /// The stage in which a node does its main work (sorts, joins, groups, user code), else its last one.
+    /// The stage with the main work of a node (sorts, joins, groups, user code), otherwise its last one.
     pub(crate) fn stage_of(&self, node: NodeId) -> Option<usize> {
         let works = |op: &PhysOp| {
             op.node == node

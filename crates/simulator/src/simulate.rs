@@ -17,8 +17,8 @@ use crate::templates::{Scale, Slots, TEMPLATES, Template, USUAL, build};
 use crate::trial::{VERTEX_LIMIT_S, trial};
 use crate::words::USERS;
 
-/// A cause must cost at least this share of the run to count; the report's own threshold is 2 %, and nothing in
-/// between is scored as right or wrong.
+/// A cause must cost at least this share of the run to count. The report's own threshold is 2 %; causes in
+/// between are not scored.
 const COSTS_AT_LEAST: f64 = 0.07;
 /// Seeds tried until a job shows what it should.
 const TRIES: u64 = 60;
@@ -38,12 +38,12 @@ pub(crate) struct Draft {
     pub(crate) rng: Rng,
 }
 
-/// Simulates until the job shows what was asked for; `None` if no seed does.
+/// Simulates until the job satisfies the request; `None` if no seed does.
 pub(crate) fn draft(request: &Request) -> Option<Draft> {
     (0..TRIES).find_map(|i| attempt(request, mix(request.seed ^ mix(i))))
 }
 
-/// What a job is made of.
+/// Choices that define a job.
 struct Choice {
     template: Template,
     dialect: Dialect,
@@ -296,7 +296,7 @@ fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> V
     let mut out: Vec<&'static str> = Vec::new();
     for _ in 0..wanted {
         let (decoy, name) = DECOYS[rng.index(DECOYS.len())];
-        // Next to a real cause, only what cannot change its cost.
+        // Next to a real cause, only decoys that cannot change its cost.
         let mild = matches!(
             decoy,
             Decoy::Warnings | Decoy::ScaryCode | Decoy::DataGrew | Decoy::UnevenColumn

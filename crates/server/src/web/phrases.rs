@@ -97,7 +97,7 @@ const PHRASES: &[(&str, &str, &str)] = &[
     (
         "nothing_fits",
         "知识库中没有合适的内容，以下仅是最接近的段落。",
-        "No passage of the knowledge base fits well; these are only the nearest.",
+        "Nothing in the knowledge base fits well; these passages are only the nearest.",
     ),
     ("nothing_found", "没有找到任何内容。", "Nothing found."),
     ("weak", "弱匹配", "weak match"),

@@ -1,8 +1,7 @@
-//! Mechanisms: the ways in which a cause arises and shows.
+//! Mechanisms: the ways a cause arises and becomes visible.
 //!
-//! A mechanism changes the plan, the data or the cluster, never the times: what it costs comes out of the same model
-//! that runs the job without it. The first mechanism of each cause is the one that rules were tuned on; the others
-//! are held out.
+//! A mechanism changes the plan, the data or the cluster, never the times: its cost follows from the model that also
+//! runs the job without it. Rules were tuned on the first mechanism of each cause; the others are held out.
 
 mod run;
 mod shuffle;
@@ -18,7 +17,7 @@ use crate::templates::{Slots, Template};
 
 pub(crate) use skew::heat;
 
-/// A way in which a cause arises.
+/// One way a cause arises.
 pub(crate) struct Mechanism {
     pub(crate) cause: Cause,
     /// Unique name.
@@ -80,7 +79,7 @@ impl Mechanism {
     }
 }
 
-/// Every mechanism; those of a cause are neighbours.
+/// Every mechanism; mechanisms of one cause are neighbors.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mechanism> {
     let families: [&'static [Mechanism]; 4] = [skew::ALL, shuffle::ALL, work::ALL, run::ALL];
     families.into_iter().flatten()

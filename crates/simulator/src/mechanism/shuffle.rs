@@ -218,7 +218,7 @@ pub(super) static ALL: &[Mechanism] = &[
     ),
 ];
 
-/// An exchange on keys by which the rows are partitioned already.
+/// An exchange on keys that already partition the rows.
 fn repartition(p: &mut Place<'_>) -> Option<Spot> {
     let count = p.rng.whole(3, 8) as u32 * 5;
     let node = p.slots.again?;

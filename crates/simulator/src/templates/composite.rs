@@ -12,7 +12,7 @@ impl Builder {
         (self.clean(read, names, filters), rows)
     }
 
-    /// Joins a rowset with another one and puts out columns of both sides.
+    /// Joins a rowset with another one and emits columns of both sides.
     fn join_with(
         &mut self,
         name: &str,

@@ -40,7 +40,7 @@ pub(crate) enum Template {
     Totals,
     /// Distinct counts of pairs of columns.
     Pairs,
-    /// A join whose key gets another name before the next operator on it.
+    /// A join; its key gets another name before the next operator on it.
     Renamed,
     /// A join, and groups within its key.
     TwoLevels,
@@ -50,7 +50,7 @@ pub(crate) enum Template {
     Uniques,
 }
 
-/// All templates; the first [`USUAL`] are those of the tuned mechanisms.
+/// All templates; the first [`USUAL`] belong to the tuned mechanisms.
 pub(crate) const TEMPLATES: [Template; 18] = [
     Template::EnrichJoin,
     Template::Sessions,

@@ -1,4 +1,4 @@
-//! What the scripted model answers, and how it is cut into pieces.
+//! An answer of the scripted model, and its pieces.
 
 use super::trouble::Trouble;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub enum Chunking {
     Whole,
 }
 
-/// What goes wrong while an answer is written.
+/// A fault during an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The connection is closed after this many bytes of the body.
@@ -124,7 +124,7 @@ impl Turn {
         Self::new(Said::Trouble(trouble))
     }
 
-    /// The server answers with this body, whatever the request.
+    /// The server answers every request with this body.
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -150,7 +150,7 @@ impl Turn {
         self
     }
 
-    /// What goes wrong.
+    /// Adds a fault.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self

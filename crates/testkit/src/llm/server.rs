@@ -270,7 +270,7 @@ fn write_body(
         if cut {
             stream.flush()?;
             if matches!(turn.fault, Some(Fault::ResetAfter(_))) {
-                // The client must see what came before the reset.
+                // The client must receive the earlier bytes before the reset.
                 thread::sleep(Duration::from_millis(20));
                 // Without lingering, closing drops the connection with a reset.
                 socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO))?;
