@@ -1,4 +1,4 @@
-//! Many jobs: where they are, which of them have a result, and who analyzes the rest.
+//! Many jobs: their locations, their results, and the analysis of jobs without a result.
 //!
 //! ```text
 //! plan:  sources ── discover ──> manifest (uri, etag, size per job)

@@ -134,7 +134,7 @@ impl Remote {
     }
 }
 
-/// The address of a local job: its absolute path, links resolved, so that it has one spelling wherever a call is made from.
+/// The address of a local job: its absolute path without links, so that every call uses the same spelling.
 pub fn local_uri(path: &FilePath) -> String {
     let real = path.canonicalize().or_else(|_| std::path::absolute(path));
     let path = real.unwrap_or_else(|_| path.to_owned());

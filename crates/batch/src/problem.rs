@@ -1,4 +1,4 @@
-//! Why a History Server gives no log, and what to do about it.
+//! Why a History Server returns no log, and the remedy.
 
 use report::say;
 

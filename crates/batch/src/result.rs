@@ -10,7 +10,7 @@ pub const RESULT_VERSION: u32 = 1;
 /// A job of the manifest: one JSON line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where the job is: an absolute path, or a URL.
+    /// Location of the job: an absolute path, or a URL.
     pub uri: String,
     /// Changes when a file of the job does.
     pub etag: String,

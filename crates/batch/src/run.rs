@@ -68,20 +68,20 @@ pub enum Step {
     Obsolete,
 }
 
-/// Whether the job may be tried again after a crash or for want of something.
+/// Whether the job may be tried again after a crash or a missing resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Only if the job is not to blame at all.
     Later,
-    /// After a crash too: somebody else will.
+    /// After a crash too: another process will.
     Elsewhere,
     /// Never: this attempt is the last one.
     Never,
 }
 
 impl Batch {
-    /// The planned jobs of a shard that have no result, and the number of those that have one. Their order is random, so that
-    /// processes on the same store seldom take the same job at a time.
+    /// The planned jobs of a shard without a result, and the number of jobs with one. Their order is random, so that
+    /// processes on the same store seldom take the same job at the same time.
     ///
     /// # Errors
     /// If the store cannot be read, or has no manifest.

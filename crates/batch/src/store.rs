@@ -51,9 +51,9 @@ pub struct Changes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
     Created,
-    /// Somebody else had written the same bytes.
+    /// Another process had written the same bytes.
     Repeated,
-    /// Somebody else had written other bytes, which stay.
+    /// Another process had written other bytes, which stay.
     Different,
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Length of the style that a text begins with: `ESC [ 1 ; 31 m`; 0 if it is something else.
+/// Length of the style at the start of a text: `ESC [ 1 ; 31 m`; 0 without a style.
 fn style_length(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else {
         return 0;

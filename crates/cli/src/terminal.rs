@@ -187,7 +187,7 @@ impl Out<'_> {
         written.map_err(|error| not_writable(path, &error))
     }
 
-    /// Fails early where the file cannot be written because its folder is missing or it is a folder itself.
+    /// Fails early if the file cannot be written, because its folder is missing or it is a folder itself.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(path) = self.path else {
             return Ok(());

@@ -11,7 +11,7 @@ use unicode_normalization::char::is_combining_mark;
 
 pub(crate) use script::{cjk_share, is_cjk};
 
-/// Stored with the index. Change it whenever [`terms`] gives other terms.
+/// Stored with the index. Increase it whenever [`terms`] returns different terms.
 pub(crate) const VERSION: &str = "mixed-2";
 
 /// Longest term kept, in bytes: hashes and base64 blocks only fill the dictionary.

@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-/// Every field may be missing; the linter asks for those that should be there.
+/// Every field is optional here; the linter reports missing ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FrontMatter {
@@ -137,7 +137,7 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
 /// The line `---` before the front matter.
 const OPENING: usize = 1;
 
-/// `before` is the number of lines before `read`. What `read` leaves open is reported where `read` starts, not where it ends.
+/// `before` is the number of lines before `read`. An unclosed construct is reported at the start of `read`, not at its end.
 fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
     let line = error.location().map_or(1, |at| at.line() as usize);
     let line = match (1..=read.lines().count()).contains(&line) {

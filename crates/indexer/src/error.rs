@@ -50,7 +50,7 @@ impl From<OpenError> for BuildError {
     }
 }
 
-/// A document that cannot be indexed as its author meant it.
+/// A document with a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub document: String,

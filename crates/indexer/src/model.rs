@@ -73,7 +73,7 @@ names!(Section {
     NotWhen = "not-when",
 });
 
-/// How well founded the document says its advice is.
+/// How well founded the advice is, according to the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Confidence {
     /// Stated by the vendor's documentation.
@@ -153,7 +153,7 @@ pub struct Chunk {
     pub operators: Vec<String>,
     /// Further words to find the document by.
     pub keywords: Vec<String>,
-    /// Where the knowledge comes from, as the document puts it.
+    /// Origin of the knowledge, in the document's words.
     pub source: Option<String>,
     pub confidence: Option<Confidence>,
     /// First line in the document, from 1.

@@ -1,4 +1,4 @@
-//! Work on all cores where there is enough of it: waking other threads for a few items costs more than the items.
+//! Work on all cores, for many items only: waking other threads for a few items costs more than the items.
 
 use rayon::prelude::*;
 

@@ -91,7 +91,7 @@ pub fn verify(
     Ok(out)
 }
 
-/// Every file of the manifest is there with its checksum, and no other file is.
+/// Checks that the folder has exactly the files of the manifest, with their checksums.
 fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
     let files: Vec<_> = manifest.files.par_iter().collect();
     let checked = files.into_par_iter().map(|(name, expected)| {

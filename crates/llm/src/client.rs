@@ -199,7 +199,7 @@ impl Server {
             client: &self.http,
             base: &self.base,
             is_stream: chat.stream,
-            // An answer in one piece begins when it is complete.
+            // An unstreamed answer starts only when it is complete.
             header_timeout: if chat.stream { read_timeout } else { timeout },
             read_timeout,
         };

@@ -124,7 +124,7 @@ pub(super) fn reply(
 }
 
 /// Whether a stream broke off. For two protocols genai ends the stream itself when the connection
-/// closes; those are complete only if the server gave a reason for stopping.
+/// closes; such streams are complete only if the server gave a reason for stopping.
 fn is_cut_short(
     provider: Provider,
     chat: &Chat,

@@ -127,7 +127,7 @@ impl Provider {
         }
     }
 
-    /// Default server; `None` for those that have no common address.
+    /// Default server; `None` for providers without a common address.
     pub fn base_url(self) -> Option<&'static str> {
         match self {
             Provider::OpenAi | Provider::OpenAiResponses => Some("https://api.openai.com/v1/"),

@@ -52,7 +52,7 @@ const OWN_HEADERS: [HeaderName; 6] = [
 
 type Body = StreamBody<BoxStream<'static, Result<Frame<Bytes>, CallError>>>;
 
-/// Where a relay sends requests, and how long it waits.
+/// Server and timeouts of a relay.
 pub(super) struct Route<'a> {
     pub(super) client: &'a reqwest::Client,
     /// Address of the server, with a slash at its end.
@@ -86,7 +86,7 @@ impl<'a> Relay<'a> {
         })
     }
 
-    /// The address that stands for the server's.
+    /// The relay's address, in place of the server's.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
@@ -121,7 +121,7 @@ impl<'a> Relay<'a> {
                 }
             })
         });
-        // The client hears of a broken connection itself.
+        // The client notices a broken connection itself.
         let _ = http1::Builder::new()
             .keep_alive(false)
             .serve_connection(TokioIo::new(stream), service)

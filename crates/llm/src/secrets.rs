@@ -15,7 +15,7 @@ const HIDDEN: &str = "[hidden]";
 const SHORTEST: usize = 4;
 /// From this length on, a secret is masked within a longer word too, with any characters.
 const LONG: usize = 8;
-/// Shorter ones of letters only are placeholders (`none`, `EMPTY`).
+/// Shorter secrets of letters only are placeholders (`none`, `EMPTY`).
 const SHORTEST_WORD: usize = 6;
 
 /// One list for the whole process: logs and outputs share no other state.
@@ -98,7 +98,7 @@ fn without(text: &str, secret: &str) -> Option<String> {
     (copied > 0).then_some(out)
 }
 
-/// Where the secret that starts at `at` ends. JSON in JSON quotes a quote by any number of backslashes.
+/// End of the secret that starts at `at`. JSON in JSON quotes a quote by any number of backslashes.
 fn end_of(secret: &str, text: &str, at: usize) -> Option<usize> {
     let mut rest = text.get(at..)?;
     for c in secret.chars() {

@@ -1,4 +1,4 @@
-//! Where the requests of a profile go: address, key, protocol, reasoning effort.
+//! Target of a profile's requests: address, key, protocol, reasoning effort.
 
 use genai::adapter::AdapterKind;
 use genai::chat::ReasoningEffort;

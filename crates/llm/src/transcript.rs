@@ -126,7 +126,7 @@ pub enum TranscriptError {
     Line { line: usize, reason: String },
 }
 
-/// Gives the answers of a transcript.
+/// Returns the answers of a transcript.
 pub struct Replay {
     calls: Mutex<VecDeque<(Chat, Outcome)>>,
     run: Option<(String, BTreeMap<String, f64>)>,
@@ -156,7 +156,7 @@ impl Replay {
         })
     }
 
-    /// Sets the id and times of a replayed report to those recorded.
+    /// Sets the id and times of a replayed report to the recorded ones.
     pub fn restore(&self, report: &mut Report) {
         let Some((run_id, elapsed_ms)) = &self.run else {
             return;

@@ -21,7 +21,7 @@ pub struct Gap<'a> {
 }
 
 impl Gap<'_> {
-    /// Why it matters, and where the files can be fetched.
+    /// Why the information matters, and the source of its files.
     pub fn reason(&self, words: Words) -> String {
         let reason = &self.first.reason;
         let Some(from) = &self.first.from else {
@@ -223,7 +223,7 @@ impl Words {
         [end, time].into_iter().chain(sizes).flatten().collect()
     }
 
-    /// Where it is, how bad it is and how sure that is.
+    /// Stage, severity and confidence of a finding.
     pub fn finding_facts(self, finding: &Finding) -> Vec<String> {
         let confidence = self.say(Share(finding.confidence));
         let place = finding.stage.as_deref().unwrap_or(self.whole_job());
@@ -288,7 +288,7 @@ impl Words {
             .unwrap_or_else(|| figure(n))
     }
 
-    /// Metric and value; the metric alone if the sentence says the value.
+    /// Metric and value; the metric alone if the sentence contains the value.
     pub fn measured(self, item: &Evidence) -> String {
         let amount = self.amount(item);
         match item.text.contains(&amount) {

@@ -37,7 +37,7 @@ pub struct Knowledge {
     pub documents: Documents,
     /// Folder of the index.
     pub index: PathBuf,
-    /// Whether the program owns the index folder, so that it may rebuild an index that it cannot use.
+    /// Whether the program owns the index folder and may rebuild an unusable index.
     pub is_own: bool,
     pub settings: Settings,
 }
@@ -246,7 +246,7 @@ impl Knowledge {
         done
     }
 
-    /// Documents that changed since the index was built; 0 if that can't be said.
+    /// Documents that changed since the index was built; 0 if that is unknown.
     pub fn changed_documents(&self) -> usize {
         match &self.documents {
             Documents::Folder(folder) => {

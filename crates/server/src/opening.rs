@@ -21,7 +21,7 @@ pub trait Fetch: Send + Sync {
 /// A job on this machine.
 pub struct Fetched {
     pub path: PathBuf,
-    /// Where it came from, if `path` is a copy.
+    /// Original location, if `path` is a copy.
     pub origin: Option<String>,
     /// Links of an archive that it came from, which were left out.
     pub links: Vec<String>,

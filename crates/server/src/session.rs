@@ -45,7 +45,7 @@ pub struct Session {
     monitor: Arc<dyn Monitor>,
     index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
-    /// Those that are not in use.
+    /// Idle readers of the store.
     readers: Mutex<Vec<Store>>,
     /// Sees changes of the store.
     watch: Mutex<Option<Store>>,

@@ -124,7 +124,7 @@ pub fn cases() -> Vec<Case> {
     };
     let mut out = Vec::new();
     for (i, (cause, name, near)) in NAMES.into_iter().enumerate() {
-        // Every third case is U-SQL where the cause allows it.
+        // Every third case is U-SQL, if the cause allows it.
         let only_scope = [
             Cause::RedundantRepartition,
             Cause::TooLow,

@@ -1,4 +1,4 @@
-//! Causes of the report contract, and where they are in a job.
+//! Causes of the report contract, and their places in a job.
 
 use crate::plan::NodeId;
 
@@ -90,7 +90,7 @@ impl Cause {
     }
 }
 
-/// Where a cause is.
+/// Place of a cause.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub(crate) cause: Cause,

@@ -71,7 +71,7 @@ pub(crate) struct Column {
     pub(crate) nulls: f64,
     /// Most frequent values and their share of the rows, most frequent first.
     pub(crate) heavy: Vec<(String, f64)>,
-    /// Distinct values, the heavy ones included.
+    /// Distinct values, including the frequent ones.
     pub(crate) distinct: f64,
 }
 
@@ -91,7 +91,7 @@ impl Column {
         }
     }
 
-    /// Gives the column a Zipf-like head of the given labels.
+    /// Adds a Zipf-like head with the given labels to the column.
     pub(crate) fn with_head(mut self, labels: &[&str], first: f64, falloff: f64) -> Self {
         let mut share = first;
         for label in labels {
@@ -108,7 +108,7 @@ impl Column {
         format!("{}:{}{mark}", self.name, self.ty.name())
     }
 
-    /// The same column where a share of the rows has no value.
+    /// The same column, with nulls in a share of the rows.
     pub(crate) fn with_nulls(mut self, share: f64) -> Self {
         self.nullable = true;
         if share > 0.0 {

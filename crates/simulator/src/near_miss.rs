@@ -1,4 +1,4 @@
-//! Jobs that resemble a cause and must not be reported. The first of each cause is the one that rules were tuned on.
+//! Jobs that resemble a cause and must not be reported. Rules were tuned on the first near miss of each cause.
 
 use crate::cause::Cause;
 use crate::compile::compile;
@@ -56,7 +56,7 @@ fn as_it_is(_: &mut Spec, _: &Slots, _: &mut Rng) -> Option<()> {
 
 /// Every near miss; near misses of one cause are neighbors.
 pub(crate) static ALL: &[NearMiss] = &[
-    // The hot key is there, and the join already splits it.
+    // The job has the hot key, and the join already splits it.
     near(
         Cause::JoinHotKey,
         "hot_key_split_by_hint",

@@ -79,9 +79,9 @@ pub(crate) struct PhysOp {
     pub(crate) rows: Vec<f64>,
     /// Rows in, by vertex (all inputs).
     pub(crate) rows_in: Vec<f64>,
-    /// Distinct keys, by vertex, where the operator groups or joins.
+    /// Distinct keys of a grouping or joining operator, by vertex.
     pub(crate) distinct: Vec<f64>,
-    /// Bytes read or written, by vertex, where the operator does I/O.
+    /// Bytes that the operator reads or writes, by vertex.
     pub(crate) bytes: Vec<f64>,
     /// Bytes that the operator holds, by vertex.
     pub(crate) held: Vec<f64>,

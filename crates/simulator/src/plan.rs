@@ -265,7 +265,7 @@ pub(crate) struct Slow {
 pub(crate) enum MemoryLow {
     /// Every vertex, once or twice.
     Every,
-    /// Only those with much data.
+    /// Only operators with much data.
     Large,
     /// Every vertex, three times.
     Thrice,

@@ -30,7 +30,7 @@ pub(crate) struct Draft {
     pub(crate) near_miss: Option<&'static str>,
     /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
-    /// Seconds that removing all of them at once saves.
+    /// Seconds saved by removing all causes together.
     pub(crate) saved_together: f64,
     /// Other causes that are present to some extent.
     pub(crate) symptoms: Vec<Cause>,
@@ -210,7 +210,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     })
 }
 
-/// User code reads all its input columns, unless a cause says otherwise.
+/// User code reads all its input columns, unless a cause restricts them.
 fn read_everything(spec: &mut Spec) {
     for node in 0..spec.nodes.len() {
         let Some(&input) = spec.inputs(node).first() else {

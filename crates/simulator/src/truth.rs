@@ -65,7 +65,7 @@ pub(crate) fn withheld(cause: Cause) -> Option<Withheld> {
             info: "estimates",
             would_decide: vec![code],
         },
-        // Only where the code is nowhere else.
+        // Only if no other file has the code.
         Cause::UnusedColumns => Withheld {
             file: "__ScopeCodeGen__.dll.cs",
             files: vec!["__ScopeCodeGen__.dll.cs"],

@@ -63,11 +63,11 @@ impl Claims<'_> {
         self.beat(0).await
     }
 
-    /// Goes on showing it, until it is dropped.
+    /// Repeats this until it is dropped.
     pub(super) async fn keep(&self) {
         for n in 1u64.. {
             tokio::time::sleep(self.patience / 3).await;
-            // a store that is out of reach is noticed by those who need it
+            // other accesses report an unreachable store
             let _ = self.beat(n).await;
         }
     }
@@ -114,7 +114,7 @@ impl Claims<'_> {
         Ok(Claimed::Hopeless(last.unwrap_or_else(died)))
     }
 
-    /// Gives a claim back, as if it had not been made.
+    /// Returns a claim, as if it had not been made.
     pub(super) async fn give_back(&self, key: &str, n: usize) -> Result<()> {
         self.store.delete(&path(key, n)).await
     }

@@ -379,7 +379,7 @@ mod tests {
                 },
                 30,
             ),
-            // the last call that fits is the one that may still cost 1
+            // the last call that fits may still cost 1
             (
                 Caps {
                     cost: Some(5.0),

@@ -64,7 +64,7 @@ impl Members {
         self.by_cluster.get(cluster)
     }
 
-    /// Gives the findings of a result the advice on their clusters.
+    /// Adds the advice on their clusters to the findings of a result.
     pub(crate) fn give(&self, findings: &mut [FindingRow], result: &[u8]) {
         if self.by_cluster.is_empty() {
             return;

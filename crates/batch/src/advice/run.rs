@@ -44,7 +44,7 @@ pub struct Advising<'a> {
 /// The outcome for a cluster.
 #[derive(Debug)]
 pub enum Outcome {
-    /// There was advice already, or somebody else wrote it.
+    /// There was advice already, or another process wrote it.
     Known,
     Advised(Box<ClusterAdvice>),
     /// There is no advice, and there will be none before failures are retried.
@@ -152,7 +152,7 @@ impl Advising<'_> {
         Ok(())
     }
 
-    /// Prompts are made and answers read on all threads, so that a call that may begin does not wait until others are.
+    /// Uses all threads for prompts and answers, so that a call never waits for the prompts of others.
     fn all(
         &self,
         runtime: &Handle,

@@ -22,7 +22,7 @@ const CONCURRENT: usize = 16;
 const HEAD_BYTES: u64 = 4096;
 /// Objects of a folder that are looked into.
 const LOOKED_INTO: usize = 8;
-/// How the folder of a rolling Spark event log begins. Its files are one log.
+/// Name prefix of the folder of a rolling Spark event log. Its files are one log.
 const ROLLING: &str = "eventlog_v2_";
 
 /// A folder of the listing.
@@ -32,7 +32,7 @@ struct Folder {
     objects: BTreeMap<String, ObjectMeta>,
 }
 
-/// Where a job is relative to the prefix, with its objects by their names relative to the job.
+/// Path of a job relative to the prefix, with its objects by their names relative to the job.
 type Found = (String, Vec<(String, ObjectMeta)>);
 
 pub(super) async fn discover(remote: &Remote) -> Result<Vec<Entry>> {
@@ -177,7 +177,7 @@ impl Folder {
     }
 }
 
-/// Whether an object may be the log of one Spark application, by the names that Spark gives them.
+/// Whether an object may be the log of one Spark application, judging by Spark's naming of logs.
 fn is_log(name: &str) -> bool {
     ["application_", "app-", "local-", "spark-"]
         .iter()

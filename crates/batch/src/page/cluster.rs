@@ -1,4 +1,4 @@
-//! The clusters of findings, as far as the page shows them.
+//! The clusters of findings, in the form that the page needs.
 
 #[derive(Debug)]
 pub(super) struct Cluster {

@@ -91,14 +91,14 @@ pub(super) struct Scripts {
 pub(super) struct Script {
     /// Hash of the shape; `None` if only the name is known.
     shape: Option<String>,
-    /// The name of all its jobs, numbers replaced by `#` where they differ.
+    /// The common name of all its jobs, with differing numbers replaced by `#`.
     name: Option<String>,
 }
 
-/// All results, as far as the page shows them.
+/// All results, in the form that the page needs.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
-    /// Where the links to results begin.
+    /// Common start of the links to results.
     pub(super) base: String,
     /// Jobs that have no result yet.
     pub(super) pending: usize,

@@ -163,7 +163,7 @@ impl Page {
     }
 }
 
-/// Where the page of a job is, relative to the page of the batch.
+/// Path of a job's page, relative to the page of the batch.
 pub fn page_of(key: &str) -> String {
     format!("jobs/{key}.html")
 }

@@ -46,7 +46,7 @@ struct Tile {
 struct Column {
     value: i64,
     label: Option<String>,
-    /// Whether the label is left out where there is little room.
+    /// Whether narrow pages omit the label.
     minor: bool,
     title: String,
     avoidable: f64,

@@ -27,7 +27,7 @@ use crate::shard::Shard;
 pub const DELIVERIES: u32 = 5;
 /// Messages that are published concurrently.
 const CONCURRENT: usize = 256;
-/// Copies of the stream where there are servers for them.
+/// Copies of the stream, if there are enough servers.
 const COPIES: usize = 3;
 /// How long messages are kept; a batch is long over by then.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -186,8 +186,8 @@ impl Batch {
     }
 }
 
-/// Marks a stream with the program that its jobs are for: workers with another one would write other results, and take their deliveries
-/// from those with the right one.
+/// Marks a stream with the program that its jobs are for. Workers with another program would write other results, and take deliveries
+/// from workers with the right one.
 fn mark(program: &Program) -> String {
     format!("{} {}", program.version, program.configuration)
 }

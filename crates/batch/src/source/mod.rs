@@ -1,4 +1,4 @@
-//! From where a job is to a local folder that can be analyzed.
+//! Opens a job from any location as a local folder.
 //!
 //! A local folder or file is used in place. An archive is unpacked, and objects and the logs of a History Server are fetched into a
 //! temporary folder, within bounds, which is removed with the [`Opened`] job. All writes stay inside that folder, with any content of
@@ -70,7 +70,7 @@ pub struct Opened {
     pub path: PathBuf,
     /// Changes when a file of the job does.
     pub etag: String,
-    /// Where it came from, if `path` is a copy.
+    /// Original location, if `path` is a copy.
     pub origin: Option<String>,
     /// Links in an archive, which were left out.
     pub links: Vec<String>,

@@ -1,4 +1,4 @@
-//! The columns of the tables: name, type, unit, meaning, and where a row has the value.
+//! The columns of the tables: name, type, unit, meaning, and access to the value.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,7 @@ pub(super) struct Column<R: 'static> {
     kind: Kind,
     /// `s`, `h`, `0..1`; empty for texts and counts.
     unit: &'static str,
-    /// What it says, in English: the documentation of the tables.
+    /// Meaning, in English: the documentation of the tables.
     about: &'static str,
     get: fn(&R) -> Cell<'_>,
 }

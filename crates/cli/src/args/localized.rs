@@ -186,7 +186,7 @@ pub(crate) fn language_of_call(arguments: impl Iterator<Item = OsString>) -> Lan
         .unwrap_or(Language::En)
 }
 
-/// Why a value is not of its type, which the standard library says in English.
+/// Why a value has the wrong type; the standard library says it in English.
 fn reason_in_chinese(reason: &str) -> String {
     let known = match reason {
         "invalid digit found in string" | "cannot parse integer from empty string" => {

@@ -242,7 +242,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Where the answer goes.
+/// Destination of the answer.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
     /// Write to this file instead of stdout.
@@ -310,8 +310,8 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every value that is set, and where it comes from.
-    /// ‖ 显示设置了的每个值及其来源。
+    /// Show every configured value and its origin.
+    /// ‖ 显示已设置的每个值及其来源。
     Show {
         /// Output format.
         /// ‖ 输出格式。

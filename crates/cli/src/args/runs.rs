@@ -158,7 +158,7 @@ pub(crate) struct Fix {
     /// ‖ 将 diff 应用到脚本；脚本须与分析时相同，旁边会留下备份。
     #[arg(long)]
     pub(crate) write: bool,
-    /// Script to change. Default: the one in the job folder.
+    /// Script to change. Default: the script in the job folder.
     /// ‖ 要修改的脚本。默认：作业目录中的脚本。
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) script: Option<PathBuf>,

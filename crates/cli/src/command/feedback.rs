@@ -21,7 +21,7 @@ pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> 
 }
 
 fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    // The command line requires all three where no subcommand is given.
+    // The command line requires all three without a subcommand.
     let (Some(run), Some(action), Some(suggestion)) =
         (&args.run, args.action, args.suggestion.clone())
     else {

@@ -79,7 +79,7 @@ fn diff(suggestion: &Suggestion) -> Result<&str> {
     })
 }
 
-/// Applies a diff to a script that is still as it was analyzed. Returns where the original is now.
+/// Applies a diff to a script that is unchanged since its analysis. Returns the path of the backup.
 fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
     let file = path.display();
     let unreadable = say!(

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Trust, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The file that is named, the one in the folder that is named, or the nearest one.
+/// The named file, the file in the named folder, or the nearest file.
 fn chosen(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(folder) if folder.is_dir() => Ok(folder.join(PROJECT_FILE)),

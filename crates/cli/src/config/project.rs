@@ -1,4 +1,4 @@
-//! The project's file: where it is, and how much of it applies.
+//! The project's file: its location, and the values of it that apply.
 //!
 //! Any archive can contain a `scopeagent.toml`. Until the user approves its content (`trust`), the file may only set values that
 //! never send, run, load or overwrite anything. A file that belongs to the job being analyzed is never read.
@@ -65,7 +65,8 @@ pub(crate) fn nearest(jobs: &Jobs<'_>) -> Option<PathBuf> {
     })
 }
 
-/// The values of a project file that apply: all if the user approved it, else the harmless ones, with a warning about the others.
+/// The values of a project file that apply: all if the user approved it, otherwise the harmless ones, with a warning about the
+/// others.
 ///
 /// # Errors
 /// If the list of approved files can't be read.

@@ -1,4 +1,4 @@
-//! Keys of a configuration file. Unknown ones are errors, so that typos are noticed.
+//! Keys of a configuration file. Unknown keys are errors, so that typos are noticed.
 
 use std::path::PathBuf;
 

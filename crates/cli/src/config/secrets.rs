@@ -83,7 +83,7 @@ pub(crate) fn learn_url(text: &str) {
     }
 }
 
-/// Whether a name says that its value is secret.
+/// Whether the name suggests a secret value.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))

@@ -1,4 +1,4 @@
-//! How answers look that only the program gives; reports and comparisons are in the crate of the same name.
+//! Rendering of the program's own answers; reports and comparisons are rendered by the crate `render`.
 
 pub(crate) mod batch;
 pub(crate) mod inspection;

@@ -12,7 +12,7 @@ pub(super) enum Order {
         task: Box<Task>,
         /// Language of errors.
         interface: Language,
-        /// Whether somebody hears the events.
+        /// Whether the parent has an observer for events.
         heard: bool,
     },
     /// Ends the analysis early, with a partial report.
@@ -32,7 +32,7 @@ pub(super) enum Reply<'a> {
     Done(Box<Result<Analysis, Error>>),
 }
 
-/// How the line of [`Reply::Done`] begins.
+/// Start of the line of [`Reply::Done`].
 pub(super) const DONE: &str = "{\"Done\":";
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ struct Nats {
 }
 
 impl Nats {
-    /// `None` where there is no such program.
+    /// `None` if the program is not installed.
     fn start(program: &Path, data: &Path) -> Nats {
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = free.local_addr().expect("an address").port();

@@ -127,7 +127,7 @@ fn a_fix_is_shown_and_applied_to_the_script_that_was_analyzed() {
     let after = fs::read_to_string(&script).expect("the script");
     assert_ne!(before, after);
     assert_eq!(user.read("job/scope.script.bak"), before);
-    // Every added line is there.
+    // The script has every added line.
     let added = diff.lines();
     for line in added.filter(|l| l.starts_with('+') && !l.starts_with("+++")) {
         contains(&after, [&line[1..]]);

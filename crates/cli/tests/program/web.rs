@@ -87,7 +87,7 @@ pub(crate) fn post(server: &HttpServer, path: &str, fields: &[(&str, &str)]) -> 
     ask(server, &format!("POST {path}"), &kind, form.as_bytes())
 }
 
-/// The page of a run when its report is there.
+/// The page of a run when its report exists.
 fn report(server: &HttpServer, path: &str) -> Page {
     loop {
         let page = get(server, path);

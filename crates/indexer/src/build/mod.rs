@@ -1,4 +1,5 @@
-//! From knowledge to a new generation of the index: read, compare, cut, embed, write beside, verify, swap.
+//! From knowledge to a new generation of the index: read, compare, chunk, embed, write next to the old
+//! one, verify, swap.
 
 mod embed;
 mod outdated;
@@ -156,7 +157,7 @@ pub(crate) fn update_with(
     Ok(summary)
 }
 
-/// Takes broken documents among those to be written off the list.
+/// Removes broken documents from the list of documents to write.
 ///
 /// # Errors
 /// If no document is left: typing mistakes never empty an index.

@@ -402,7 +402,7 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Records the files of a store of tantivy; linked ones keep their checksum.
+    /// Records the files of a tantivy store; linked files keep their checksum.
     fn note_store(&mut self, store: &str) -> Result<(), BuildError> {
         let known = self.job.known_files();
         let folder = self.folder.join(store);

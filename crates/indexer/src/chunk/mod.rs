@@ -17,7 +17,7 @@ pub(crate) use slug::slug;
 use crate::document::{Document, Source, file_stem, line_at};
 use crate::model::Chunk;
 
-/// Stored with the index. Change it whenever the same text gives other chunks.
+/// Stored with the index. Increase it whenever the same text results in different chunks.
 pub(crate) const VERSION: &str = "headings-2";
 
 /// The chunks and questions of a document.

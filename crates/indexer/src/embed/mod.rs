@@ -35,7 +35,7 @@ pub trait Embedder: Send + Sync {
         only(self.embed(&[text])?)
     }
 
-    /// As [`Embedder::embed_query`], as far as the query allows a server to see its text and to take time.
+    /// Like [`Embedder::embed_query`], within the query's bounds on sent text and on time.
     ///
     /// # Errors
     /// When the model or its server fails.
@@ -48,7 +48,7 @@ pub trait Embedder: Send + Sync {
         true
     }
 
-    /// Whether it understands only English; of the names that the glossary adds to a query it then gets the English ones.
+    /// Whether it understands only English; the glossary then adds only English names to a query.
     fn english_only(&self) -> bool {
         false
     }
@@ -158,7 +158,7 @@ pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
     })
 }
 
-/// The one vector of a text.
+/// The vector of a single text.
 fn only(mut vectors: Vec<Vec<f32>>) -> Result<Vec<f32>, EmbedError> {
     vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
         reason: "no vector for a text".to_owned(),

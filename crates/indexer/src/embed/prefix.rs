@@ -10,7 +10,7 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// Suffix for the fingerprint of a model: another text before passages gives other vectors.
+    /// Suffix for the fingerprint of a model: another passage prefix changes the vectors.
     pub(super) fn fingerprint(&self) -> String {
         let hash = |passage: &String| blake3::hash(passage.as_bytes()).to_hex();
         let passage = self.passage.as_ref().map(hash);

@@ -235,7 +235,7 @@ fn failed(url: &str, reason: impl ToString) -> EmbedError {
     }
 }
 
-/// Servers may answer out of order; the index gives the order.
+/// Servers may answer out of order; the `index` field has the order.
 fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut out: Vec<Option<Vec<f32>>> = vec![None; texts];
     for (place, item) in answer.data.into_iter().enumerate() {

@@ -19,7 +19,7 @@ use super::{EmbedError, Embedder, VectorWeights};
 
 static TABLE: &[u8] = include_bytes!("../../data/static-table.bin");
 
-/// Increase it whenever this code gives other vectors for the same table.
+/// Increase it whenever this code computes different vectors for the same table.
 const CODE_VERSION: u32 = 1;
 
 /// The token part's share of the squared length for text in Latin script. Between .75 and .85 retrieval

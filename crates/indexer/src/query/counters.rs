@@ -128,7 +128,8 @@ fn value(role: Role, (number, quantity): (f64, Quantity)) -> Option<Value> {
     })
 }
 
-/// Each number of a line with the words since the one before: `avg 41 s, max 1h12m`, `500 vertices`.
+/// Each number of a line with the words since the previous number: `avg 41 s, max 1h12m`, `500
+/// vertices`.
 fn of_prose(line: &str) -> Vec<Value> {
     let mut out = Vec::new();
     let (mut rest, mut label) = (line, String::new());

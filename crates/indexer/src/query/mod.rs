@@ -26,7 +26,7 @@ const EXPANSION_WEIGHT: f32 = 0.4;
 /// Weight of a pair of words or a piece of one where queries are compared with questions.
 const FINER_WEIGHT: f32 = 0.5;
 
-/// Weight of a single Chinese character there: it says less than the pairs that it is part of.
+/// Weight of a single Chinese character there: it is less specific than a pair.
 const CHARACTER_WEIGHT: f32 = 0.5;
 
 /// Characters of a Chinese word, on average.
@@ -149,7 +149,7 @@ impl Reading {
     }
 }
 
-/// Deduplicated terms of the query, and those added by the glossary with less weight.
+/// Deduplicated terms of the query, and terms from the glossary with less weight.
 fn words(text: &str, own: &[(String, f32)], expansions: &[Expansion]) -> Words {
     let mut terms: Vec<(String, f32)> = Vec::new();
     let mut seen = HashSet::new();

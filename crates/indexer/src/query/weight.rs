@@ -1,4 +1,4 @@
-//! How much each term of a query says about its subject.
+//! Weights of a query's terms, by how specific they are.
 
 use std::collections::HashMap;
 

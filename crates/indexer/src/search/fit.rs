@@ -24,15 +24,16 @@ struct Part {
     elsewhere: f32,
 }
 
-/// The parts for every query, those times the share of Chinese, Japanese or Korean, and those times the logarithm of the length relative to
-/// [`SHORT`]: a long query shares a smaller part of its terms with any chunk. A sum above 0 is a strong match.
+/// The sum of three parts: `any` for every query, `cjk` times the share of Chinese, Japanese or Korean, and `longer` times the logarithm of
+/// the length relative to [`SHORT`], because a long query shares a smaller part of its terms with any chunk. A sum above 0 is a strong
+/// match.
 struct Model {
     any: Part,
     cjk: Part,
     longer: Part,
 }
 
-/// If the knowledge base lists questions that it does not answer.
+/// For a knowledge base with unanswerable questions.
 const WITH_ELSEWHERE: Model = Model {
     any: Part {
         constant: -0.73,

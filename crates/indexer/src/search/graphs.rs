@@ -1,4 +1,4 @@
-//! The graphs of a session: opened if they are there, else built in the background while their segment is scanned.
+//! The graphs of a session: opened from disk, or built in the background while their segment is scanned.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl Graphs {
         self.state().ready.get(sum).cloned()
     }
 
-    /// Opens the graphs of these segments (checksum and vectors), has missing ones built, and forgets all others.
+    /// Opens the graphs of these segments (checksum and vectors), requests missing ones, and forgets all others.
     pub(crate) fn want(self: &Arc<Self>, segments: &[(&str, &Arc<Vectors>)]) {
         let Some((folder, from_rows)) = &self.place else {
             return;

@@ -119,7 +119,7 @@ impl Index {
     }
 
     /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries expand every query, but are hits only
-    /// if the filter asks for their kind: an entry says little more than the query itself.
+    /// if the filter asks for their kind: an entry hardly adds to the query itself.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         guarded(
             || self.found(query),

@@ -19,7 +19,7 @@ use crate::store::vectors::{Quantized, Vectors};
 /// some ten thousand rows.
 const ROWS_PER_TASK: usize = 16_384;
 
-/// Candidates that the int8 comparison passes on beyond those wanted: with 50 for 10, recall against an
+/// Candidates of the int8 comparison in addition to the wanted ones: with 50 for 10, recall against an
 /// exact scan is 1.0000.
 const RESCORE: usize = 50;
 
@@ -129,7 +129,7 @@ impl Segments {
         })
     }
 
-    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given, which is sorted.
+    /// The `limit` chunks nearest to `query`, nearest first; with `allowed` (sorted), only these chunks.
     pub(crate) fn nearest(
         &self,
         query: &[f32],
@@ -189,7 +189,7 @@ fn scan(tasks: &[Task<'_>], query: &Quantized, depth: usize) -> impl Iterator<It
     best.into_keys()
 }
 
-/// The live rows of a segment; only those in `allowed`, if given.
+/// The live rows of a segment; with `allowed`, only these rows.
 fn tasks<'a>(open: &'a OpenSegment, allowed: Option<&[Ordinal]>) -> Vec<Task<'a>> {
     let wanted = allowed.map(|all| {
         let live = |row: &usize| open.is_live(*row);

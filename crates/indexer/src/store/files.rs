@@ -87,7 +87,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Waits until the names in `folder` are on disk, where the system can open folders.
+/// Waits until the names in `folder` are on disk, on systems that can open folders.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder) {
         Ok(file) => file.sync_all(),
@@ -96,7 +96,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Links `from`, or copies it where the file system has no hard links.
+/// Links `from`; copies it on file systems without hard links.
 pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),

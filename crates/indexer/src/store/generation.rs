@@ -1,4 +1,4 @@
-//! Generations: which one is current, who reads it, who writes the next, and when old ones are removed.
+//! Generations: the current one, its readers, the writer of the next one, and the removal of old ones.
 //!
 //! A reader holds a shared lock on `READERS` of its generation, the collector an exclusive one. The system releases
 //! locks when a process ends, so a killed process blocks no other. On file systems without locks, old generations

@@ -71,7 +71,7 @@ impl Graph {
         })
     }
 
-    /// Builds and writes the graph of a segment; the same vectors give the same graph. `None` if `stop` says so meanwhile.
+    /// Builds and writes the graph of a segment; deterministic. `None` if `stop` interrupts it.
     pub(crate) fn build(
         vectors: &Vectors,
         folder: &Path,
@@ -108,7 +108,7 @@ impl Graph {
         }
     }
 
-    /// Rows near `query`, most likely with the `limit` nearest among them, in ascending order; only those that `keep` lets pass.
+    /// Rows near `query`, ascending; they most likely include the `limit` nearest. Only rows that `keep` accepts.
     pub(crate) fn near(
         &self,
         vectors: &Vectors,
@@ -121,7 +121,7 @@ impl Graph {
         let (entries, rest) = rest.split_at(self.entries);
         let (copies, strays) = rest.split_at(2 * self.copies);
         let copies: &[[u32; 2]] = bytemuck::cast_slice(copies);
-        // The rows that a point stands for.
+        // The rows of a point.
         let group = |row: u32| {
             let first = copies.partition_point(|pair| pair[0] < row);
             let same = copies[first..]

@@ -1,4 +1,5 @@
-//! The BM25 store: one tantivy index per generation, its segment files linked from the one before.
+//! The BM25 store: one tantivy index per generation, with segment files linked from the previous
+//! generation.
 //!
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
@@ -35,7 +36,7 @@ pub(super) const BUILD_ARENA: usize = 200_000_000;
 /// collection, where .15 to .25 do equally well.
 const PAIR_WEIGHT: f32 = 0.25;
 
-/// The most that BM25 gives a term, relative to its rarity: the `k1 + 1` of tantivy.
+/// Maximum BM25 score of a term, relative to its rarity: the `k1 + 1` of tantivy.
 pub(crate) const BM25_TOP: f32 = 2.2;
 
 pub(crate) type Weighted = (String, f32);
@@ -222,7 +223,7 @@ impl Lexical {
         usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
     }
 
-    /// The best `limit` chunks that contain any of `words`, best first; only those in `allowed`, if given.
+    /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, only these chunks.
     pub(crate) fn search(
         &self,
         words: &Words,

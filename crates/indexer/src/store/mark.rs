@@ -19,7 +19,7 @@ pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     current_name(index).is_some_and(is_noted)
 }
 
-/// Records that `generation` was made from the documents that `mark` stands for.
+/// Records that `generation` was made from the documents of `mark`.
 ///
 /// # Errors
 /// When the mark cannot be written; the index is usable without it.

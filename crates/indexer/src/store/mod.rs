@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! index/CURRENT                      name of the current generation
-//! index/LOCK                         held by the one writer
+//! index/LOCK                         held by the writer
 //! index/SOURCE                       which documents the caller last built from; a cache
 //! index/gen-…/manifest.json          versions, segments, checksums
 //! index/gen-…/CHECKED                that the files had these checksums; a cache

@@ -1,4 +1,4 @@
-//! The store of questions: an entry of a second tantivy index for each question that a document says it answers.
+//! The store of questions: an entry of a second tantivy index for each question in a document's list.
 //!
 //! A query is compared with a document in two ways. The first is a language model of the people who need the document: a word counts for it
 //! if its questions, or the questions of its translation, contain the word more often than all questions do. The second is the most similar
@@ -27,7 +27,8 @@ use crate::model::{Engine, subject};
 /// word in a single question does not decide. Chosen on the tuning judgments.
 const BACKGROUND: f32 = 50.0;
 
-/// A document counts by the mean of this many questions, the most similar ones, and this much relative to how its words are used.
+/// A document's similarity is the mean of its `NEAREST` most similar questions; `NEAREST_WEIGHT` is its weight relative to the
+/// language model.
 const NEAREST: usize = 4;
 const NEAREST_WEIGHT: f32 = 0.4;
 
@@ -136,11 +137,11 @@ impl QuestionsWriter {
 pub(crate) struct Questions {
     fields: Fields,
     searcher: Searcher,
-    /// Once somebody asks: an analysis, which asks for causes, does not.
+    /// Loaded at the first question search; an analysis searches by cause and needs none.
     entries: OnceLock<Entries>,
 }
 
-/// Stands for the documents without text.
+/// Number of all documents without text.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// The document of each entry.
@@ -210,7 +211,7 @@ impl Questions {
                 elsewhere += weight * (1.0 + not / expected).ln();
             }
             if position < own && having >= FEWEST {
-                // Smoothed, so that a term that only one engine has says much, but not all.
+                // Smoothed, so that a term of only one engine has a large, but finite effect.
                 let odds = |spark: f32, all: f32| (spark + 1.0) / (all - spark + 1.0);
                 let odds = odds(spark, having) / odds(entries.spark, entries.all);
                 leaning += odds.ln().clamp(-MOST, MOST);
@@ -248,7 +249,8 @@ impl Questions {
         lists.collect()
     }
 
-    /// How many entries have the feature, dead ones in unmerged segments included, and the others by segment and number.
+    /// Number of entries with the feature, including dead ones in unmerged segments, and the other entries by segment
+    /// and number.
     fn having(
         &self,
         lists: &[Arc<InvertedIndexReader>],
@@ -322,7 +324,7 @@ impl Entries {
 
     fn read(searcher: &Searcher, fields: Fields) -> tantivy::Result<Entries> {
         let segments = searcher.segment_readers();
-        // By segment, the share of each feature of each entry; deleted ones have none.
+        // By segment, the share of each feature of each entry; deleted entries have none.
         let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());
         // Each document of each segment with its entries.
         let mut lists: Vec<(Document, usize, Vec<DocId>)> = Vec::new();

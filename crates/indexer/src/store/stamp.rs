@@ -1,7 +1,8 @@
 //! The file system's stamp of a file (size, times, inode). An unchanged file is not read again: neither to compare its checksum, nor to see
 //! whether a document has changed.
 //!
-//! It protects from accidents, not from somebody who may write to the folder and could set the time back.
+//! It protects against accidents, not against an attacker who can write to the folder and set the time
+//! back.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};

@@ -101,7 +101,7 @@ fn rest(n: usize, noun: Noun, what: &str, words: Words) -> String {
     format!("{}{space}{what}", words.say(noun.count(n as f64)))
 }
 
-/// Its name, how it ended, its time, its verdict and where it is kept.
+/// A run's name, outcome, time, verdict and folder.
 fn run_facts(run: &RunHeader, words: Words) -> Vec<String> {
     let mut facts = vec![run.name.clone(), words.state(run.state).to_owned()];
     facts.extend(run.elapsed_seconds.map(|s| duration(s, words)));

@@ -21,7 +21,7 @@ const NAME_BY_MARK: usize = 18;
 const COLUMN: f64 = 5.4;
 const ROOM: f64 = BOX_WIDTH - 16.0;
 
-/// Where each stage stands.
+/// Position of each stage.
 struct Places {
     at: Vec<(f64, f64)>,
     width: f64,

@@ -42,7 +42,7 @@ struct Kind {
 #[derive(Serialize)]
 struct Line<'a> {
     name: String,
-    /// Those that claim a part.
+    /// Findings that claim a part of the row.
     findings: Vec<&'a str>,
     parts: Vec<Part<'a>>,
     time: String,

@@ -42,7 +42,7 @@ const TEMPLATES: [(&str, &str); 7] = [
         include_str!("../comparison/body.html"),
     ),
 ];
-/// Colors by name; dark where the system or `color-scheme` of the root says so.
+/// Colors by name; dark if the system or `color-scheme` of the root requests it.
 pub const PALETTE: &str = include_str!("palette.css");
 /// [`PALETTE`], and the styles of a report.
 pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("report.css"));
@@ -124,7 +124,7 @@ struct StepView<'a> {
 struct ScriptLine<'a> {
     number: u32,
     text: String,
-    /// Those that are about it.
+    /// Findings about this line.
     findings: Vec<&'a str>,
     /// Findings that start at this line.
     begins: Vec<&'a str>,

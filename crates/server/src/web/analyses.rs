@@ -25,7 +25,7 @@ pub(super) struct Progress {
     pub(super) job: String,
     pub(super) stop: CancellationToken,
     steps: Mutex<Steps>,
-    /// Counts changes, for those who wait for one.
+    /// Counts changes, for requests that wait for one.
     changed: watch::Sender<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Analyses {
         all.iter().find(|p| p.run_id == run_id).map(Arc::clone)
     }
 
-    /// Those that have not ended, the newest first.
+    /// Running analyses, the newest first.
     pub(super) fn running(&self) -> Vec<Arc<Progress>> {
         let all = locked(&self.0);
         let running = all.iter().rev().filter(|p| !p.has_ended());

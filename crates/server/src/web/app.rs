@@ -201,7 +201,7 @@ impl App {
         }
     }
 
-    /// A page that says why there is no other.
+    /// A page that explains why there is no other.
     pub(super) fn refuse(&self, visitor: &Visitor, status: StatusCode) -> Response {
         let message = speaking(visitor.language, || match status {
             StatusCode::UNAUTHORIZED => say!("请先登录", "log in first"),

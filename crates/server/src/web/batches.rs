@@ -17,9 +17,9 @@ const LOOK: Duration = Duration::from_secs(30);
 /// Jobs that are listed at a time.
 const CHUNK: usize = 500;
 
-/// A batch that somebody keeps.
+/// A batch with a store.
 pub trait Batch: Send + Sync {
-    /// Where it is, as given.
+    /// Location of the store, as given.
     fn name(&self) -> &str;
 
     /// Passes on the jobs with new results since the last call. Returns the number of planned jobs. Blocks.

@@ -103,7 +103,7 @@ mod tests {
             ("a", ten, ten),
             ("b", ten, ten),
             ("a", "again", ten),
-            // Only now is there too much, and `b` was not looked at again.
+            // Only now the limit is exceeded, and `b` was not opened again.
             ("c", ten, ten),
             ("d", ten, ten),
             ("a", "again", ten),

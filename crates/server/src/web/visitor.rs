@@ -15,7 +15,7 @@ pub(super) struct Visitor {
     pub(super) theme: String,
     /// Path and query without choices, to which a choice can be added: `/runs?q=x&`.
     pub(super) here: String,
-    /// First part of the path, to mark where the visitor is.
+    /// First part of the path, to mark the current page in the menu.
     pub(super) room: String,
     /// Choices to remember.
     #[serde(skip)]

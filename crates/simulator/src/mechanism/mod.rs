@@ -25,9 +25,10 @@ pub(crate) struct Mechanism {
     /// Jobs that can have it, by dialect.
     scope: &'static [Template],
     usql: &'static [Template],
-    /// Puts it into a job; `None` if the job has no place for it.
+    /// Injects it into a job; `None` if the job has no place for it.
     inject: fn(&mut Place<'_>) -> Option<Spot>,
-    /// Undoes the harm where that is not the same as never having had it: the data stay as they are.
+    /// Undoes the effect on the plan but keeps the data; `None` if that equals the job before the
+    /// injection.
     cure: Option<fn(&mut Spec)>,
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn allowed(cause: Cause, mechanisms: &Mechanisms) -> Vec<&'static Mec
     allowed.map(|(_, m)| m).collect()
 }
 
-/// Where a cause is, before it is named.
+/// Place of a cause, before the cause is named.
 pub(crate) struct Spot {
     node: Option<NodeId>,
     also: Vec<NodeId>,
@@ -173,7 +174,7 @@ impl Place<'_> {
     }
 }
 
-/// Puts a cause into the job.
+/// Injects a cause into the job.
 pub(crate) fn inject(
     spec: &mut Spec,
     slots: &Slots,

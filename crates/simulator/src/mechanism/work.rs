@@ -313,7 +313,7 @@ fn without_collections(spec: &mut Spec) {
     }
 }
 
-/// Gives the C# condition of the job other code.
+/// Replaces the C# condition of the job.
 fn condition(p: &mut Place<'_>, code: Code) -> Option<Spot> {
     let clean = p.slots.clean;
     let Op::Select { filters, .. } = &mut p.spec.nodes[clean].op else {

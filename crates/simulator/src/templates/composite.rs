@@ -265,7 +265,7 @@ impl Builder {
         self.slots.order_key = "RowsSeen".to_owned();
     }
 
-    /// Totals of each entity, then totals of those.
+    /// Totals of each entity, then totals of these totals.
     pub(super) fn totals(&mut self) {
         let d = self.domain;
         let ty = if d.entity.ends_with("Key") {

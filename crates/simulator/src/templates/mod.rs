@@ -1,4 +1,4 @@
-//! Script templates: healthy jobs of several shapes, with the places where a cause can be injected.
+//! Script templates: healthy jobs of several forms, with places for injecting a cause.
 
 mod composite;
 mod parts;
@@ -106,7 +106,7 @@ impl Template {
     }
 }
 
-/// Places of a job where a cause can be injected.
+/// Places of a job for injecting a cause.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
     /// Table of the events.

@@ -11,7 +11,7 @@ pub enum Chunking {
     Events,
     /// Writes of this many bytes, which split UTF-8 characters and line endings.
     Bytes(usize),
-    /// Everything at once.
+    /// The whole answer in one piece.
     Whole,
 }
 
@@ -78,12 +78,12 @@ impl Turn {
         }
     }
 
-    /// The model says a text.
+    /// The model answers with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Said::Text(text.into()))
     }
 
-    /// The model says a JSON value.
+    /// The model answers with a JSON value.
     pub fn json(value: &Value) -> Self {
         Self::text(value.to_string())
     }
@@ -93,7 +93,7 @@ impl Turn {
         Self::tools(&[(name, arguments.clone())])
     }
 
-    /// The model calls several tools at once.
+    /// The model calls several tools in one answer.
     pub fn tools(calls: &[(&str, Value)]) -> Self {
         let call = |(i, (name, arguments)): (usize, &(&str, Value))| {
             (
@@ -119,7 +119,7 @@ impl Turn {
         Self::new(Said::Refusal(text.to_owned()))
     }
 
-    /// The server refuses as its provider does.
+    /// The server refuses as its provider would.
     pub fn trouble(trouble: Trouble) -> Self {
         Self::new(Said::Trouble(trouble))
     }

@@ -49,7 +49,7 @@ pub fn step_of(request: &Recorded) -> &'static str {
     last.map_or("", |(step, _)| step)
 }
 
-/// Whether a request asks for THINK 1–3 at once.
+/// Whether a request asks for THINK 1–3 together.
 pub fn is_merged(request: &Recorded) -> bool {
     let asked = request.conversation();
     asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")

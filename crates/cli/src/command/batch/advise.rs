@@ -22,7 +22,7 @@ use crate::terminal::{Progress, Terminal};
 struct Answer {
     store: String,
     clusters: usize,
-    /// Clusters that had advice already, or got it from somebody else.
+    /// Clusters that had advice already, or got it from another process.
     known: usize,
     advised: usize,
     /// Clusters about which no answer could be used.

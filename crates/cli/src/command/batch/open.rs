@@ -28,7 +28,7 @@ pub(super) fn pool(engine: &Engine, terminal: &Terminal) -> Pool {
     Pool::new(engine.budget(), terminal).at_most(usize::from(engine.workers))
 }
 
-/// Opens a store to analyze jobs into it, those on these History Servers included.
+/// Opens a store for analyses, also of jobs on these History Servers.
 pub(super) fn open(
     store: &str,
     servers: &[String],

@@ -70,7 +70,7 @@ fn finished(hash: &blake3::Hasher) -> Program {
     }
 }
 
-/// Names and contents of the files in a folder. One that cannot be read is reported where it is used.
+/// Names and contents of the files in a folder. An unreadable file is reported by its user.
 fn add_folder(hash: &mut blake3::Hasher, folder: &Path) {
     let mut entries: Vec<_> = fs::read_dir(folder)
         .into_iter()

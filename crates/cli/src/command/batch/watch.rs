@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::terminal::{Bar, Terminal};
 
-/// How often a line says how far it is where no bar does.
+/// Interval of progress lines, without a progress bar.
 const REMARK_EVERY: Duration = Duration::from_secs(30);
 
 /// Watches one call.
@@ -32,7 +32,7 @@ pub(super) struct Watch<'a> {
 #[derive(Debug, Serialize)]
 struct Answer {
     store: String,
-    /// Jobs that had a result already, or got one from somebody else.
+    /// Jobs that had a result already, or got one from another process.
     known: usize,
     /// Jobs that stay without a result for now.
     postponed: usize,

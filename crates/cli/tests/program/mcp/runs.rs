@@ -39,7 +39,7 @@ async fn progress_comes_step_by_step_and_grows() {
     }
 }
 
-/// Begins an analysis that the LLM holds up, and gives its handle once the LLM was asked.
+/// Starts an analysis that waits for the LLM, and returns its handle after the request to the LLM.
 async fn held_up(
     session: &Session,
     llm: &Server,

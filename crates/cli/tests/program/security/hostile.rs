@@ -47,7 +47,7 @@ fn bounded(user: &User, job: &Path) -> Answer {
     Answer::of(&mut command)
 }
 
-/// Analyzes a folder; it gives a report, or is refused as no job.
+/// Analyzes a folder; it results in a report, or is refused as no job.
 #[track_caller]
 fn survives(name: &str, fill: impl FnOnce(&Path)) -> Option<Value> {
     let user = User::new();
@@ -185,7 +185,7 @@ fn counts_of_one_stage_size_nothing() {
 #[test]
 fn a_script_of_doubling_joins_has_no_columns() {
     let report = survives("joins", |job| {
-        // columns are looked for where a plan is to be tied to the script
+        // linking a plan to the script searches for columns
         copy(&case("join-hot-key-skew"), job);
         let join = |n: usize| {
             format!(

@@ -1,4 +1,4 @@
-//! The run store and the index, where they cannot be written, are in use, or are damaged.
+//! The run store and the index when they are read-only, in use, or damaged.
 
 use std::ffi::OsString;
 use std::fs;

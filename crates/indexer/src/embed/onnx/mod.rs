@@ -1,6 +1,7 @@
 //! Models run by ONNX Runtime through fastembed: by name (fetched once, then cached) or from a folder.
 //!
-//! The runtime is a library on the user's machine, loaded when needed; the error says what to install if it is missing.
+//! The runtime is a library on the user's machine, loaded when needed; the error explains its installation if it is
+//! missing.
 
 mod folder;
 mod rerank;
@@ -17,7 +18,7 @@ use super::{EmbedError, Embedder, normalize, only};
 use report::with_causes;
 pub(crate) use rerank::OnnxReranker;
 
-/// Tokens of a text that are read unless the model says otherwise; chunks have at most about 400.
+/// Default of the tokens read from a text; chunks have at most about 400.
 const MAX_TOKENS: usize = 512;
 
 /// Idle threads of the runtime sleep: spinning is only faster on an otherwise idle machine.

@@ -30,7 +30,7 @@ impl Allowed {
     }
 }
 
-/// The best `limit` of the chunks that contain any of the terms, best first, with the scores that tantivy gives them.
+/// The best `limit` of the chunks that contain any of the terms, best first, with tantivy's scores.
 pub(super) fn search(
     searcher: &Searcher,
     clauses: impl Iterator<Item = Clause>,
