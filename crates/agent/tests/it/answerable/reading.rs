@@ -1,7 +1,7 @@
 //! Reads numbers out of prose, without the code that wrote them: `12 min 58 s`, `12 分 58 秒`, `1.2 M rows`, `120 万行`,
 //! `script lines 31–40`.
 
-/// A number with half of its last digit, or half of its unit.
+/// A number from prose, with the precision of its notation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Read {
     value: f64,
