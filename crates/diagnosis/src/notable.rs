@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(
             count("Other", Some(1000)),
             2,
-            "1 % where nothing is partitioned"
+            "1 % without partitions"
         );
         assert_eq!(count("Key", None), 3, "the rows are unknown");
     }

@@ -36,7 +36,7 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         let reason = if is_local(view) {
             text!(
                 "本地运行不记录作业的运行时间，也没有排队、调度和多个顶点：要判断作业为什么慢，需要它在集群上运行后的文件",
-                "a local run records no run time of the job, and has no queue, no scheduler and few vertices: what slows the job down shows only in the files of a run on the cluster",
+                "a local run records no job run time and has no queue, no scheduler and few vertices: only the files of a run on the cluster show why the job is slow",
             )
         } else {
             text!(
@@ -199,7 +199,7 @@ fn end(
             .map_or_else(Text::default, |stage| text!("{stage} ", " in {stage}"));
         let reason = text!(
             "{stage}看到的现象由 {id}（{title}）引起",
-            "what shows{stage} is the effect of {id} ({title})",
+            "the symptoms{stage} are an effect of {id} ({title})",
             stage = stage,
             title = title,
         );
@@ -258,7 +258,7 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
     let at_most = stakes.fold(0.0, f64::max);
     let small = text!(
         "未能判断的部分最多占运行时间的 {share}",
-        "what is undecided is at most {share} of the run",
+        "the undecided part is at most {share} of the run",
         share = Share(at_most),
     );
     let measured = PLACE.count(e.in_order as f64);
@@ -300,7 +300,7 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
             RuleResult::NotApplicable,
             text!(
                 "作业中没有可能出现这种情况的地方",
-                "nothing in the job that this could apply to",
+                "no part of the job can have this problem",
             ),
         ),
     };

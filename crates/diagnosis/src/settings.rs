@@ -30,7 +30,7 @@ pub static MIN_SHARE: Threshold = Threshold {
     default: 0.05,
     unit: "share",
     reason_zh: "消除后节省不到 5 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
-    reason_en: "a cause whose removal saves under 5 % is not worth a change, and within the noise between two runs of one job",
+    reason_en: "a saving under 5 % is not worth a change, and is within the noise between two runs of the same job",
     source: "report contract (reporting threshold); run-to-run variation",
 };
 

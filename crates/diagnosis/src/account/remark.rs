@@ -61,8 +61,8 @@ fn remark(
             share = share,
         ),
         SegmentKind::Startup if stage.is_none() => text!(
-            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与作业做什么无关",
-            "starting the driver and the first executor takes {time} ({share}), whatever the application does",
+            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与应用的工作无关",
+            "starting the driver and the first executor takes {time} ({share}), independent of the application's work",
             time = time,
             share = share,
         ),
@@ -80,7 +80,7 @@ fn remark(
         ),
         SegmentKind::Idle => text!(
             "{time}（{share}）内没有任何工作要做",
-            "for {time} ({share}) there was nothing to do",
+            "there was no work to do for {time} ({share})",
             time = time,
             share = share,
         ),

@@ -54,7 +54,7 @@ fn every_second_is_what_the_files_say() {
         ("compiling", |_| (), Compile, 60.0),
         ("queueing", |_| (), Queue, 40.0),
         (
-            "states say what the job waited for",
+            "states name the wait",
             |job| {
                 let states = [
                     ("Compiling", 0),
@@ -108,7 +108,7 @@ fn every_second_is_what_the_files_say() {
             33.5,
         ),
         (
-            "what one vertex runs beyond all others is a straggler",
+            "the excess of one vertex over all others is a straggler",
             |job| runs(job, 1)[0].ended_ms += 500_000,
             Straggler,
             483.0,

@@ -42,6 +42,6 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![evidence],
         certainty: 0.6,
-        method: "time from the first executor to the first job, less what loading and planning take at most",
+        method: "time from the first executor to the first job, less the longest usual time for loading and planning",
     })
 }

@@ -57,7 +57,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary,
         [evidence],
         0.75,
-        "time of the kind on the critical path, less what is usual",
+        "time of the kind on the critical path, less the usual time",
     ))
 }
 

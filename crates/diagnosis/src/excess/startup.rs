@@ -45,7 +45,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary,
         tiny::evidence(view, worst),
         0.8,
-        "start-up on the critical path, less that of three rounds of tasks on all slots",
+        "start-up on the critical path, less the start-up of three rounds of tasks on all slots",
     ))
 }
 

@@ -91,7 +91,7 @@ fn excess(
         evidence: vec![evidence(view, stage, worst, ran_s, usual_s)],
         summary,
         certainty,
-        method: "time of the slowest vertex beyond what the slowest of as many like its peers takes",
+        method: "time of the slowest vertex, less the expected maximum of as many ordinary vertices",
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![view.number("triggerExecution", ran, "s", line, shown)],
         certainty: 0.8,
-        method: "the driver's time in micro-batches, less that of as few as would do",
+        method: "the driver's time in micro-batches, less its time for the smallest sufficient number",
     })
 }
 
@@ -128,6 +128,6 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![evidence],
         certainty: 0.6,
-        method: "time of micro-batches beyond that of the first ones",
+        method: "time of micro-batches, less the time of the first ones",
     })
 }

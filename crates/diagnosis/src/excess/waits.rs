@@ -92,7 +92,7 @@ fn excess(
         stages,
         summary,
         certainty: 0.7,
-        method: "time on the critical path in which tasks are ready and none of them runs",
+        method: "time on the critical path while tasks are ready and none of them runs",
     }
 }
 

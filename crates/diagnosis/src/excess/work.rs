@@ -21,7 +21,7 @@ const USUAL_FETCH: f64 = 0.1;
 const MIN_LOST: u64 = 3;
 
 /// How the seconds of these excesses are computed.
-const METHOD: &str = "time of the kind on the critical path, less what is usual";
+const METHOD: &str = "time of the kind on the critical path, less the usual time";
 
 /// Times the slowest reference rate from which expressions are slow by themselves.
 const SLOW: f64 = 2.0;
@@ -110,7 +110,7 @@ pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let shares = shares(unclaimed, &[SegmentKind::Retry], |_, _| Some(1.0))?;
     let summary = text!(
         "{names} 因作废的尝试多用 {time}",
-        "{names} lose {time} to attempts whose work was lost",
+        "{names} lose {time} to attempts that had to be repeated",
         names = stages_named(view, &shares.stages),
         time = shares.seconds(),
     );

@@ -12,8 +12,8 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     default: 3.0,
     unit: "ratio",
     reason_zh: "一对多连接的输出不会超过较大一侧；超过就说明键在两侧都有重复，历史表可能重复一两次",
-    reason_en: "a one-to-many join puts out at most its larger side; more proves that the key repeats on both, as it may once or twice in a table with history",
-    source: "arithmetic; healthy simulated joins put out at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times",
+    reason_en: "a one-to-many join produces at most as many rows as its larger side; more rows prove that the key repeats on both, as it may once or twice in a table with history",
+    source: "arithmetic; healthy simulated joins produce at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times",
 };
 
 /// Rows out of a join and into each of its sides.

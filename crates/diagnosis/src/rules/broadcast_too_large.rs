@@ -34,7 +34,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内",
-            "what is broadcast is within spark.sql.autoBroadcastJoinThreshold",
+            "the broadcast data is within spark.sql.autoBroadcastJoinThreshold",
         ),
         both(
             "不广播就要重分区的另一侧更贵",
@@ -42,7 +42,7 @@ static ABOUT: About = About {
         ),
         both(
             "广播与其他阶段同时进行，没有耽误运行",
-            "the broadcast runs beside other stages and holds up nothing",
+            "the broadcast runs in parallel with other stages and does not delay the run",
         ),
     ],
 };
@@ -75,7 +75,7 @@ impl Rule for BroadcastTooLarge {
         super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
         result.cleared_by(text!(
             "没有得不偿失的大广播",
-            "nothing large is broadcast that costs more than it saves"
+            "no large broadcast costs more than it saves"
         ))
     }
 }

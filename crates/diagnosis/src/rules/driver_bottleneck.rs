@@ -30,7 +30,7 @@ static COMMIT: About = About {
     thresholds: &[&MIN_SHARE],
     counter_evidence: &[both(
         "执行没有写出数据，或之后还有它的阶段",
-        "the execution writes nothing, or has further stages",
+        "the execution writes no output, or has further stages",
     )],
 };
 
@@ -164,7 +164,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
             share,
             fix,
         }),
-        method: "time without any open stage, less what the driver takes between stages at any rate",
+        method: "time without any open stage, less the driver's usual time between stages",
         strength: 0.6 + 0.4 * share,
     }
 }

@@ -22,7 +22,7 @@ static ABOUT: About = About {
     cause: Cause::JoinExplosion,
     what: both(
         "多对多连接的输出行数远多于输入",
-        "a many-to-many join puts out far more rows than it takes in",
+        "a many-to-many join produces far more rows than it reads",
     ),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::TableStatistics, Information::Estimates],
@@ -34,7 +34,7 @@ static ABOUT: About = About {
         ),
         both(
             "输出多但后续很便宜",
-            "the output is large but what follows is cheap",
+            "the output is large but the steps after it are cheap",
         ),
     ],
 };
@@ -57,7 +57,7 @@ impl Rule for JoinExplosion {
                 let Some((out, should)) = output(view, stage, index) else {
                     let reason = text!(
                         "没有行数说明 {stage} 的连接输出多少行",
-                        "no file gives the rows that the join in {stage} puts out",
+                        "no file gives the number of rows that the join in {stage} produces",
                         stage = view.name(stage)
                     );
                     if !view.failed() {
@@ -79,7 +79,7 @@ impl Rule for JoinExplosion {
         let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
         result.cleared_by(text!(
             "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
-            "joins put out at most {most:.1} times what they would if the key repeated on one side only"
+            "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
         ))
     }
 }
@@ -112,7 +112,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         lines: view.lines(stage, index),
         summary: text!(
             "{stage} 按 {keys} 的连接输出 {rows}：两侧的键都有重复；若只在一侧重复约为 {n_2} 行，实际是其 {factor:.1} 倍",
-            "the join on {keys} in {stage} puts out {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
+            "the join on {keys} in {stage} produces {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
             stage = view.name(stage),
             keys = Names(&join.keys),
             n_2 = Number(should),

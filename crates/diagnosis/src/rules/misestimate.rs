@@ -26,7 +26,7 @@ pub(crate) static MAX_BROADCAST: Threshold = Threshold {
     default: 400e6,
     unit: "bytes",
     reason_zh: "广播侧须放进每个顶点的内存",
-    reason_en: "what is broadcast has to fit into the memory of every vertex",
+    reason_en: "broadcast data has to fit into the memory of every vertex",
     source: "vertex memory of the service",
 };
 
@@ -209,7 +209,7 @@ fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> Text {
     if operator.kind != OperatorKind::Extract {
         return text!(
             "优化器估计 {stage} 的 {operator} 输出 {estimated}，实际 {actual}",
-            "the optimizer expected {estimated} from {operator} in {stage}, but it puts out {actual}",
+            "the optimizer expected {estimated} from {operator} in {stage}, but it produces {actual}",
             stage = view.name(wrong.stage),
             operator = operator.id,
             estimated = estimated,

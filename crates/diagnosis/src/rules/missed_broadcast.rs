@@ -51,7 +51,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "后面的运算需要同样的键，而重分区连接结果并不更便宜",
-            "what follows needs the same keys, and repartitioning the join's result costs no less",
+            "later steps need the same keys, and repartitioning the join's result costs no less",
         ),
         both(
             "大侧已按连接键分区，不需要重分区",

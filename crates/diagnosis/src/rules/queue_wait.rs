@@ -63,7 +63,7 @@ impl Rule for QueueWait {
         if excess >= 1.0 && waited.is_guess(view) {
             let reason = text!(
                 "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
-                "how many tokens the job has is unknown: what its ready vertices waited for may be all that it has",
+                "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
             );
             result.lacks(Information::JobTimes, view, None, reason);
         } else if excess >= 1.0 {

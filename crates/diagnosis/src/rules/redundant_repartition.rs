@@ -21,7 +21,7 @@ static ABOUT: About = About {
     cause: Cause::RedundantRepartition,
     what: both(
         "数据已按这些键（或其子集）分区，却再次重分区",
-        "rows are repartitioned on keys by which they are partitioned already, or on more keys",
+        "rows are repartitioned although they are already partitioned on these keys or on a subset of them",
     ),
     needs: &[Information::StageGraph],
     helps: &[Information::RuntimeCounters, Information::StoredLayout],

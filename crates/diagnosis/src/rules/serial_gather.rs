@@ -88,7 +88,7 @@ fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
         ),
         evidence,
         saved: found.saved.clone(),
-        method: "schedule replayed with the work spread over vertices and what is left gathered",
+        method: "schedule replayed with the work spread over vertices and only the rest gathered",
         strength: 0.6 + 0.4 * (found.bytes / 1e9).min(1.0),
     }
 }

@@ -39,11 +39,11 @@ const SKEW: About = About {
         ),
         both(
             "只有一个顶点：最大值等于总数，不能说明倾斜",
-            "only one vertex: its maximum is the total and proves nothing",
+            "only one vertex: the maximum equals the total and is no evidence of skew",
         ),
         both(
             "拉平输入几乎不省时间",
-            "even input would save almost nothing",
+            "even input would save hardly any time",
         ),
     ],
 };
@@ -79,7 +79,7 @@ pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
     cause: Cause::LowCardinalityKey,
     what: both(
         "键的不同值少于分区数，部分顶点没有数据",
-        "fewer distinct key values than partitions: some vertices get nothing",
+        "fewer distinct key values than partitions: some vertices get no rows",
     ),
     thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
     ..SKEW
@@ -89,7 +89,7 @@ pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
     cause: Cause::PartitionLayout,
     what: both(
         "存储分区或范围分区本身不均匀，与算子无关",
-        "the stored or range partitions themselves are uneven, whatever the operator",
+        "the stored or range partitions themselves are uneven, independent of the operator",
     ),
     thresholds: &[&MIN_LAYOUT_RATIO],
     ..SKEW
@@ -120,7 +120,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
             None if cause == Cause::JoinHotKey && has_unknown_join(view, stage) => {
                 let reason = text!(
                     "不知道 {stage} 的连接输出的行在各顶点间如何分布",
-                    "how the rows that the join in {stage} puts out are spread over its vertices is unknown",
+                    "the distribution of the join's output over the vertices of {stage} is unknown",
                     stage = view.name(stage),
                 );
                 result.lacks(Information::PerVertexData, view, Some(stage), reason);
@@ -130,7 +130,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
             Some(u) if view.job.spark.is_none() && unnamed(view, cause, u) => {
                 let reason = text!(
                     "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
-                    "the input of {stage} is uneven, and without statistics of the key nothing shows which values make it so",
+                    "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown",
                     stage = view.name(stage),
                 );
                 result.lacks(Information::TableStatistics, view, Some(stage), reason);
@@ -223,7 +223,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     if u.join.is_some() {
         return text!(
             "{stage} 的连接输出不均匀：最大的顶点输出 {share} 的行，是均值的 {ratio} 倍，因为它有匹配最多的键值",
-            "the join in {stage} puts out uneven rows: one vertex has the key that matches most and {share} of them, {ratio} times the mean",
+            "the output of the join in {stage} is uneven: one vertex writes {share} of the rows, {ratio} times the mean, because its key has the most matches",
             share = share,
         );
     }
@@ -259,7 +259,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             });
             text!(
                 "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
-                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost nothing, the largest gets {ratio} times the mean",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost no rows, the largest gets {ratio} times the mean",
                 keys = keys,
                 partitions = PARTITION.count(u.vertices as f64),
                 distinct = distinct,
@@ -283,7 +283,7 @@ fn hot_words(u: &Uneven) -> Text {
     match (&hot.value, &hot.table) {
         (None, None) => text!(
             "；{column} 来自外连接可能没有匹配的一侧，没有匹配的行约占 {share}，键都为空",
-            "; {column} is null in the rows for which the outer join before finds no match, about {share} of all",
+            "; {column} is null in rows without a match in the outer join before, about {share} of all",
             share = share,
         ),
         (None, Some(table)) => text!(
@@ -398,7 +398,7 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
         ),
         None => text!(
             "外连接对约 {rows}（{share}）找不到匹配，它们的 {column} 为空；任何已知的键值都没有这么多行",
-            "the outer join finds no match for about {rows} ({share}), in which {column} is null; no known value of the key has so many",
+            "the outer join finds no match for about {rows} ({share}) and sets their {column} to null; no known value of the key has more rows",
             column = hot.column,
             share = share,
             rows = rows,

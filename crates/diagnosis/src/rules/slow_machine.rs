@@ -333,7 +333,7 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
         lines: lines(view, stage),
         summary: text!(
             "{stage} 有 {unseen}不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
-            "{unseen} of {stage} are not in the cut-off events; by the totals one ran {run}, {times:.1} times what its data explains",
+            "{unseen} of {stage} are missing in the truncated events; by the totals one ran {run}, {times:.1} times as long as its data explains",
             stage = view.name(stage),
             run = Seconds(worst.run_s),
             unseen = VERTEX.count(unseen.len() as f64)
@@ -370,7 +370,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
         lines: lines(view, stage),
         summary: text!(
             "{stage} 有 {slow}数据不多却很慢：{machine} 上的一个运行 {time}，是同样数据的 {times:.1} 倍",
-            "in {stage}, {slow} took long without more data: one on {machine} ran {time}, {times:.1} times what its data explains",
+            "in {stage}, {slow} took long without more data: one on {machine} ran {time}, {times:.1} times as long as its data explains",
             stage = view.name(stage),
             time = Seconds(worst.run_s),
             slow = VERTEX.count(slow.len() as f64)

@@ -43,7 +43,7 @@ static ABOUT: About = About {
         ),
         both(
             "溢出很轻，几乎不花时间",
-            "light spilling that costs next to nothing",
+            "light spilling that takes hardly any time",
         ),
     ],
 };
@@ -138,7 +138,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             ),
             evidence: facts(),
             saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
-            method: "schedule replayed without writing and reading what was spilled",
+            method: "schedule replayed without writing and reading the spilled data",
             strength: 0.5 + 0.5 * fraction,
         };
         result.found(view, symptom);

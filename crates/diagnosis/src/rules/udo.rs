@@ -33,7 +33,7 @@ pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     default: 3.0,
     unit: "ratio",
     reason_zh: "托管代码每行的正常开销随行宽变化，但很少超过通常值的 2 倍",
-    reason_en: "what managed code takes for a row varies with its width, rarely beyond twice the usual",
+    reason_en: "the time of managed code per row varies with its width, and is rarely over twice the usual",
     source: "healthy simulated jobs: 0.4 to 1.6 times the usual",
 };
 
@@ -73,11 +73,11 @@ static ABOUT: About = About {
         ),
         both(
             "每行耗时正常，代码只是行数多",
-            "the usual time per row, of which there are many",
+            "the time per row is usual; there are just many rows",
         ),
         both(
             "代码看着复杂，但每行耗时正常",
-            "code that looks expensive but takes the usual time a row",
+            "code that looks expensive but takes the usual time per row",
         ),
     ],
 };
@@ -257,7 +257,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
         lines: view.lines(stage, index),
         summary: text!(
             "{busy}，是用户代码 {class} 处理同等行通常开销的 {times:.0} 倍以上；不是个别顶点，所以不是倾斜",
-            "{busy}, over {times:.0} times what user code such as {class} usually takes for such rows; not few of them, so it is no skew",
+            "{busy}, over {times:.0} times the usual time of user code such as {class} for such rows; most vertices are affected, so it is not skew",
             busy = busy,
         ),
         evidence: vec![view.number(

@@ -43,7 +43,7 @@ static ABOUT: About = About {
         ),
         both(
             "另一侧也要重分区，改一张表没有用",
-            "the other side has to be repartitioned as well, so that one table changes nothing",
+            "the other side has to be repartitioned as well, so changing one table does not help",
         ),
         both(
             "分区键已与使用者一致",
@@ -76,7 +76,7 @@ impl Rule for UnalignedInput {
             {
                 let reason = text!(
                     "不知道 {stage} 读取的数据按什么键存储",
-                    "by which keys the data that {stage} reads is stored is unknown",
+                    "the storage keys of the data that {stage} reads are unknown",
                     stage = view.name(edge.from)
                 );
                 result.lacks(Information::StoredLayout, view, Some(edge.to), reason);

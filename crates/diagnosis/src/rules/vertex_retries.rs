@@ -41,7 +41,7 @@ static ABOUT: About = About {
             "失败由内存估计过低引起（见 memory.estimate_too_low）",
             "the failures are due to memory (see memory.estimate_too_low)",
         ),
-        both("重试不在关键路径上", "the retries hold up nothing"),
+        both("重试不在关键路径上", "the retries do not delay the run"),
     ],
 };
 

@@ -43,7 +43,7 @@ fn job(case: &Case<'_>) -> Text {
 fn missing(case: &Case<'_>) -> Proposal {
     let spark = is_spark(case);
     advice! { Investigate, Gain::none_by_itself(), "";
-        title("让输入存在，或明确缺少时怎么办", "make the input exist, or decide what happens without it");
+        title("让输入存在，或明确缺少时怎么办", "provide the input, or decide how the job handles a missing one");
         step("核对异常里的路径：日期、分区、大小写；上游是否按时完成", "check the path in the message: date, partition, case; and whether its writer was on time");
         [spark] step("“底层文件可能已更新”：另一个作业在读取期间改写了它；不要原地覆盖，或在读取前 REFRESH TABLE，重跑即可", "\"the underlying files have been updated\": another job rewrote it while this one was reading; don't overwrite in place, or REFRESH TABLE before reading; another run then works");
         [spark] step("推断不出模式说明目录为空：给出 schema，并先检查是否有文件", "a schema that cannot be inferred means an empty folder: give a schema, and check for files first");
@@ -100,7 +100,7 @@ fn quota() -> Proposal {
         step("看是空间还是文件数的配额（HDFS：`hdfs dfs -count -q -h <dir>`）", "see whether it is the quota of space or of names (HDFS: `hdfs dfs -count -q -h <dir>`)");
         step("与数据所有者确认后清理临时目录和旧的中间结果；合并小文件", "agree with the owners before clearing temporary folders and old intermediate results; compact small files");
         pro("写入可以继续", "writing can go on");
-        con("删除前要确认没有人再用", "make sure that nobody uses it before deleting");
+        con("删除前要确认没有人再用", "make sure that the data is no longer used before deleting it");
     }
 }
 
@@ -131,10 +131,10 @@ fn service() -> Proposal {
 fn conflict() -> Proposal {
     advice! { Rewrite, Gain::none_by_itself(), "";
         title("让写入者互不冲突，或重试事务", "keep writers apart, or retry the transaction");
-        step("重跑通常即可：另一个事务已先提交", "another run mostly works: the other transaction came first");
+        step("重跑通常即可：另一个事务已先提交", "another run usually works: the other transaction committed first");
         step("MERGE、UPDATE、DELETE 的条件里写明分区，使并发的写入者只碰各自的分区", "name the partition in the condition of MERGE, UPDATE and DELETE, so that concurrent writers touch only their own");
         step("把 OPTIMIZE 等维护与写入错开；并发追加用 append 而不是覆盖", "run maintenance such as OPTIMIZE apart from writes; append rather than overwrite where several write");
-        pro("表保持一致：冲突的写入被拒绝，没有写坏", "the table is intact: the conflicting write was refused, nothing is damaged");
+        pro("表保持一致：冲突的写入被拒绝，没有写坏", "the table is intact: the conflicting write was rejected");
         con("重试要从头计算", "a retry computes all again");
     }
 }
@@ -153,7 +153,7 @@ fn system(case: &Case<'_>) -> Proposal {
 fn stopped(case: &Case<'_>) -> Proposal {
     let spark = is_spark(case);
     advice! { Investigate, Gain::none_by_itself(), "";
-        title("查明是谁或什么停止了它", "find out who or what stopped it");
+        title("查明是谁或什么停止了它", "find out who or which program stopped it");
         step("看是否有人或调度器取消了它、超过了调度的时限、集群被关闭，或程序自己先结束", "see whether somebody or the scheduler cancelled it, a time limit of the schedule passed, the cluster was shut down, or the program itself ended first");
         [spark] step("“SparkContext was shut down”时其他异常（Filesystem closed、Interrupted）只是后果：看 Driver 的日志，{logs}", "with \"SparkContext was shut down\" other exceptions (Filesystem closed, Interrupted) only follow from it: read the driver's log, {logs}", logs = whence::logs(case.job));
         [spark] step("程序里的 stop() 或 sys.exit 不能早于还在运行的线程或流；Driver 内存不足也会这样结束", "stop() or sys.exit in the program must not come before threads or streams that still run; a driver that runs out of memory ends like this too");

@@ -73,7 +73,7 @@ fn python_worker(case: &Case<'_>) -> Proposal {
         step("看该 Task 所在 Executor 的 stderr：{logs}；那里有段错误、`Killed` 或库的报错", "read the stderr of the executor of that task: {logs}; a segmentation fault, `Killed` or an error of a library is there", logs = whence::logs(case.job));
         step("打开 spark.python.worker.faulthandler.enabled=true（PYTHONFAULTHANDLER）再运行一次：会打印崩溃时的 Python 调用栈", "run once more with spark.python.worker.faulthandler.enabled=true: it prints the Python stack of the crash");
         step("被系统杀掉时是内存：提高 spark.executor.memoryOverhead 或 spark.executor.pyspark.memory，减小 pandas 与 Arrow 的批次（spark.sql.execution.arrow.maxRecordsPerBatch）", "if the system killed it, it was memory: raise spark.executor.memoryOverhead or spark.executor.pyspark.memory, and make batches of pandas and Arrow smaller (spark.sql.execution.arrow.maxRecordsPerBatch)");
-        step("崩溃时核对本机库（numpy、pyarrow、Driver）与 Python 的版本；代码里不要调用 os._exit 或 sys.exit", "if it crashed, compare the versions of native libraries (numpy, pyarrow, database drivers) with that of Python; code must not call os._exit or sys.exit");
+        step("崩溃时核对本机库（numpy、pyarrow、数据库驱动）与 Python 的版本是否匹配；代码里不要调用 os._exit 或 sys.exit", "if it crashed, check that the versions of native libraries (numpy, pyarrow, database drivers) fit the Python version; code must not call os._exit or sys.exit");
         pro("区分内存、本机库与代码", "tells memory, native library and code apart");
         con("日志可能已被清理，需要再运行一次", "logs may be gone, and the job has to run again");
     }
@@ -92,12 +92,12 @@ fn dependency() -> Proposal {
 
 fn output_exists() -> Proposal {
     advice! { Rewrite, Gain::none_by_itself(), "";
-        title("决定如何处理已有的输出", "decide what happens to output that is there");
+        title("决定如何处理已有的输出", "decide how to handle the existing output");
         step("先看已有的数据是上次运行的结果、残留还是别的作业的：这决定覆盖还是另写一处", "see first whether the data is a good result, a leftover or another job's: that decides between replacing it and writing elsewhere");
         step("按运行日期或分区写入；确要替换时使用 mode(\"overwrite\")（分区表配合 spark.sql.sources.partitionOverwriteMode=dynamic）", "write by date of run or by partition; to replace data on purpose use mode(\"overwrite\"), with spark.sql.sources.partitionOverwriteMode=dynamic on partitioned tables");
         step("推测执行或重试的 Task 写同一个文件时，改用 Spark 的写入接口而不是自己写文件", "where speculative or repeated tasks write the same file, use Spark's writers rather than files of your own");
         pro("重跑不再因残留失败", "another run no longer fails on leftovers");
-        con("覆盖会删除旧数据", "overwriting removes what is there");
+        con("覆盖会删除旧数据", "overwriting deletes the old data");
     }
 }
 
@@ -168,7 +168,7 @@ fn virtual_memory(case: &Case<'_>) -> Proposal {
         step("虚拟内存是地址空间，不是用量：让管理员设置 yarn.nodemanager.vmem-check-enabled=false，或提高 yarn.nodemanager.vmem-pmem-ratio", "virtual memory is address space, not usage: ask the administrators for yarn.nodemanager.vmem-check-enabled=false or a larger yarn.nodemanager.vmem-pmem-ratio");
         step("不能改集群时，提高 spark.executor.memoryOverhead（现在是 {overhead}）：上限随容器大小成比例", "if the cluster cannot be changed, raise spark.executor.memoryOverhead ({overhead} now): the limit is a multiple of the container", overhead = overhead_now(case));
         pro("容器不再被结束", "containers are no longer killed");
-        con("提高 overhead 会占用并不需要的物理内存", "more overhead reserves physical memory that nothing needs");
+        con("提高 overhead 会占用并不需要的物理内存", "more overhead reserves physical memory that is not needed");
     }
 }
 
@@ -209,7 +209,7 @@ fn result_size(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "";
         title("减少返回 Driver 的结果：更少的 Task，或更小的结果", "return less to the driver: fewer tasks, or smaller results");
         step("collect()、toPandas() 改为写出，或先聚合、limit()", "replace collect() and toPandas() by writing, or aggregate or limit() first");
-        step("没有收集时，上限被每个 Task 的状态占满：减少 Task（coalesce、合并小文件、更大的 spark.sql.files.maxPartitionBytes）；增加分区会更糟", "where nothing is collected, the status of each task fills the limit: use fewer tasks (coalesce, compacted files, a larger spark.sql.files.maxPartitionBytes); more partitions make it worse");
+        step("没有收集时，上限被每个 Task 的状态占满：减少 Task（coalesce、合并小文件、更大的 spark.sql.files.maxPartitionBytes）；增加分区会更糟", "if no data is collected, the limit is filled by the status of each task: use fewer tasks (coalesce, compacted files, a larger spark.sql.files.maxPartitionBytes); more partitions make it worse");
         step("spark.driver.maxResultSize 现在是 {limit}：结果确实需要时再提高，并同时提高 spark.driver.memory", "spark.driver.maxResultSize is {limit}: raise it only if the result is needed, along with spark.driver.memory", limit = now(case, "spark.driver.maxResultSize", "1g"));
         pro("Driver 的内存也不再有危险", "the driver's memory is safe as well");
         con("设为 0（不限）会让 Driver 内存不足", "0 (no limit) risks the driver's memory");

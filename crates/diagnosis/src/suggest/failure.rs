@@ -19,7 +19,7 @@ pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
         step("比较失败尝试的退出码和机器：集中在少数机器上是机器问题，集中在同一输入上是数据问题", "compare exit codes and machines of the failed attempts: few machines mean a machine, one input means data");
         step("被撤销（Revoked）说明下游读不到它的输出，或容量被抢占：看临时数据的存放和优先级", "Revoked means that a reader lost its output or that capacity was preempted: look at temporary data and at the priority");
         step("原因一时无法消除、而顶点运行很久时，用更多分区让每次重做的部分变小", "if the cause stays for now and vertices run long, more partitions make each repetition smaller");
-        pro("消除原因后不再有重复的工作", "without the cause nothing is done twice");
+        pro("消除原因后不再有重复的工作", "no work is repeated once the cause is gone");
         con("需要查看失败顶点的日志", "requires reading the logs of the failed vertices");
     };
     vec![case.finish(why)]
@@ -33,8 +33,8 @@ pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
     };
     let report = advice! { Investigate, Gain::Whole, "slow machine straggler duplicate execution";
         title("向运维报告{machine}，不要为此改脚本", "report {machine} to the operators; don't change the script for it", machine = machine);
-        step("先重跑一次：不再出现就与脚本无关，不必再做什么", "run the job again first: if it does not come back, the script is not to blame and nothing else is needed");
-        step("多次出现时，把机器名、时间和慢的倍数交给运维：同样多的数据在别的机器上正常", "if it does, give the operators its name, the time and how much slower it was: as much data runs well elsewhere");
+        step("先重跑一次：不再出现就与脚本无关，不必再做什么", "run the job again first: if the slowness does not come back, the script is not to blame and no further action is needed");
+        step("多次出现时，把机器名、时间和慢的倍数交给运维：同样多的数据在别的机器上正常", "if it comes back, give the operators the machine's name, the time and the slowdown: the same amount of data runs well on other machines");
         step("只有经常因此误期时，才用更小、更多波的分区降低对单台机器的依赖", "only if such machines often make the job late, depend less on one with smaller partitions in several waves");
         pro("健康的脚本保持不变", "a healthy script stays as it is");
         con("取决于运维；重跑可能又分到同一台机器", "depends on the operators; another run may get the same machine");
@@ -201,11 +201,11 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
         [class == Class::Time] step("单个顶点运行超时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "a vertex ran too long: remove the skew of the stage first, then use more partitions; more tokens don't help");
         [memory] step("单个顶点超过内存上限：逐行处理，不缓存整组或整个文件（提取器不要把输入读进 MemoryStream）；分散热点键；使用更小的分区", "a vertex went over its memory: go row by row, keep no groups or whole files (an extractor must not copy its input to a MemoryStream); spread hot keys; use smaller partitions");
         [memory] step("提取器一次读整个文件（AtomicFileProcessing）时，把输入拆成更小的文件", "where an extractor takes a file as a whole (AtomicFileProcessing), split the input into smaller files");
-        [storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; cutting the job in two frees what the first half holds");
-        [storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "where the limit is per token, twice the tokens get the job through but fix nothing");
+        [storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; splitting the job in two frees the temporary data of the first half");
+        [storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "if the limit is per token, doubling the tokens lets the job finish but does not fix the problem");
         [!storage && !memory && class != Class::Time] step("先看错误信息指的是哪个上限：顶点时间、内存还是临时数据", "see which limit the error names: vertex time, memory or temporary data");
-        step("同时报告了倾斜或行数放大时，先按那条建议处理", "where skew or a multiplying join is reported as well, follow that suggestion first");
-        step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap go day by day or hour by hour rather than through all history at once");
+        step("同时报告了倾斜或行数放大时，先按那条建议处理", "if skew or a multiplying join is reported as well, follow that suggestion first");
+        step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap, process one day or hour at a time instead of the whole history");
         pro("作业可以跑完", "the job can finish");
         con("只提高上限会推迟问题", "raising the limit alone only puts it off");
     };

@@ -38,7 +38,7 @@ impl Gain {
     pub(super) fn none_by_itself() -> Gain {
         Gain::Unknown(text!(
             "查明原因本身不节省时间",
-            "finding the cause saves nothing by itself",
+            "finding the cause does not save time by itself",
         ))
     }
 }

@@ -35,7 +35,7 @@ fn fewer_columns(case: &Case<'_>) -> Option<Suggested> {
     let (rewrite, dropped) = projection::drop_columns(case.script?, &|c| case.reads(c))?;
     let columns: Vec<String> = dropped.into_iter().flat_map(|d| d.columns).collect();
     let proposal = advice! { Rewrite, Gain::Unknown(text!("取决于这些列在堆上占多少", "it depends on how much of the heap these columns take")), "fewer columns into managed operators";
-        title("不再把没有用到的列传给 {class}：{columns}", "stop passing columns that nobody reads to {class}: {columns}", class = case.class(), columns = Names(&columns));
+        title("不再把没有用到的列传给 {class}：{columns}", "stop passing unused columns to {class}: {columns}", class = case.class(), columns = Names(&columns));
         step("下面的修改从 SELECT 列表中去掉这些列；每个字符串列的每一行都是一个托管对象", "the change below removes them from the SELECT lists; every row of a string column is an object on the heap");
         pro("不改用户代码，输出列不变", "neither the code nor the output columns change");
         con("代码按位置访问列时要先确认", "check first whether the code accesses columns by position");
@@ -54,7 +54,7 @@ pub(super) fn spill(case: &Case<'_>) -> Vec<Suggested> {
         step("把过滤、投影、预聚合移到它之前；宽列先换成主键，最后再连接回来", "filter, project and aggregate before it; carry a key instead of wide columns and join them back in the end");
         step("输入已按所需键 SORTED 存储时可以省掉排序", "an input that is stored SORTED by the key needs no sort");
         pro("对任何分区数都有效", "works for any number of partitions");
-        con("要确认下游不需要被去掉的数据", "make sure that nobody needs what is dropped");
+        con("要确认下游不需要被去掉的数据", "make sure that no reader needs the dropped data");
     };
     let mut found: Vec<Suggested> = row_size_hint(case, Gain::up_to_the_optimizer())
         .into_iter()
@@ -195,7 +195,7 @@ pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggested> {
     let code = advice! { Rewrite, Gain::Whole, "user code CPU bound UDO optimize regex native expression";
         title("优化 {class}：时间花在计算上，不在数据分布上", "make {class} faster: the time goes into computing, not into uneven data", class = case.class());
         step("把 Regex、解析器、词典的构造移出逐行代码（静态只读字段，RegexOptions.Compiled）", "take the construction of regular expressions, parsers and dictionaries out of the row loop (static read-only fields, RegexOptions.Compiled)");
-        step("先做便宜的判断；能用内置表达式的（子串、比较、哈希）不用 C#", "test what is cheap first; use built-in expressions for substrings, comparisons and hashes");
+        step("先做便宜的判断；能用内置表达式的（子串、比较、哈希）不用 C#", "run cheap tests first; use built-in expressions for substrings, comparisons and hashes");
         pro("每行成本直接下降", "each row costs less");
         con("要改代码并测量", "the code has to change and be measured");
     };

@@ -101,7 +101,7 @@ pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let declared: Vec<Text> = dropped.iter().flatten().map(each).collect();
     let declared = Text::joined(&declared, ["；", "; "]);
     let proposal = advice! { Rewrite, Gain::Whole, "early projection drop unused columns";
-        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}", listed = listed);
+        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "drop the columns that are not used later from the SELECT lists{listed}", listed = listed);
         [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}", declared = declared);
         [dropped.is_none()] step("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first down to where they are no longer used");
         [case.usql()] step("在 REDUCE / PROCESS 上用 `REQUIRED` 声明代码读取的列，编译器就能自动裁剪", "declare the columns that the code reads with `REQUIRED` on REDUCE or PROCESS, and the compiler prunes the others");
@@ -264,11 +264,11 @@ fn first_rows_in_two_levels(case: &Case<'_>) -> Proposal {
         ),
     };
     advice! { Rewrite, Gain::Whole, "top n two steps local top per bucket ROW_NUMBER";
-        title("{rowset} 分两级取前 N：各顶点先取自己的前 N，汇集后再取", "take the first N in {rowset} in two levels: those of each vertex first, then those of all", rowset = rowset);
+        title("{rowset} 分两级取前 N：各顶点先取自己的前 N，汇集后再取", "take the top N in {rowset} in two levels: first the top N of each vertex, then the top N of all", rowset = rowset);
         step("按行内某个 id 的余数分桶，用 `ROW_NUMBER() OVER (PARTITION BY 桶 ORDER BY …)` 在各桶中并行取前 N", "divide the rows by the remainder of an id, and take the first N of each part in parallel with `ROW_NUMBER() OVER (PARTITION BY part ORDER BY …)`");
         step(last);
         pro("汇集到一个顶点的只有桶数 × N 行", "only parts × N rows are gathered into the one vertex");
-        con("多一次并行的分区；名次并列时取哪一行，和原来一样不确定", "one more exchange, in parallel; which of tied rows are taken is as arbitrary as before");
+        con("多一次并行的分区；名次并列时取哪一行，和原来一样不确定", "one more exchange, in parallel; the choice among tied rows is as arbitrary as before");
         rewrite(rewrite);
     }
 }
@@ -295,7 +295,7 @@ fn parallel_sort(case: &Case<'_>) -> Proposal {
         .and_then(|(script, statement)| layout::cluster_sorted_output(script, statement));
     advice! { Layout, Gain::Whole, "global sort serial CLUSTERED SORTED output";
         title("去掉 {rowset} 的全局排序，改为分区内有序的输出", "replace the global sort in {rowset} by an output that is sorted in partitions", rowset = case.rowset());
-        step("没有读者依赖顺序时，直接删除 ORDER BY", "if nobody needs the order, drop the ORDER BY");
+        step("没有读者依赖顺序时，直接删除 ORDER BY", "if no reader needs the order, drop the ORDER BY");
         [case.usql()] step("需要按键查找时写入表：`INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`", "if readers look rows up by key, write a table: `INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`");
         [!case.usql()] step("需要顺序时输出结构化流并写 `CLUSTERED BY k SORTED BY k`：范围分区并行写出，读者仍得到有序数据", "if they do, write a structured stream with `CLUSTERED BY k SORTED BY k`: range partitions are written in parallel, and readers still get sorted rows");
         pro("不再由单个顶点处理全部数据", "no single vertex handles all rows any more");

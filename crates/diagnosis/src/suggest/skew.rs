@@ -113,7 +113,7 @@ fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
     }
     let count = case.view.vertices(stage)?;
     let rest = format!("=(PARTITIONFUNCTION=ROUNDROBIN, PARTITIONCOUNT={count}, REQUIRED=true)");
-    let proposal = advice! { Hint, Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows what the additional move of the data costs")), "PARTITION hint ROUNDROBIN repartition";
+    let proposal = advice! { Hint, Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows the cost of moving the data once more")), "PARTITION hint ROUNDROBIN repartition";
         title("读取后先把 {rowset} 轮转摊平，再运行用户代码", "spread {rowset} round robin after reading, before the user code runs", rowset = case.rowset());
         step("在读取语句上加提示：读取仍不均匀，但用户代码得到同样多的行", "put the hint on the reading statement: reading stays uneven, but the user code gets even shares");
         pro("不必等上游改动", "the writing job does not have to change");
@@ -159,7 +159,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
                 step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR({keys})=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR({keys})=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed", keys = case.key_list());
                 step(check);
                 pro("只改一行，结果不变", "one line, same result");
-                con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split");
+                con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and the join is not guaranteed to be split");
                 rewrite(rewrite);
             },
         );
@@ -180,7 +180,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         step(check);
         [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
         pro("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script");
-        con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN");
+        con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and the exact meaning of the REPARTITION values is not public: if SPLITJOIN has no effect, try SPLITBROADCASTJOIN or FULLJOIN");
         con("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices");
         rewrite(rewrite);
     };
@@ -329,11 +329,11 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     });
     let proposal = advice! { Rewrite, Gain::Own(saved), "salting two-level aggregation";
         title("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset());
-        step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices, each of which keeps a partial result");
-        step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level sees partial results only, at most {salts} a key", salts = aggregate::SALTS.to_string());
-        pro("结果不变，不依赖具体的热点值", "same result, whatever the hot values are");
-        con("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot");
-        [is_rank] con("名次并列时取哪一行，和原来一样不确定", "which of tied rows are taken is as arbitrary as before");
+        step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices and keeps only their partial results");
+        step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level reads only partial results, at most {salts} per key", salts = aggregate::SALTS.to_string());
+        pro("结果不变，不依赖具体的热点值", "same result; does not depend on the hot values");
+        con("多一次分区；没有热点时略慢", "one more exchange; slightly slower without hot values");
+        [is_rank] con("名次并列时取哪一行，和原来一样不确定", "the choice among tied rows is as arbitrary as before");
         rewrite(Some(rewrite));
     };
     case.finish_checked(proposal)
@@ -350,7 +350,7 @@ fn by_hand(case: &Case<'_>) -> Proposal {
             step("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key");
             step("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this");
             pro("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex");
-            con("只适用于可以分级合并的计算", "only for what can be computed in parts");
+            con("只适用于可以分级合并的计算", "only for results that can be computed in parts");
         };
     }
     let hot = case.hot_value();
@@ -448,10 +448,10 @@ fn filter_value(case: &Case<'_>) -> Suggested {
     });
     let join = case.join().is_some();
     let proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join group";
-        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
+        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows with {keys} = {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
         [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
         [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
-        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if nobody needs that group, filter it out first with `WHERE {condition}`");
+        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if that group is not needed, filter it out first with `WHERE {condition}`");
         step("从源头查清为什么会写入这个值", "find out at the source why that value is written");
         pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
         con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key");

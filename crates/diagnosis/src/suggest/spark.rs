@@ -86,7 +86,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     };
     let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
         title("单独处理 {keys} 的热点值", "treat the hot values of {keys} apart", keys = case.key_names());
-        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values match nothing: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
+        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values have no match: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
         step("真正的热点值：大的一侧加随机列 salt（0–15），小的一侧用 explode(sequence(0, 15)) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to 15) to the big side, copy the small side with explode(sequence(0, 15)), and join on {keys}, salt", keys = keys);
         pro("任何版本都有效", "works in every version");
         con("小的一侧变大 16 倍；代码更复杂", "the small side grows sixteenfold; the code gets harder to read");
@@ -259,7 +259,7 @@ fn expression() -> Proposal {
         step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
         step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
         step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
-        pro("每行的开销回到通常水平", "rows cost what they usually do");
+        pro("每行的开销回到通常水平", "the cost per row is back to normal");
         con("要验证新旧结果一致", "results must be compared");
     }
 }

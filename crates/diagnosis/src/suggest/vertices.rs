@@ -44,7 +44,7 @@ fn look_for_limits(case: &Case<'_>) -> Proposal {
         title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
         step("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue");
         step("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before");
-        pro("避免无效的改动", "avoids a change that does nothing");
+        pro("避免无效的改动", "avoids a change without effect");
         con("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`");
     }
 }

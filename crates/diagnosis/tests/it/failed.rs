@@ -140,7 +140,7 @@ fn shared_failures_name_their_reason() {
             "shut down",
             &stopped,
             says,
-            ("who or what stopped it", "NULL")
+            ("who or which program stopped it", "NULL")
         ),
         None
     );
