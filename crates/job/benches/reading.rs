@@ -1,4 +1,4 @@
-//! Measures the readers against what bounds them: `wc -l` and DuckDB for vertex events, a bare
+//! Measures the readers against lower bounds: `wc -l` and DuckDB for vertex events, a bare
 //! quick-xml loop for counters, and a whole folder of 20,000 vertices.
 //!
 //! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB
@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|a| a == "--bench") {
         return;
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// What several runs of one thing took.
+/// Times of several runs of one command.
 struct Times {
     /// The clock's time of the fastest.
     best: Duration,
@@ -181,7 +181,7 @@ fn profile(folder: &Path, megabytes: usize) {
     fs::remove_dir_all(&job).expect("removed");
 }
 
-/// A profile whose last line has 10 GB; sparse, so that only reading it takes time.
+/// A profile with a last line of 10 GB; sparse, so that only reading it takes time.
 fn long_line(folder: &Path) {
     let job = folder.join("line-job");
     fs::create_dir(&job).expect("a folder");

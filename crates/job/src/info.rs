@@ -36,7 +36,7 @@ information! {
     MemoryEstimate = "memory_estimate": "Memory that the compiler set aside.";
     UserCode = "user_code": "Generated C# and the user's own.";
     ErrorDetails = "error_details": "The error of a failed job.";
-    CompileResult = "compile_result": "What the compiler said.";
+    CompileResult = "compile_result": "Messages of the compiler.";
     Warnings = "warnings": "Compiler warnings.";
     JobTimes = "job_times": "Start, end, tokens and state of the job.";
 }

@@ -1,8 +1,8 @@
-//! What a reader can find wrong, and all wording about it.
+//! Faults that a reader can find, and their wording.
 
 use report::{DiagnosticSeverity, Text, text};
 
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 
 /// Something that could not be read, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) enum Problem {
     TooDeep(usize),
     TooMany(usize),
     /// More of a kind than that many, which are kept.
-    LeftOut(Kept, usize),
+    LeftOut(Quota, usize),
     /// The file ends with that many elements open.
     StillOpen(usize),
     NoElement,
@@ -33,7 +33,7 @@ pub(crate) enum Problem {
     Syntax(String),
     /// A script that did not run: operators of the plan that have a statement in it, of all that show theirs.
     OtherScript(usize, usize),
-    /// The lines of the plan are those of the script, moved by that many.
+    /// The script's lines are the plan's lines, shifted by this number.
     ShiftedScript(i64),
     NoCounters,
     NoStage,
@@ -71,9 +71,9 @@ pub(crate) enum Problem {
         from: String,
         to: String,
     },
-    /// Times that cannot be: of so many events, and the first of them.
+    /// Number of events with impossible times, and the first of these times.
     ImpossibleTimes(u64, String),
-    /// An application that seems to run for so many hours.
+    /// The application seems to run for this number of hours.
     ImpossiblyLong(i64),
 
     /// Stage attempts, jobs, executions or executors beyond this number.
@@ -99,7 +99,7 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// How bad it is, what is wrong, and what can be done about it.
+    /// Severity, message and hint.
     pub(crate) fn describe(&self) -> (DiagnosticSeverity, Text, Text) {
         use Problem as P;
         let (message, hint) = match self {
@@ -126,7 +126,7 @@ impl Problem {
                 text!("只读取了前 {n} 字节", "only the first {n} bytes were read"),
                 text!(
                     "请另存为 UTF-8，UTF-8 文件无论多大都能读取",
-                    "save the file as UTF-8, which is read whatever its size"
+                    "save the file as UTF-8, which has no size limit"
                 ),
             ),
             P::NotOfEncoding(encoding) => (
@@ -280,7 +280,7 @@ impl Problem {
             P::NotOfSpark => (
                 text!(
                     "属于 SCOPE 或 U-SQL 作业，而该文件夹是 Spark 应用的",
-                    "belongs to a SCOPE or U-SQL job, but the folder is that of a Spark application"
+                    "belongs to a SCOPE or U-SQL job, but the folder belongs to a Spark application"
                 ),
                 text!(
                     "未读取；请把两者放在不同的文件夹中分别分析",
@@ -319,7 +319,7 @@ impl Problem {
         (DiagnosticSeverity::Warning, message, hint)
     }
 
-    /// What is wrong with an event log, and what can be done about it.
+    /// Message and hint for a fault in an event log.
     fn event_log(&self) -> (Text, Text) {
         let fetch = text!(
             "此处之前的事件都已读取；如果应用已经结束，请重新获取日志",
@@ -382,7 +382,7 @@ impl Problem {
         }
     }
 
-    /// What keeps an event log from being read as a whole, or its times from being used.
+    /// Message and hint for a log that cannot be read as a whole, or has unusable times.
     fn bounded_log(&self) -> (Text, Text) {
         match self {
             Problem::TimeIsUp(0) => (
@@ -463,7 +463,7 @@ impl Problem {
                 ),
                 text!(
                     "其余 Stage 单独看都不重要；要看细节，请分析日志的一部分",
-                    "none of the others matters by itself; analyze a part of the log to see its details"
+                    "each of the others has little effect; analyze a part of the log to see its details"
                 ),
             ),
             _ => (Text::default(), Text::default()),

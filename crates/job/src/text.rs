@@ -1,4 +1,4 @@
-//! Bytes to text: UTF-8 with or without byte order mark, UTF-16, and what an XML declaration names.
+//! Decodes bytes to text: UTF-8 with or without byte order mark, UTF-16, and the encoding of an XML declaration.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let quoted = &declaration[at..];
     let open = quoted.iter().position(|b| matches!(b, b'"' | b'\''))?;
     let label = quoted[open + 1..].split(|b| *b == quoted[open]).next()?;
-    // a declaration that was read as bytes cannot be UTF-16, whatever it says
+    // a declaration that could be read as bytes is not UTF-16, even if it says so
     encoding_rs::Encoding::for_label(label).filter(|e| e.is_ascii_compatible())
 }
 

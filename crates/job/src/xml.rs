@@ -1,5 +1,5 @@
 //! A bounded, forgiving walk over XML: no entity is expanded, depth is limited, and a fault ends
-//! the walk with its line instead of losing what came before.
+//! the walk with its line and keeps everything before it.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ impl Tag<'_> {
         self.0.name().into_inner()
     }
 
-    /// Attributes in order; malformed ones are left out.
+    /// Attributes in document order; malformed ones are left out.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         Attributes {
             rest: self.attributes_written(),
@@ -109,8 +109,8 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// Text with the predefined entities and character references resolved; others stay as written,
-/// so nothing is ever expanded.
+/// Text with the predefined entities and character references resolved. Other entities stay as
+/// written, so no entity is ever expanded.
 fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
     if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return text;
@@ -129,7 +129,7 @@ pub(crate) struct Xml<'a> {
     depth: usize,
     /// Elements opened outside of all others so far.
     roots: usize,
-    /// The last tag was of an empty element, whose end has not been returned yet.
+    /// The last tag was an empty element; its end has not been returned yet.
     at_empty: bool,
     /// Name of the root if it was opened before the walk began.
     around: Option<String>,
@@ -320,7 +320,7 @@ impl Node {
     }
 }
 
-/// Reads a small document as a tree. With a fault, what came before it is in the tree.
+/// Reads a small document as a tree. With a fault, the tree holds everything before it.
 /// Several roots (a log of elements) are children of a nameless node.
 pub(crate) fn tree(text: &str) -> (Node, Option<Fault>) {
     let mut xml = Xml::new(text);

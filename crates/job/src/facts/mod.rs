@@ -1,7 +1,7 @@
-//! Typed facts of stages and operators, whatever engine ran them.
+//! Typed facts of stages and operators, independent of the engine that ran them.
 //!
-//! A front end fills in what its files hold; what they don't hold is `None`, never 0. There are no
-//! thresholds and no judgments here.
+//! A front end fills in the values that its files contain; all others are `None`, never 0. Thresholds
+//! and judgments belong to the rules.
 
 mod spread;
 
@@ -106,7 +106,7 @@ pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
     measured.into().map(|m| m.value)
 }
 
-/// What a counted operator does, as far as rules treat it differently.
+/// Role of a counted operator, as far as rules distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     ChannelReader,
@@ -115,7 +115,7 @@ pub enum Role {
     Sort,
     /// Sorts as part of something else.
     PartialSort,
-    /// Unites its inputs, whose time it repeats.
+    /// Unites its inputs. Its time includes the time of its inputs.
     Union,
     /// Runs managed code: the user's or generated.
     ManagedCode,
@@ -133,7 +133,7 @@ impl Role {
 /// Facts of an operator, or of one side of a channel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OperatorFacts {
-    /// Number by which counters know it; channels and operators share one numbering.
+    /// The operator's number in the counters. Channels and operators share one numbering.
     pub uid: Option<u32>,
     /// The engine's name for it: `Sort`, `ScopeReduce`.
     pub name: Arc<str>,
@@ -156,7 +156,7 @@ pub struct OperatorFacts {
     /// Buckets spilled by the vertex with most of them, and by the mean vertex.
     pub spilled_max: Option<Measured>,
     pub spilled_mean: Option<Measured>,
-    /// The largest of all counters of spilling, whatever they count.
+    /// The largest spill counter of the operator, regardless of its unit.
     pub most_spilled: Option<f64>,
     /// Bytes that went to disk, where the engine counts those; over all vertices, and of the vertex
     /// with most of them.
@@ -172,7 +172,7 @@ impl OperatorFacts {
     }
 }
 
-/// What one kind of file says of a whole stage. Times are in milliseconds over all vertices.
+/// Totals of a stage from one kind of file. Times are in milliseconds over all vertices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Account {
     /// Vertices planned, and those that ran to their end.
@@ -180,7 +180,7 @@ pub struct Account {
     pub succeeded: Option<Measured>,
     pub failed: Option<Measured>,
     pub revoked: Option<Measured>,
-    /// Time of the attempts whose output was used, and of those that failed.
+    /// Time of the attempts with used output, and of the failed attempts.
     pub run_ms: Option<Measured>,
     pub failed_ms: Option<Measured>,
     pub cpu_ms: Option<Measured>,
@@ -231,7 +231,7 @@ pub struct PerVertex {
     pub scheduler_delay_ms: Option<Derived<Spread>>,
     pub fetch_wait_ms: Option<Derived<Spread>>,
     pub exchange_write_ms: Option<Derived<Spread>>,
-    /// Size in memory of what was spilled, and on disk.
+    /// Spilled data: size in memory, and on disk.
     pub memory_spilled: Option<Derived<Spread>>,
     pub disk_spilled: Option<Derived<Spread>>,
     /// Memory of sorts, joins and aggregations.
@@ -240,7 +240,7 @@ pub struct PerVertex {
     pub result_bytes: Option<Derived<Spread>>,
 }
 
-/// [`PerVertex`], which takes no room where nothing is known. Large jobs have many such stages.
+/// [`PerVertex`], boxed only if known: a large job has many stages without these details.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Details(Option<Box<PerVertex>>);
 
@@ -337,7 +337,7 @@ impl StageFacts {
         })
     }
 
-    /// Rows of each input of an operator: of the nearest operators below it whose rows are known.
+    /// Rows of each input of an operator, counted at the nearest operators below with known rows.
     pub fn rows_in(&self, position: usize) -> Vec<f64> {
         let mut counted = Vec::new();
         let mut rows = Vec::new();
@@ -359,7 +359,7 @@ impl StageFacts {
         Spread::new(value(&operator.rows)?, value(&operator.rows_max)?, vertices)
     }
 
-    /// Operators that went to disk; `None` if nothing counts that.
+    /// Number of operators that spilled; `None` without spill counters.
     pub fn spills(&self) -> Option<usize> {
         let known = self.operators.iter().filter_map(|o| o.most_spilled);
         let counted: Vec<f64> = known.collect();
@@ -372,8 +372,8 @@ impl StageFacts {
         private.or(self.working_set_peak.as_ref())
     }
 
-    /// Vertices over the tokens of the job: with 3.2 they run in four rounds, if nothing else runs
-    /// at the same time.
+    /// Vertices over the tokens of the job: with 3.2 the stage runs in four rounds, if no other stage
+    /// runs at the same time.
     pub fn waves(&self, tokens: Option<u32>) -> Option<f64> {
         let tokens = tokens.filter(|n| *n > 0)?;
         Some(self.vertices.as_ref()?.value as f64 / f64::from(tokens))

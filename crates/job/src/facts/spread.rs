@@ -12,7 +12,7 @@ pub struct Spread {
     pub max: f64,
     /// `total / vertices`.
     pub mean: f64,
-    /// 1 where nothing can be spread (one vertex, or all zero).
+    /// 1 if there is one vertex, or if all values are zero.
     pub max_over_mean: f64,
     /// Vertices that the mean is over.
     pub vertices: u64,

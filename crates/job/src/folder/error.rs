@@ -21,14 +21,14 @@ pub enum OpenError {
     },
     #[error("{}", report::say!("{path} 是空的", "{path} is empty", path = .0.display().to_string()))]
     Empty(PathBuf),
-    /// None of its files belongs to a job.
+    /// The folder has no file of a job.
     #[error("{}", report::say!("{path} 中没有 SCOPE、U-SQL 或 Spark 作业的文件", "{path} has no file of a SCOPE, U-SQL or Spark job", path = .path.display().to_string()))]
     NoKnownFile {
         path: PathBuf,
         /// A folder in it that has one.
         inside: Option<String>,
     },
-    /// Not the folder of one job: nobody could say which files it lacks.
+    /// Too many files for the folder of one job; missing files could not be determined.
     #[error("{}", report::say!("{path} 中的文件超过 {most} 个", "{path} has more than {most} files", path = .path.display().to_string()))]
     TooManyFiles { path: PathBuf, most: usize },
     #[error("{}", report::say!("无法列出 {path}", "{path} cannot be listed", path = .path.display().to_string()))]
@@ -90,7 +90,7 @@ impl OpenError {
             }
             OpenError::TooManyFiles { .. } => say!(
                 "请给出单个作业的目录，或移走不属于该作业的文件",
-                "give the folder of a single job, or move away what is no part of it"
+                "give the folder of a single job, or move the other files away"
             ),
             OpenError::Unreadable { .. } => {
                 say!("请检查目录的权限", "check the permissions of the folder")

@@ -1,4 +1,4 @@
-//! Lists the files of a folder, and refuses what leads out of it.
+//! Lists the files of a folder. Names that lead out of the folder are refused.
 
 use std::fs;
 use std::path::Path;
@@ -97,8 +97,8 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
-/// Refuses the logs of several applications. A rolling log has parts, of which only one begins an
-/// application; what was compacted replaces the parts before it.
+/// Refuses the logs of several applications. Only one part of a rolling log begins an application; a
+/// compacted part replaces all parts before it.
 fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), OpenError> {
     let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
     if job.files.iter().filter(is_log).count() < 2 {
@@ -142,7 +142,7 @@ fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), Op
     }
 }
 
-/// What a file is, by its first bytes. A link is not followed.
+/// Recognizes the kind of a file by its first bytes. A link is not followed.
 pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
     let (folder, name) = place_of(path).ok_or_else(|| std::io::Error::other("it has no name"))?;
     kind_of(Folder::open(folder)?.file(name)?)
@@ -222,7 +222,7 @@ fn list(
     Ok(folders)
 }
 
-/// What macOS adds to folders and archives: attributes of the files, in files of their own.
+/// Whether macOS added the file to a folder or archive, to store attributes of another file.
 fn is_of_macos(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b"._") || name == b"__MACOSX" || name == b".DS_Store"

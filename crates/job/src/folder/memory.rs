@@ -38,7 +38,7 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
     reader.job
 }
 
-/// What a file is, by its first bytes.
+/// Recognizes the kind of a file by its first bytes.
 pub fn kind_of(head: &[u8]) -> FileKind {
     sniff(&head[..head.len().min(HEAD_BYTES)])
 }

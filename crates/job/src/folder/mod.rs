@@ -1,7 +1,7 @@
 //! Lists a job folder, or takes a single event log, recognizes files by their content and reads them
 //! into a [`Job`].
 //!
-//! Knows which reader takes which kind of file, and nothing of what the numbers mean.
+//! Knows which reader takes which kind of file; the meaning of the numbers is up to other modules.
 
 mod error;
 mod kinds;
@@ -22,7 +22,7 @@ pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
 
-/// Bounds on what is read, and the catalogue that names the files.
+/// Limits of reading, and the catalogue that names the files.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Bytes read of a file that is read as a whole; of a script, fewer. `profile` is streamed and

@@ -1,6 +1,6 @@
 //! Opens the files of a job folder: never through a link, never waiting for a pipe or a device.
 //!
-//! What was listed may be something else by now, so a file is checked after it was opened, not before.
+//! A listed file may have been replaced meanwhile, so a file is checked after it was opened, not before.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -42,7 +42,7 @@ pub(crate) struct RegularFile {
 }
 
 impl RegularFile {
-    /// Its first bytes, at most so many.
+    /// The first bytes of the file, at most `most`.
     pub(crate) fn head(self, most: u64) -> io::Result<Vec<u8>> {
         // one more than the file has, so that its end is seen without growing
         let expected = usize::try_from(self.bytes.min(most)).unwrap_or_default() + 1;

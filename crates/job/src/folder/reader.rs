@@ -33,7 +33,7 @@ pub struct JobReader {
     pub(super) options: Options,
     /// Scripts read; one of them becomes the job's script.
     pub(super) scripts: Vec<(String, String)>,
-    /// What the parts of an event log say, until all are read.
+    /// The events of a log's parts, until all parts are read.
     pub(super) events: Option<Box<spark::Collector>>,
     /// Whether the time to read was over before the files were.
     stopped: bool,
@@ -67,8 +67,8 @@ impl JobReader {
         self.read_where(|file| names.contains(&file.name.as_str()))
     }
 
-    /// Reads what is always read first and cheap: script, stages, counters, job information,
-    /// errors, compile results, warnings (what the catalogue calls core).
+    /// Reads the core files of the catalogue, which are cheap and always needed: script, stages, counters,
+    /// job information, errors, compile results, warnings.
     pub fn read_core(&mut self) -> Vec<ReadFile> {
         let catalogue = self.options.catalogue.clone();
         self.read_where(|file| catalogue.entry(file.kind).is_some_and(|entry| entry.core))
@@ -90,7 +90,7 @@ impl JobReader {
         let unread = files.filter(|(_, f)| !f.read && (wanted(f) || (log && is_log(f))));
         let parsed = unread.filter_map(|(at, file)| Some((at, file.kind.parser()?)));
         let mut todo: Vec<(usize, &'static str)> = parsed.collect();
-        // definitions come before what refers to them, better sources before worse ones
+        // definitions come before references to them, better sources before worse ones
         let files = &self.job.files;
         todo.sort_by_key(|(at, _)| (order(files[*at].kind), spark::part(&files[*at].name)));
         let todo = todo.into_iter();
@@ -102,7 +102,7 @@ impl JobReader {
         done
     }
 
-    /// Connects what was read.
+    /// Connects the parts read so far.
     pub(super) fn connect(&mut self) {
         if let Some(events) = self.events.take() {
             spark::finish(*events, &mut self.job);
@@ -244,7 +244,7 @@ impl JobReader {
         self.stopped
     }
 
-    /// Reports links of an archive, which nothing followed.
+    /// Reports the links of an archive. Links are never followed.
     pub fn note_links(&mut self, names: &[String]) {
         for name in names {
             self.job.note(name, None, &Problem::Link);
@@ -259,8 +259,8 @@ impl JobReader {
         self.job
     }
 
-    /// The beginning of a file as text, at most `max_bytes` of it. Nothing outside the folder, and
-    /// no links.
+    /// The beginning of a file as text, at most `max_bytes` of it. Names outside the folder and links are
+    /// refused.
     pub fn text(&self, name: &str, max_bytes: usize) -> Result<String, TextError> {
         let mut parts = Path::new(name).components();
         let inside = parts.all(|c| matches!(c, Component::Normal(_)));
@@ -274,7 +274,7 @@ impl JobReader {
             name: name.to_owned(),
             source,
         };
-        // UTF-16 takes two bytes for what is one in UTF-8
+        // a character with one byte in UTF-8 has two in UTF-16
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
         let bytes = open(self.folder.as_ref(), name).and_then(|file| file.head(most));
         let bytes = bytes.map_err(unreadable)?;

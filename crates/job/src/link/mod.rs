@@ -31,7 +31,7 @@ pub struct Lines {
 }
 
 impl Job {
-    /// Links what has been read so far; can be repeated after more was read.
+    /// Links the files read so far; can be repeated after further files.
     pub(crate) fn link(&mut self) {
         self.link_edges();
         self.link_times();
@@ -116,7 +116,7 @@ impl Job {
         self.stages.iter().position(|s| s.name == name)
     }
 
-    /// What the optimizer expected of an operator.
+    /// The optimizer's estimate for an operator.
     pub fn estimate_of(&self, stage: usize, operator: usize) -> Option<Located<&PlanNode>> {
         let operator = self.stages.get(stage)?.operators.get(operator)?;
         let plan = self.plan.as_ref()?;

@@ -24,8 +24,9 @@ pub struct PathStep {
 impl Job {
     /// The chain of vertices that decided when the job ended, first to last; `None` without vertex events.
     ///
-    /// From the end backwards: of the stages that the last one waited for, the vertex that ended last, and so on. The driver of
-    /// an application submits stages itself, so there the times of the stages show what came before; logs lack parents at times.
+    /// The path is built from the end backwards: among the stages that the last one waited for, the vertex that ended last, and so
+    /// on. A Spark driver submits stages itself and logs sometimes lack parents, so for an application the order follows from the
+    /// times of the stages.
     pub fn critical_path(&self) -> Option<Derived<Vec<PathStep>>> {
         let steps = match &self.spark {
             Some(app) => self.observed_path(app),

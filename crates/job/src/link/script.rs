@@ -1,10 +1,10 @@
-//! Whether a script is the one that ran, and how its lines differ from those of the plan.
+//! Whether a script is the one that ran, and how its lines differ from the lines of the plan.
 //!
-//! What an operator shows of itself (keys, the path or columns of an input, a class) names the statements that
-//! it can come from. In the script that ran, nearly every such operator has one, at the line that the plan gives.
+//! The keys of an operator, the path or columns of its input, or its class name candidate statements. In the script that ran,
+//! nearly every such operator has a candidate, at the line that the plan gives.
 
 use super::fit;
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::script::Script;
 use crate::text::base_name;
@@ -21,11 +21,11 @@ const MAX_OPERATORS: usize = 2_000;
 /// How a script suits a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptFit {
-    /// Its lines are those of the plan, or nothing tells.
+    /// The script has the lines of the plan, or there is no evidence.
     Same,
-    /// From a line of the plan on, lines of the script are that many further down.
+    /// From a line of the plan on, the script's lines are further down by the given number.
     Shifted(Vec<(u32, i64)>),
-    /// It is not the script that ran: operators with a statement in it, of all that show what they are of.
+    /// Another script: number of witness operators with a statement in it, and of all witness operators.
     Other { found: usize, of: usize },
 }
 
@@ -38,7 +38,7 @@ struct Witness {
 impl Job {
     /// Compares statements, keys, inputs and classes of a script with the operators of the plan.
     pub fn fit_of(&self, script: &Script) -> ScriptFit {
-        let operators = Kept::Operators.most() - self.room_for(Kept::Operators);
+        let operators = Quota::Operators.most() - self.room_for(Quota::Operators);
         let compared = operators.min(MAX_OPERATORS) * script.statements.len();
         if compared > MAX_COMPARISONS || script.statements.is_empty() {
             return ScriptFit::Same;
@@ -109,7 +109,7 @@ impl Job {
             }
             None => return None,
         };
-        // where a stream is only known by a number, nothing in the script can name it
+        // a script cannot name a stream that is only known by its number
         let unnamed = op.kind == K::Extract && !fit::has_path(self, op);
         if statements.is_empty() && unnamed {
             return None;

@@ -1,4 +1,4 @@
-//! What only a Spark application has: executors, jobs of the driver, SQL executions, cached data,
+//! Spark-only parts of a job: executors, jobs of the driver, SQL executions, cached data,
 //! configuration. Times are milliseconds since 1970 on the driver's clock.
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ pub struct Application {
     pub file: String,
     /// `3.5.9`.
     pub version: Option<String>,
-    /// Whether somebody types at it (shell, notebook): time in which nothing is open is then not
-    /// the application's.
+    /// Whether a user types commands (shell, notebook). Time without an open job then belongs to the
+    /// user, not to the application.
     pub interactive: bool,
     /// Whether the log has the end of the application.
     pub complete: bool,
@@ -22,7 +22,7 @@ pub struct Application {
     pub configuration: BTreeMap<String, String>,
     /// Cores that a task takes.
     pub task_cores: u32,
-    /// In the order in which they came.
+    /// In the order of arrival.
     pub executors: Vec<Executor>,
     /// In the order of submission.
     pub jobs: Vec<DriverJob>,
@@ -99,7 +99,8 @@ pub struct DriverJob {
     pub call_site: Option<String>,
     /// Stages that ran for it, by their index in the job.
     pub stages: Vec<usize>,
-    /// Stages whose output was there already: the stages that had written it, by their index in the job.
+    /// Stages that were skipped because their output existed: the earlier stages that wrote it, by
+    /// their index in the job.
     pub reused: Vec<usize>,
     pub line: u64,
 }
@@ -172,7 +173,7 @@ pub struct Exchange {
     /// Stages that write and read it, by their index in the job.
     pub writers: Vec<usize>,
     pub readers: Vec<usize>,
-    /// What adaptive execution made of its reading: `coalesced`, `coalesced and skewed`, `local`.
+    /// Result of adaptive execution for the reading side: `coalesced`, `coalesced and skewed`, `local`.
     pub read: Option<String>,
     /// Partitions that it split because they were skewed, and merged because they were small.
     pub skewed_partitions: Option<f64>,
@@ -213,8 +214,7 @@ pub struct StageAttempt {
     pub job: Option<usize>,
     /// Position in [`Application::executions`].
     pub execution: Option<usize>,
-    /// Whether the log lacks ends of tasks although the stage completed: shares of its numbers
-    /// mean nothing.
+    /// Whether the log lacks task ends of a completed stage. Shares of its numbers are then meaningless.
     pub lost_events: bool,
     /// Whether rows go through Python.
     pub python: bool,
@@ -250,7 +250,7 @@ pub struct Task {
     pub run_ms: u64,
     pub cpu_ms: u64,
     pub gc_ms: u64,
-    /// What the times below and above leave of the time from launch to end.
+    /// Time from launch to end, less the times above and below.
     pub scheduler_delay_ms: u64,
     pub result_ms: u64,
     pub fetch_wait_ms: u64,
@@ -300,12 +300,12 @@ impl Application {
         !self.batches.is_empty()
     }
 
-    /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
+    /// Whether time without open work is spent waiting: for a user at the prompt, or for data to arrive.
     pub fn waits_for_others(&self) -> bool {
         self.interactive || self.is_streaming()
     }
 
-    /// A setting: what the session of an execution changed, else that of the application.
+    /// A setting of an execution's session, else of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
         of_session
@@ -313,8 +313,8 @@ impl Application {
             .map(String::as_str)
     }
 
-    /// Milliseconds for which an executor without a task is kept where executors come and go as they are
-    /// needed (dynamic allocation); `None` elsewhere, or if the setting is no duration.
+    /// Milliseconds after which dynamic allocation removes an idle executor; `None` without dynamic
+    /// allocation, or if the setting is not a duration.
     pub fn idle_timeout_ms(&self) -> Option<i64> {
         let enabled = self.setting(None, "spark.dynamicAllocation.enabled");
         enabled.filter(|on| on.trim() == "true")?;
@@ -333,7 +333,7 @@ impl Application {
             changes.push((added, slots));
             changes.extend(e.removed_ms.map(|at| (at, -slots)));
         }
-        // what leaves at some time is gone before what comes at the same time
+        // the sort puts removals before additions at the same time
         changes.sort_unstable();
         let mut now = 0;
         let after = changes.into_iter().map(|(at, step)| {
@@ -348,7 +348,7 @@ impl Application {
         Some(self.slots_over_time().most()).filter(|n| *n > 0)
     }
 
-    /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.
+    /// Sorted, disjoint spans with an open job, execution or micro-batch.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
@@ -373,7 +373,7 @@ impl Application {
     }
 }
 
-/// Tasks that could run at once, from each change on; times are milliseconds since 1970, in order.
+/// Number of task slots after each change; times are milliseconds since 1970, ascending.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SlotsOverTime(Vec<(i64, u32)>);
 
@@ -395,8 +395,8 @@ const READERS: [&str; 8] = [
 ];
 
 impl StageAttempt {
-    /// Whether it only looks at files, for their names or their schema: no plan runs it, and its job is that of a method that
-    /// reads files.
+    /// Whether the stage only lists files or infers their schema: no plan runs it, and a file-reading
+    /// method submitted its job.
     pub fn lists_files(&self) -> bool {
         let method = self.call_site.split(" at ").next().unwrap_or_default();
         self.execution.is_none() && READERS.contains(&method)

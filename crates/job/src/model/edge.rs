@@ -22,7 +22,7 @@ pub enum ExchangeKind {
     Gather,
     /// Rows go to the readers in turn.
     RoundRobin,
-    /// Vertex i feeds vertex i: nothing is shuffled.
+    /// Vertex i feeds vertex i, without a shuffle.
     OneToOne,
     Unknown,
 }
@@ -64,7 +64,7 @@ pub struct Edge {
     pub bytes_read: Option<f64>,
 }
 
-/// What is found of the edges when somebody first asks.
+/// Lookup tables of the edges, built on first use.
 #[derive(Debug, Default)]
 pub struct Neighbors {
     /// Positions of the edges into and out of each stage.

@@ -27,7 +27,7 @@ pub struct JobInfo {
     pub tokens: Option<u32>,
     /// Priority; a smaller number goes first.
     pub priority: Option<i64>,
-    /// States and when they were entered, ms since 1970, in order.
+    /// States with the times when the job entered them, ms since 1970, in time order.
     pub states: Vec<(String, i64)>,
     /// Further fields as read (virtual cluster, user, run-time version, …).
     pub other: BTreeMap<String, String>,

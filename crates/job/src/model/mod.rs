@@ -1,10 +1,11 @@
-//! What is known about one job, whatever files it was read from.
+//! Everything known about one job, independent of the files it was read from.
 //!
-//! Everything here is plain data: readers fill it, `link` connects it, the other crates look
-//! at it. A number that is in no file is `None`, never 0. Times are milliseconds and sizes are
-//! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
+//! The model is plain data: readers fill it, `link` connects it, the other crates read it. A number
+//! that no file contains is `None`, never 0. Times are milliseconds and sizes are bytes unless a name
+//! says otherwise. The model knows no rules, causes or thresholds.
 
 mod application;
+mod budget;
 mod compile;
 mod edge;
 mod error;
@@ -12,13 +13,12 @@ mod file;
 mod info;
 mod operator;
 mod plan;
-mod room;
 mod stage;
 mod table;
 
 use std::path::PathBuf;
 
-use crate::bounds::Room;
+use crate::bounds::Budget;
 use crate::script::{Dialect, Script};
 
 pub use application::{
@@ -36,7 +36,7 @@ pub use report::{DiagnosticSeverity, JobEngine, JobState, Source};
 pub use stage::{Stage, StageSummary};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 
-/// What a reader could not make sense of; it read on after that.
+/// A fault in a file. The reader continued after it.
 pub type Diagnostic = report::Diagnostic<report::Text>;
 
 #[derive(Debug, Default)]
@@ -66,10 +66,10 @@ pub struct Job {
     pub embedded_script: Option<(String, String)>,
     pub diagnostics: Vec<Diagnostic>,
     #[doc(hidden)]
-    pub room: Room,
+    pub budget: Budget,
     #[doc(hidden)]
     pub neighbors: Neighbors,
-    /// What only a Spark application has.
+    /// Spark-only parts; `None` for SCOPE and U-SQL.
     pub spark: Option<Box<Application>>,
 }
 

@@ -13,7 +13,7 @@ pub struct Column {
     pub nullable: bool,
 }
 
-/// What an operator does, from its class name, arguments and id.
+/// Kind of an operator, derived from its class name, arguments and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorKind {
@@ -62,7 +62,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel of which no more is known.
+    /// A channel with all other fields empty.
     pub fn named(id: String, uid: Option<u32>) -> Channel {
         Channel {
             id,
@@ -101,7 +101,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// An operator of which nothing else is known.
+    /// An operator with all other fields empty.
     pub fn new(id: String, uid: Option<u32>, kind: OperatorKind, class_name: &str) -> Operator {
         Operator {
             id,

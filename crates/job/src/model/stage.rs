@@ -36,7 +36,7 @@ pub struct Stage {
     pub reads: Vec<String>,
     /// Channels that it writes, from the algebra.
     pub writes: Vec<String>,
-    /// Run-time counters; for a local run those of its vertices merged.
+    /// Run-time counters; in a local run, the merged counters of the stage's vertices.
     pub counters: Option<CounterTree>,
     pub runs: Option<StageRuns>,
     pub summary: Option<StageSummary>,

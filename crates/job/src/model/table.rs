@@ -18,7 +18,7 @@ pub struct ColumnStatistics {
     /// Mean width in bytes.
     pub avg_width: Option<f64>,
     pub distinct: Option<u64>,
-    /// Rows in which it is null.
+    /// Rows with a null in this column.
     pub nulls: Option<u64>,
     /// Most frequent values, most frequent first; null is not among them.
     pub top_values: Vec<TopValue>,

@@ -36,7 +36,7 @@ impl Counters {
         }
     }
 
-    /// Adds a number under a name, whatever name was expected.
+    /// Adds a number under any name.
     pub(crate) fn push(&mut self, name: Name, number: f64) {
         self.end();
         Arc::make_mut(&mut self.names).push(name);
@@ -128,7 +128,7 @@ pub struct CounterTree {
     pub vertex: CounterNode,
     /// All further nodes in pre-order.
     pub nodes: Vec<CounterNode>,
-    /// Vertices whose counters were merged; `None` where the file gives only aggregates.
+    /// Number of merged vertices; `None` if the file has only aggregates.
     pub merged_vertices: Option<u32>,
 }
 

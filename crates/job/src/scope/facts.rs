@@ -1,5 +1,5 @@
-//! Fills in the facts of a SCOPE stage from its counters and statistics. The only place that
-//! knows what SCOPE calls them.
+//! Fills in the facts of a SCOPE stage from its counters and statistics. No other module knows
+//! SCOPE's names for them.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Job {
     }
 
     /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics. `None` for a stage that
-    /// never ran, whose statistics have zeros.
+    /// never ran; its statistics have zeros.
     pub fn bytes_read_per_vertex(&self, index: usize) -> Option<Derived<Spread>> {
         let stage = self.stages.get(index).filter(|_| !self.never_ran(index))?;
         let runs = stage.runs.as_ref();
@@ -121,7 +121,7 @@ impl Job {
             one(number.value as u64, Some(number.source()))
         };
         let planned = || of_statistics(|s| &s.vertices);
-        // what is planned runs unless the job fails
+        // planned vertices run unless the job fails
         let all_run = self.info.state == JobState::Succeeded;
         let succeeded = of_statistics(|s| &s.succeeded).or_else(|| planned().filter(|_| all_run));
         let runs = stage.runs.as_ref();

@@ -1,4 +1,4 @@
-//! Tells what a file is from its first bytes: root element, JSON keys, or the shape of its lines.
+//! Recognizes a file by its first bytes: root element, JSON keys, or the shape of its lines.
 //!
 //! Never looks at the name: a file called `Algebra.xml` may contain a compile result or a path.
 
@@ -163,7 +163,7 @@ fn is_driver_log(text: &str) -> bool {
     lines.any(|line| classes.iter().any(|class| line.contains(class)))
 }
 
-/// Logs of the compiler and of the vertex host, build files, settings: nothing for us.
+/// Logs of the compiler and of the vertex host, build files, settings: never read.
 fn is_log(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let dated = line.len() > 20 && line.as_bytes()[4] == b'-' && line.as_bytes()[10] == b'T';

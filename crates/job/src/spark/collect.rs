@@ -25,7 +25,7 @@ const MAX_FAILURES: usize = 200;
 /// Micro-batches kept: a stream of ten seconds has these in a week.
 const MAX_BATCHES: usize = 60_000;
 
-/// What is known of a stage attempt.
+/// State of a stage attempt while the log is read.
 #[derive(Debug, Default)]
 pub(super) struct StageState {
     pub(super) name: String,
@@ -63,11 +63,11 @@ pub(super) struct ExecutionState {
     pub(super) shed: bool,
 }
 
-/// What a log says so far.
+/// State of an application while its log is read.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     per_stage: usize,
-    /// Names of the parts, in the order in which they were read.
+    /// Names of the parts, as read.
     pub(super) parts: Vec<String>,
     pub(super) line: u64,
     /// Lines of the part that are no events, empty ones too.
@@ -103,12 +103,12 @@ pub(crate) struct Collector {
     /// Milliseconds of the tasks of each execution, and the execution of each stage.
     pub(super) execution_ms: HashMap<u32, u64>,
     execution_of: HashMap<u32, u32>,
-    /// Kinds of things of which some were left out because there are too many.
+    /// Whether entities were left out because of their number.
     pub(super) left_out: bool,
 }
 
 impl Collector {
-    /// Keeps at most so many tasks of a stage.
+    /// A collector that keeps at most `per_stage` tasks of a stage.
     pub(crate) fn new(per_stage: usize) -> Collector {
         Collector {
             per_stage,
@@ -337,7 +337,7 @@ impl Collector {
         job.error = event.result.exception.message.text();
     }
 
-    /// Takes what an event says of a stage; `ran` if it was submitted rather than planned.
+    /// Takes over the stage of an event; `ran` if it was submitted rather than planned.
     fn stage(&mut self, info: &StageInfo<'_>, ran: bool) {
         let key = (info.id.id(), info.attempt.id());
         self.check(&[info.submitted, info.completed]);
@@ -406,7 +406,7 @@ impl Collector {
             self.left_out = true;
             return;
         }
-        // what is left of the memory is shared by the stages to come
+        // later stages share the remaining memory
         let most = self
             .per_stage
             .min((MAX_TASKS - self.n_tasks.min(MAX_TASKS)) / 4);
@@ -513,7 +513,7 @@ fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, Strin
         .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
 }
 
-/// Events that say nothing that is used.
+/// Events without relevant data.
 const IGNORED: [&str; 27] = [
     "StreamingQueryListener$QueryIdleEvent",
     "TaskStart",

@@ -1,5 +1,5 @@
-//! Edges between stages: exchanges of the plans, the lineage of stages, and the order in which the
-//! driver ran its jobs.
+//! Edges between stages, from the exchanges of the plans, the lineage of stages, and the sequence of the
+//! driver's jobs.
 
 use std::collections::HashSet;
 
@@ -135,7 +135,7 @@ fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
 /// when it submitted the next, without those that another job in between follows already.
 pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
     let jobs = &log.app.jobs;
-    // the end of a job is noted a little after that of its last stage
+    // a job's end is logged a little after the end of its last stage
     let end_of = |j: usize| {
         let stages = jobs[j]
             .stages

@@ -39,7 +39,7 @@ impl Str<'_> {
     }
 }
 
-/// A number, or text that is one; anything else is none. Values of SQL metrics are text.
+/// A number, or a text that is a number; `None` for any other value. Values of SQL metrics are text.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Number(pub(super) Option<f64>);
 
@@ -195,7 +195,7 @@ events! {
         #[serde(borrow)] run: Str<'a> = "runId",
         #[serde(borrow)] exception: Str<'a> = "exception",
     }
-    /// What a streaming query reports after each micro-batch.
+    /// Progress report of a streaming query after a micro-batch.
     QueryProgress<'a> {
         #[serde(borrow)] progress: Progress<'a> = "progress",
     }

@@ -83,7 +83,7 @@ fn second_list(text: &str) -> Option<&str> {
     text.get(open + first.len() + 2..)
 }
 
-/// What is between the first bracket of a kind and the one that closes it.
+/// The text between the first `open` bracket and its closing bracket.
 fn inside(text: &str, open: char) -> Option<&str> {
     let from = text.find(open)? + 1;
     let mut depth = 1;

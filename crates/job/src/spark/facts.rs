@@ -1,5 +1,5 @@
-//! Typed facts of a stage from the tasks and the metrics of its plan nodes. The only place that
-//! knows what Spark calls them.
+//! Typed facts of a stage from the tasks and the metrics of its plan nodes. No other module knows
+//! Spark's names for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl StageSource<'_> {
         }
     }
 
-    /// Spreads over the tasks; none of them where only totals were kept.
+    /// Distributions over the tasks; none if only totals were kept.
     fn per_vertex(&self) -> Details {
         use Quantity as Q;
         if self.tasks.is_shed() {
@@ -142,7 +142,7 @@ impl StageSource<'_> {
         })
     }
 
-    /// Facts of Python functions that no plan has: what they take in, in bytes. Python batches rows, so
+    /// Facts of Python functions without a plan: their input in bytes. Python batches rows, so
     /// records of an RDD don't count them.
     pub(super) fn unplanned_code(&self, code: &Operator) -> OperatorFacts {
         OperatorFacts {
@@ -184,7 +184,7 @@ impl Counting<'_> {
             metric: name,
             place: Arc::clone(place),
         };
-        // tasks send no update where there is nothing to count
+        // tasks send no update for a count of zero
         let found = self.metrics.of_stage[self.stage]
             .get(id)
             .copied()
@@ -271,7 +271,7 @@ impl Counting<'_> {
         let (facts, place) = self.base(pieces, node, None);
         let get = |name| self.metric(pieces, node, name, &place);
         let (rows, rows_max) = get("shuffle records written");
-        // the driver counts what is broadcast
+        // the driver counts the broadcast rows and bytes
         let of_driver = |metric: &'static str| {
             let value = pieces.nodes[node].metric(metric)?;
             let place = Arc::clone(&place);
@@ -329,7 +329,7 @@ fn role(kind: OperatorKind) -> Role {
     }
 }
 
-/// What the tasks do besides what operators time themselves: waiting for Python where rows go
+/// Task time outside the timed operators: waiting for Python if rows go
 /// through it, and the rest of the run time.
 pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     use Quantity as Q;

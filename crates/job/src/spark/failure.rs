@@ -64,7 +64,7 @@ impl TaskFailure {
         }
     }
 
-    /// The kind of failure with the first line of what was said about it.
+    /// The kind of failure and the first line of its message.
     pub(super) fn message(&self) -> String {
         let kind = match self.class.as_str() {
             "" => self.reason.as_str(),

@@ -34,7 +34,7 @@ use crate::model::{FileKind, Job};
 pub(crate) use collect::Collector;
 pub(crate) use lines::read;
 
-/// Turns what was collected into the job.
+/// Builds the job from the collected events.
 pub(crate) fn finish(log: Collector, job: &mut Job) {
     build::build(log, job);
 }

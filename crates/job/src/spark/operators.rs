@@ -249,7 +249,7 @@ fn link(pieces: &Pieces, node: usize, metrics: &Metrics<'_>, exchange: usize) ->
 
 fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_>) -> Exchange {
     let own = &pieces.nodes[node];
-    // what adaptive execution made of its reading is in the nodes above
+    // the nodes above show how adaptive execution reads the exchange
     let above = |at: &usize| pieces.raw[*at].parent;
     let wrappers = std::iter::successors(above(&node), above);
     let mut wrappers = wrappers.take_while(|at| is_wrapper(&pieces.raw[*at].name));

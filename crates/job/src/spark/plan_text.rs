@@ -90,7 +90,7 @@ fn text(json: &str) -> String {
     crate::text::head(text.trim(), MAX_TEXT).to_owned()
 }
 
-/// What is left of the JSON.
+/// The rest of the JSON.
 struct Scan<'a>(&'a str);
 
 impl<'a> Scan<'a> {

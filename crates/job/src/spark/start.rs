@@ -13,8 +13,8 @@ const LONGEST_MS: i64 = 30_000;
 /// Milliseconds from a driver's container to its application: to load it, to start Java and to reach the context.
 const DRIVER_START_MS: i64 = 10_000;
 
-/// When the driver of an application that was submitted and that started then began to start. On the machine of its user it starts at once; in a
-/// cluster it waits for a container first, of which a log says nothing, so that what a start usually takes is no waiting.
+/// Start time of the driver. On the user's machine the driver starts on submission. In a cluster it waits for a
+/// container first; the log does not record that wait, so a usual start-up time does not count as waiting.
 pub(super) fn start_of_driver(app: &Application, submitted: i64, started: i64) -> i64 {
     match setting(app, "spark.submit.deployMode") {
         Some("cluster") => submitted.max(started.saturating_sub(DRIVER_START_MS)),

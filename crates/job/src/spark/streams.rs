@@ -63,7 +63,7 @@ impl Streams {
         }
     }
 
-    /// Whether a description is that of a batch of a stopped run: `id = …\nrunId = …\nbatch = 3`.
+    /// Whether a description names a batch of a stopped run: `id = …\nrunId = …\nbatch = 3`.
     fn stops(&self, description: Option<&str>) -> bool {
         let run = description.and_then(|d| d.split_once("runId = "));
         let run = run.and_then(|(_, rest)| rest.split_whitespace().next());

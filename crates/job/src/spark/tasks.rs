@@ -11,7 +11,7 @@ use crate::sketch::Sketch;
 /// Different messages of failures kept per stage.
 const MAX_MESSAGES: usize = 32;
 
-/// What is measured on every task.
+/// A quantity measured on every task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// From running to end: without loading code and waiting for the scheduler.
@@ -113,12 +113,12 @@ pub(super) struct Tasks {
     pub(super) worst_gc: f64,
     pub(super) wasted_ms: u64,
     pub(super) failed_ms: u64,
-    /// Tasks whose metrics are missing although they succeeded.
+    /// Succeeded tasks without metrics.
     pub(super) unmeasured: u64,
     messages: HashMap<String, u64>,
     /// Milliseconds from launch to end of all attempts.
     pub(super) held_ms: u64,
-    /// Totals of what is measured, where the rest was dropped to bound memory.
+    /// Totals of the quantities, if the tasks themselves were dropped to bound memory.
     totals: Option<Box<[f64; Quantity::COUNT]>>,
 }
 
@@ -204,7 +204,7 @@ impl Tasks {
         }
     }
 
-    /// Counts what was said about a task that did not succeed.
+    /// Counts the message of an unsuccessful task.
     pub(super) fn message(&mut self, message: String) {
         if self.messages.len() < MAX_MESSAGES || self.messages.contains_key(&message) {
             *self.messages.entry(message).or_default() += 1;

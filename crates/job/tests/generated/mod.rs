@@ -1,4 +1,4 @@
-//! Logs and job folders of any size, in the shapes in which they grow: many stages, edges, tasks, executions, statements.
+//! Logs and job folders of any size in each dimension: stages, edges, tasks, executions, statements.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -196,7 +196,7 @@ pub(crate) fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> Stri
     text + "</ScopeVertices>\n"
 }
 
-/// A script of statements, each of which reads the one before it.
+/// A chain of statements; each one reads the statement before it.
 pub(crate) fn script(statements: u32) -> String {
     let mut text = "A0 = EXTRACT TripId:long, Region:string FROM @\"/in.tsv\" USING DefaultTextExtractor();\n\n".to_owned();
     for s in 1..statements {

@@ -124,7 +124,7 @@ fn the_script_of_a_local_run_stands_in_its_algebra_and_operators_are_tied_to_it(
     assert!(job.stages_of(join).contains(&stage));
 }
 
-/// Rows read by the extractor, and what the table of a hash aggregation counted.
+/// Rows read by the extractor, and the counts of a hash aggregation's table.
 fn aggregation(job: &Job) -> [Option<f64>; 3] {
     let tree = job.stages[0].counters.as_ref().expect("counters");
     [

@@ -1,4 +1,4 @@
-//! Event logs: real ones, and what is cut off, lost or out of order.
+//! Event logs: real ones, and logs with truncated, lost or reordered events.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn read(log: &str) -> Job {
     job::read_memory(&files, &job::Options::default())
 }
 
-/// What is known of a job, but for the lines that it was read from.
+/// All contents of a job except the line numbers.
 fn shown(job: &Job) -> String {
     let all = format!(
         "{:#?}",
@@ -292,11 +292,15 @@ fn files_of_a_scope_job_are_left_out_of_an_application() {
     assert_eq!(job.stages.len(), app.stages.len());
     assert_eq!(job.stages.len(), read(&healthy()).stages.len());
     let left_out = job.diagnostics.iter();
-    let left_out = left_out.filter(|d| d.message.en.contains("that of a Spark application"));
+    let left_out = left_out.filter(|d| {
+        d.message
+            .en
+            .contains("the folder belongs to a Spark application")
+    });
     assert_eq!(left_out.count(), added);
 }
 
-/// The parts of a rolling log, of which a compacted one replaces those before it.
+/// The parts of a rolling log; a compacted one replaces all parts before it.
 #[test]
 fn parts_of_a_rolling_log_are_one() {
     let log = healthy();

@@ -5,7 +5,7 @@ use super::Input;
 use crate::model::{Codegen, CodegenClass, Job};
 use crate::script::flow::user_code::columns_read;
 
-/// Class around what the compiler generates.
+/// Class around the generated code.
 const GENERATED: &str = "___Scope_Generated_Classes___";
 /// Classes kept. Real files have at most a few hundred.
 const MAX_CLASSES: usize = 10_000;
@@ -67,7 +67,7 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         .collect()
 }
 
-/// Counts lines from the last place on, since classes come in order.
+/// Counts lines from the previous position on; classes come in file order.
 struct Lines {
     at: usize,
     line: u32,
@@ -90,7 +90,7 @@ struct Declared<'a> {
     end: usize,
 }
 
-/// The declaration whose word `class` is at `at`; `None` for `where T : class` and the like.
+/// The declaration with the word `class` at `at`; `None` for `where T : class` and the like.
 fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'a>> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
     let start = at + "class".len();
@@ -162,7 +162,7 @@ fn mask(code: &str) -> Vec<u8> {
     out
 }
 
-/// Length of `@"…"`, in which `""` is a quote.
+/// Length of `@"…"`; `""` inside is a quote.
 fn verbatim_length(text: &[u8]) -> usize {
     let mut at = 2;
     while let Some(quote) = memchr::memchr(b'"', text.get(at..).unwrap_or_default()) {

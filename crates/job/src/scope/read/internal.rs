@@ -1,8 +1,8 @@
-//! `ScopeInternalStatistics.xml`: metadata of the inputs. What the compiler knows of structured
-//! streams is a base64 block that contains readable XML between binary pages.
+//! `ScopeInternalStatistics.xml`: metadata of the inputs. The metadata of structured streams is a
+//! base64 block with readable XML between binary pages.
 //!
-//! The pages have no documented form. The one with the partitions is found by what must be true of it:
-//! offsets add up to lengths, and rows to the row count that the XML states.
+//! The format of the pages is not documented. The page with the partitions is recognized by its sums:
+//! offsets add up to lengths, and rows to the row count in the XML.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use base64::Engine;
 
 use super::tables::name_of;
 use super::{Input, count};
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::model::{Clustering, ColumnStatistics, Job, StoredPartition};
 use crate::problem::Problem;
 use crate::xml::{Node, tree};
@@ -102,9 +102,9 @@ fn stream(
         .zip(n)
         .and_then(|(rows, n)| partitions(pages, rows, usize::try_from(n).ok()?));
     let at = |place: &str| input.at(format!("SStreamMetaData {}: {place}", name_of(&path)));
-    let partitions = partitions.filter(|p| job.keeps(Kept::Partitions, p.len(), input.name));
+    let partitions = partitions.filter(|p| job.keeps(Quota::Partitions, p.len(), input.name));
     let mut columns = columns(statistics, schema, rows);
-    job.shorten(Kept::Columns, &mut columns, input.name);
+    job.shorten(Quota::Columns, &mut columns, input.name);
     let Some(table) = job.table_mut(Some(&path), None, &name_of(&path), input.name) else {
         return;
     };

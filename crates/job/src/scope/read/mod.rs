@@ -20,7 +20,7 @@ pub(crate) mod vertex_def;
 
 use std::collections::HashMap;
 
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::model::{Diagnostic, Job, Source, Stage};
 use crate::problem::Problem;
 use crate::xml::Fault;
@@ -78,7 +78,7 @@ impl StageIndex {
         if let Some(at) = self.by_name.get(name) {
             return Some(*at);
         }
-        if !job.keeps(Kept::Stages, 1, &self.file) {
+        if !job.keeps(Quota::Stages, 1, &self.file) {
             return None;
         }
         job.stages.push(Stage {
@@ -100,9 +100,9 @@ impl Job {
 
     /// Notes something that could not be read; the reader continues.
     pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
-        /// More from one file say nothing new and would fill the report.
+        /// Further notes on one file add no information and would fill the report.
         const MOST_PER_FILE: usize = 20;
-        /// A folder may have thousands of files with something wrong in each.
+        /// A folder may have thousands of faulty files.
         const MOST: usize = 1_000;
         let own = |d: &&Diagnostic| d.file.as_deref() == Some(file);
         let so_far = self.diagnostics.iter().filter(own).count();

@@ -1,12 +1,12 @@
 //! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modeled
 //! on readers of such files, since none is public).
 //!
-//! A large file is read in parts concurrently. Where a part begins is a guess, and what was
-//! read from there counts only if the part before ends at that very place, between two stages.
+//! A large file is read in parts concurrently. The start of a part is a guess; the part counts only
+//! if the part before ends exactly there, between two stages.
 
 use super::names::Names;
 use super::{Input, StageIndex};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::counters::{CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
@@ -24,11 +24,11 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
     let starts = starts(input.text, parts);
     let mut index = StageIndex::of(job, input.name);
-    let room = job.room_for(Kept::Counters);
+    let room = job.room_for(Quota::Counters);
     for part in walk_all(input, &starts, room) {
-        job.keeps(Kept::Counters, part.bytes, input.name);
+        job.keeps(Quota::Counters, part.bytes, input.name);
         if part.full {
-            job.left_out(Kept::Counters, room, input.name);
+            job.left_out(Quota::Counters, room, input.name);
         }
         for tree in part.trees {
             if let Some(at) = index.at(job, &tree.stage) {
@@ -219,8 +219,8 @@ impl Builder {
         self.open.pop();
     }
 
-    /// Keeps what was read if it is a stage: by the grammar of their names, or because it has
-    /// operators. A note of the collector about itself is not.
+    /// Keeps the tree if it is a stage: it has a stage's name, or operators. A collector's note about
+    /// itself has neither.
     fn close_stage(&mut self) {
         self.open.clear();
         let is_stage = |tree: &CounterTree| {

@@ -1,4 +1,4 @@
-//! What differs between two versions of a script, as a unified diff.
+//! Unified diff between two versions of a script.
 
 use std::fmt::Write;
 use std::ops::Range;

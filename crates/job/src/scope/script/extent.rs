@@ -1,7 +1,7 @@
 //! Finds where each statement begins and ends, before any of them is parsed.
 //!
-//! An error inside a statement can therefore never swallow the next one. Knows brackets,
-//! directives, blocks and the words that open a statement; nothing of what is inside.
+//! An error inside a statement can therefore never swallow the next one. The scan knows brackets,
+//! directives, blocks and the words that open a statement, and ignores everything else.
 
 use super::lexer::{Token, TokenKind};
 
@@ -166,7 +166,7 @@ impl<'a> Scanner<'a> {
                 TokenKind::Punct if self.byte(next) == b';' => ended = true,
                 _ => {}
             }
-            // An end of a statement is short; what is longer contains its own statements.
+            // the end of a statement is short; a longer text contains its own statements
             if next > at + 400 {
                 break;
             }
@@ -286,14 +286,14 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What is open while a statement is scanned.
+/// Open brackets and conditions while a statement is scanned.
 struct Scan {
     brackets: Vec<u8>,
     /// `#IF`s opened since the statement began.
     conditions: i32,
     /// Last token that was not a blank, comment or directive.
     last: usize,
-    /// Whether nothing but hints has been seen.
+    /// Whether only hints have been seen.
     only_hints: bool,
 }
 

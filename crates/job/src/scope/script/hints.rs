@@ -1,7 +1,7 @@
 //! The grammar of hints: which ones exist, and how they are written.
 //!
 //! Attribute lines of SCOPE (`[SKEWJOIN=(SKEW=FROMLEFT)]`), `OPTION(…)` of U-SQL, strategy words
-//! of joins, attributes of user-defined operators. A rewrite may only add what this table knows.
+//! of joins, attributes of user-defined operators. A rewrite may only add hints of this table.
 
 use super::model::{Hint, HintForm, Span};
 
@@ -99,7 +99,7 @@ const fn known(
     }
 }
 
-/// The known hint of that name, whatever the case; `PRIVACY.ASSET.X` is known by its first part.
+/// The known hint of that name, case-insensitive; `PRIVACY.ASSET.X` is known by its first part.
 pub fn find(name: &str) -> Option<&'static KnownHint> {
     let head = name.split('.').next().unwrap_or(name);
     let mut known = KNOWN.iter();

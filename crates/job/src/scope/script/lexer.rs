@@ -1,4 +1,4 @@
-//! Cuts a script into tokens. Every byte belongs to exactly one token, whatever the text.
+//! Cuts a script into tokens. Every byte of any text belongs to exactly one token.
 //!
 //! Knows where strings, comments, directives and C# blocks end; knows no keywords.
 
@@ -50,8 +50,8 @@ pub struct Token {
     pub start: u32,
 }
 
-/// Cuts `text` into at most `most` tokens, the last of which is an unknown one with the rest of the
-/// text if that does not suffice. Text beyond 4 GiB, which no offset could name, is one such token.
+/// Cuts `text` into at most `most` tokens. If that is not enough, the last one is an unknown token with the
+/// rest of the text. Text beyond 4 GiB has no 32-bit offset and is one such token.
 pub(super) fn lex(text: &str, most: usize) -> Vec<Token> {
     let mut lexer = Lexer {
         bytes: text.as_bytes(),

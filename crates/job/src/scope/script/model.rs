@@ -1,4 +1,4 @@
-//! What a script means: statements, queries, columns, keys, hints. Plain data.
+//! The meaning of a script: statements, queries, columns, keys, hints. Plain data.
 //!
 //! Every part keeps the span of its text, so that a rewrite can replace it alone. Names keep
 //! their spelling; SCOPE compares them case-sensitively, keywords not.
@@ -25,7 +25,7 @@ pub struct SyntaxError {
     pub span: Span,
     /// 1-based line of its start.
     pub line: u32,
-    /// Lower-case fragment: what was expected or found.
+    /// Lower-case fragment that names the expected or the unexpected text.
     pub message: String,
 }
 
@@ -92,7 +92,7 @@ pub struct Statement {
     pub span: Span,
     /// First and last 1-based line of the span.
     pub lines: (u32, u32),
-    /// Statement whose block it is in.
+    /// The statement around the block that this statement is in.
     pub parent: Option<usize>,
     /// Name that it binds: `Clicks`, `@clicks`; the name declared, for declarations.
     pub target: Option<String>,
@@ -135,7 +135,7 @@ pub struct Query {
     /// The set operators between the branches as written, upper case: `UNION ALL`.
     pub set_operators: Vec<String>,
     pub inputs: Vec<RowsetRef>,
-    /// `SELECT` list, `EXTRACT` or `PRODUCE` columns in order.
+    /// Columns of `SELECT`, `EXTRACT` or `PRODUCE`, in script order.
     pub columns: Vec<OutputColumn>,
     pub distinct: bool,
     /// `TOP n` as written.
@@ -174,19 +174,19 @@ impl Query {
         self.branches.iter().chain(nested)
     }
 
-    /// Whether it reads nothing and computes nothing.
+    /// Whether the query has no input and no columns.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.branches.is_empty() && self.columns.is_empty()
     }
 }
 
-/// What a [`RowsetRef`] reads.
+/// Source of a [`RowsetRef`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum RowsetSource {
     /// A name bound by a statement, or a table.
     #[default]
     Name,
-    /// Nothing is named: the rowset of the statement before.
+    /// No name: the rowset of the statement before.
     Previous,
     /// A query in parentheses, or a source such as `(SSTREAM @p)`.
     Query(Box<Query>),
@@ -213,7 +213,7 @@ pub struct RowsetRef {
 }
 
 impl RowsetRef {
-    /// Name by which columns are qualified: the alias, else the name without `@`.
+    /// Qualifier of the rowset's columns: the alias, else the name without `@`.
     pub fn label(&self) -> &str {
         self.alias
             .as_deref()
@@ -231,7 +231,7 @@ pub struct ColumnRef {
     pub span: Span,
 }
 
-/// An expression: what is known of it without C# semantics.
+/// An expression, analyzed without C# semantics.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
     pub span: Span,
@@ -245,7 +245,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The column, if the expression is nothing but one.
+    /// The column, if the expression is a bare column.
     pub fn as_column(&self) -> Option<&ColumnRef> {
         match self.uses.as_slice() {
             [column] if column.span == self.span => Some(column),
@@ -305,7 +305,7 @@ pub struct OrderItem {
     pub descending: bool,
 }
 
-/// What a join keeps.
+/// Rows that a join keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum JoinKind {
     #[default]

@@ -81,12 +81,12 @@ pub struct SyntaxTree {
     pub(super) tokens: Vec<Token>,
     pub(super) nodes: Vec<Node>,
     pub(super) length: u32,
-    /// Tokens in branches of `#IF` that the parser did not take, in order.
+    /// Tokens in skipped branches of `#IF`, ascending.
     pub(super) skipped: Vec<u32>,
 }
 
 impl SyntaxTree {
-    /// Every token in order; each ends where the next one starts.
+    /// All tokens in text order; each ends where the next one starts.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -138,7 +138,7 @@ impl SyntaxTree {
         children.find(|&child| self.nodes[child].kind == kind)
     }
 
-    /// Puts the text together again from the tokens: equal to what was parsed.
+    /// Joins all tokens to the original text.
     pub fn print(&self, text: &str) -> String {
         let token = |at| text.get(self.token_span(at)).unwrap_or_default();
         (0..self.tokens.len()).map(token).collect()

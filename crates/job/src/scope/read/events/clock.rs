@@ -59,7 +59,7 @@ fn minute_ms(text: &[u8]) -> Option<i64> {
     in_day.then_some((days * 24 * 60 + hour * 60 + minute) * 60_000)
 }
 
-/// Offset of the zones that the job manager writes: those of the USA, and UTC.
+/// Offset of the time zones in logs of the job manager: zones of the USA, and UTC.
 fn zone_ms(text: &[u8]) -> i64 {
     const HOUR: i64 = 3_600_000;
     match text.trim_ascii() {

@@ -70,7 +70,7 @@ struct Stage {
 }
 
 impl Collector {
-    /// One of `parts` collectors that share the work and what may be kept.
+    /// One of `parts` collectors that share the work and the limits.
     pub(crate) fn new(file: &str, options: &Options, parts: usize) -> Collector {
         Collector {
             file: file.to_owned(),
@@ -214,7 +214,7 @@ impl Collector {
         }
     }
 
-    /// Adds what was collected from the part of the file that follows.
+    /// Adds the events from the next part of the file.
     pub(super) fn absorb(&mut self, next: Collector) {
         let lines = self.line;
         let machines = next.machines.iter();
@@ -304,7 +304,7 @@ impl Stage {
         self.seen & (self.stride - 1) == 0 || slowest
     }
 
-    /// Drops every second attempt, but none of the slowest 64; says how many.
+    /// Drops every second attempt except the slowest 64, and returns the number of dropped ones.
     fn thin(&mut self) -> usize {
         let before = self.runs.len();
         let ran = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);

@@ -47,7 +47,7 @@ pub(crate) fn read_file(
     let read_part = |opened: RegularFile, (from, to): (u64, u64)| {
         let mut file = opened.file;
         file.seek(SeekFrom::Start(from))?;
-        // the last part also takes what a running job has added since
+        // the last part also takes the lines that a running job has added since
         let length = if to == size { u64::MAX } else { to - from };
         let mut collector = Collector::new(name, options, parts as usize);
         let mut stream = BufReader::with_capacity(256 << 10, file.take(length));
@@ -265,7 +265,7 @@ mod tests {
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
         let runs = &parted.stages[0].runs.as_ref().expect("runs").runs;
-        // lines are those of the file
+        // line numbers count from the start of the file
         assert!(runs.iter().all(|run| run.line == u64::from(run.index) + 1));
     }
 

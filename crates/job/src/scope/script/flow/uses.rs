@@ -9,15 +9,15 @@ use crate::script::model::{
     ColumnRef, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
 };
 
-/// Columns looked at over all statements, some seconds of work. What is beyond is not looked into: every
-/// column counts as used.
+/// Columns visited over all statements, some seconds of work. Beyond this limit, every column counts
+/// as used.
 const MAX_WORK: usize = 50_000_000;
 
-/// A query with more inputs than this is not looked into: every column counts as used. Nobody
-/// writes such, and the time for it would grow with the square.
+/// Inputs of a query; beyond this limit, every column counts as used. Real queries have fewer, and
+/// the time grows with the square.
 const MAX_INPUTS: usize = 256;
 
-/// Columns of a rowset that somebody needs.
+/// Columns of a rowset that a reader needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Needed {
     All,
@@ -104,14 +104,14 @@ impl Marker<'_> {
         provided(query, &known)
     }
 
-    /// Whether so many columns may still be looked at.
+    /// Spends `columns` of the work budget; false if it is exhausted.
     fn works(&self, columns: usize) -> bool {
         let left = self.left.get().checked_sub(columns.max(1));
         self.left.set(left.unwrap_or(0));
         left.is_some()
     }
 
-    /// A copy of what is needed, as long as that much may be looked at.
+    /// A copy of the needed columns, or all columns once the work budget is exhausted.
     fn copy(&self, needed: &Needed) -> Needed {
         match needed {
             Needed::Some(names) if self.works(names.len()) => needed.clone(),
@@ -119,7 +119,7 @@ impl Marker<'_> {
         }
     }
 
-    /// Passes what is needed of a query on to its inputs.
+    /// Marks the needed columns of a query's inputs.
     fn query(&mut self, query: &Query, needed: &Needed) {
         match query.kind {
             StatementKind::Union => self.union(query, needed),
@@ -231,7 +231,7 @@ impl Marker<'_> {
         }
     }
 
-    /// A user-defined operator reads what its code names, or everything.
+    /// A user-defined operator reads the columns that its code names, or all.
     fn user_defined(&mut self, query: &Query, needed: &Needed) {
         let class = query.using_class.as_deref().unwrap_or_default();
         let passes_on = query.columns.iter().any(|column| column.is_star());

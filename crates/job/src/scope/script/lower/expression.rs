@@ -1,4 +1,4 @@
-//! What an expression uses: columns, parameters, functions, aggregates, conjuncts.
+//! Names in an expression: columns, parameters, functions, aggregates, conjuncts.
 //!
 //! C# semantics are not known. A name before a dot is a column's qualifier if a rowset of the
 //! query has it, a class if the language or the script defines it so, else a column.
@@ -52,12 +52,12 @@ struct Reader<'l, 'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// Expression of a node; `labels` are the names by which the query's rowsets are called.
+    /// Expression of a node; `labels` are the qualifiers of the query's rowsets.
     pub(super) fn expression(&self, node: usize, labels: &Labels) -> Expression {
         self.expression_of(&self.expression_tokens(node), labels)
     }
 
-    /// Tokens of an expression without those of the queries inside it.
+    /// Tokens of an expression, without the tokens of its sub-queries.
     pub(super) fn expression_tokens(&self, node: usize) -> Vec<usize> {
         let children = self.tree.children(node);
         let queries = children.filter(|&child| self.kind(child) == NodeKind::Query);

@@ -1,7 +1,7 @@
-//! From the syntax tree to statements: what each part of the text means.
+//! From the syntax tree to statements: the meaning of each part of the text.
 //!
-//! Goes through the statements in order and remembers which one bound a name last, so that a
-//! reference leads to its definition even where a script binds the same name again and again.
+//! Goes through the statements in script order and remembers the last statement that bound each name, so
+//! that a reference leads to its definition even if a script binds the same name again and again.
 
 mod aggregate;
 mod expression;
@@ -129,7 +129,7 @@ impl<'a> Lowering<'a> {
         self.previous = Some((statement.index, statement.target.clone()));
     }
 
-    /// Whether what follows is in a block of this statement.
+    /// Whether the statement opens a block.
     fn opens_block(&self, node: usize) -> bool {
         let last = self.tree.seen_tokens(node).last();
         let last = last.map_or("", |token| self.token(token));

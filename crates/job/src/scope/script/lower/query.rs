@@ -229,7 +229,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `ON` of `REDUCE` lists keys; that of `COMBINE` is a condition.
+    /// `ON` of `REDUCE` lists keys; `ON` of `COMBINE` is a condition.
     fn on(&self, node: usize, query: &mut Query, labels: &Labels) {
         if query.kind != StatementKind::Combine {
             let keys = self.expressions(node, labels);
@@ -356,7 +356,7 @@ pub(super) fn is_of(column: &ColumnRef, label: &str) -> bool {
     column.qualifier.as_deref() == Some(label)
 }
 
-/// Names by which the columns of a query's inputs can be qualified.
+/// Qualifiers for the columns of a query's inputs.
 #[derive(Debug, Default)]
 pub(super) struct Labels(HashMap<String, usize>);
 

@@ -1,4 +1,4 @@
-//! What a query reads: sources, joins, and the rowset before where none is named.
+//! Inputs of a query: sources, joins, and the previous rowset if none is named.
 
 use super::Lowering;
 use super::query::{Labels, is_of, join_keys};

@@ -11,7 +11,7 @@ use crate::script::tree::SyntaxTree;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: what runs on the cluster.
+    /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: the code for the cluster.
     Cluster,
     Other,
     All,
@@ -39,7 +39,7 @@ pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> V
         .to_vec()
 }
 
-/// The branches that a token is in, folded to what the choices ask.
+/// The branches around a token, reduced to membership in each choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Branch {
     cluster: bool,
@@ -70,7 +70,7 @@ fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> 
     let mut open: Vec<Condition> = Vec::new();
     let mut current = both;
     if closes_unopened(text, tree, tokens.clone()) {
-        // The statement begins inside a branch whose `#IF` precedes it.
+        // the statement begins inside a branch; the `#IF` is in an earlier statement
         let (outer, local) = (both, false);
         open.push(Condition { outer, local });
         current = Branch {

@@ -138,7 +138,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// A clause that may follow any operator; false if there is none.
+    /// Parses a clause that may follow any operator; false without one.
     pub(super) fn clause(&mut self) -> bool {
         match self.text() {
             "USING" => self.expression_clause(NodeKind::Using),

@@ -1,20 +1,20 @@
 //! Expressions: C# with the operators of the language.
 //!
-//! They are followed with a small automaton over operands and operators instead of a grammar of
-//! C#, which finds where an expression ends, what is in it, and whether something is missing
-//! or superfluous; it does not know types. Brackets are kept on a stack, so depth costs nothing.
+//! A small automaton over operands and operators replaces a grammar of C#. It finds the end of an
+//! expression, the names in it, and missing or superfluous parts; it does not know types. Brackets are kept
+//! on a stack, so depth is not limited by recursion.
 
 use super::Parser;
 use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// What may come next.
+/// Expected next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Need,
     Have,
-    /// Either: after what may be a cast, or a `?`.
+    /// Either: after a possible cast, or a `?`.
     Either,
 }
 
@@ -74,7 +74,7 @@ fn role(word: &str) -> Role {
 }
 
 impl Parser<'_> {
-    /// One expression; it ends at a comma, a bracket that closes nothing in it, or a word that
+    /// Parses one expression. It ends at a comma, an unmatched closing bracket, or a word that
     /// opens a clause.
     pub(super) fn expression(&mut self) {
         let mark = self.open(NodeKind::Expression);
@@ -235,7 +235,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Length of `[quoted name]`, if it is one: nothing but words.
+    /// Length of `[quoted name]`, if only words are inside.
     fn quoted_name(&self) -> Option<usize> {
         let close = (1..16).find(|&ahead| self.is_ahead(ahead, "]"))?;
         let words = (1..close).all(|ahead| {
@@ -255,8 +255,8 @@ impl Parser<'_> {
         state
     }
 
-    /// Length of `<int, List<string>>` after a name, if it is that and no comparison. Decided
-    /// as C# does: by what it is made of and by what follows.
+    /// Length of `<int, List<string>>` after a name, if it is a type argument list and not a comparison.
+    /// The decision follows C#: by the tokens inside and the token after it.
     fn type_arguments(&self) -> Option<usize> {
         let mut depth = 0;
         for ahead in 0..64 {

@@ -1,8 +1,8 @@
 //! Builds the syntax tree: one statement at a time, from the extents found before.
 //!
 //! Recursive descent over the tokens that the grammar sees. Only sub-queries recurse, and their
-//! depth is bounded; brackets in expressions are followed with a counter. Knows the grammar,
-//! not what names mean.
+//! depth is bounded; brackets in expressions are followed with a counter. The parser knows the grammar
+//! and ignores the meaning of names.
 
 mod branches;
 mod clause;
@@ -26,13 +26,13 @@ pub(super) struct TokenError {
     pub(super) message: String,
 }
 
-/// Tokens of a script; one of 10,000 lines has some 200,000. What is beyond them is not read.
+/// Tokens of a script; one of 10,000 lines has some 200,000. Further tokens are not parsed.
 pub(super) const MAX_TOKENS: usize = 1_000_000;
 
 /// Statements of a script; the largest generated ones have some thousand.
 const MAX_STATEMENTS: usize = 20_000;
 
-/// Errors kept; the first few show what is wrong with the rest.
+/// Errors kept; further ones usually follow from the first few.
 const MAX_ERRORS: usize = 10_000;
 
 pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {

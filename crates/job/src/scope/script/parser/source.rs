@@ -11,7 +11,7 @@ static JOIN_WORDS: Words = Words::new(
      INDEXLOOKUP INNER JOIN LEFT LOOP MERGE OUTER PAIR RIGHT SEMI SEMIJOIN SERIAL",
 );
 
-/// Words after a source that are no alias, other than those of joins and clauses.
+/// Words after a source that are not an alias, besides the words of joins and clauses.
 static ENDS: Words = Words::new(
     "ALL BEGIN DIRECT EXCEPT FETCH HASH INTERSECT INTO OFFSET PARAMS PIVOT RANGE THEN UNION UNPIVOT",
 );

@@ -15,7 +15,7 @@ fn script_like() -> impl Strategy<Value = String> {
     pieces(|_| true)
 }
 
-/// The same without pieces that can hide what comes after them, as an open comment does.
+/// Script-like text without pieces that can hide the text after them, such as an open comment.
 fn visible_script_like() -> impl Strategy<Value = String> {
     pieces(|piece| !piece.contains(['#', '"', '\'', '/', '@']))
 }

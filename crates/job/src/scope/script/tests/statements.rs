@@ -6,7 +6,7 @@ use crate::script::{
     TokenKind, hints,
 };
 
-/// What the items are called, a blank between them.
+/// Joins the items with blanks.
 fn joined<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     items.into_iter().collect::<Vec<_>>().join(" ")
 }
