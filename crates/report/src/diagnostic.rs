@@ -1,4 +1,4 @@
-//! What could not be read or done.
+//! Faults in files and failures of optional work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum DiagnosticSeverity {
     Error,
 }
 
-/// What could not be read or done. Readers make it in both languages (`Diagnostic<Text>`).
+/// A part of the input that could not be read, or a step that could not be done. Readers make it in both languages (`Diagnostic<Text>`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic<T = String> {
     pub severity: DiagnosticSeverity,
@@ -24,9 +24,9 @@ pub struct Diagnostic<T = String> {
     pub file: Option<String>,
     /// Place in the file.
     pub locator: Option<String>,
-    /// Lower-case fragment that says what is wrong.
+    /// Lower-case fragment that names the fault.
     pub message: T,
-    /// What the reader of the report can do about it.
+    /// Remedy for the reader of the report.
     pub hint: Option<T>,
 }
 

@@ -31,7 +31,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Chance that the finding is right, 0..1, calibrated.
     pub confidence: f64,
-    /// Stage in which it shows; `None` if it is about the whole job.
+    /// Stage with the symptom; `None` for a finding about the whole job.
     pub stage: Option<String>,
     /// First and last script line, 1-based; `None` if not located.
     pub script_lines: Option<[u32; 2]>,
@@ -39,11 +39,11 @@ pub struct Finding {
     pub summary: String,
     /// Ids of [`Evidence`], at least one.
     pub evidence: Vec<String>,
-    /// What fixing it would save; `None` if that cannot be estimated.
+    /// Estimated saving of the fix; `None` without an estimate.
     pub impact: Option<Impact>,
 }
 
-/// What fixing a cause would save.
+/// Estimated saving of fixing a cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
     /// Seconds of run time (for `queue.wait`: of the time in the queue).
@@ -62,12 +62,12 @@ pub struct Impact {
 pub struct Evidence {
     /// `E1`, `E2`, …
     pub id: String,
-    /// What was measured, by the name that the file uses: `maxRowCount`.
+    /// The measured quantity, by its name in the file: `maxRowCount`.
     pub metric: String,
     pub value: EvidenceValue,
     /// `rows`, `bytes`, `ms`, `s`, `ratio`, `vertices`, …; `None` for texts.
     pub unit: Option<String>,
-    /// What a healthy job would show: `<= 3`.
+    /// Value in a healthy job: `<= 3`.
     pub expected: Option<String>,
     pub source: Source,
     /// The measurement as a sentence.
@@ -75,7 +75,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Adds what a healthy job would show.
+    /// Adds the value of a healthy job.
     #[must_use]
     pub fn expecting(mut self, expected: impl Into<String>) -> Evidence {
         self.expected = Some(expected.into());

@@ -25,7 +25,7 @@ pub struct Share(pub f64);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio(pub f64);
 
-/// A change in percent of the earlier value: `+354 %`, `−40 %`; `–` if there was nothing before.
+/// A change in percent of the earlier value: `+354 %`, `−40 %`; `–` without an earlier value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change(pub Option<f64>);
 
@@ -51,7 +51,7 @@ impl Localize for Change {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(pub f64);
 
-/// What is counted: the English singular and plural, and the Chinese noun with its measure word.
+/// A countable noun: the English singular and plural, and the Chinese noun with its measure word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noun {
     pub one: &'static str,

@@ -25,7 +25,7 @@ pub enum JobEngine {
     Spark,
 }
 
-/// Name, state and size of the job; what is not known is `None`, never 0.
+/// Name, state and size of the job. An unknown value is `None`, never 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobSummary {
     pub id: Option<String>,
@@ -60,7 +60,7 @@ pub struct JobSummary {
 }
 
 impl JobSummary {
-    /// The name by which people know the job, else its identifier, else its folder.
+    /// The job's name, else its identifier, else its folder.
     pub fn label(&self) -> &str {
         let named = self.name.as_deref().or(self.id.as_deref());
         named.unwrap_or(&self.path)

@@ -2,8 +2,8 @@
 
 use crate::visible::{visible, visible_line};
 
-/// Text in Markdown: what is between single backticks stays code, and every mark that would format it is
-/// shown as it is.
+/// Text in Markdown: parts in single backticks stay code, and every mark that would format text is
+/// escaped.
 pub fn escaped(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     let mut codes = pieces.iter().skip(1).step_by(2);
@@ -19,7 +19,7 @@ pub fn escaped(text: &str) -> String {
     pieces.iter().enumerate().map(piece).collect()
 }
 
-/// Text in Markdown in which every mark is shown as it is.
+/// Text in Markdown with every mark escaped.
 pub fn plain(text: &str) -> String {
     marks(text, true)
 }

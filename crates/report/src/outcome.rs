@@ -1,4 +1,4 @@
-//! What each rule concluded, and what it lacked.
+//! Conclusion of each rule, and the information that it lacked.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,10 +31,10 @@ pub struct MissingInformation {
 pub struct RuleOutcome {
     pub cause: Cause,
     pub outcome: RuleResult,
-    /// Finding that fired, or that explains what the rule saw.
+    /// Finding that the rule raised, or that explains its symptom.
     #[serde(default)]
     pub by: Option<String>,
-    /// What cleared the cause, what was lacking, or how many findings there are.
+    /// Reason for the outcome: the measurement that cleared the cause, the missing information, or the number of findings.
     pub text: String,
     /// Codes of the information that it lacked.
     pub lacking: Vec<String>,
@@ -52,8 +52,8 @@ pub enum RuleResult {
     Cleared,
     /// It lacked facts.
     Abstained,
-    /// The job has nothing that the cause could apply to.
+    /// No part of the job can have this cause.
     NotApplicable,
-    /// What it saw is the effect of another finding.
+    /// The symptom is the effect of another finding.
     Explained,
 }

@@ -20,7 +20,7 @@ pub struct Report {
     /// ULID of the run; empty if the run could not be saved.
     pub run_id: String,
     pub job: JobSummary,
-    /// What was asked; `None` if nothing was.
+    /// The user's question, if any.
     pub question: Option<String>,
     /// The question, answered from measured facts.
     #[serde(default)]
@@ -33,14 +33,14 @@ pub struct Report {
     /// Where the time went; `None` if no file gives the times of the run.
     #[serde(default)]
     pub time: Option<TimeAccount>,
-    /// What the run cost, as far as the files tell.
+    /// Cost of the run, if the files show it.
     #[serde(default)]
     pub cost: Option<Cost>,
-    /// What is wrong, most seconds saved first.
+    /// Problems, most seconds saved first.
     pub findings: Vec<Finding>,
     /// Deduplicated evidence of findings, notes and rules.
     pub evidence: Vec<Evidence>,
-    /// What could not be decided, and which file would decide it.
+    /// Undecided causes, and the files that would decide them.
     pub missing_information: Vec<MissingInformation>,
     /// Changes to make, most useful first.
     pub suggestions: Vec<Suggestion>,
@@ -50,7 +50,7 @@ pub struct Report {
     pub steps: Vec<Step>,
     /// In the order of reading.
     pub files_read: Vec<FileRead>,
-    /// What could not be read, and what to do about it.
+    /// Unreadable parts of the input, and their remedies.
     pub diagnostics: Vec<Diagnostic>,
     /// `None` without an LLM.
     #[serde(default)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of change a suggestion asks for.
+/// Kind of change that a suggestion asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SuggestionKind {
@@ -37,7 +37,7 @@ impl SuggestionKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SameResult {
-    /// By a known rewrite whose conditions hold, or because only hints and comments change.
+    /// Proven by a known rewrite with satisfied conditions, or because only hints and comments change.
     Proven,
     /// Both scripts were executed on generated rows that exercise the change, with the same result.
     Tested,
@@ -48,7 +48,7 @@ pub enum SameResult {
     Unknown,
 }
 
-/// What was checked about a diff.
+/// Checks of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {
     /// The new script parses without an error.
@@ -77,7 +77,7 @@ pub enum Origin {
     /// A rule; its numbers and diff are right by construction.
     #[default]
     Rules,
-    /// The LLM; what remains was checked afterwards.
+    /// The LLM, with its claims checked afterwards.
     Llm,
 }
 
@@ -105,7 +105,7 @@ pub struct Suggestion {
     pub sources: Vec<String>,
     #[serde(default)]
     pub origin: Origin,
-    /// What could not be confirmed about it; empty for suggestions of the rules.
+    /// Unconfirmed claims of the suggestion; empty for suggestions of the rules.
     #[serde(default)]
     pub unverified: Vec<String>,
 }
