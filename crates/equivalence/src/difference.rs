@@ -69,7 +69,7 @@ pub(crate) struct Rows {
     pub(crate) name: String,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
-    /// Positions of the columns that order it; `None` if nothing orders it.
+    /// Positions of the columns that order it; `None` for an unordered output.
     pub(crate) order: Option<Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is said of a change: proven, tested, different, or unknown.
+//! Verdict on a change: proven, tested, different, or unknown.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,37 +19,37 @@ use crate::{Difference, Unknown};
 /// Runs that must count for a comparison; the others are tied, or the script itself fails on them.
 const LEAST_RUNS: usize = 4;
 
-/// What is known of the result of a change.
+/// Verdict on the result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Judgment {
     /// The same on any rows.
     Proven,
     /// The same on generated rows that exercise the change.
     Tested,
-    /// Another one.
+    /// The result differs.
     Different(Difference),
     Unknown(Unknown),
 }
 
 /// Judges a change.
-pub fn judge(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgement {
+pub fn judge(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgment {
     if !before.errors.is_empty() || !after.errors.is_empty() {
-        return Judgement::Unknown(Unknown::NotParsed);
+        return Judgment::Unknown(Unknown::NotParsed);
     }
     if only_hints(before, after) || is_known(before, after, facts.rewrites) {
-        return Judgement::Proven;
+        return Judgment::Proven;
     }
     executed(before, after, facts, false)
 }
 
 /// Executes both scripts, with functions in the place of user code even where the change touches
-/// it: a rewrite that moves a call, or copies it, must give the same rows whatever the call does.
-pub fn execute(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgement {
+/// it: a rewrite that moves or copies a call must give the same rows for any result of the call.
+pub fn execute(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgment {
     executed(before, after, facts, true)
 }
 
-fn executed(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool) -> Judgement {
-    compared(before, after, facts, stands_in).unwrap_or_else(Judgement::Unknown)
+fn executed(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool) -> Judgment {
+    compared(before, after, facts, stands_in).unwrap_or_else(Judgment::Unknown)
 }
 
 fn compared(
@@ -57,10 +57,10 @@ fn compared(
     after: &Script,
     facts: &Facts<'_>,
     stands_in: bool,
-) -> Result<Judgement, Unknown> {
+) -> Result<Judgment, Unknown> {
     let pairs = pair(before, after)?;
     if let Some(difference) = outputs_kept(before, after, &pairs)? {
-        return Ok(Judgement::Different(difference));
+        return Ok(Judgment::Different(difference));
     }
     let (hints, kinds) = crate::hints::read([before, after]);
     let budget = Budget::new();
@@ -78,21 +78,21 @@ fn compared(
             translate(after, &pairs.after, way)?,
         ];
         if programs.iter().all(|program| program.outputs.is_empty()) {
-            return Ok(Judgement::Proven);
+            return Ok(Judgment::Proven);
         }
         if seen.as_ref() == Some(&programs) {
             continue;
         }
         if let Some(difference) = alike(&programs)? {
-            return Ok(Judgement::Different(difference));
+            return Ok(Judgment::Different(difference));
         }
         found.push(over_rows(&programs, &hints, &budget)?);
         seen = Some(programs);
     }
     match found.iter().flatten().next() {
-        None => Ok(Judgement::Tested),
+        None => Ok(Judgment::Tested),
         Some(_) if found.iter().any(Option::is_none) => Err(Unknown::NullKeys),
-        Some(difference) => Ok(Judgement::Different(difference.clone())),
+        Some(difference) => Ok(Judgment::Different(difference.clone())),
     }
 }
 

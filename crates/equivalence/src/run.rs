@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, params_from_iter};
 use crate::Unknown;
 use crate::data::{Cell, Table};
 use crate::difference::Rows;
-use crate::functions::{Met, register};
+use crate::functions::{Coverage, register};
 use crate::kind::Column;
 use crate::sql::quoted;
 use crate::translate::{Program, Step};
@@ -49,10 +49,10 @@ impl Budget {
     }
 }
 
-/// What a run tells besides its rows.
+/// Coverage of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Exercised {
-    /// By step: whether it found or made rows.
+    /// By step: whether the step found or made rows.
     pub(crate) steps: Vec<bool>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Ran {
 pub(crate) fn run(
     program: &Program,
     tables: &BTreeMap<&str, (&[Column], Table)>,
-    met: &Met,
+    met: &Coverage,
     exercised: &mut Exercised,
     budget: &Budget,
 ) -> Result<Ran, Unknown> {
@@ -106,7 +106,7 @@ impl From<rusqlite::Error> for Stopped {
 fn attempt(
     program: &Program,
     tables: &BTreeMap<&str, (&[Column], Table)>,
-    met: &Met,
+    met: &Coverage,
     exercised: &mut Exercised,
     budget: &Budget,
 ) -> Result<Ran, Stopped> {
@@ -150,7 +150,7 @@ fn attempt(
     Ok(Ran::Rows(outputs?))
 }
 
-fn open(met: &Met, budget: &Budget) -> Result<Connection, Stopped> {
+fn open(met: &Coverage, budget: &Budget) -> Result<Connection, Stopped> {
     let mut db = Connection::open_in_memory()?;
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_ATTACHED, 0),

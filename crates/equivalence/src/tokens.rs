@@ -89,12 +89,12 @@ pub(crate) fn each_query<'q>(query: &'q Query, visit: &mut impl FnMut(&'q Query)
     }
 }
 
-/// Words of the grammar that carry no meaning of their own next to what the model holds.
+/// Grammar words without a meaning of their own; the model holds the meaning of their clauses.
 const STRUCTURE: &str = "SELECT DISTINCT FROM WHERE GROUP BY HAVING ORDER ASC DESC AS ON AND && ( ) , = ; \
      UNION ALL EXCEPT INTERSECT OPTION [ ] SSTREAM";
 
-/// The first token of a statement that neither the model nor the grammar accounts for: what is
-/// not understood must not be executed as if it were not there.
+/// The first token of a statement that neither the model nor the grammar accounts for. A statement with
+/// such a token must not be executed.
 pub(crate) fn unaccounted<'s>(script: &'s Script, statement: &Statement) -> Option<&'s str> {
     let mut spans: Vec<Span> = statement.hints.iter().map(|h| h.span.clone()).collect();
     let mut names: Vec<&str> = statement.target.as_deref().into_iter().collect();

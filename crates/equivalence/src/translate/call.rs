@@ -1,4 +1,4 @@
-//! Calls and members: those whose meaning is certain, on the values that are generated.
+//! Calls and members with a certain meaning on the generated values.
 
 use super::Translator;
 use super::value::{Scope, Value};
@@ -15,7 +15,7 @@ impl Translator<'_> {
         if call.distinct || call.window.is_some() {
             return self.not_executed(&call.path.join("."));
         }
-        // The last name is a method if what is before it is a value.
+        // the last name is a method if a value is before it
         if let Some(on) = &call.on {
             let on = self.value(on, scope)?;
             return self.method(on, &call.path[0], &call.arguments, scope);

@@ -1,4 +1,4 @@
-//! What queries read: sources, rowsets of other statements, queries in brackets.
+//! Inputs of queries: sources, rowsets of other statements, queries in brackets.
 
 use job::model::Table;
 use job::script::{Query, RowsetRef, RowsetSource, Span, StatementKind};

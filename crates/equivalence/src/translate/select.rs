@@ -16,7 +16,7 @@ use crate::unknown::excerpt;
 pub(super) struct Select {
     /// Behind `FROM`, with the conditions of `WHERE`.
     pub(super) from: String,
-    /// What is tested there.
+    /// Conditions of `WHERE`.
     pub(super) tests: Vec<String>,
     pub(super) scope: Scope,
     list: Vec<(String, Column)>,
@@ -91,8 +91,8 @@ impl Translator<'_> {
         self.first_rows(query, sql, columns, &select.scope, sources)
     }
 
-    /// Groups that were changed must have several rows in some run, as must rows of which only
-    /// distinct ones are kept. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
+    /// Requires that changed groups have several rows in some run, and that `DISTINCT` drops some row in
+    /// some run. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
     pub(super) fn repeats(&mut self, rows: &str, keys: usize, span: &Span) {
         if self.touch == Touch::Changed {
             self.program.steps.push(Step::Matches {

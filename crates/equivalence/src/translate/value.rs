@@ -1,5 +1,5 @@
-//! Expressions in SQL, with the meaning that they have in C#: tests are never null, `null == null`
-//! holds, whole numbers divide to whole ones and overflow, and what cannot be executed is user code.
+//! Expressions in SQL, with their meaning in C#: tests are never null, `null == null`
+//! holds, whole numbers divide to whole ones and overflow, and parts that cannot be executed are user code.
 
 use super::{Probe, Translator};
 use crate::Unknown;
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-/// Columns that an expression can name, and the words by which they are qualified.
+/// Columns that an expression can name, and their qualifiers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     pub(super) inputs: Vec<Labelled>,
@@ -255,7 +255,7 @@ impl Translator<'_> {
                 ..compared
             });
         };
-        // What is not known is compared as it is with itself or with a number.
+        // a value of unknown type is compared as it is, with another one or with a number
         let opaque = |a: Kind, b: Kind| a == Kind::Opaque && (b.is_number() || b == Kind::Opaque);
         let comparable = of_left
             .common(of_right)
@@ -399,7 +399,7 @@ impl Translator<'_> {
         Ok(Value::new(sql, to, &[&inner]))
     }
 
-    /// A function in the place of what is not executed: the same for the same values.
+    /// A function in the place of code that is not executed: equal results for equal values.
     pub(super) fn stand_in(&mut self, name: &str, values: &[Value]) -> Result<Value, Unknown> {
         self.user_code(name)?;
         let list: String = values

@@ -1,6 +1,6 @@
 //! Single changes over a small script with a schema.
 
-use equivalence::{Facts, Judgement, Unknown, judge};
+use equivalence::{Facts, Judgment, Unknown, judge};
 use job::script::Script;
 
 /// Two files, every clause that is executed, two outputs.
@@ -49,13 +49,13 @@ OUTPUT First TO SSTREAM "/out/first.ss";
 OUTPUT Both TO SSTREAM "/out/both.ss";
 "#;
 
-fn changed(from: &str, to: &str) -> Judgement {
+fn changed(from: &str, to: &str) -> Judgment {
     assert!(SCRIPT.contains(from), "{from}");
     judged(SCRIPT, &SCRIPT.replacen(from, to, 1))
 }
 
 /// Judges without tables or known rewrites.
-pub(crate) fn judged(before: &str, after: &str) -> Judgement {
+pub(crate) fn judged(before: &str, after: &str) -> Judgment {
     let parse = |text: &str| Script::parse("scope.script", text.to_owned());
     let facts = Facts {
         tables: &[],
@@ -168,7 +168,7 @@ fn the_same_result_is_found_to_be_the_same() {
     for (from, to) in SAME {
         let judgement = changed(from, to);
         assert!(
-            matches!(judgement, Judgement::Proven | Judgement::Tested),
+            matches!(judgement, Judgment::Proven | Judgment::Tested),
             "{from} -> {to}: {judgement:?}"
         );
     }
@@ -179,15 +179,15 @@ fn another_result_comes_with_a_counterexample() {
     for (from, to) in OTHER {
         let judgement = changed(from, to);
         let undetermined = to.contains("TOP 1")
-            && matches!(judgement, Judgement::Unknown(Unknown::Undetermined { .. }));
+            && matches!(judgement, Judgment::Unknown(Unknown::Undetermined { .. }));
         assert!(
-            undetermined || matches!(judgement, Judgement::Different(_)),
+            undetermined || matches!(judgement, Judgment::Different(_)),
             "{from} -> {to}: {judgement:?}"
         );
     }
 }
 
-/// What is not certain is not called the same, and the reason is named.
+/// An uncertain result is `Unknown`, with the reason.
 #[test]
 fn what_cannot_be_told_is_said_to_be_unknown() {
     let line = "    WHERE Millis > @Least AND Country != \"zz\" AND !Bot";
@@ -227,7 +227,7 @@ fn what_cannot_be_told_is_said_to_be_unknown() {
         ),
     ] {
         let judgement = changed(from, to);
-        let Judgement::Unknown(why) = &judgement else {
+        let Judgment::Unknown(why) = &judgement else {
             panic!("{to}: {judgement:?}");
         };
         assert!(why.text().en.contains(reason), "{to}: {}", why.text().en);
@@ -246,7 +246,7 @@ fn null_keys_leave_a_change_undecided() {
     );
     assert_eq!(
         judged(&by_ref, &filtered),
-        Judgement::Unknown(Unknown::NullKeys)
+        Judgment::Unknown(Unknown::NullKeys)
     );
 }
 
@@ -266,6 +266,6 @@ fn what_is_too_large_ends_early() {
     let other = script.replace("Millis > @Least", "Millis >= 101");
     assert_eq!(
         judged(&script, &other),
-        Judgement::Unknown(Unknown::TooLarge)
+        Judgment::Unknown(Unknown::TooLarge)
     );
 }

@@ -3,7 +3,7 @@
 mod checks;
 mod rewrites;
 
-use equivalence::{Facts, Judgement};
+use equivalence::{Facts, Judgment};
 use job::model::{ColumnStatistics, Table};
 use job::script::Script;
 
@@ -62,7 +62,7 @@ fn applied(script: &Script, rewrite: Option<Rewrite>) -> String {
         };
         let found = equivalence::execute(script, &parse(&text), &facts);
         assert!(
-            matches!(found, Judgement::Proven | Judgement::Tested),
+            matches!(found, Judgment::Proven | Judgment::Tested),
             "{found:?}\n{text}"
         );
     }
