@@ -1,4 +1,4 @@
-//! What is missing, which file would hold it, and what it would decide (section 5 of the
+//! Missing information: the file that would hold it, and the causes that it would decide (section 5 of the
 //! specification, computed from facts).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +23,13 @@ const MINIMUM_OTHER: f64 = 0.5;
 /// Something undecided.
 struct Question<'a> {
     info: Information,
-    /// `None` for what must be known of the run as a whole.
+    /// `None` for information about the run as a whole.
     cause: Option<Cause>,
     stake: f64,
     reason: &'a str,
 }
 
-/// What is missing in a job, most relevant first.
+/// Missing information of a job, most relevant first.
 pub(crate) fn assess(
     view: &View<'_>,
     catalogue: &Catalogue,
@@ -59,7 +59,7 @@ pub(crate) fn assess(
     (completeness, missing)
 }
 
-/// What is undecided and could cost a share that matters.
+/// Undecided causes that could cost a relevant share.
 fn questions<'a>(
     view: &View<'_>,
     examined: &'a [(Cause, Examination)],
@@ -95,7 +95,7 @@ fn missing(
     for info in infos {
         let of_info: Vec<&Question<'_>> = questions.iter().filter(|q| q.info == info).collect();
         let settled = at_stake(of_info.iter().copied());
-        // Nothing can be concluded of a run that is not known as a whole.
+        // without the run as a whole, no conclusion is possible
         let of_run = of_info.iter().any(|q| q.cause.is_none());
         let relevance = if of_run { 1.0 } else { settled / all };
         let causes: BTreeSet<Cause> = of_info.iter().filter_map(|q| q.cause).collect();
@@ -139,7 +139,7 @@ fn at_stake<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> f64 {
 }
 
 /// Present files beyond the round's number or below the threshold are left for a later round.
-/// Absent ones stay: they cost nothing to name.
+/// Absent ones stay in the list.
 fn keep_round(entries: &mut Vec<Missing>, settings: &Settings) {
     let threshold = settings.get(&MIN_RELEVANCE);
     let most = settings.get(&FILES_PER_ROUND).max(1.0) as usize;

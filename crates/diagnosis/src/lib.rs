@@ -1,8 +1,8 @@
 //! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
 //! the report. Pure: it opens no file, asks no LLM and prints nothing.
 //!
-//! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
-//! without it, and names what is missing where a rule cannot decide.
+//! [`diagnose`] examines the job with every rule, weighs each candidate by replaying the run
+//! without it, and names the missing information for each undecided rule.
 
 mod account;
 mod alternatives;
@@ -110,9 +110,9 @@ pub fn diagnose(
     diagnosis
 }
 
-/// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever
-/// the counters alone may look like; and so does one that cannot tell whether what it found costs
-/// enough to matter.
+/// Runs a rule. It abstains on stages with unknown operators if it needs them, even if the counters
+/// alone seem to show the cause; and on candidates that may or may not cost a relevant
+/// share.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
     weigh::unite(&mut examined, view);

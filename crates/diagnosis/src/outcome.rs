@@ -19,7 +19,7 @@ use crate::weigh;
 use report::format::{PLACE, Share};
 use report::{Cause, Evidence, Finding, RuleOutcome, RuleResult, SegmentKind, Text, Verdict, text};
 
-/// What must be known of the run as a whole before it can be called healthy.
+/// Missing information about the run as a whole, without which the job can't be called healthy.
 pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided> {
     let mut gaps = Vec::new();
     let mut lacks = |info: Information, reason: Text| {
@@ -100,8 +100,8 @@ fn misdated_stage(view: &View<'_>) -> Option<usize> {
     stages.position(|s| s.attempts.iter().any(|t| t.launched_ms < earliest))
 }
 
-/// The longest of the vertices that are not in the vertex events, by the totals of their stages:
-/// events that were cut off lack what ended last.
+/// The longest vertex outside the vertex events, by the totals of the stages: truncated
+/// events lack the vertices that ended last.
 fn unseen_seconds(view: &View<'_>) -> f64 {
     let stages = view.run.iter().flat_map(|r| &r.stages);
     let unseen = stages.zip(&view.job.stages).flat_map(|(work, stage)| {
@@ -114,7 +114,7 @@ fn unseen_seconds(view: &View<'_>) -> f64 {
     unseen.map(VertexWork::total_s).fold(0.0, f64::max)
 }
 
-/// A problem if anything was found; healthy if nothing that matters is open.
+/// `Problem` with any finding; `Healthy` if no relevant cause or gap is open.
 pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undecided]) -> Verdict {
     let open = |r: &RuleOutcome| r.outcome == RuleResult::Abstained;
     if !findings.is_empty() {
@@ -126,7 +126,7 @@ pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undec
     }
 }
 
-/// What a rule could not decide that could cost a share that matters, the largest first.
+/// Undecided places of a rule with a relevant share at stake, the largest first.
 pub(crate) fn open<'a>(e: &'a Examination, view: &View<'_>) -> Vec<&'a Undecided> {
     let matters = |u: &&Undecided| view.matters(u.share_at_stake);
     let mut open: Vec<&Undecided> = e.undecided.iter().filter(matters).collect();
@@ -212,7 +212,7 @@ fn end(
     }
 }
 
-/// The finding of which everything that a rule saw is the effect.
+/// The finding that explains every symptom of a rule.
 fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
     let attributed = e.attributed.iter().find_map(|(cause, stage)| {
         let of_cause = || findings.iter().filter(|f| f.cause == *cause);
@@ -251,8 +251,8 @@ fn beside(candidate: &Candidate) -> Text {
     )
 }
 
-/// What clears a rule that has no candidate: its measurements, or that what it could not decide is
-/// known to be small. With neither, there is nothing that the cause could apply to.
+/// Clears a rule without candidates: by its measurements, or because its undecided places are
+/// known to be small. With neither, the cause does not apply to the job.
 fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<String>, Text) {
     let stakes = e.undecided.iter().map(|u| u.share_at_stake);
     let at_most = stakes.fold(0.0, f64::max);

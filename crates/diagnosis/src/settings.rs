@@ -38,7 +38,7 @@ pub static MIN_SHARE: Threshold = Threshold {
 /// second.
 pub(crate) const LEAST_UNKNOWN_S: f64 = 3.0;
 
-/// Savings below this many seconds are never reported, whatever their share of the run.
+/// Savings below this many seconds are never reported, even as a large share of the run.
 pub(crate) const LEAST_SECONDS: f64 = 1.5;
 
 /// Relevance that a file must reach to be recommended.
@@ -61,7 +61,7 @@ pub static FILES_PER_ROUND: Threshold = Threshold {
     source: "specification",
 };
 
-/// What is wrong with a table of thresholds.
+/// Errors in a table of thresholds.
 #[derive(Debug, Error)]
 pub enum SettingsError {
     /// Not TOML.

@@ -16,21 +16,21 @@ pub struct HotValue {
     pub rows: u64,
     /// Their share of all rows.
     pub share: f64,
-    /// Table whose statistics count it; `None` for the nulls of an outer join, which are what no
+    /// Table with the statistics that count it; `None` for the nulls of an outer join, which no
     /// value of a table explains.
     pub table: Option<String>,
     /// Where the statistics, or else the join, are.
     pub source: Option<Source>,
 }
 
-/// A stage whose vertices get very different amounts of data.
+/// A stage with very different amounts of data per vertex.
 #[derive(Debug, Clone)]
 pub struct Uneven {
     /// Index of the stage.
     pub stage: usize,
     /// Index into the job's edges of the exchange that is uneven; `None` for stored data.
     pub edge: Option<usize>,
-    /// Index in the stage of the join that puts out the uneven rows, where it takes in even ones.
+    /// Index in the stage of the join that makes the rows uneven: its input is even, its output is not.
     pub join: Option<usize>,
     /// Largest over mean.
     pub ratio: f64,
@@ -38,7 +38,7 @@ pub struct Uneven {
     pub largest_share: f64,
     /// Vertices.
     pub vertices: u64,
-    /// Vertices that got nothing, where that is known.
+    /// Vertices without rows, if known.
     pub empty: u64,
     /// Distinct values of the key, where statistics tell.
     pub distinct: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Uneven {
     pub hot: Option<HotValue>,
     /// Kind.
     pub cause: Cause,
-    /// What even input would save; `None` if that could be more or less than what matters.
+    /// Saving with even input; `None` if it may or may not be relevant.
     pub saved: Option<Saved>,
     /// Largest share of the run that it could save, 0..1.
     pub at_most: f64,

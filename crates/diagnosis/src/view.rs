@@ -1,6 +1,6 @@
-//! A job together with what every rule needs of it, computed once.
+//! A job with the derived data that all rules need, computed once.
 //!
-//! Answers questions about the plan and the counters; it judges nothing.
+//! Answers questions about the plan and the counters, without judging them.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -21,7 +21,7 @@ use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
 
-/// What rules look at.
+/// A job as the rules see it.
 #[derive(Debug)]
 pub struct View<'a> {
     /// The job.
@@ -30,7 +30,7 @@ pub struct View<'a> {
     pub settings: &'a Settings,
     /// Language of the report.
     pub language: Language,
-    /// The run as work; `None` if no file shows what its stages cost.
+    /// The run as work; `None` if no file shows the cost of its stages.
     pub run: Option<RunModel>,
     /// Facts of each stage.
     pub facts: Vec<Arc<StageFacts>>,
@@ -93,12 +93,12 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Why the job failed; `None` if it did not, or nothing says why.
+    /// Why the job failed; `None` if it succeeded, or if no file shows why.
     pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
         self.failure.as_ref()
     }
 
-    /// Takes the seconds that missing tokens cost out of what the replay stands for: it has them all.
+    /// Subtracts the seconds lost to missing tokens from the working time: the replay has all tokens.
     pub(crate) fn leave_out_shortages(&mut self, short_s: Option<f64>) {
         self.short_s = short_s;
         if let (Some(run), Some(short_s)) = (&mut self.run, short_s) {
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
         self.settings.get(threshold)
     }
 
-    /// Whether what is unknown could hide a share of the run that matters.
+    /// Whether missing information could hide a relevant share of the run.
     pub(crate) fn matters(&self, share: f64) -> bool {
         let elapsed = self.run.as_ref().map(|run| run.elapsed_s);
         let seconds = elapsed.map_or(f64::INFINITY, |elapsed| share * elapsed);
@@ -301,8 +301,8 @@ impl<'a> View<'a> {
         Some(statement.map_or((line, line), |s| s.lines))
     }
 
-    /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if
-    /// the job failed (its run is not what a good run would be).
+    /// Saving of the run with `edit` applied to its work; `None` if the work is unknown, or if
+    /// the job failed (its run does not show the time of a successful one).
     pub fn saved(
         &self,
         edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static,
@@ -313,7 +313,7 @@ impl<'a> View<'a> {
         self.run.as_ref()?.saved(Fix::work(edit))
     }
 
-    /// What the run saves with `edit` applied to the work of one stage; `None` as for [`View::saved`].
+    /// Saving of the run with `edit` applied to the work of one stage; `None` as for [`View::saved`].
     pub fn saved_in(
         &self,
         stage: usize,
@@ -376,7 +376,7 @@ impl<'a> View<'a> {
         value(&self.node(stage, operator.uid)?.bytes)
     }
 
-    /// Stages whose output reaches a stage, itself included.
+    /// The stage itself and all stages before it.
     pub fn upstream(&self, stage: usize) -> Vec<usize> {
         let mut seen = vec![false; self.job.stages.len()];
         let mut open = vec![stage];

@@ -1,13 +1,13 @@
-//! The words of an application. What holds for both engines is worded once, as people say it of SCOPE jobs; Spark has other names for
-//! some of the things, which replace them here, before anybody reads a sentence.
+//! Spark's words. Sentences that hold for both engines are written once, in SCOPE's words; in a diagnosis of a Spark
+//! application, Spark's words replace them at the end.
 //!
-//! What a job says itself stays as it is: quotes in backticks, and the messages of failures.
+//! Quotes from the job keep their words: text in backticks, and the messages of failures.
 
 use report::{Cause, Language};
 
 use crate::diagnosis::Diagnosis;
 
-/// Words of SCOPE in English and those of Spark; longer ones first.
+/// Words of SCOPE and of Spark in English; longer ones first.
 const ENGLISH: [(&str, &str); 12] = [
     ("vertex-hours", "core-hours"),
     ("vertex-hour", "core-hour"),

@@ -1,7 +1,7 @@
-//! Findings claim parts of the time: each what it saves once those above it are fixed.
+//! Findings claim parts of the time: each the seconds that it saves once the findings above it are fixed.
 //!
-//! Their fixes are replayed one on top of the other, so that no second is saved twice and the
-//! claims add up to what all of them save together.
+//! The fixes are replayed one on top of the other, so that no second is saved twice and the
+//! claims add up to the joint saving.
 
 use report::format::{Seconds, Share};
 use report::{Cause, Impact, SegmentKind, Text, text};
@@ -14,7 +14,7 @@ use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
 
-/// Findings with what each saves on top of those before it.
+/// Findings, each with its saving on top of the findings before it.
 pub(crate) struct Claimed {
     /// Failures first, then most seconds saved.
     pub(crate) findings: Vec<Candidate>,
@@ -112,7 +112,7 @@ pub(crate) fn claim(
             && seconds >= LEAST_SECONDS
             && taken.is_some_and(|taken| taken < LEAST_SECONDS)
         {
-            // almost none of it is on the critical path
+            // almost all of the saving is off the critical path
             account.parts = parts;
             explained.push(candidate);
             continue;
@@ -143,9 +143,9 @@ fn apply<'a>(now: Option<&Fixed<'a>>, candidate: &Candidate) -> Option<Fixed<'a>
     Some(now?.with(candidate.fix.as_ref()?))
 }
 
-/// The candidate that comes next, and what it saves on top of the fixes so far, in seconds. Alone,
-/// each saves what its rule says. With `shape`, what leaves slots idle comes before what makes the tasks
-/// slow: functions of an application may do nothing but wait.
+/// The next candidate, and its saving on top of the fixes so far, in seconds. The first candidate keeps its
+/// rule's estimate. With `shape`, causes of idle slots come before causes of slow tasks: functions of an
+/// application may just wait.
 fn largest(
     open: &[Candidate],
     now: Option<&Fixed<'_>>,
@@ -153,7 +153,7 @@ fn largest(
     shape: bool,
 ) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
-    // what the driver does alone, no work of the replay competes for
+    // work on the driver alone does not compete with the work of the replay
     let of_driver = |c: &Candidate| kinds(c.finding.cause).contains(&SegmentKind::Driver);
     let saves = |c: &Candidate| match (&c.fix, now) {
         (Some(fix), Some(now)) if !alone && fix.changes_work() && !of_driver(c) => {
@@ -167,7 +167,7 @@ fn largest(
         let cause = open[*at].finding.cause;
         about_vertices(cause) || (shape && of_shape(cause))
     };
-    // more machines help with all work, so that what is needless comes first
+    // more machines speed up all work, so needless work is removed first
     let of_machines = |at: &usize| open[*at].finding.cause == Cause::UnderAllocation;
     let order = |a: &usize, b: &usize| {
         let first = of_machines(b).cmp(&of_machines(a));
@@ -193,7 +193,7 @@ fn share(candidate: &Candidate, seconds: f64) -> f64 {
     }
 }
 
-/// Stages whose work a fix changes.
+/// Stages with work that a fix changes.
 fn changed(before: &[StageWork], after: &[StageWork]) -> Vec<bool> {
     before.iter().zip(after).map(|(a, b)| a != b).collect()
 }
@@ -209,7 +209,7 @@ fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidat
     least.map_or(0, |(index, _)| index)
 }
 
-/// Sets what a candidate saves, in seconds and vertex-hours.
+/// Sets the saving of a candidate, in seconds and vertex-hours.
 fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
     let share = share(candidate, seconds);
     if let Some(impact) = &mut candidate.finding.impact {
@@ -220,7 +220,7 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
     }
 }
 
-/// Adds to the summary what the fix saves, and of what.
+/// Adds the saving to the summary.
 pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
     let Some(Impact {
         seconds_saved,
@@ -282,10 +282,10 @@ fn ranked(
 }
 
 impl Account {
-    /// Claims up to `seconds` of the parts that a candidate can be about: those of its kind in the
-    /// stages that its fix changes, then their other work, then what waited while they were active.
-    /// Each time its `own` stage comes first: a fix of an exchange changes both ends, and the finding
-    /// names one. Returns what it could claim.
+    /// Claims up to `seconds` of the parts that fit a candidate: first parts of its kind in the
+    /// stages that its fix changes, then other work of these stages, then waits while they were active.
+    /// Its `own` stage comes first each time: a fix of an exchange changes both ends, and the finding
+    /// names one. Returns the claimed seconds.
     fn take(
         &mut self,
         finding: usize,
@@ -324,7 +324,7 @@ impl Account {
         seconds - left
     }
 
-    /// Claims so many seconds of each of some parts for a finding, at their ends.
+    /// Claims the given seconds of each part for a finding, at the part's end.
     pub(crate) fn take_parts(&mut self, finding: usize, parts: &[(usize, f64)]) {
         let mut claims = parts.to_vec();
         claims.retain(|(_, seconds)| *seconds > 0.0);
@@ -357,7 +357,7 @@ impl Account {
         }
     }
 
-    /// Claims parts that nobody has claimed, splitting the last one.
+    /// Claims unclaimed parts, splitting the last one.
     fn take_where(&mut self, finding: usize, left: &mut f64, fits: impl Fn(&Part) -> bool) {
         let mut at = 0;
         while at < self.parts.len() && *left >= LEAST_S {

@@ -1,4 +1,4 @@
-//! Sentences about large parts of the time that no finding claims: what they are, and why the job is not at fault.
+//! Sentences about large unclaimed parts of the time: their kind, and why they are not a fault of the job.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use report::{SegmentKind, Text, text};
 use super::Account;
 use crate::view::View;
 
-/// Share of the time from which a part that no finding claims gets a sentence.
+/// Least share of the time for a sentence about an unclaimed part.
 const LARGE: f64 = 0.2;
 
 /// The sentences, the largest part first.
@@ -116,7 +116,7 @@ fn remark(
     }
 }
 
-/// A stage whose work is as much as its data asks for.
+/// A stage whose work is in proportion to its data.
 fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> Text {
     let name = stage.map_or("", |s| view.name(s));
     let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);

@@ -275,7 +275,7 @@ fn no_second_is_claimed_twice() {
         .filter_map(|c| Some(c.finding.impact.as_ref()?.seconds_saved))
         .collect();
     let avoidable = claimed.avoidable_s.expect("a joint saving");
-    // half of the stage, then half of what is left
+    // half of the stage, then half of the rest
     assert!(
         (avoidable - 1.5 * alone).abs() < 0.05 * alone,
         "{avoidable} {alone}"

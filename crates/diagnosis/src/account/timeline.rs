@@ -51,7 +51,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// The timeline of a run; `None` if no file shows what its stages cost.
+    /// The timeline of a run; `None` if no file shows the cost of its stages.
     pub(super) fn of(view: &View<'_>, run: Span) -> Option<Timeline> {
         observed(view, run).or_else(|| Some(modelled(view.run.as_ref()?, run)))
     }
@@ -85,7 +85,7 @@ impl Timeline {
         active
     }
 
-    /// For each window: seconds of tokens that each stage held. Windows are in order and don't overlap; `before_s` is how long a
+    /// For each window: seconds of tokens that each stage held. Windows ascend and don't overlap; `before_s` is how long a
     /// token is held before the start.
     pub(super) fn held(&self, windows: &[Span], before_s: f64) -> Vec<BTreeMap<usize, f64>> {
         let mut held = vec![BTreeMap::new(); windows.len()];
@@ -184,7 +184,7 @@ fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
     if view.job.spark.is_some()
         && let Some(submitted) = info.submitted_ms
     {
-        // one clock, that of the driver, has written everything
+        // the driver's clock has stamped all events
         return submitted;
     }
     let ms = |seconds: f64| (seconds * 1000.0) as i64;

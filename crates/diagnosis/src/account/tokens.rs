@@ -29,7 +29,7 @@ pub(super) fn short_s(timeline: &Timeline, unseen: f64, offered: impl Fn(f64) ->
         let busy = running.max(offered(pair[0].0));
         let missing = waiting.min(timeline.tokens - busy - unseen);
         let share = missing / (running.max(0.0) + missing);
-        // whole attempts; less is what adding and taking away their weights leaves
+        // less than half an attempt is rounding error of adding and subtracting weights
         if missing > 0.5 && share < 1.0 {
             lost += (pair[1].0 - pair[0].0) * share;
         }

@@ -1,4 +1,4 @@
-//! What an alternative costs: operator time that it adds and takes away, at the rates that the
+//! Cost of an alternative: added and removed operator time, at the rates that the
 //! job measured, replayed as a run.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use crate::measurements::contention::contention;
 use crate::properties::dataflow::Node;
 use crate::view::View;
 
-/// Milliseconds per byte written to or read from a channel where the job measured none: 40 MB/s,
-/// what one stream reaches on a shared disk and network.
+/// Milliseconds per byte written to or read from a channel without a measurement in the job: 40 MB/s,
+/// the rate of one stream on a shared disk and network.
 const MOVE_MS_PER_BYTE: f64 = 2.5e-5;
 
 /// Milliseconds per row that is sorted, hashed or grouped where the job measured none: two
@@ -87,7 +87,7 @@ pub(crate) fn node_ms(view: &View<'_>, node: &Node<'_>) -> f64 {
     view.node_ms(node.stage, node.operator.uid).unwrap_or(0.0)
 }
 
-/// Rows that an operator puts out.
+/// Output rows of an operator.
 pub(crate) fn node_rows(view: &View<'_>, node: &Node<'_>) -> Option<f64> {
     value(&view.node(node.stage, node.operator.uid)?.rows)
 }
@@ -119,7 +119,7 @@ pub(crate) fn sort_ms(view: &View<'_>, edge: &Edge) -> f64 {
 pub(crate) struct Work {
     /// Milliseconds of operator time that a stage has more, or less if negative.
     ms: BTreeMap<usize, f64>,
-    /// Stages that run inside others, in the order in which they are merged: from, into.
+    /// Stages that run inside others, in merge sequence: from, into.
     merged: Vec<(usize, usize)>,
     /// Share of its data that a stage keeps.
     kept: BTreeMap<usize, f64>,
@@ -141,8 +141,8 @@ impl Work {
         *self.kept.entry(stage).or_insert(1.0) *= share;
     }
 
-    /// What the run saves; `None` if its work is not known. Where nothing counts the stage's operators,
-    /// their time is run time.
+    /// Saving of the run; `None` if its work is unknown. If a stage has no operator counters,
+    /// its operator time is run time.
     pub(crate) fn saved(self, view: &View<'_>) -> Option<Saved> {
         let run = view.run.as_ref()?;
         if self.ms.keys().any(|stage| view.is_untimed(*stage)) {

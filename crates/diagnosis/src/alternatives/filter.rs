@@ -93,7 +93,7 @@ pub(crate) fn columns_of(view: &View<'_>, filter: usize) -> Option<Vec<String>> 
     (!columns.is_empty()).then_some(columns)
 }
 
-/// What a filter passes on its way down.
+/// Edges and operators that a filter passes on its way down.
 #[derive(Debug, Default)]
 struct Path {
     edges: Vec<usize>,
@@ -168,7 +168,7 @@ fn inputs_for(view: &View<'_>, at: usize, columns: &[String]) -> Vec<(usize, usi
         | K::Gather => true,
         // Whole groups pass or don't.
         K::Aggregate | K::PartialAggregate => names.iter().all(|c| node.operator.keys.contains(c)),
-        K::Join => derived.kept(at).is_some_and(|kept| match input {
+        K::Join => derived.outer_sides(at).is_some_and(|kept| match input {
             0 => !kept.right,
             _ => !kept.left,
         }),

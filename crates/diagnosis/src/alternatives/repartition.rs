@@ -1,5 +1,5 @@
-//! Alternatives that save an exchange by the keys of another partitioning: the one that the rows
-//! have already, one that an earlier exchange could deliver, or one in which the inputs could be
+//! Alternatives that save an exchange by the keys of another partitioning: the rows' current one,
+//! one that an earlier exchange could deliver, or one in which the inputs could be
 //! stored.
 
 use job::model::{Application, ExchangeKind, Operator, OperatorKind, Table};
@@ -9,17 +9,17 @@ use crate::impact::Saved;
 use crate::properties::{Change, Exchange, Function, Keys, Partitioning, Required};
 use crate::view::View;
 
-/// Share of a table's rows from which on a job reads the whole of it.
+/// Least share of a table's rows for a job that reads the whole table.
 const WHOLE: f64 = 0.95;
 
 /// An exchange that could be left out.
 #[derive(Debug)]
 pub(crate) struct Needless {
     pub(crate) edge: usize,
-    /// Keys by which the rows are partitioned before it, or would be.
+    /// Keys of the rows' partitioning before the exchange, or of the one that it could have.
     pub(crate) have: Vec<String>,
-    /// Earlier exchanges that would have to use these keys; empty if the rows are partitioned so
-    /// already.
+    /// Earlier exchanges that would have to use these keys; empty if the rows already have this
+    /// partitioning.
     pub(crate) instead_of: Vec<usize>,
     pub(crate) saved: Option<Saved>,
 }
@@ -33,13 +33,13 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
         .collect()
 }
 
-/// How many times the usual a core may take to move a byte: machines differ, and so does what columns
-/// cost that are computed on the way.
+/// Upper bound of a core's time to move a byte, over the usual time: machines differ, and some columns are
+/// computed on the way.
 const SLOWEST_MOVE: f64 = 4.0;
 
-/// Exchanges that the code of an application asks for, by their edge, whose readers hand the rows on to
-/// another one and need nothing of how they come: neither their number of tasks nor their order is of use
-/// to anything.
+/// Exchanges by explicit request in an application's code whose readers only pass the rows on to another
+/// exchange, by their edge. Neither the number of tasks nor the sort order of such an exchange has an effect
+/// later.
 pub(crate) fn passing(
     view: &View<'_>,
     app: &Application,
@@ -52,7 +52,7 @@ pub(crate) fn passing(
     let hands_on = |s: usize| {
         use OperatorKind::{Aggregate, Join, Process, Window};
         let operators = &view.job.stages[s].operators;
-        // the order of what is sorted goes with the next exchange
+        // the next exchange destroys any sort order
         let works = |k| matches!(k, Aggregate | Join | Process | Window);
         let stage = &app.stages[s];
         !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
@@ -68,8 +68,8 @@ pub(crate) fn passing(
         .collect()
 }
 
-/// What is saved without an exchange whose reader hands the rows on. If it does nothing else, its writer
-/// takes its place and writes what it wrote, so that all the reader's work is saved.
+/// Saving without an exchange whose reader passes the rows on. If the reader has no other work, its writer
+/// takes its place and writes its output, so that all the reader's work is saved.
 fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     let e = &view.job.edges[edge];
     let operators = &view.job.stages[e.to].operators;
@@ -128,8 +128,8 @@ fn consumer(view: &View<'_>, edge: usize) -> Option<(usize, usize)> {
     Some((node, input))
 }
 
-/// What the exchanges of a join's other input must do for it to be spread by the same keys; `None` if
-/// they cannot. The other input may be partitioned alike already.
+/// Changes to the exchanges of a join's other input that spread it by the same keys; `None` if
+/// impossible. Empty if the other input is already partitioned alike.
 fn matching(
     view: &View<'_>,
     join: usize,
@@ -154,8 +154,8 @@ fn matching(
     Some(edges.into_iter().map(|e| (e, to.clone())).collect())
 }
 
-/// Without an exchange whose keys an earlier one could use, because its consumers need no more.
-/// The earlier stage may then be as uneven as the later one is.
+/// An exchange with keys that an earlier exchange could use, because the consumers in between need no more.
+/// The earlier stage may then be as uneven as the later one.
 fn reused(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     let derived = view.derived();
     let e = &view.job.edges[edge];
@@ -235,8 +235,8 @@ fn writer(view: &View<'_>, edge: usize) -> Option<usize> {
     flow.nodes[node].inputs[input].node
 }
 
-/// What is saved if the reader of an edge runs inside its writer, which then takes `stretched`
-/// times as long: no writing, no reading, no start-up, and no sort of what is sorted already.
+/// Saving if the reader of an edge runs inside its writer, which then takes `stretched`
+/// times as long: no writing, no reading, no start-up, and no second sort of sorted rows.
 fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Option<Saved> {
     let derived = view.derived();
     let e = &view.job.edges[edge];
@@ -262,7 +262,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) table: &'a Table,
 }
 
-/// A stage whose inputs could be stored on the keys that it needs.
+/// A stage with inputs that could be stored on the keys that it needs.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) stage: usize,
@@ -271,9 +271,9 @@ pub(crate) struct Layout<'a> {
     pub(crate) saved: Option<Saved>,
 }
 
-/// Every stage that would repartition nothing if some of its inputs were not stored on keys that no
-/// reader of them needs. An input that is not partitioned at all is a different decision of its
-/// owner, and an exchange of anything else would remain.
+/// Every stage that repartitions only because some inputs are stored on keys that none of their
+/// readers needs. An input without partitioning is a different decision of its owner, and other
+/// exchanges would remain.
 pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
     let of_stage = |stage: usize| {
         let edges = view.numbered_inputs(stage);

@@ -61,7 +61,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     ))
 }
 
-/// What the execution of a stage writes, if the stage writes it.
+/// The output of a stage's execution, if the stage writes it.
 fn written(view: &View<'_>, stage: usize) -> Option<Written> {
     let app = view.job.spark.as_deref()?;
     let execution = &app.executions[app.stages[stage].execution?];

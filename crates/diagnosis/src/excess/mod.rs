@@ -1,7 +1,7 @@
 //! Unclaimed time on the critical path that the work does not need.
 //!
 //! Rules know mechanisms: they find a hot key in a stage because its rows and its plan show one. The time account knows how much is
-//! left over. Whatever stays unclaimed here and matters becomes a finding of its kind, so that no report is healthy while its own
+//! left over. Every relevant unclaimed excess becomes a finding of its kind, so that no report is healthy while its own
 //! account holds removable time.
 
 mod application;
@@ -87,7 +87,7 @@ impl<'a> Unclaimed<'a> {
         stages
     }
 
-    /// What the account shows of the costliest of some parts.
+    /// Evidence of the account for the costliest of some parts.
     fn evidence(&self, parts: &[(usize, f64)]) -> Vec<Evidence> {
         let mut parts: Vec<&(usize, f64)> = parts.iter().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -98,9 +98,9 @@ impl<'a> Unclaimed<'a> {
     }
 }
 
-/// Turns what is left of the account into findings: the largest excess first, until the rest is too small to matter. An excess of a
-/// cause that was found already is added to its finding. What the rules left open, or attributed to a cause that costs too little,
-/// stays theirs.
+/// Turns unclaimed time into findings: the largest excess first, until the rest is too small to matter. An excess of a
+/// cause with a finding is added to that finding. Places that rules left undecided, or attributed to a cause with too little cost,
+/// are skipped.
 pub(crate) fn claim(
     view: &View<'_>,
     account: &mut Account,
@@ -120,7 +120,7 @@ pub(crate) fn claim(
         .flat_map(|(_, e)| &e.attributed)
         .filter_map(|(_, stage)| stage.as_deref())
         .collect();
-    // what an excess leaves of its stages is what their work needs
+    // after an excess is claimed, the rest of its stages counts as needed
     let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
         let unclaimed = Unclaimed { view, account };

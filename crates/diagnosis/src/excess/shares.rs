@@ -52,7 +52,7 @@ pub(super) fn shares(
 }
 
 impl Shares {
-    /// The excess; what the account shows of its costliest parts follows `evidence`.
+    /// The excess; the account's evidence for its costliest parts follows `evidence`.
     pub(super) fn into_excess(
         self,
         unclaimed: &Unclaimed<'_>,

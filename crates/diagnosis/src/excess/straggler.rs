@@ -9,10 +9,10 @@ use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 
-/// Times the median input from which the data of a vertex is why it runs longer.
+/// From this ratio to the median input on, its data explains a slow vertex.
 const MORE_DATA: f64 = 1.5;
 
-/// Times the slowest that is expected from which a vertex is a straggler; what is below may be chance.
+/// From this ratio to the slowest expected vertex on, a vertex is a straggler; a smaller one may be chance.
 const UNUSUAL: f64 = 1.5;
 
 /// Fewer vertices don't show how much their run times spread.
@@ -57,7 +57,7 @@ fn excess(
             (skew_of(view, stage), more_data(worst, usual_bytes), 0.6)
         }
         None => {
-            // what its data explains is no straggling
+            // time explained by more data is not straggling
             let expected = limit * more.max(1.0) * spread_of(&runs.runs, count);
             if ran_s < UNUSUAL * expected {
                 return None;

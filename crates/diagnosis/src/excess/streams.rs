@@ -7,16 +7,16 @@ use report::{Cause, SegmentKind, text};
 use super::{Excess, Unclaimed};
 use report::format::{Seconds, Share};
 
-/// Batches from which a stream shows how it runs.
+/// Least number of batches to judge a stream.
 const MIN_BATCHES: usize = 8;
 
-/// Share of the time from the first to the last batch without any, up to which a stream has no pauses.
+/// Largest share of time without a batch, from the first to the last one, for a stream without pauses.
 const MOST_PAUSES: f64 = 0.1;
 
-/// Batches that would do for what was waiting.
+/// Sufficient batches for the rows that were waiting.
 const USUAL_BATCHES: f64 = 3.0;
 
-/// Times the first batches from which later ones have grown.
+/// From this ratio to the first batches on, later batches have grown.
 const GROWN: f64 = 2.0;
 
 /// A batch as a span in seconds since submission.
@@ -25,7 +25,7 @@ struct Span {
     to: f64,
 }
 
-/// The application and the spans of its batches, in order; `None` if there are too few.
+/// The application and the spans of its batches, ascending; `None` if there are too few.
 fn spans<'a>(unclaimed: &Unclaimed<'a>) -> Option<(&'a Application, Vec<Span>)> {
     let app = unclaimed.view.job.spark.as_deref()?;
     let origin = unclaimed.view.job.info.submitted_ms?;

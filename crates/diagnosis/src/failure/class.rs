@@ -1,10 +1,10 @@
-//! Classes of failures: the cause of the contract, what happened in words, and the query for experience.
+//! Classes of failures: the cause of the contract, the failure in words, and the query for experience.
 
 use report::{Cause, StaticText, Text};
 
 macro_rules! classes {
     ($($variant:ident = $cause:ident, $zh:literal, $en:literal, $topic:literal;)*) => {
-        /// What made a job fail.
+        /// Class of a failure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum Class { $($variant),* }
 
@@ -17,12 +17,12 @@ macro_rules! classes {
                 match self { $(Class::$variant => Cause::$cause),* }
             }
 
-            /// What happened: `the disk is full`.
+            /// The failure in words: `the disk is full`.
             pub(crate) fn words(self) -> StaticText {
                 match self { $(Class::$variant => Text { zh: $zh, en: $en }),* }
             }
 
-            /// Keywords by which experience is found.
+            /// Keywords for finding experience.
             pub(crate) fn topic(self) -> &'static str {
                 match self { $(Class::$variant => $topic),* }
             }
@@ -117,10 +117,10 @@ classes! {
         "FetchFailedException MetadataFetchFailed shuffle output lost";
 }
 
-/// How much a class says: an exception of the job itself decides before what may follow from it.
+/// Weight of a class: an exception of the job itself decides before its possible effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// Follows from something else, which may be in another text.
+    /// Follows from another failure, which may be in another text.
     Effect,
     /// Names the reason.
     Reason,

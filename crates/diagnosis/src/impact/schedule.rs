@@ -2,7 +2,7 @@
 //!
 //! The model: a stage can start when all its inputs have ended; its vertices then queue first in,
 //! first out for a token; an attempt holds its token until it ends, and if it is lost, its vertex queues
-//! again. Knows nothing of causes. Costs `O(attempts · log tokens + stages · log stages)`.
+//! again. Knows no causes. Costs `O(attempts · log tokens + stages · log stages)`.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
@@ -18,7 +18,7 @@ pub(super) const MAX_VERTICES: u64 = 200_000;
 pub struct VertexWork {
     /// From process start to running.
     pub start_s: f64,
-    /// From running to end of the attempt whose output was used.
+    /// From running to end of the useful attempt.
     pub run_s: f64,
     /// Attempts that failed or were revoked before it, all together.
     pub wasted_s: f64,
@@ -51,7 +51,7 @@ pub struct StageWork {
     pub inputs: Vec<usize>,
     /// Seconds from their end, or from the start of the run, until its vertices can begin.
     pub handover_s: f64,
-    /// Its vertices in the order in which they queue.
+    /// Its vertices in queue order.
     pub vertices: Vec<VertexWork>,
 }
 
@@ -71,7 +71,7 @@ impl StageWork {
         self.vertices.iter().map(VertexWork::total_s).sum()
     }
 
-    /// About how long it takes alone on so many tokens: its longest vertex, and the others in parallel.
+    /// Estimated time alone on a number of tokens: its longest vertex, and the others in parallel.
     pub fn alone_s(&self, tokens: usize) -> f64 {
         let longest = self.vertices.iter().map(VertexWork::total_s);
         longest.fold(self.work_s() / tokens as f64, f64::max)
@@ -134,7 +134,7 @@ pub fn schedule<S: Borrow<StageWork>>(
     mut each: impl FnMut(Turn),
 ) -> Vec<Span> {
     let mut spans = vec![Span::default(); stages.len()];
-    // What queues comes in the order in which it is ready, so tokens that are free by then are all alike.
+    // the queue is sorted by ready time, so all tokens that are free by then are alike
     let mut idle = tokens.max(1);
     let mut held: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut queue = Queue::of(stages);
@@ -185,7 +185,7 @@ pub fn schedule<S: Borrow<StageWork>>(
     spans
 }
 
-/// What queues for tokens: a stage, or a vertex of it that lost as many attempts.
+/// An entry of the queue for tokens: a stage, or one of its vertices with its number of lost attempts.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Queued {
     ready: Time,
@@ -193,8 +193,8 @@ struct Queued {
     again: Option<(usize, u32)>,
 }
 
-/// Stages whose inputs have ended and vertices that lost an attempt, what was ready first next. Stages on a
-/// cycle never are.
+/// Stages with completed inputs and vertices with a lost attempt, the earliest ready first. Stages on a
+/// cycle are never ready.
 struct Queue {
     queued: BinaryHeap<Reverse<Queued>>,
     /// When each stage is ready by the inputs that have ended, and how many have not.
@@ -245,7 +245,7 @@ impl Queue {
         }));
     }
 
-    /// A vertex has lost so many attempts.
+    /// Queues a vertex again after its `lost`-th lost attempt.
     fn again(&mut self, at: f64, stage: usize, vertex: usize, lost: u32) {
         self.retried[stage] += 1;
         let again = Some((vertex, lost));
@@ -256,7 +256,7 @@ impl Queue {
         }));
     }
 
-    /// What a stage had queued has its turns; it has ended unless vertices queue again.
+    /// Called once all entries of a stage have run; the stage has ended unless vertices queue again.
     fn left(&mut self, stage: usize, end: f64) {
         if self.retried[stage] > 0 {
             return;

@@ -56,7 +56,7 @@ pub(super) fn stage_works(
     }
     let most = most_vertices(facts);
     let ended: Vec<Option<i64>> = job.stages.iter().map(last_end).collect();
-    // tasks of an application record themselves what sending them took, so none of their waits counts
+    // tasks of an application record their own dispatch time; all their waits are excluded
     let at_once = if job.spark.is_some() { 0 } else { tokens };
     let works = inputs.into_iter().zip(facts).enumerate();
     works
@@ -75,7 +75,7 @@ pub(super) fn stage_works(
         .collect()
 }
 
-/// Vertices that model a stage at most: as many as fit all stages together, taken from the largest.
+/// Limit of modeled vertices per stage, so that all stages together stay bounded; only the largest stages are cut.
 fn most_vertices(facts: &[Arc<StageFacts>]) -> u64 {
     let count = |f: &Arc<StageFacts>| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
     let mut counts: Vec<u64> = facts.iter().map(count).collect();
@@ -97,7 +97,7 @@ fn last_end(stage: &Stage) -> Option<i64> {
     runs.map(|run| run.ended_ms).max()
 }
 
-/// What the driver of an application does between two stages is in its log; a job manager's time is
+/// Time of the driver or job manager between two stages. A driver's is in the log; a job manager's is
 /// about the same everywhere.
 fn handover_s(job: &Job, stage: usize, inputs: &[usize], ended: &[Option<i64>]) -> f64 {
     let usual = if inputs.is_empty() {
@@ -126,7 +126,7 @@ fn vertices(
     at_once: usize,
 ) -> (Vec<VertexWork>, Basis) {
     let succeeded = facts.stated.as_ref().and_then(|s| value(&s.succeeded));
-    // events without any of the attempts that succeeded show nothing of the stage's work
+    // without a succeeded attempt, events do not show the stage's work
     let shows =
         |r: &&StageRuns| !r.runs.is_empty() && (r.completed > 0 || succeeded.unwrap_or(0.0) <= 0.0);
     if let Some(runs) = runs.filter(shows) {
@@ -157,8 +157,8 @@ fn vertices(
     (vertices, basis)
 }
 
-/// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
-/// a running attempt are left out: they hold tokens, but nothing waits for them.
+/// One entry per vertex: its last useful attempt, with earlier failed ones as waste. Duplicates of
+/// a running attempt are left out: they hold tokens, but delay no other vertex.
 fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     let mut by_vertex: Vec<&VertexRun> = runs.runs.iter().collect();
     by_vertex.sort_by_key(|r| (r.index, r.created_ms, r.ended_ms));
@@ -174,8 +174,8 @@ fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     vertices
 }
 
-/// Seconds for which a token is held before the process starts: what the vertices wait that do
-/// not have to wait for a token, the shortest twentieth of as many as run at once.
+/// Seconds for which a token is held before the process starts: the wait of vertices with
+/// a free token, estimated by the shortest twentieth of the waits.
 fn dispatch_s(runs: &[&VertexRun], at_once: usize) -> f64 {
     let mut waits: Vec<i64> = runs
         .iter()

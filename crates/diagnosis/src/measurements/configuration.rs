@@ -1,4 +1,4 @@
-//! What the configuration of an application says, as numbers.
+//! Settings of an application, as numbers.
 
 use job::model::Application;
 

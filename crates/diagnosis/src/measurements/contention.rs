@@ -1,15 +1,15 @@
-//! How much longer everything takes because the tasks of an application share cores, and what Python takes to
-//! start under it.
+//! Slowdown from tasks of an application that share cores, and the start time of Python workers
+//! under it.
 
 use job::facts::{Derived, Spread, StageFacts};
 use job::model::StageAttempt;
 
 use crate::view::View;
 
-/// Run time of a stage from which its processor time tells something.
+/// Least run time of a stage for a meaningful processor time.
 const LEAST_RUN_MS: f64 = 1000.0;
 
-/// Contention beyond which tasks wait for something else than a core.
+/// Contention beyond this has another reason than shared cores.
 const MOST_CONTENTION: f64 = 4.0;
 
 /// Milliseconds that a Python worker takes to start and to import, on an idle core.
@@ -18,9 +18,9 @@ const PYTHON_START_MS: f64 = 1000.0;
 /// Milliseconds that a task takes to hand its function to a Python worker and to end, on an idle core.
 const PYTHON_TASK_MS: f64 = 50.0;
 
-/// How many times longer the tasks of an application take than their own work because they share cores:
-/// the median over its stages of the run time over processor time and known waits. What runs outside the
-/// tasks hides it, so a stage that waits for Python tells nothing.
+/// Slowdown of the application's tasks because they share cores:
+/// the median over its stages of the run time over processor time and known waits. Work outside the
+/// tasks hides it, so stages that wait for Python are left out.
 pub(crate) fn contention(view: &View<'_>) -> f64 {
     *view.contention.get_or_init(|| median_contention(view))
 }

@@ -8,11 +8,11 @@ use crate::view::View;
 /// Seconds that the driver usually takes between two stages: planning, scheduling, committing.
 const USUAL_S: f64 = 0.5;
 
-/// Bytes of results from which the driver has something to work on: ordinary actions return far
+/// Least size of results for work on the driver: ordinary actions return far
 /// less (counts, commit messages).
 const LARGE_RESULT: f64 = 1e6;
 
-/// A time in which no stage was open.
+/// A time without an open stage.
 #[derive(Debug, Clone)]
 pub(crate) struct Gap {
     pub(crate) from_ms: i64,
@@ -34,9 +34,9 @@ impl Gap {
     }
 }
 
-/// Every gap after the first stage that a plan or the application's code runs. What comes before it
-/// is start-up: the driver loads its code and looks at files. In a shell, a time without an open job or
-/// execution is none: somebody types. A submitted application has nobody to wait for.
+/// Every gap after the first stage that a plan or the application's code runs. Time before it
+/// is start-up: the driver loads its code and looks at files. In a shell, time without an open job or
+/// execution does not count: the user types. A submitted application has no user to wait for.
 pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let span = |s: usize| {
         let stage = &app.stages[s];
@@ -49,7 +49,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
     let open = app.waits_for_others().then(|| app.open_spans());
-    // what of a gap is the driver's work: all of it, unless somebody else is waited for
+    // the driver's working part of a gap: all of it, unless the application waits for a user or for data
     let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
         let Some(open) = &open else {
             return vec![(from, to)];
@@ -133,7 +133,7 @@ pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Opti
     (bytes >= LARGE_RESULT).then_some((bytes, spread.sources.first()))
 }
 
-/// Whether a stage writes what the driver then sends to all executors.
+/// Whether a stage writes the data of a broadcast.
 pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
     let written = app.stages.get(stage).into_iter().flat_map(|s| &s.writes);
     let mut written = written.filter_map(|at| app.exchanges.get(*at));

@@ -1,4 +1,4 @@
-//! What an exchange is for, and what shows it.
+//! The purpose of an exchange, and the evidence for it.
 
 use job::model::{Edge, OperatorKind};
 

@@ -1,4 +1,4 @@
-//! Attempts that were lost: how many, what they cost, and whether memory is why.
+//! Lost attempts: their number, their cost, and whether memory is the reason.
 
 use job::facts::value;
 use job::model::Source;
@@ -84,7 +84,7 @@ impl Waste {
             && self.share() >= view.limit(&MIN_WASTE)
     }
 
-    /// What several stages wasted.
+    /// Sum of the waste of several stages.
     pub(crate) fn plus(self, other: Waste) -> Waste {
         Waste {
             vertices: self.vertices + other.vertices,
@@ -95,7 +95,7 @@ impl Waste {
     }
 }
 
-/// What a stage wasted, by its events or its statistics: events that were cut off lack attempts.
+/// Waste of a stage, by its events or its statistics: truncated events lack attempts.
 pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
     let runs = view.job.stages[stage].runs.as_ref();
     let by_events = runs.map(|r| ((r.failed + r.revoked) as f64, r.wasted_ms / 1000.0));
@@ -118,7 +118,7 @@ pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
 }
 
 /// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
-/// of a stage whose peak reached its limit.
+/// of a stage with a memory peak at its limit.
 pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];
     let failures = match &s.runs {

@@ -8,7 +8,7 @@ use crate::impact::StageWork;
 use crate::settings::Threshold;
 use crate::view::View;
 
-/// Start-up over all time of a stage's vertices from which they count as tiny.
+/// Least share of start-up in the time of a stage's vertices for tiny vertices.
 pub(crate) static MIN_START: Threshold = Threshold {
     name: "tiny_vertices.min_start_share",
     default: 0.1,
@@ -21,7 +21,7 @@ pub(crate) static MIN_START: Threshold = Threshold {
 /// Start-up over the time of a vertex that has enough to do.
 const LITTLE_START: f64 = 0.2;
 
-/// Milliseconds that a task of an application takes for nothing, on an idle core.
+/// Milliseconds that an empty task of an application takes, on an idle core.
 const EMPTY_TASK_MS: f64 = 10.0;
 
 /// Bytes that a vertex usually reads from an exchange.
@@ -44,7 +44,7 @@ pub(crate) static STORED_BYTES: Threshold = Threshold {
     source: "healthy simulated jobs",
 };
 
-/// Bytes per vertex from which a stage counts as run on too few vertices.
+/// Bytes per vertex of a stage with too few vertices.
 pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     name: "sizing.heavy_bytes_per_vertex",
     default: 512e6,
@@ -110,8 +110,8 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     Some((bytes_read(view, stage)? / per_vertex).ceil().max(1.0) as usize)
 }
 
-/// Vertices that suit a stage that has too many: as many as its data calls for, and more where
-/// tokens are free and the start-up stays small. Where they take several waves, the last one is full.
+/// Suitable number of vertices for a stage with too many: by its data, and more if
+/// tokens are free and the start-up stays small. With several waves, the last one is full.
 pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
@@ -128,8 +128,8 @@ pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     })
 }
 
-/// Seconds that the vertices of a stage run without working on rows: what their operators do not take, or in
-/// an application what an empty task takes, which its tasks do not time.
+/// Seconds that the vertices of a stage run without working on rows: time outside the operators. An
+/// application adds the time of an empty task, which its tasks do not report.
 pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     let work = &view.run.as_ref()?.stages[stage];
     let (run_s, operators_s) = (work.run_s(), view.stage_ms(stage) / 1000.0);
@@ -143,7 +143,7 @@ pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     })
 }
 
-/// Seconds that the tasks of a stage would take without rows: at most what its shortest twentieth takes.
+/// Seconds that the tasks of a stage would take without rows, at most the time of its shortest twentieth.
 fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
     let mut runs: Vec<f64> = work.vertices.iter().map(|v| v.run_s).collect();
     runs.sort_by(f64::total_cmp);
@@ -181,7 +181,7 @@ pub(crate) fn per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
     Some(bytes_read(view, stage)? / vertices as f64)
 }
 
-/// Bytes per vertex from which a stage has too few vertices.
+/// Bytes per vertex of a stage with too few vertices.
 pub(crate) fn heavy(view: &View<'_>, stage: usize, by_hint: bool) -> f64 {
     match (by_hint, reads_exchange(view, stage)) {
         (true, true) => 1.5 * view.limit(&SHUFFLE_BYTES),

@@ -1,5 +1,5 @@
-//! What spilling to disk costs: the time of the spilling operators minus what the same rows take in
-//! memory, by the pace of this job's own sorts that did not spill.
+//! Cost of spilling to disk: the time of the spilling operators minus the time of the same rows in
+//! memory, at the pace of this job's own sorts without spilling.
 
 use job::facts::{OperatorFacts, Role, StageFacts, value};
 
@@ -72,7 +72,7 @@ pub(crate) fn ms(operator: &OperatorFacts) -> f64 {
     value(&operator.own_ms).unwrap_or(0.0)
 }
 
-/// What a sort or hash operator takes in memory, by its rows and their width. A hash table costs
+/// Time of a sort or hash operator in memory, by its rows and their width. A hash table costs
 /// about a third of a sort.
 fn usual_ms(facts: &StageFacts, position: usize) -> f64 {
     let operator = &facts.operators[position];

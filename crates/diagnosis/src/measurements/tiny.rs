@@ -1,4 +1,4 @@
-//! Vertices that do next to nothing, and the small files that make them so.
+//! Vertices with almost no work, and the small files behind them.
 
 use job::model::{Operator, Source, Table};
 
@@ -45,7 +45,7 @@ pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
     Some(starting && merged_vertices(view, stage)? * 2 <= vertices)
 }
 
-/// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
+/// Saving with fewer vertices: start-ups, and the time that each vertex spends outside its
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     let fitting = merged_vertices(view, stage)?;
@@ -62,8 +62,8 @@ pub(crate) struct Files {
     pub(crate) source: Option<Source>,
 }
 
-/// Small files that a stage reads one vertex each: by the table's metadata, or for text without
-/// metadata because that is what the engine does by default.
+/// Small files that a stage reads one vertex each: by the table's metadata; for text without
+/// metadata, by the engine's default.
 pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> {
     let n = view.vertices(stage)? as f64;
     let all = bytes_read(view, stage)?;
@@ -85,7 +85,7 @@ pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> 
     })
 }
 
-/// Whether a stage may read nothing but stored data, and no file tells of how many files that is.
+/// Whether a stage may read only stored data, and no file has the number of its input files.
 pub(crate) fn reads_unknown_files(view: &View<'_>, stage: usize) -> bool {
     let mut stored = view.extracts(stage).map(|(_, o)| o);
     let untold = |o: &Operator| match view.table_of(stage, o) {

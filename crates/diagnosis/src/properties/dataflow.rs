@@ -1,4 +1,4 @@
-//! The operators of all stages as one graph: what feeds what, and where columns come from.
+//! The operators of all stages as one graph: their inputs, and the origin of columns.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use job::Job;
 use job::model::{Operator, OperatorKind};
 use job::script::Query;
 
-/// What feeds one input of an operator.
+/// Source of one input of an operator.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Feed {
     /// The operator, by its index in [`Dataflow::nodes`].
@@ -40,7 +40,7 @@ impl<'a> Node<'a> {
         schema.unwrap_or_default().iter().map(|c| c.name.as_str())
     }
 
-    /// Whether it puts out the rows of all its inputs, whose columns correspond by position.
+    /// Whether its output holds the rows of all its inputs, with columns that correspond by position.
     pub(crate) fn unites(&self) -> bool {
         let joins = matches!(
             self.operator.kind,
@@ -235,7 +235,7 @@ fn list<'q>(query: &'q Query, into: &mut HashMap<&'q str, Option<&'q str>>) {
         let source = column.expression.as_column().map(|c| c.name.as_str());
         let entry = into.entry(name).or_insert(source);
         if *entry != source {
-            // Two lists disagree: the name says nothing.
+            // two lists disagree, so the origin is unknown
             *entry = None;
         }
     }
@@ -288,7 +288,7 @@ fn sources<'a>(
         .collect()
 }
 
-/// Whether a column may go on under another name that nothing shows.
+/// Whether the operator may pass a column on under an unknown name.
 fn is_opaque(
     operator: &Operator,
     sources: &[Option<(usize, &str)>],

@@ -1,5 +1,5 @@
-//! Physical properties of the rows between operators, as an optimizer sees them: how they are
-//! spread over the vertices, and in which order.
+//! Physical properties of the rows between operators, as an optimizer sees them: their distribution
+//! over the vertices, and their sort order.
 //!
 //! Every operator requires properties of its inputs and delivers others. An alternative plan
 //! changes some exchanges ([`Change`]); deriving the properties again shows the requirements that
@@ -66,7 +66,7 @@ pub(crate) enum Partitioning {
     /// No file says, or user code hides it.
     #[default]
     Unknown,
-    /// By nothing that a column still tells.
+    /// Spread without a key, or by a key that is no longer a column.
     Scattered,
     Keyed(Keys),
     /// One vertex has all rows.
@@ -76,7 +76,7 @@ pub(crate) enum Partitioning {
 }
 
 impl Partitioning {
-    /// What an exchange of the plan delivers to its reader.
+    /// Partitioning that an exchange of the plan delivers to its reader.
     pub(crate) fn of_exchange(edge: &Edge) -> Partitioning {
         let keys = Keys::hash(&edge.keys, edge.partitions);
         match edge.exchange {
@@ -120,11 +120,11 @@ impl Partitioning {
     }
 }
 
-/// Properties of the rows that an operator puts out.
+/// Properties of an operator's output rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Delivered {
     pub(crate) partitioning: Partitioning,
-    /// Keys by which the rows of a vertex are sorted, the most significant first.
+    /// Sort keys of the rows of a vertex, the most significant first.
     pub(crate) order: Vec<Names>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) enum Required {
     Together(Vec<String>),
     /// Both inputs of a join spread alike on its keys, or one of them everywhere.
     Matched,
-    /// It depends on what no file says.
+    /// Unknown for lack of information.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
-//! Two-level aggregation: first by the keys and a salt, or by the keys and the value whose
-//! distinct ones are counted, then by the keys.
+//! Two-level aggregation: first by the keys and a salt, or by the keys and the value of a
+//! distinct count, then by the keys.
 //!
-//! Only aggregates whose results can be aggregated again are taken; averages and lists are not,
+//! Only aggregates with re-aggregatable results are rewritten; averages and lists are not,
 //! because their types or their order would have to be guessed.
 
 use job::script::{Aggregate, Query, Script, Statement, StatementKind};
@@ -75,7 +75,7 @@ pub(crate) fn can_be_split(query: &Query) -> bool {
     !query.group_by.is_empty() && query.aggregates.iter().all(splits)
 }
 
-/// The one column whose distinct values are counted, if it is not a key.
+/// The only column of all distinct counts, if it is not a key.
 fn distinct_value(query: &Query) -> Option<String> {
     let mut distinct = query.aggregates.iter().filter(|a| a.distinct).peekable();
     let first = distinct.peek()?.arguments.first()?.as_column()?;
@@ -90,7 +90,7 @@ fn distinct_value(query: &Query) -> Option<String> {
     (all && !is_key && first.qualifier.is_none()).then(|| first.name.clone())
 }
 
-/// One input, nothing but grouping: rows are only looked at by key.
+/// One input and only grouping: the query reads rows only by key.
 fn is_simple(query: &Query) -> bool {
     let plain_key = |key: &job::script::Expression| {
         let column = key.as_column();
@@ -114,8 +114,8 @@ fn is_simple(query: &Query) -> bool {
         })
 }
 
-/// Columns of the first and of the second level. `value` is the column whose distinct values are
-/// counted: by rows of the first level then.
+/// Columns of the first and of the second level. `value` is the column of the distinct
+/// counts; it is then a key of the first level.
 fn levels(
     script: &Script,
     query: &Query,

@@ -5,7 +5,7 @@ use job::script::{HintForm, Script, Statement, TokenKind};
 use super::Rewrite;
 use super::names::fresh;
 
-/// What the levels of a rewrite have from the statement that they replace.
+/// Clauses of the replaced statement, for the levels of a rewrite.
 pub(crate) struct Clauses<'s> {
     script: &'s Script,
     statement: &'s Statement,

@@ -131,7 +131,7 @@ pub(crate) fn broadcast(
 }
 
 /// The words of a join with the strategy in them. A side whose rows must appear even without a
-/// match cannot be the one that is copied.
+/// match cannot be the copied one.
 pub(crate) fn broadcast_words(words: &str, kind: JoinKind, side: Side) -> Option<String> {
     let allowed = match (side, kind) {
         (_, JoinKind::Inner) => true,

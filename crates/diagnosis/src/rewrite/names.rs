@@ -31,7 +31,7 @@ pub(crate) fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&
     }
 }
 
-/// `name AS label`, by which the columns stay qualified as they were.
+/// `name AS label`, so that qualified columns stay valid.
 pub(crate) fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
     let label = input.label();
     let label = label.rsplit('.').next().unwrap_or(label);

@@ -1,8 +1,8 @@
 //! Salted join: every row of one side goes to one of several parts of its key, and the other side
 //! is copied into each of them.
 //!
-//! A row of the salted side meets every partner in exactly one copy, so that joins that add no
-//! rows of the copied side by itself give the same rows, whatever the values of the key are.
+//! A row of the salted side meets every partner in exactly one copy. Joins that add no unmatched rows
+//! of the copied side therefore give the same rows, for any values of the key.
 
 use job::script::{JoinKind, RowsetSource, Script, Statement};
 

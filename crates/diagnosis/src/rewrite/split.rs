@@ -28,7 +28,7 @@ impl HotKeys {
         self.each(column, "==").join(" OR ")
     }
 
-    /// Condition that it has none of them; holds for null unless null is one of them.
+    /// Condition that the column has none of the values; holds for null unless null is one of them.
     pub(crate) fn outside(&self, column: &str) -> String {
         let all = self.each(column, "!=").join(" AND ");
         if self.nullable && !self.null {

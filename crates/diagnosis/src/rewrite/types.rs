@@ -1,9 +1,9 @@
 //! Types of columns, as far as a script tells them.
 //!
-//! A type is described rather than named: by the declared type where there is one, else by the
+//! A type is described rather than named: by the declared type, else by the
 //! stored column it copies, or by the text of its expression over such descriptions. Two columns
-//! with the same description have the same type; what differs may still be of one type, and is
-//! taken as different.
+//! with the same description have the same type. Columns with different descriptions count as
+//! different, although their types may be equal.
 
 use job::script::{
     Aggregate, ColumnRef, Expression, OutputColumn, Query, RowsetRef, RowsetSource, Script,

@@ -1,7 +1,7 @@
-//! The first rows in two levels: those of each part first, then those of all.
+//! The first rows in two levels: first within each part, then over all parts.
 //!
 //! The first rows of a whole are among the first rows of its parts, so that a filter on the rank,
-//! or a `TOP`, can run twice; which of tied rows are taken is as undetermined as it was.
+//! or a `TOP`, can run twice. The choice among tied rows stays undetermined.
 
 use job::script::{Query, Script, Span, Statement, StatementKind};
 
@@ -39,7 +39,7 @@ pub(crate) fn two_level_rank(
     Some(of.replaced_by(&levels, &bind(of.target, &columns, &rest)))
 }
 
-/// Takes the first rows of each part by `salt` before those of all. `None` unless the statement is
+/// Takes the first rows of each part by `salt`, then the first rows of all. `None` unless the statement is
 /// a `TOP n … ORDER BY` (U-SQL: `ORDER BY … FETCH n ROWS`) over plain columns.
 pub(crate) fn two_level_top(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;

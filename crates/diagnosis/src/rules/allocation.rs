@@ -12,7 +12,7 @@ use crate::view::View;
 use report::format::{Number, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// Share of the time of all slots without a task from which they are looked at.
+/// Least idle share of all slots for an application to be examined.
 pub(crate) static MIN_IDLE: Threshold = Threshold {
     name: "allocation.min_idle",
     default: 0.66,
@@ -36,7 +36,7 @@ pub(crate) static MIN_GAIN: Threshold = Threshold {
     source: "start-up of executors in public logs",
 };
 
-/// The same where a single executor has to do everything, so that nothing is distributed.
+/// Like [`MIN_GAIN`], in seconds, for an application with a single executor.
 const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
@@ -149,14 +149,14 @@ impl Rule for UnderAllocation {
     }
 }
 
-/// An application that did not fail, its run, and what its executors were held for; `None` if the
+/// A successful application, its run, and the use of its executors; `None` if the
 /// log does not show it.
 fn held<'a>(view: &'a View<'_>) -> Option<(&'a Application, &'a RunModel, Held)> {
     let app = view.job.spark.as_deref().filter(|_| !view.failed())?;
     Some((app, view.run.as_ref()?, Held::of(view, app)?))
 }
 
-/// What the executors were held for. Seconds are of slots.
+/// Use of the executors. Seconds are slot-seconds.
 struct Held {
     /// Most that were held at once, and most of their slots.
     executors: usize,
@@ -172,7 +172,7 @@ impl Held {
             .executors
             .iter()
             .filter(|e| e.added_ms.is_some() && e.id != "driver");
-        // while nothing is open in a shell, its user thinks
+        // while no work is open in a shell, its user thinks
         let spans = match app.interactive {
             true => app.open_spans(),
             false => vec![(i64::MIN, end)],
@@ -211,7 +211,7 @@ impl Held {
 
 /// The largest number of executors and of slots at any time. A change has a time, and a difference of each number.
 fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
-    // what leaves at some time is gone before what comes at the same time
+    // the sort puts removals before additions at the same time
     changes.sort_unstable();
     let (mut now, mut most) = ((0, 0), (0, 0));
     for (_, executors, slots) in changes {

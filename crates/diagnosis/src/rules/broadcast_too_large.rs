@@ -15,8 +15,8 @@ use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
 use report::{Cause, Evidence, Localize, Text, text};
 
-/// How many times their stored size, which the limit is about, rows take in memory, which is what is
-/// measured.
+/// Size of rows in memory, which is measured, over their stored size, to which the limit
+/// applies.
 const IN_MEMORY: f64 = 4.0;
 
 /// The rule.
@@ -80,7 +80,7 @@ impl Rule for BroadcastTooLarge {
     }
 }
 
-/// Seconds on the driver: building and distributing, and of collecting what its stages do not take.
+/// Seconds on the driver: building, distributing, and collecting beyond the time of its stages.
 fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
     let span = |s: &usize| {
         let stage = app.stages.get(*s)?;
@@ -92,7 +92,7 @@ fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
     (collect + own) / 1000.0
 }
 
-/// Seconds that it takes to shuffle what the broadcast leaves in its place: the rows of the other side.
+/// Seconds to shuffle the other side without the broadcast.
 fn shuffle_s(view: &View<'_>, rates: &Rates, exchange: &Exchange) -> f64 {
     let Some(run) = &view.run else {
         return 0.0;

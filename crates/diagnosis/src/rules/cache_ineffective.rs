@@ -1,8 +1,8 @@
 //! Rule for `cache.ineffective`: several executions compute the same rows from the same files, or several jobs
 //! from the same RDDs.
 //!
-//! A part of a plan that several executions have in common, from the files on, is computed once in each. It takes
-//! no more than the stages of the cheapest of them, so that is what a cached result saves in each of the others.
+//! A part of a plan that several executions have in common, from the files on, is computed once in each. Its cost
+//! is at most the cost of its stages in the cheapest execution; a cached result saves this in each of the others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ impl Rule for IneffectiveCache {
     }
 }
 
-/// What computes rows, by its index.
+/// Execution or job that computes rows, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ComputedBy {
     Execution(usize),
@@ -77,7 +77,7 @@ enum ComputedBy {
 #[derive(Debug, PartialEq, Eq)]
 struct Computation {
     by: ComputedBy,
-    /// Stages in which it runs.
+    /// Stages that run it.
     stages: BTreeSet<usize>,
 }
 
@@ -87,8 +87,8 @@ const LEAST_ALIKE: usize = 3;
 /// How far their times may be off the median, as a share of it.
 const LIKE: f64 = 0.3;
 
-/// Stages of different jobs that start from the same RDDs and take about as long as each other. Nothing tells
-/// which functions they run, so that fewer or less alike prove nothing.
+/// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
+/// their functions, so fewer or less similar stages are no evidence.
 fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     let Some(run) = view.run.as_ref() else {
         return Vec::new();
@@ -150,8 +150,8 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     found
 }
 
-/// Parts of plans by what their rows are computed from and how: files, and the conditions, joins, groups and
-/// functions on the way. Projections and aggregates differ with the columns that are needed, so they don't count.
+/// Parts of plans, identified by the origin of their rows: files, and the conditions, joins, groups and
+/// functions on the way. Projections and aggregates differ with the needed columns, so they don't count.
 #[derive(Debug, Default)]
 struct Parts {
     /// The number of a part, by its last step and the parts that it takes rows from.
@@ -161,11 +161,11 @@ struct Parts {
 }
 
 impl Parts {
-    /// The part that every node of a plan puts out; `None` where it computes nothing of files, or reads a cache.
+    /// The part that each node of a plan completes; `None` for a node that reads no files, or reads a cache.
     fn of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
         let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
         let mut all = vec![None; plan.len()];
-        // a node is before those whose rows it takes
+        // a node is listed before its inputs
         for (at, node) in plan.iter().enumerate().rev() {
             let inputs = below[at].take();
             let own = inputs.and_then(|inputs| self.put_out(node, inputs));
@@ -207,7 +207,7 @@ impl Parts {
     }
 }
 
-/// Stages in which a node and what is below it run.
+/// Stages that run a node and its subtree.
 fn stages_below(plan: &[SparkNode], node: usize) -> BTreeSet<usize> {
     let mut is_below = vec![false; plan.len()];
     let mut stages = BTreeSet::new();
@@ -417,7 +417,7 @@ mod tests {
         }
     }
 
-    /// An execution whose nodes each take the rows of the next, each in a separate stage.
+    /// An execution with a chain of nodes, each in a separate stage.
     fn execution(nodes: &[(&str, &str)]) -> Execution {
         let chained = |(at, (name, text)): (usize, &(&str, &str))| SparkNode {
             parent: at.checked_sub(1),

@@ -1,7 +1,7 @@
 //! Rules for `driver.bottleneck` and `driver.commit`: executors wait while the driver works on its own, or commits output.
 //!
-//! A stage that is open waits for executors, a broadcast is another cause, and what the driver does
-//! before the first stage is start-up: none of them counts.
+//! Time with an open stage is waiting for executors, a broadcast is another cause, and the driver's work
+//! before the first stage is start-up: these times do not count.
 
 use job::info::Information;
 use job::model::Application;

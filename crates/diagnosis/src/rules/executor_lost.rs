@@ -1,4 +1,4 @@
-//! Rule for `executor.lost`: executors die, and what they had done is done again.
+//! Rule for `executor.lost`: executors die, and their work is repeated.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ fn ended_it(view: &View<'_>) -> bool {
     })
 }
 
-/// What an exit code says.
+/// Meaning of an exit code.
 fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
     match executor.exit_code {
         Some(52) => text!("：堆内存不足", ": out of heap"),

@@ -15,7 +15,7 @@ use job::info::Information;
 use report::format::{Seconds, Share};
 use report::{Cause, Evidence, text};
 
-/// Mean share of time in garbage collection from which a stage is looked at.
+/// Least mean share of time in garbage collection for a stage to be examined.
 pub(crate) static MIN_GC: Threshold = Threshold {
     name: "gc.min_share",
     default: 0.20,
@@ -120,8 +120,8 @@ fn gc_facts(view: &View<'_>, stage: usize) -> Vec<Evidence> {
     mean.into_iter().chain(rest.into_iter().flatten()).collect()
 }
 
-/// Takes the surplus from the vertices: those that ran longest had the highest share, so what a
-/// vertex ran beyond the fastest ones goes first, the rest evenly.
+/// Takes the surplus from the vertices. The longest vertices had the highest share, so run time beyond
+/// the fastest vertices goes first, the rest evenly.
 fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
     let seconds = view.run_seconds(stage, surplus_ms);
     view.saved_in(stage, move |stage| take(stage, seconds))

@@ -1,4 +1,4 @@
-//! Rule for `join.explosion`: a many-to-many join that puts out far more rows than it takes in.
+//! Rule for `join.explosion`: a many-to-many join that produces far more rows than it reads.
 
 use std::collections::BTreeSet;
 
@@ -125,13 +125,13 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
     }
 }
 
-/// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
+/// Shrinks the join, the later operators in its stage, and the stages that its rows reach.
 fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
     if view.is_untimed(stage) {
         return None;
     }
     let after = ms_from(view, stage, join);
-    // operators of an application run fused: what they take goes by the rows that they handle
+    // operators of an application run fused: their time is proportional to their rows
     let fraction = match view.job.spark {
         Some(_) => 1.0 / (1.0 + factor),
         None => view.fraction(stage, after),
@@ -152,7 +152,7 @@ fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
     let Some(at) = facts.position(join.uid) else {
         return 0.0;
     };
-    // Further outputs of the stage write what the join put out as well, through their own nodes.
+    // further outputs of the stage write the join's rows as well, through their own nodes
     let is_output = |o: &OperatorFacts| o.parent.is_none() && o.role == Role::ChannelWriter;
     let outputs = (0..facts.operators.len()).filter(|i| is_output(&facts.operators[*i]));
     let reached: BTreeSet<usize> = [at]

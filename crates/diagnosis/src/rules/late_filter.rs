@@ -60,7 +60,7 @@ impl Rule for LateFilter {
     }
 }
 
-/// Filters behind a join of which the rows or the columns are not known.
+/// Filters behind a join with unknown rows or columns.
 fn lacking(view: &View<'_>, result: &mut Examination) {
     let nodes = &view.derived().flow.nodes;
     for (at, filter) in nodes.iter().enumerate() {

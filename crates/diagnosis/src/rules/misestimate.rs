@@ -1,8 +1,8 @@
 //! Rule for `cardinality.misestimate`: the plan is wrong for the data because the rows of an
 //! input or operator were estimated far off.
 //!
-//! A wrong number alone is no problem. It counts where its consequence shows: too few partitions
-//! for what arrived, or a broadcast of a side that is far too big for one.
+//! A wrong number alone is no problem. It counts if its consequence shows: too few partitions
+//! for the actual rows, or a broadcast of a side that is far too big.
 
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, OperatorKind};
@@ -20,7 +20,7 @@ use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes from which a broadcast is too big.
+/// Least size of a too large broadcast, in bytes.
 pub(crate) static MAX_BROADCAST: Threshold = Threshold {
     name: "misestimate.max_broadcast_bytes",
     default: 400e6,

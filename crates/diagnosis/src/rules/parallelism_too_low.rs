@@ -19,7 +19,7 @@ use crate::view::View;
 use report::format::{Bytes, Number, VERTEX};
 use report::{Cause, Text, text};
 
-/// Chance that what the script asks for is why vertices are few, and that more would help, where no file
+/// Probability that the script is the reason for few vertices, and that more would help, if no file
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
@@ -109,7 +109,7 @@ fn has_tokens(view: &View<'_>) -> bool {
     view.run.as_ref().is_some_and(RunModel::has_tokens)
 }
 
-/// Stages of an application whose tasks leave slots idle for a reason that the plan shows.
+/// Stages of an application with idle slots for a reason in the plan.
 fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     let mut result = Examination::default();
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
@@ -163,8 +163,8 @@ pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examinatio
     result.lacks(Information::Estimates, view, Some(stage), reason);
 }
 
-/// Notes that a stage does not have too few vertices, or what has another cause, or that nothing
-/// tells.
+/// Records that a stage has enough vertices, that few vertices have another cause, or that the number
+/// is unknown.
 pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examination) {
     let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
     match (per_vertex(view, stage), uneven) {

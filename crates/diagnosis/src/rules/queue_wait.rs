@@ -83,7 +83,7 @@ impl Rule for QueueWait {
 /// Seconds that an executor of an application usually takes to come.
 const EXECUTOR_START_S: f64 = 5.0;
 
-/// States in which a job has what it needs but the machines.
+/// States of a job that is ready except for machines.
 const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
 
 /// How long a job waited for capacity.
@@ -102,7 +102,7 @@ struct Waited {
     source: Option<Source>,
 }
 
-/// Seconds of waiting, and what they are a part of.
+/// Seconds of waiting, and the time that they are a part of.
 #[derive(Clone, Copy)]
 struct Part {
     seconds: f64,
@@ -138,7 +138,7 @@ impl Waited {
         }
     }
 
-    /// What should not have been waited: all of it, or only what was waited in the run.
+    /// Avoidable waiting: all of it, or only the waiting in the run.
     fn avoidable(&self, view: &View<'_>) -> Part {
         if self.whole().share() >= view.limit(&MIN_SHARE) {
             self.whole()
@@ -159,7 +159,7 @@ impl Waited {
         !known && without.excess(view) < 1.0
     }
 
-    /// The waiting as a multiple of what is usual; from 1 on it matters.
+    /// Waiting as a multiple of the limit; from 1 on it is relevant.
     fn excess(&self, view: &View<'_>) -> f64 {
         let whole = self.whole().share() / view.limit(&MIN_SHARE);
         let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
@@ -175,9 +175,9 @@ impl Waited {
     }
 }
 
-/// The longer of what the job's record sums up as queueing and what its states add up to: a job
-/// that lost its machines waits again after it began to run. What it lost while it ran on fewer
-/// tokens than its vertices were ready for comes on top.
+/// Waiting time. Queueing is the larger of the job's recorded sum and the sum of its states: a job
+/// that lost its machines waits again after its start. Time lost in the run to missing tokens
+/// is added.
 fn waited(view: &View<'_>) -> Option<Waited> {
     let info = &view.job.info;
     let queued = info.queued_seconds;

@@ -1,5 +1,5 @@
-//! Rule for `shuffle.redundant_repartition`: rows are repartitioned on keys by which they are
-//! partitioned already, or would be if an earlier exchange used fewer keys.
+//! Rule for `shuffle.redundant_repartition`: rows are repartitioned although their partitioning already
+//! suffices, or would suffice if an earlier exchange used fewer keys.
 
 use job::info::Information;
 use job::model::{Edge, ExchangeKind};
@@ -82,7 +82,7 @@ fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
     }
 }
 
-/// What an exchange moves, if that was measured.
+/// Data moved by an exchange, if measured.
 fn moved(edge: &Edge) -> Text {
     let size = edge.bytes_written.map(Bytes);
     size.map_or_else(Text::default, |size| {

@@ -105,7 +105,7 @@ impl Rule for Skew {
     }
 }
 
-/// Looks at every stage whose plan allows this kind of skew.
+/// Examines every stage whose plan allows this kind of skew.
 fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
     for stage in 0..view.job.stages.len() {
@@ -145,7 +145,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
     ))
 }
 
-/// A stage that is not uneven: its imbalance is in order, or unknown.
+/// A stage that is not uneven: its imbalance is within the limit, or unknown.
 fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
     let Some(imbalance) = imbalance(view, stage) else {
         let reason = text!(
@@ -167,7 +167,7 @@ fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
     });
 }
 
-/// Largest over mean input from which a stage has a kind of skew.
+/// Least ratio of largest to mean input for a kind of skew.
 fn limit(cause: Cause) -> &'static Threshold {
     if cause == Cause::PartitionLayout {
         &MIN_LAYOUT_RATIO
@@ -279,7 +279,7 @@ fn hot_words(u: &Uneven) -> Text {
         return Text::default();
     };
     let (share, column) = (Share(hot.share), &hot.column);
-    // Statistics count the rows of the table, of which filters may leave fewer.
+    // statistics count the rows of the table; filters may leave fewer
     match (&hot.value, &hot.table) {
         (None, None) => text!(
             "；{column} 来自外连接可能没有匹配的一侧，没有匹配的行约占 {share}，键都为空",

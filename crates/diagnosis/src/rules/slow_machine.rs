@@ -18,7 +18,7 @@ use crate::view::View;
 use report::format::{Seconds, VERTEX};
 use report::{Cause, Evidence, text};
 
-/// Run time of a vertex over what its data explains.
+/// Least ratio of a vertex's run time to the time that its data explains.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "slow_machine.min_slowdown",
     default: 2.5,
@@ -38,20 +38,20 @@ pub(crate) static MAX_SHARE: Threshold = Threshold {
     source: "report contract: a few vertices; several of a stage may run on one machine",
 };
 
-/// Least number of completed vertices from which their usual pace can be estimated.
+/// Least number of completed vertices to estimate their usual pace.
 const MIN_COMPLETED: usize = 4;
 
-/// Vertices with up to this many times the median input are compared with the others: of those
-/// with more, their data is why.
+/// Vertices with up to this many times the median input are compared with the others: for a larger
+/// input, the data is the reason.
 const LIKE_INPUT: f64 = 1.5;
 
-/// Seconds beyond the usual from which a vertex can hold up a run.
+/// Least excess in seconds of a vertex that can delay a run.
 const MIN_EXCESS_S: f64 = 5.0;
 
-/// Up to this many times what its data explains, a vertex ran at full speed.
+/// Largest ratio to the time that its data explains for a vertex at full speed.
 const FULL_SPEED: f64 = 1.3;
 
-/// Chance that the machine is to blame where garbage collection or spilling could not be ruled out.
+/// Probability that the machine is to blame if garbage collection or spilling could not be ruled out.
 const RIVALED: f64 = 0.45;
 
 /// The rule.
@@ -168,7 +168,7 @@ impl<'a> Machines<'a> {
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     let runs = view.job.stages[stage].runs.as_ref();
     let of_stage = runs.map_or(&[][..], |r| &r.runs);
-    // Where nothing spills, time grows with the input and no faster.
+    // without spilling, time grows with the input and no faster
     let most = match view.facts[stage].spills() {
         Some(0) => f64::INFINITY,
         _ => LIKE_INPUT,
@@ -198,7 +198,7 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
         .iter()
         .filter(|r| match bytes > 0.0 {
             true => r.bytes_read as f64 / bytes <= most,
-            // what reads something is not like those that read nothing
+            // a vertex with input is not comparable to vertices without input
             false => r.bytes_read == 0,
         })
         .map(|r| Timed {
@@ -217,7 +217,7 @@ fn machines_of(timed: &[Timed]) -> f64 {
     machines.len() as f64
 }
 
-/// A stage whose vertices were seen one by one.
+/// A stage with vertex events.
 struct Seen<'a> {
     stage: usize,
     runs: &'a StageRuns,
@@ -225,8 +225,8 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What depends on the data, on garbage collection or on spilling is not the machine's doing,
-    /// and neither is what it ran at full speed.
+    /// The machine is not to blame for slowness due to data, garbage collection or spilling,
+    /// or for vertices at full speed.
     fn examine(&self, view: &View<'_>, machines: &Machines<'_>, result: &mut Examination) {
         let stage = self.stage;
         let limit = view.limit(&MIN_SLOWDOWN);
@@ -400,7 +400,7 @@ fn machine<'a>(runs: &'a StageRuns, vertex: &Timed) -> &'a str {
         .map_or("?", |m| m)
 }
 
-/// Indices of the vertices in the order in which the run model has them.
+/// Indices of the vertices in the sequence of the run model.
 fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
     let mut indices: Vec<u32> = runs.runs.iter().map(|r| r.index).collect();
     indices.sort_unstable();

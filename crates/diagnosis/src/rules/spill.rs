@@ -1,7 +1,7 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! What spilling costs is the time of the spilling operators that exceeds what the same rows take in
-//! memory, by the pace of this job's own sorts that did not spill.
+//! Spilling costs the time of the spilling operators in excess of the time of the same rows in
+//! memory, at the pace of this job's own sorts without spilling.
 
 use job::facts::{OperatorFacts, value};
 use job::info::Information;
@@ -17,7 +17,7 @@ use crate::view::View;
 use report::format::{Bytes, Names, Seconds};
 use report::{Cause, text};
 
-/// Temporary data over output from which a stage must have spilled.
+/// Least ratio of temporary data to output that proves spilling.
 const EXCESS: f64 = 1.5;
 
 /// The rule.
@@ -71,7 +71,7 @@ impl Rule for Spill {
     }
 }
 
-/// A stage whose operators count their spills. Skewed vertices, and vertices that are too few,
+/// A stage with spill counters. Skewed vertices, and too few vertices,
 /// spill because each has too much data.
 fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let surplus = surplus_ms(view, stage);
@@ -96,8 +96,8 @@ fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
     }
 }
 
-/// A stage of an application, whose tasks count the bytes of memory that they spilled. Skewed tasks, and
-/// those of a gather, spill because each has too much data.
+/// A stage of an application; its tasks count the bytes of memory that they spilled. Skewed tasks, and
+/// tasks of a gather, spill because each has too much data.
 fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
     let Some((bytes, fraction)) = spilled(view, stage).filter(|_| !view.failed()) else {
         return;

@@ -36,7 +36,7 @@ pub(crate) static MIN_WAVES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// Vertices of which the start-ups do not add up, whatever they read.
+/// Fewer vertices have negligible start-ups, with any amount of data.
 const FEW: u64 = 10;
 
 /// The rule.
@@ -95,7 +95,7 @@ impl Rule for TinyVertices {
                     let of_limit = (n / view.limit(&MIN_VERTICES)).min(0.99);
                     result.under(of_limit, || evidence(view, stage));
                 }
-                // tasks of an application that read nothing compute their rows
+                // tasks of an application without input generate their rows
                 None if app.is_some() || view.vertices(stage).is_some_and(|n| n < FEW) => {
                     result.under(0.0, || evidence(view, stage));
                 }
@@ -109,7 +109,7 @@ impl Rule for TinyVertices {
     }
 }
 
-/// Nothing tells how many vertices a stage has, what they read and how long they ran.
+/// Abstains on a stage with unknown number, data or times of vertices.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
@@ -119,7 +119,7 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     result.lacks(Information::StageStatistics, view, Some(stage), reason);
 }
 
-/// Whether a stage has so many vertices that their start-ups add up.
+/// Whether a stage has enough vertices for their start-ups to add up.
 fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
     let n = view.vertices(stage).unwrap_or(0) as f64;
     let tokens = view.run.as_ref().map_or(1, |r| r.tokens) as f64;

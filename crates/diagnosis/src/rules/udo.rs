@@ -1,6 +1,6 @@
 //! Rule for `udo.cpu_bound`: user code that dominates a balanced stage.
 //!
-//! User code is slow if it takes many times what managed code usually takes for rows of that
+//! User code is slow if it takes many times the usual time of managed code for rows of that
 //! width; a stage that merely runs user code is not.
 
 use job::facts::{StageFacts, value};
@@ -47,11 +47,11 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     source: "report contract: dominates the time of a balanced stage",
 };
 
-/// Milliseconds below which compiling the code and the resolution of the clock hide what a row
-/// takes.
+/// Below this many milliseconds, compiling the code and the resolution of the clock hide the time per
+/// row.
 const MIN_SPENT_MS: f64 = 1000.0;
 
-/// Chance that slow code is slow by itself, where no file tells how long it collected garbage.
+/// Probability that slow code is slow by itself, if no file has its time in garbage collection.
 const WITHOUT_GC: f64 = 0.45;
 
 /// The rule.
@@ -117,10 +117,10 @@ impl Rule for CpuBound {
     }
 }
 
-/// Whether managed code may run in a stage: the user's, or expressions in it that nothing counts.
+/// Whether managed code may run in a stage: user code, or expressions without counters.
 fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
-    // what reads nothing makes its rows itself, and nobody knows how many
+    // an operator without input generates its rows; their number is unknown
     let reads_nothing = |o: &Operator| bytes_without_rows(facts, o).is_some_and(|b| b <= 0.0);
     if managed(view, stage).any(|(_, o)| reads_nothing(o)) {
         return false;
@@ -136,7 +136,7 @@ struct Timed {
     usual: f64,
 }
 
-/// Managed operators of a stage whose time and rows are known, the slowest for its rows first.
+/// Managed operators of a stage with known time and rows, the slowest for its rows first.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
@@ -273,7 +273,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     })
 }
 
-/// What managed code usually takes for the rows that come into an operator.
+/// Usual time of managed code for the input rows of an operator.
 fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     let facts = &view.facts[stage];
     let position = facts.position(operator.uid)?;
@@ -288,13 +288,13 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     Some(usual.max(1.0))
 }
 
-/// Bytes that an operator reads where nothing counts its rows.
+/// Bytes that an operator reads, if its rows are not counted.
 fn bytes_without_rows(facts: &StageFacts, operator: &Operator) -> Option<f64> {
     let own = facts.by_uid(operator.uid).filter(|o| o.rows.is_none())?;
     value(&own.bytes)
 }
 
-/// What managed code usually takes for an input row of an operator.
+/// Usual time of managed code per input row of an operator.
 fn usual_row_ms(view: &View<'_>, operator: &Operator) -> f64 {
     let columns = operator.inputs.iter().flat_map(|i| &i.schema);
     let width: f64 = columns

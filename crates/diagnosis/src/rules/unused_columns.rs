@@ -1,7 +1,7 @@
 //! Rule for `shuffle.unused_columns`: columns that cross an exchange and are never used after it.
 //!
-//! The optimizer drops what native operators do not need. It cannot look into user code, so the
-//! columns that remain are those handed to a class that does not read them.
+//! The optimizer drops columns that native operators do not need. It cannot look into user code, so the
+//! remaining columns are inputs of a class that does not read them.
 
 use job::info::Information;
 use job::model::FileKind;
@@ -130,7 +130,7 @@ fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &[&str]) -> Vec<Evidenc
     facts
 }
 
-/// User code whose source is absent, behind an exchange.
+/// User code behind an exchange without its source.
 fn lacking(view: &View<'_>, result: &mut Examination) {
     let there = view.job.files.iter().any(|f| f.kind == FileKind::Codegen);
     if view.failed() || there {
@@ -140,7 +140,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         let mut nodes = view.derived().flow.of_stage(index);
         let behind = nodes
             .any(|(_, n)| n.is_user_code() && columns_read(view, &n.operator.class_name).is_none());
-        // What the unused columns could cost is at most the exchange itself.
+        // unused columns cost at most the exchange itself
         let exchange: f64 = view
             .inputs(index)
             .filter(|e| View::is_shuffle(e))

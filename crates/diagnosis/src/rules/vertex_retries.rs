@@ -20,7 +20,7 @@ use report::{Cause, text};
 /// Chance that attempts were lost for another reason than memory, where no file has the reasons.
 const WITHOUT_REASONS: f64 = 0.45;
 
-/// Stages whose lost attempts are shown.
+/// Number of stages with lost attempts in the evidence.
 const MOST_STAGES: usize = 3;
 
 /// The rule.
@@ -78,7 +78,7 @@ impl Rule for VertexRetries {
     }
 }
 
-/// Nothing counts the attempts at a stage.
+/// Abstains on a stage without a count of attempts.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "没有文件说明 {stage} 的哪些顶点失败或被收回",
@@ -88,14 +88,14 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     result.lacks(Information::VertexEvents, view, Some(stage), reason);
 }
 
-/// Attempts that were lost: many have a reason, and a few are chance, whatever they cost.
+/// Lost attempts: many have a reason; a few are chance, even if they are costly.
 fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examination) {
     let waste = || lost.iter().map(|(_, waste)| *waste);
     let total = waste().fold(Waste::default(), Waste::plus);
     let many = total.matters(view) || waste().any(|w| w.matters(view));
     let seen = |(stage, _): &(usize, Waste)| view.job.stages[*stage].runs.is_some();
     let all_seen = lost.iter().all(seen);
-    // what a few delayed shows only where every attempt was seen
+    // the delay by a few lost attempts is only known with events of every attempt
     let traced = |(stage, _): &(usize, Waste)| view.basis(*stage) == Basis::Events;
     let all_traced = lost.iter().all(traced);
     let symptom = symptom(view, lost, total);

@@ -1,4 +1,4 @@
-//! What each rewrite makes of a script, what it refuses, and what the checks find out.
+//! Rewritten scripts, refused scripts, and the results of the checks.
 
 mod checks;
 mod rewrites;

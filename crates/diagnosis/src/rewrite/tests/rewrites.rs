@@ -1,4 +1,4 @@
-//! What each rewrite makes of a script, with the same rows; and what it refuses.
+//! Scripts before and after each rewrite, with the same rows; and refused scripts.
 
 use job::script::Script;
 
@@ -152,7 +152,7 @@ fn rewrites_make_the_statements_that_they_promise() {
     }
 }
 
-/// Parts of a script, each with what is put in its place.
+/// Parts of a script, each with its replacement.
 type Edits<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
