@@ -1,4 +1,4 @@
-//! Reads and diagnoses jobs of one and ten times a size, in each dimension in which jobs grow. The target is 13 times the time at most.
+//! Reads and diagnoses jobs of one and ten times a size, in each dimension that grows in real jobs. The target is 13 times the time at most.
 //!
 //! `cargo bench -p diagnosis --bench large`. Prints a table in Markdown with user CPU time, which other processes hardly change.
 
@@ -43,7 +43,7 @@ const DIMENSIONS: [(&str, u32, Write); 9] = [
 ];
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     if !std::env::args().any(|a| a == "--bench") {
         return;
     }

@@ -1,5 +1,5 @@
 //! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
-//! the report. Pure: it opens no file, asks no LLM and prints nothing.
+//! the report. Pure: no files, no LLM, no output.
 //!
 //! [`diagnose`] examines the job with every rule, weighs each candidate by replaying the run
 //! without it, and names the missing information for each undecided rule.

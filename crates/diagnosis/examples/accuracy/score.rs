@@ -43,7 +43,7 @@ impl Scored {
         self.truth != "healthy" && self.verdict == "healthy"
     }
 
-    /// One line on what is not right.
+    /// One line about the errors.
     pub(crate) fn complaint(&self) -> String {
         format!(
             "{}: {}, {}; missed [{}], invented [{}], found [{}]; {}",

@@ -240,7 +240,7 @@ fn by_cause(scored: &[Scored], weights: &BTreeMap<String, fit::Weights>) -> Stri
     out
 }
 
-/// What was said instead, with how often.
+/// Wrong causes, with their counts.
 fn instead(scored: &[&Scored]) -> String {
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for s in scored.iter().filter(|s| !s.right()) {

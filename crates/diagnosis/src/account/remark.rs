@@ -116,7 +116,7 @@ fn remark(
     }
 }
 
-/// A stage whose work is in proportion to its data.
+/// A stage with work in proportion to its data.
 fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> Text {
     let name = stage.map_or("", |s| view.name(s));
     let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);

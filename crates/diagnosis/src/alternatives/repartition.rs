@@ -1,6 +1,6 @@
 //! Alternatives that save an exchange by the keys of another partitioning: the rows' current one,
-//! one that an earlier exchange could deliver, or one in which the inputs could be
-//! stored.
+//! the possible output of an earlier exchange, or another stored layout of the
+//! inputs.
 
 use job::model::{Application, ExchangeKind, Operator, OperatorKind, Table};
 
@@ -37,9 +37,9 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
 /// computed on the way.
 const SLOWEST_MOVE: f64 = 4.0;
 
-/// Exchanges by explicit request in an application's code whose readers only pass the rows on to another
-/// exchange, by their edge. Neither the number of tasks nor the sort order of such an exchange has an effect
-/// later.
+/// Exchanges that an application's code requests, and that the next exchange makes useless: their readers
+/// only pass the rows on, and neither the number of tasks nor the sort order has an effect later. By
+/// their edge.
 pub(crate) fn passing(
     view: &View<'_>,
     app: &Application,
@@ -68,7 +68,7 @@ pub(crate) fn passing(
         .collect()
 }
 
-/// Saving without an exchange whose reader passes the rows on. If the reader has no other work, its writer
+/// Saving without an exchange with a reader that only passes rows on. If the reader has no other work, its writer
 /// takes its place and writes its output, so that all the reader's work is saved.
 fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     let e = &view.job.edges[edge];
@@ -271,8 +271,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) saved: Option<Saved>,
 }
 
-/// Every stage that repartitions only because some inputs are stored on keys that none of their
-/// readers needs. An input without partitioning is a different decision of its owner, and other
+/// Every stage that repartitions only because inputs are stored on keys without a use in their
+/// readers. An input without partitioning is a different decision of its owner, and other
 /// exchanges would remain.
 pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
     let of_stage = |stage: usize| {

@@ -174,8 +174,8 @@ fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     vertices
 }
 
-/// Seconds for which a token is held before the process starts: the wait of vertices with
-/// a free token, estimated by the shortest twentieth of the waits.
+/// Seconds from holding a token to the start of the process, estimated by the shortest
+/// twentieth of the waits of as many vertices as run at once.
 fn dispatch_s(runs: &[&VertexRun], at_once: usize) -> f64 {
     let mut waits: Vec<i64> = runs
         .iter()

@@ -48,8 +48,8 @@ fn most_if_unique(view: &View<'_>, stage: usize, index: usize, inputs: &[f64]) -
     }
 }
 
-/// Ratio of a join's output to the optimizer's estimate, with a key that repeats on both sides,
-/// from which on the optimizer's statistics of the key are outdated.
+/// With a key that repeats on both sides, a join's output of this many times the optimizer's estimate
+/// shows that the optimizer's statistics of the key are outdated.
 const UNEXPECTED: f64 = 4.0;
 
 /// Least mean rows per value of a repeating key.

@@ -1,8 +1,8 @@
 //! Uneven input of a stage: where it is, how much it costs and which of the five kinds it is.
 //!
 //! Shared by the five skew rules, which only pick their kind and word it. The
-//! saving with even input counts, not the ratio: a stage whose largest vertex has ten times the
-//! rows and still ends with the others is not a problem.
+//! saving with even input counts, not the ratio: if the largest vertex of a stage has ten times the
+//! rows and still ends with the others, this is not a problem.
 
 use job::facts::{OperatorFacts, value};
 use job::model::{Edge, ExchangeKind, Operator, OperatorKind, Source, Table};

@@ -45,7 +45,7 @@ pub(crate) struct Few {
     pub(crate) saved: Option<Saved>,
 }
 
-/// A stage whose tasks leave slots idle for a fixable reason: files that cannot be split, or
+/// A stage that leaves slots idle for a fixable reason: files that cannot be split, or
 /// an exchange into fewer partitions than slots that the code or the configuration asks for.
 pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Few> {
     let slots = view.run.as_ref()?.tokens;

@@ -22,8 +22,8 @@ pub(crate) enum Exchange {
 /// Changed edges of an alternative plan.
 pub(crate) type Change = HashMap<usize, Exchange>;
 
-/// Sides of a join whose unmatched rows stay in the result, or whose rows alone decide
-/// about it (semi and anti joins): such a side cannot be copied to every vertex.
+/// Sides of a join that keep unmatched rows, or that alone decide about the rows of
+/// the result (semi and anti joins): such a side cannot be copied to every vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OuterSides {
     pub(crate) left: bool,

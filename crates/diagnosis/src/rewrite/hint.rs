@@ -130,7 +130,7 @@ pub(crate) fn broadcast(
     Some(rewrite)
 }
 
-/// The words of a join with the strategy in them. A side whose rows must appear even without a
+/// The words of a join with the strategy in them. A side that keeps rows without a
 /// match cannot be the copied one.
 pub(crate) fn broadcast_words(words: &str, kind: JoinKind, side: Side) -> Option<String> {
     let allowed = match (side, kind) {

@@ -28,7 +28,7 @@ impl HotKeys {
         self.each(column, "==").join(" OR ")
     }
 
-    /// Condition that the column has none of the values; holds for null unless null is one of them.
+    /// Condition that the column has other values; holds for null unless null is one of the values.
     pub(crate) fn outside(&self, column: &str) -> String {
         let all = self.each(column, "!=").join(" AND ");
         if self.nullable && !self.null {

@@ -105,7 +105,7 @@ impl Rule for Skew {
     }
 }
 
-/// Examines every stage whose plan allows this kind of skew.
+/// Examines every stage with a plan that allows this kind of skew.
 fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
     for stage in 0..view.job.stages.len() {

@@ -1,4 +1,4 @@
-//! One finding with what a suggestion needs to know about it: its stage, its statement, its keys.
+//! One finding with the context of its suggestions: its stage, its statement, its keys.
 
 use std::cell::Cell;
 
@@ -86,7 +86,7 @@ impl<'a> Case<'a> {
         all.find(|u| Some(u.stage) == self.stage && u.cause == self.finding.cause)
     }
 
-    /// What an edit of the finding's stage saves.
+    /// Saving of an edit of the finding's stage.
     pub(super) fn saved_by(
         &self,
         edit: impl Fn(&mut crate::impact::StageWork) + Send + Sync + 'static,
@@ -125,8 +125,8 @@ impl<'a> Case<'a> {
         self.job.edges.iter().filter(move |e| Some(e.to) == stage)
     }
 
-    /// The join of the statement that the finding is about: the one on the keys by which rows
-    /// reach its stage; the first, if that does not tell.
+    /// The join of the finding's statement: the one with the keys of the exchange into its stage,
+    /// else the first.
     pub(super) fn join(&self) -> Option<(usize, &'a Join)> {
         let joins = &self.statement?.query.joins;
         let keys: Vec<&String> = self.edges().flat_map(|edge| &edge.keys).collect();
@@ -139,8 +139,8 @@ impl<'a> Case<'a> {
         Some((found, joins.get(found)?))
     }
 
-    /// Keys of the finding's statement by which rows are brought together; without a statement,
-    /// those of the exchange into its stage.
+    /// Keys that bring rows of the finding's statement together; without a statement,
+    /// the keys of the exchange into its stage.
     pub(super) fn keys(&self) -> Vec<String> {
         let Some(statement) = self.statement else {
             let keys = self.edges().map(|edge| &edge.keys);
@@ -220,7 +220,7 @@ fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
     candidates.max_by_key(|statement| (shared(statement), statement.makes_rowset()))
 }
 
-/// What a user-defined class reads: by the C# blocks of the script, else by the generated code.
+/// Columns that a user-defined class reads: by the C# blocks of the script, else by the generated code.
 pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     let script = job.script.as_ref()?;
     let blocks = script
@@ -238,7 +238,7 @@ pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     known.columns_read.clone()
 }
 
-/// What a setting of the application is, for a sentence.
+/// Value of an application's setting, for a sentence.
 pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
     let app = case.job.spark.as_deref();
     let set = app.and_then(|app| app.setting(None, name));

@@ -2,8 +2,8 @@
 
 use crate::impact::{StageWork, flatten, scale_run};
 
-/// Leaves one `parts`-th of how uneven a stage is: what remains of a hot key that is spread over
-/// so many vertices. `surplus_s` is work that only uneven input causes.
+/// Reduces the unevenness of a stage to one `parts`-th, as after spreading a hot key
+/// over this many vertices. `surplus_s` is work that only uneven input causes.
 pub(super) fn spread(stage: &mut StageWork, surplus_s: f64, parts: f64) {
     let mut even = stage.clone();
     flatten(&mut even, surplus_s);

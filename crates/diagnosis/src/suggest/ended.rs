@@ -6,7 +6,7 @@ use crate::measurements::failure::Class;
 use crate::whence;
 use report::{Text, text};
 
-/// What to do about a failure of a job of SCOPE or U-SQL whose class is not about its own script.
+/// Advice on failures outside the job's own script, for both engines.
 pub(super) fn shared(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     use Class::*;
     let mut found = match class {
@@ -32,7 +32,7 @@ fn is_spark(case: &Case<'_>) -> bool {
     case.job.spark.is_some()
 }
 
-/// What the job is called in its engine.
+/// The engine's word for the job.
 fn job(case: &Case<'_>) -> Text {
     match is_spark(case) {
         true => text!("应用", "application"),

@@ -1,6 +1,6 @@
 //! The values that make a key hot, and columns that a hot key can be spread by.
 //!
-//! Follows a column of the script back to the stored column whose statistics are known.
+//! Follows a column of the script back to a stored column with known statistics.
 
 use job::model::{ColumnStatistics, Table};
 use job::script::{JoinKind, Query, RowsetRef, RowsetSource, Script, StatementKind};
@@ -13,7 +13,7 @@ use crate::rewrite::split::HotKeys;
 /// below that it alone would not stand out over a partition.
 const HOT_SHARE_OF_TOP: f64 = 0.25;
 
-/// More values than this in one condition would hide what the script does.
+/// More values than this in one condition would make the script hard to read.
 const MAX_VALUES: usize = 5;
 
 /// Steps back through a script; real chains are far shorter.
@@ -201,7 +201,7 @@ fn select_step(query: &Query, name: &str) -> Option<Step> {
     Some(Step::Input(input, used.name.clone()))
 }
 
-/// Whether an outer join gives rows whose columns of that input are null though stored ones are not.
+/// Whether an outer join can add rows with nulls in the columns of that input.
 fn filled_with_null(query: &Query, input: usize) -> bool {
     query.joins.iter().any(|join| match join.kind {
         JoinKind::FullOuter => true,

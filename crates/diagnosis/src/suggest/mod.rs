@@ -1,8 +1,8 @@
-//! What to change: for every finding one or more suggestions, with a verified diff where the
+//! Suggestions: for every finding one or more, with a verified diff if the
 //! script can be rewritten safely, and as steps otherwise.
 //!
-//! Knows how to fix each cause, in which order the fixes are tried (what changes least first), and
-//! what each of them saves by itself; how a script is rewritten and checked is in
+//! Knows the fixes for each cause, their sequence (the smallest change first), and
+//! the saving of each of them alone; rewriting and checking of scripts is in
 //! `crate::rewrite`.
 
 mod case;
@@ -42,9 +42,9 @@ pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested>
     all
 }
 
-/// Checks a script that somebody else rewrote, as the rewrites of this crate are checked: it
+/// Checks a script from elsewhere like the rewrites of this crate: it
 /// parses without new errors, outputs and every name bound in it keep their columns, and it adds
-/// only known hints. Whether it gives the same rows is left unknown. Nothing holds if the job has no
+/// only known hints. Equality of the rows is left unknown. All checks fail if the job has no
 /// script.
 pub fn verify_script(job: &Job, text: &str) -> Verified {
     let Some(script) = &job.script else {

@@ -8,18 +8,18 @@ use crate::Suggested;
 use crate::impact::Saved;
 use crate::rewrite::{Checked, Rewrite};
 
-/// Share of the run from which a change is worth a separate suggestion.
+/// Least share of the run for a change worth a separate suggestion.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Share of what the finding claims from which a change undoes all of it.
+/// Least share of a finding's saving for a change that counts as a complete fix.
 const ALL: f64 = 0.95;
 
-/// What a change saves.
+/// Saving of a change.
 pub(super) enum Gain {
     /// All that the finding claims. Stated once: another suggestion of the finding that does the
     /// same replaces the first.
     Whole,
-    /// What the run saves with this change; `None` where no file shows what its stages cost.
+    /// Saving of the run with this change; `None` if no file shows the cost of its stages.
     Own(Option<Saved>),
     /// Not estimable, and why.
     Unknown(Text),
@@ -34,7 +34,7 @@ impl Gain {
         ))
     }
 
-    /// Of a look at something, which changes nothing.
+    /// Gain of an investigation, which changes no code.
     pub(super) fn none_by_itself() -> Gain {
         Gain::Unknown(text!(
             "查明原因本身不节省时间",
@@ -43,10 +43,10 @@ impl Gain {
     }
 }
 
-/// A suggestion without what all suggestions of a finding share.
+/// A suggestion without the parts that all suggestions of a finding share.
 pub(super) struct Proposal {
     pub(super) kind: SuggestionKind,
-    /// Keywords by which experience on it is found.
+    /// Keywords for finding experience on it.
     pub(super) topic: &'static str,
     pub(super) title: Text,
     pub(super) gain: Gain,
@@ -56,8 +56,8 @@ pub(super) struct Proposal {
     pub(super) cons: Vec<Text>,
 }
 
-/// A proposal: its kind, its gain and keywords by which experience on it is found; then what it
-/// says, in both languages as in [`text!`] or as a [`Text`], some of it only under a `[condition]`.
+/// A proposal: its kind, its gain and keywords for finding experience on it; then its
+/// texts, in both languages as in [`text!`] or as a [`Text`], some of them only under a `[condition]`.
 macro_rules! advice {
     (@ $zh:literal, $en:literal $($named:tt)*) => { report::text!($zh, $en $($named)*) };
     (@ $text:expr) => { $text };
@@ -137,7 +137,7 @@ impl Case<'_> {
         worthwhile.then(|| self.finished(proposal, Some(checked)))
     }
 
-    /// The suggestion unless it is known to save next to nothing.
+    /// The suggestion, unless its known saving is negligible.
     pub(super) fn finish_worthwhile(&self, proposal: Proposal) -> Option<Suggested> {
         proposal.is_worthwhile().then(|| self.finish(proposal))
     }
@@ -151,7 +151,7 @@ impl Case<'_> {
         let (diff, verified) = checked.map(|c| (c.diff, c.verified)).unzip();
         let language = self.view.language;
         let code = self.finding.cause.code();
-        // A topic is in English; the title finds what readers of another language can read.
+        // a topic is in English; the title also finds experience in the reader's language
         let topic = match language {
             report::Language::En => format!("{code} {}", proposal.topic),
             report::Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),

@@ -30,7 +30,7 @@ pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// Columns that nobody reads leave the input of user code, where the script shows them.
+/// Drops unused columns from the input of user code, if the script shows them.
 fn fewer_columns(case: &Case<'_>) -> Option<Suggested> {
     let (rewrite, dropped) = projection::drop_columns(case.script?, &|c| case.reads(c))?;
     let columns: Vec<String> = dropped.into_iter().flat_map(|d| d.columns).collect();

@@ -79,7 +79,7 @@ fn partition_on_common_key(
     hint::add(script, statement, "PARTITION", &rest)
 }
 
-/// Columns that cross an exchange for nothing.
+/// Unused columns that cross an exchange.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let columns = case.evidence_text("columns never read");
     let listed = columns.map_or_else(Text::default, |columns| {

@@ -10,8 +10,8 @@ use super::hot_key::{Stored, origin};
 use crate::rewrite::hint::Side;
 
 impl<'a> Case<'a> {
-    /// The join of the finding, the side of it with fewer rows, and the exchange that brings that
-    /// side, if one does; `None` if nothing tells the sides apart.
+    /// The join of the finding, its side with fewer rows, and the exchange into that
+    /// side, if there is one; `None` if the files do not show which side has fewer rows.
     pub(super) fn small_side(&self) -> Option<(usize, Side, Option<&'a Edge>)> {
         let (number, join) = self.join()?;
         let inputs = &self.statement?.query.inputs;

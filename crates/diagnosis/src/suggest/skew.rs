@@ -466,8 +466,8 @@ impl Case<'_> {
         Some(self.view.run_seconds(stage, surplus_ms(self.view, stage)))
     }
 
-    /// The side of the join that is uneven: the one that comes over the uneven exchange, else the
-    /// one whose statistics show the more frequent value.
+    /// The uneven side of the join: the one behind the uneven exchange, else the
+    /// one with the more frequent value in its statistics.
     fn hot_side(&self) -> Side {
         let edge = self.uneven().and_then(|u| self.job.edges.get(u.edge?));
         let made = |left: bool| {

@@ -1,7 +1,7 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 //!
-//! There is no diff: the script of an application is any program. The settings are those of the
-//! application's log where it has them.
+//! There is no diff: the script of an application is any program. Values of settings come from the
+//! application's log, if it has them.
 
 use report::{Cause, Text, text};
 

@@ -1,4 +1,4 @@
-//! What to do about a straggler whose cause no file shows.
+//! Advice on a straggler without a known cause.
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};

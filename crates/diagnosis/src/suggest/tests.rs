@@ -1,5 +1,5 @@
-//! Every cause gets something to do; what is known of the job decides what, in which order and for
-//! which gain.
+//! Every cause gets a suggestion. Facts of the job decide about the suggestions, their sequence and
+//! their gain.
 
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};
@@ -272,7 +272,7 @@ fn advice_follows_what_is_known_of_the_job() {
             Some("rows"),
         )
     };
-    // Job, finding, and of each suggestion in order what it says; `!` before what none says.
+    // job, finding, and for each suggestion a text in it; `!` before a text that no suggestion has
     #[rustfmt::skip]
     let cases: Vec<(Job, Candidate, &[&str])> = vec![
         (scope(), at(Cause::JoinHotKey, JOIN), &["+[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=SPLITJOIN)]", "+    WHERE K == 7 OR K == 8;", "!K == 9"]),

@@ -127,8 +127,8 @@ fn group_input_files(script: &Script) -> Option<Rewrite> {
     Some(rewrite)
 }
 
-/// More vertices for a stage that is slow for another reason, while tokens are free: as many as
-/// there are tokens, with `surplus_s` of work gone.
+/// More vertices for a stage that is slow for another reason, while tokens are free: one per
+/// token, with `surplus_s` of work gone.
 pub(super) fn use_free_tokens(case: &Case<'_>, surplus_s: f64) -> Option<Suggested> {
     case.free_tokens()?;
     let tokens = case.job.info.tokens?;
@@ -138,7 +138,7 @@ pub(super) fn use_free_tokens(case: &Case<'_>, surplus_s: f64) -> Option<Suggest
     case.finish_worthwhile(more).filter(|_| !uneven)
 }
 
-/// Smaller partitions, each of which needs less memory.
+/// Smaller partitions, which need less memory each.
 pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Suggested> {
     let stage = case.stage.filter(|stage| !case.view.is_uneven(*stage))?;
     let now = case.view.vertices(stage)?;

@@ -67,7 +67,7 @@ impl Log {
     }
 
     /// An execution, to which the next stage belongs: names and texts of its nodes, the last one first run.
-    /// The rows that a node puts out are in the metric with its position.
+    /// The metric with a node's position counts its output rows.
     pub(crate) fn plan(mut self, nodes: &[(&str, &str)], rows: u64) -> Log {
         let node = |children: Vec<Value>, (at, (name, text)): (usize, &(&str, &str))| {
             let metric =
