@@ -49,7 +49,7 @@ fn main() {
     }
     println!("| dimension | 1x | time | 10x | time | ratio |\n|---|---|---|---|---|---|");
     for (what, n, write) in DIMENSIONS {
-        // ten times the edges of a complete DAG are of sqrt(10) times the stages
+        // a complete DAG with sqrt(10) times the stages has ten times the edges
         let more = match what.contains("complete") {
             true => (f64::from(n) * 10_f64.sqrt()) as u32,
             false => n * 10,

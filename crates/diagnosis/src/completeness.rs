@@ -20,7 +20,7 @@ use report::{Cause, Language, MissingInformation, ProblemType, Text};
 const MINIMUM: f64 = 0.7;
 const MINIMUM_OTHER: f64 = 0.5;
 
-/// Something undecided.
+/// Missing information and the share at stake.
 struct Question<'a> {
     info: Information,
     /// `None` for information about the run as a whole.
@@ -79,8 +79,8 @@ fn questions<'a>(
         .collect()
 }
 
-/// One entry a file that could settle something, ranked by the share of the undecided impact that
-/// it would settle; absent files are named, present ones recommended for reading.
+/// One entry per file that could decide an open question, ranked by the share of the undecided impact that
+/// it would settle. Absent files are named, present ones recommended for reading.
 fn missing(
     (job, language): (&Job, Language),
     catalogue: &Catalogue,
@@ -127,8 +127,8 @@ fn missing(
     entries
 }
 
-/// Sum of the largest stake of each cause: one fact settles a cause once, however many stages ask
-/// for it.
+/// Sum of the largest stake of each cause. A fact settles a cause once, even if several stages lack
+/// it.
 fn at_stake<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> f64 {
     let mut stakes: BTreeMap<Option<Cause>, f64> = BTreeMap::new();
     for q in questions {
@@ -195,7 +195,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
     }
     files.dedup_by(|a, b| a.name == b.name);
     if files.is_empty() {
-        // It was read and does not have it.
+        // The file was read and lacks the information.
         let providers = catalogue.providers(info);
         let read = providers.iter().find_map(|entry| {
             let file = job.files.iter().find(|f| f.kind == entry.kind)?;

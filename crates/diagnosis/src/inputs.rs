@@ -74,8 +74,8 @@ impl<'a> Tables<'a> {
         tables
     }
 
-    /// The table that an extracting operator reads: by its stream, else one with the same columns, of the kind
-    /// that it reads and of about the bytes that `read` gives.
+    /// The table that an extracting operator reads: by its stream, else a table with the same columns, a matching
+    /// kind and about `read` bytes.
     pub(crate) fn of_operator(
         &self,
         operator: &Operator,

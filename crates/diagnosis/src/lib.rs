@@ -145,7 +145,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     examined
 }
 
-/// How a failed job failed; `None` if it did not.
+/// The failure of a job; `None` if it did not fail.
 fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     use measurements::failure;
     view.failed().then(|| weigh::Failure {

@@ -1,4 +1,4 @@
-//! Values of an input that matter to how the job is partitioned.
+//! Values of an input that affect the partitioning of the job.
 
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};

@@ -1,7 +1,7 @@
-//! How each rule ended, and the verdict that follows.
+//! Outcome of each rule, and the verdict that follows.
 //!
-//! Healthy is a proof: every rule that applies was cleared by a measurement, or what it could not
-//! decide is too small to matter, and the run as a whole is known.
+//! `Healthy` is a proof: every applicable rule was cleared by a measurement, or its undecided part
+//! is too small to matter, and the run as a whole is known.
 
 use std::collections::BTreeSet;
 

@@ -13,15 +13,15 @@ use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 /// Description of a rule, for `scopeagent rules`.
 #[derive(Debug)]
 pub struct About {
-    /// Cause that it names.
+    /// Cause of the rule.
     pub cause: Cause,
     /// Description of the cause.
     pub what: StaticText,
-    /// Information without which it cannot decide.
+    /// Required information; without it, the rule abstains.
     pub needs: &'static [Information],
-    /// Information that makes it surer or more exact.
+    /// Information that makes the rule more certain or more exact.
     pub helps: &'static [Information],
-    /// Numbers it holds facts against.
+    /// Thresholds that the rule compares facts with.
     pub thresholds: &'static [&'static Threshold],
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
@@ -30,7 +30,7 @@ pub struct About {
 /// A cause that a rule finds in a job, before its impact is weighed.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Without ids and confidence; its impact decides whether it becomes a finding or a note.
+    /// The finding without ids and confidence. Its impact decides whether it becomes a finding or a note.
     pub finding: Finding,
     /// Evidence of the cause; never empty.
     pub evidence: Vec<Evidence>,
@@ -59,16 +59,16 @@ pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
     }
 }
 
-/// Something a rule could not decide for lack of information.
+/// A place that a rule could not decide for lack of information.
 #[derive(Debug, Clone)]
 pub struct Undecided {
     /// The missing information.
     pub info: Information,
     /// Stage in question; `None` for the whole job.
     pub stage: Option<String>,
-    /// Largest share of the run that could hide behind it, 0..1; 1 if even that is not known.
+    /// Largest share of the run that the cause could have here, 0..1; 1 if unknown.
     pub share_at_stake: f64,
-    /// Why it matters here.
+    /// Why the information matters for this place.
     pub reason: String,
 }
 
@@ -87,7 +87,7 @@ pub struct Reading {
 pub struct Examination {
     /// Places over the limits.
     pub candidates: Vec<Candidate>,
-    /// What it could not decide.
+    /// Undecided places.
     pub undecided: Vec<Undecided>,
     /// Places over the limits because of another cause: that cause and the stage.
     pub attributed: Vec<(Cause, Option<String>)>,
@@ -98,11 +98,11 @@ pub struct Examination {
     pub cleared: Option<Text>,
 }
 
-/// Places kept of one kind that a rule looked at; the report names the costliest of each cause.
+/// Places kept of each kind; the report names the costliest place of each cause.
 const MOST_PLACES: usize = 300;
 
 impl Examination {
-    /// Keeps the places that could cost most where there are very many.
+    /// Limits the number of places; the potentially costliest are kept.
     pub(crate) fn shorten(&mut self) {
         keep_largest(&mut self.candidates, |c| c.at_most);
         keep_largest(&mut self.undecided, |u| u.share_at_stake);
@@ -119,7 +119,7 @@ fn keep_largest<T>(places: &mut Vec<T>, share: impl Fn(&T) -> f64) {
 
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
-    /// What it looks for and needs.
+    /// Description of the rule.
     fn about(&self) -> &About;
 
     /// Looks for its cause in a job.

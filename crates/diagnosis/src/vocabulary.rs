@@ -23,7 +23,7 @@ const ENGLISH: [(&str, &str); 12] = [
     ("the job waits", "the application waits"),
 ];
 
-/// The same in Chinese.
+/// Words of SCOPE and of Spark in Chinese.
 const CHINESE: [(&str, &str); 7] = [
     ("顶点小时", "核小时"),
     ("个顶点", "个 Task "),
@@ -34,7 +34,7 @@ const CHINESE: [(&str, &str); 7] = [
     ("作业等待", "应用等待"),
 ];
 
-/// Says everything in a diagnosis of an application in Spark's words.
+/// Replaces SCOPE's words by Spark's in all sentences of a diagnosis.
 pub(crate) fn of_spark(diagnosis: &mut Diagnosis, language: Language) {
     let say = |text: &mut String| *text = in_words(text, language);
     let findings = diagnosis.findings.iter_mut().chain(&mut diagnosis.notes);
@@ -81,7 +81,7 @@ fn in_words(text: &str, language: Language) -> String {
     parts.join("`")
 }
 
-/// Replaces a word where it is not part of a longer one or of a name.
+/// Replaces a word unless it is part of a longer one or of a name.
 fn replace(text: &str, from: &str, to: &str) -> String {
     let joins = |c: Option<char>| {
         c.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/'))

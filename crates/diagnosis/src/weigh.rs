@@ -168,7 +168,7 @@ fn matters(candidate: &Candidate, least: f64) -> bool {
     share >= least && !is_slight(candidate)
 }
 
-/// Whether a candidate is known to cost next to no time.
+/// Whether a candidate is known to cost hardly any time.
 fn is_slight(candidate: &Candidate) -> bool {
     let impact = candidate.finding.impact.as_ref();
     impact.is_some_and(|i| i.share_of_elapsed.is_some() && i.seconds_saved < LEAST_SECONDS)
@@ -229,7 +229,7 @@ fn share(finding: &Finding) -> Option<f64> {
     finding.impact.as_ref().and_then(|i| i.share_of_elapsed)
 }
 
-/// Causes that a cause may follow from.
+/// Possible origins of a cause.
 fn origins(cause: Cause) -> &'static [Cause] {
     let found = FOLLOWS.iter().find(|(follows, _)| *follows == cause);
     found.map_or(&[], |(_, from)| from)
@@ -246,7 +246,7 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
     })
 }
 
-/// Whether a candidate costs no time of its own, and follows from one that does.
+/// Whether a candidate costs no time itself, and follows from a candidate that does.
 pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
     let impact = candidate.finding.impact.as_ref();
     let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
@@ -287,7 +287,7 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .then(a.finding.cause.cmp(&b.finding.cause))
 }
 
-/// A cause that shows in several stages is one finding, in the stage where it costs most; the
+/// A cause in several stages is one finding, in the stage with the largest cost; the
 /// others are notes.
 fn keep_best_of_each_cause(findings: &mut Vec<Candidate>, notes: &mut Vec<Candidate>) {
     let mut seen: Vec<Cause> = Vec::new();

@@ -90,7 +90,6 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, Failure> {
     Ok(args)
 }
 
-/// A job to simulate.
 enum Task {
     Single(Way, Request),
     Mixed(Set, usize),

@@ -22,7 +22,6 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     )?)
 }
 
-/// All tables.
 pub(crate) fn text(by_mechanism: &[Scored], mixed: &[Scored], seed: u64) -> String {
     let weights = left_out(by_mechanism);
     let mut out = format!("Seed {seed}, commit {}, {}.\n\n", git("%h"), git("%as"));

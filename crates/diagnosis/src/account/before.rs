@@ -1,5 +1,5 @@
-//! From submission to the start of the run: by the states that the job went through, else by the
-//! times that it states.
+//! Time from submission to the start of the run: from the states of the job, else from its recorded
+//! times.
 
 use job::model::JobInfo;
 use report::SegmentKind;
@@ -53,7 +53,7 @@ pub(super) fn waits(info: &JobInfo, run: Span) -> Vec<Span> {
         .collect()
 }
 
-/// The states that are not the run, from one record to the next; seconds since submission.
+/// States outside the run, from one record to the next; seconds since submission.
 fn states(info: &JobInfo) -> impl Iterator<Item = (SegmentKind, Span)> + '_ {
     let origin = info.submitted_ms;
     info.states.windows(2).filter_map(move |pair| {

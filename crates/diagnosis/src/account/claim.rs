@@ -56,7 +56,7 @@ impl<'a> Fixed<'a> {
         }
     }
 
-    /// The run with one fix more.
+    /// The run with one more fix.
     fn with(&self, fix: &Fix) -> Fixed<'a> {
         let mut stages = self.stages.clone();
         fix.apply(&mut stages);
@@ -67,14 +67,14 @@ impl<'a> Fixed<'a> {
         }
     }
 
-    /// Seconds that it takes less than another.
+    /// Seconds saved in comparison with `before`.
     fn saves(&self, before: &Fixed<'_>) -> f64 {
         self.model.seconds(before.replayed_s - self.replayed_s)
     }
 }
 
-/// Lets findings claim the time that they save. Those about single vertices come first: an edit of
-/// the whole stage would take the excess of its vertices for its own. Then, those that save most.
+/// Lets findings claim the time that they save. Findings about single vertices come first: an edit of
+/// the whole stage would also claim the excess of its vertices. The others follow by seconds saved.
 pub(crate) fn claim(
     view: &View<'_>,
     found: Vec<Candidate>,
@@ -180,7 +180,7 @@ fn largest(
     Some((next, seconds[next]))
 }
 
-/// The share of its base that some seconds of a candidate are.
+/// Converts seconds of a candidate to a share, by the candidate's own ratio.
 fn share(candidate: &Candidate, seconds: f64) -> f64 {
     let Some(impact) = &candidate.finding.impact else {
         return 0.0;
@@ -198,7 +198,7 @@ fn changed(before: &[StageWork], after: &[StageWork]) -> Vec<bool> {
     before.iter().zip(after).map(|(a, b)| a != b).collect()
 }
 
-/// The finding that leaves a candidate least to save.
+/// The finding whose fix leaves the smallest saving to a candidate.
 fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidate) -> usize {
     let left = |other: &Candidate| {
         let first = apply(start, other)?;
@@ -258,7 +258,7 @@ pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
     candidate.finding.summary.push_str(&saving);
 }
 
-/// Puts the findings into the order of the report; the parts that they claim follow.
+/// Sorts the findings for the report, and renumbers the claims on the parts.
 fn ranked(
     findings: Vec<Candidate>,
     unknown: Vec<Candidate>,
@@ -388,7 +388,7 @@ fn about_vertices(cause: Cause) -> bool {
     kinds(cause).iter().any(|kind| of_vertices.contains(kind))
 }
 
-/// Kinds of time that a cause is about.
+/// Kinds of time that a cause affects.
 fn kinds(cause: Cause) -> &'static [SegmentKind] {
     use SegmentKind::{
         CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup,

@@ -1,4 +1,4 @@
-//! Books every stretch of the critical path under what it was.
+//! Books every stretch of the critical path under its kind of time.
 
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ pub(super) struct Timeline {
     pub(super) path: Vec<usize>,
     /// Vertices that may run at once.
     pub(super) tokens: f64,
-    /// Attempts that each known one of a stage stands for.
+    /// Number of attempts that each recorded attempt of a stage represents.
     pub(super) weights: Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Timeline {
         observed(view, run).or_else(|| Some(modelled(view.run.as_ref()?, run)))
     }
 
-    /// Attempts at the vertex of an attempt that were lost before it, first to last.
+    /// Earlier lost attempts at the same vertex, first to last.
     pub(super) fn lost_before(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let useful = self.attempts[index];
         let of_vertex = (useful.stage, useful.vertex);
@@ -69,7 +69,7 @@ impl Timeline {
         })
     }
 
-    /// When anything of the job was waiting or running.
+    /// Time with any attempt waiting or running.
     pub(super) fn active(&self) -> Cover {
         Cover::of(self.attempts.iter().map(|a| (a.created, a.ended)))
     }
@@ -177,8 +177,8 @@ fn sort(attempts: &mut [Attempt]) {
     });
 }
 
-/// Milliseconds since 1970 of the submission, on the clock of the events: if they don't fit into
-/// the run by the job's own clock, the run is taken to end with its last vertex.
+/// Milliseconds since 1970 of the submission, on the clock of the events. If the events don't fit into
+/// the run by the job's own clock, the run is assumed to end with its last vertex.
 fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
     let info = &view.job.info;
     if view.job.spark.is_some()
@@ -232,7 +232,7 @@ fn modelled(model: &RunModel, run: Span) -> Timeline {
     }
 }
 
-/// The attempt of one turn.
+/// The attempt for one turn of the replay.
 fn attempt_of(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64) -> Attempt {
     let work = model.stages[turn.stage].vertices[turn.vertex];
     let (state, start_s) = match turn.lost {

@@ -67,7 +67,7 @@ impl Walk {
         }
     }
 
-    /// Goes on to where an attempt begins to start: dispatching its process is part of that.
+    /// Advances to the start-up of an attempt, which includes dispatching its process.
     fn begin(&mut self, timeline: &Timeline, index: usize) {
         let attempt = timeline.attempts[index];
         self.to(attempt.created, Stretch::Gap);

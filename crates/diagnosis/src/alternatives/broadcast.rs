@@ -32,11 +32,11 @@ pub(crate) struct Broadcast {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) max: f64,
-    /// Where the optimizer knew the size and repartitioned nevertheless.
+    /// The limit if the optimizer knew the size and repartitioned nevertheless.
     pub(crate) sure: f64,
 }
 
-/// How many times its rows a side must have been estimated for the optimizer not to have known.
+/// Least overestimate of a side's rows that shows that the optimizer did not know its size.
 const OVERESTIMATE: f64 = 4.0;
 
 /// Every join that repartitions both sides, with the smaller one broadcast instead if a vertex can
@@ -117,7 +117,7 @@ fn side(view: &View<'_>, join: usize, input: usize) -> Option<Side> {
 }
 
 /// Whether a side of a join can be broadcast into a stage: a vertex there can hold it, and the
-/// optimizer did not decide against it in knowledge of its size.
+/// optimizer did not reject it knowing its size.
 fn fits(
     view: &View<'_>,
     limits: Limits,

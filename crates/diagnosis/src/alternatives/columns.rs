@@ -61,8 +61,8 @@ pub(crate) fn pruned<'a>(
     (!found.is_empty()).then(|| (found, work.saved(view)))
 }
 
-/// Columns that an operator, or anything after it, needs of each of its inputs; `None` if that may
-/// be any.
+/// Columns that an operator, or a later one, needs of each of its inputs; `None` if it may need
+/// any column.
 type Needed<'a> = Vec<Option<BTreeSet<&'a str>>>;
 
 /// Needed input columns of every operator.
@@ -179,7 +179,7 @@ pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>, opaque: bool) 
     words.map(str::to_owned).collect()
 }
 
-/// Conditions of a query and of those in it.
+/// Conditions of a query and of its sub-queries.
 fn conditions<'q>(query: &'q Query, into: &mut Vec<&'q Expression>) {
     let own = query.filter.iter().chain(&query.having);
     into.extend(own.map(|c| &c.expression));

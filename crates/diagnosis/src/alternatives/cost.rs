@@ -39,7 +39,7 @@ impl Rates {
         let written =
             shuffles().filter_map(|e| Some((view.node_ms(e.from, e.uid)?, e.bytes_written?)));
         let read = shuffles().filter_map(|e| Some((view.node_ms(e.to, e.uid)?, e.bytes_read?)));
-        // the tasks of an application time the write to disk, not what it takes to get there
+        // the tasks of an application time the write to disk, but not the work before it
         let timed = view.job.spark.is_none();
         let (write, read) = (
             rate(written).filter(|_| timed),
@@ -117,7 +117,7 @@ pub(crate) fn sort_ms(view: &View<'_>, edge: &Edge) -> f64 {
 /// How a change alters the work of the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Work {
-    /// Milliseconds of operator time that a stage has more, or less if negative.
+    /// Additional milliseconds of operator time per stage; negative for a saving.
     ms: BTreeMap<usize, f64>,
     /// Stages that run inside others, in merge sequence: from, into.
     merged: Vec<(usize, usize)>,
@@ -134,9 +134,9 @@ impl Work {
         self.merged.push((from, into));
     }
 
-    /// Leaves a stage a share of its data. The optimizer makes partitions by the bytes that it
-    /// expects; how far it expects these is not known, so that half of the difference, on a scale of
-    /// ratios, goes into fewer vertices rather than into less time of each.
+    /// Leaves a stage a share of its data. The optimizer derives the number of partitions from the expected
+    /// bytes. Its new estimate is unknown, so half of the reduction, on a scale of
+    /// ratios, goes into fewer vertices and half into less time per vertex.
     pub(crate) fn shrink(&mut self, stage: usize, share: f64) {
         *self.kept.entry(stage).or_insert(1.0) *= share;
     }

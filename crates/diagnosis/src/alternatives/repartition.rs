@@ -85,7 +85,7 @@ fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     work.saved(view)
 }
 
-/// Without an exchange of rows that are together already.
+/// An exchange of rows that already have the required partitioning.
 fn dropped(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     let derived = view.derived();
     let Partitioning::Keyed(before) = &derived.delivered(writer(view, edge)?).partitioning else {
@@ -114,8 +114,7 @@ fn dropped(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     })
 }
 
-/// The operator that needs the partitioning of an edge, and the input that it reaches it by: the
-/// first that requires anything.
+/// The first operator behind an edge with a requirement on its input, and that input.
 fn consumer(view: &View<'_>, edge: usize) -> Option<(usize, usize)> {
     let derived = view.derived();
     let (mut node, mut input) = derived.flow.reader(view.job, edge)?;
@@ -312,7 +311,7 @@ fn stored_on_others<'a>(view: &View<'a>, edge: usize) -> Option<Stored<'a>> {
     let extract = &nodes[at];
     let table = view.table_of(extract.stage, extract.operator)?;
     let clustering = table.clustering.as_ref()?;
-    // Ranges, of time for instance, serve those who read a part of the data.
+    // Ranges, for example of time, serve readers of a part of the data.
     let read = node_rows(view, extract).zip(table.rows);
     let whole = read.is_some_and(|(read, all)| read >= WHOLE * all as f64);
     let hashed = clustering.kind.contains("hash");
@@ -335,7 +334,7 @@ fn is_aligned(view: &View<'_>, edge: usize) -> bool {
     before.is_some_and(|p| p.serves(&view.job.edges[edge].keys))
 }
 
-/// The inputs of a stage read where the largest of them is stored, and the stage run there.
+/// Saving if all inputs of a stage were stored like the largest one, and the stage ran there.
 fn stored_alike(view: &View<'_>, rates: &Rates, stage: usize, hashed: &[usize]) -> Option<Saved> {
     let edges = || hashed.iter().map(|e| &view.job.edges[*e]);
     let bytes = |e: &&job::model::Edge| e.bytes_written.unwrap_or(0.0);

@@ -1,11 +1,11 @@
-//! Time of the driver before its first job that loading code and planning do not need.
+//! Time of the driver before its first job, beyond loading code and planning.
 
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
 use report::format::Seconds;
 
-/// Seconds that a driver takes at most from its first executor to its first job: it loads classes, looks at files and plans, all for
+/// Upper bound in seconds from a driver's first executor to its first job: loading classes, listing files and planning, all for
 /// the first time. The slowest of the healthy real runs took 9 s, on two loaded cores.
 const FIRST_JOB_S: f64 = 20.0;
 

@@ -1,4 +1,4 @@
-//! Creating very many files where few would do.
+//! Writing far more files than necessary.
 
 use report::{Cause, Source, text};
 
@@ -14,7 +14,7 @@ const FILE_MS: f64 = 20.0;
 /// Files that each task may write: one, and some for the partitions of the output.
 const USUAL_FILES: f64 = 10.0;
 
-/// Files of one write, and where they are counted.
+/// Files of one write, and the place of their count.
 struct Written {
     files: f64,
     bytes: f64,

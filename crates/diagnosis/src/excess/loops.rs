@@ -28,7 +28,7 @@ const HANDOVER_S: f64 = 0.3;
 /// Seconds that any job needs on the driver and to start its tasks.
 const ONE_JOB_S: f64 = 1.0;
 
-/// All loops; the one that costs most is described.
+/// The excess of all loops; the sentence describes the costliest.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let app = view

@@ -35,12 +35,12 @@ const NAMED_STAGES: usize = 3;
 /// Positions in [`Account::parts`], with seconds of each.
 type Parts = Vec<(usize, f64)>;
 
-/// Time of one kind that the work does not need.
+/// Removable time of one kind.
 pub(crate) struct Excess {
     cause: Cause,
-    /// The parts of the account that it is in, with the seconds that could be saved.
+    /// Its parts of the account, with the seconds that could be saved.
     parts: Parts,
-    /// The stages that it is in, the costliest first; none for time between stages.
+    /// Its stages, the costliest first; none for time between stages.
     stages: Vec<usize>,
     summary: Text,
     evidence: Vec<Evidence>,
@@ -145,7 +145,7 @@ pub(crate) fn claim(
     claimed.sort(account);
 }
 
-/// Every excess that the unclaimed parts hold. With a `slow_machine` in the findings, stragglers on like data are its doing.
+/// Every excess in the unclaimed parts. With a `slow_machine` among the findings, stragglers on similar data belong to it.
 fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let of_stages = [
         loops::excess(unclaimed),
@@ -246,7 +246,7 @@ fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
 }
 
 impl Claimed {
-    /// Orders the findings as a report lists them, without those that only follow from others; parts of the account follow.
+    /// Sorts the findings for the report, drops findings that only follow from others, and renumbers the claims on the parts.
     fn sort(&mut self, account: &mut Account) {
         let mut order: Vec<usize> = (0..self.findings.len()).collect();
         let all: Vec<&Candidate> = self.findings.iter().collect();

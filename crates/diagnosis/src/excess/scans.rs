@@ -1,4 +1,4 @@
-//! Partitions of a table that are read although a filter drops most of their rows.
+//! Reading all partitions of a table, with a filter that then drops most of their rows.
 
 use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, text};

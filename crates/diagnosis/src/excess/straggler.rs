@@ -18,7 +18,7 @@ const UNUSUAL: f64 = 1.5;
 /// Fewer vertices don't show how much their run times spread.
 const MIN_SPREAD: usize = 12;
 
-/// Seconds that the first tasks of an executor take longer, to load and compile code.
+/// Additional seconds of an executor's first tasks, to load and compile code.
 const COLD_START_S: f64 = 4.0;
 
 /// The stragglers of each stage.
@@ -95,8 +95,8 @@ fn excess(
     })
 }
 
-/// How many times longer than usual the slowest of a stage is expected to run because all its vertices differ a lot: by how far the
-/// upper quarter is from the median, beyond the usual noise.
+/// Factor on the expected run time of the slowest vertex if all vertices of the stage vary a lot: from the distance of the
+/// upper quartile to the median, beyond the usual noise.
 fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
     let completed = runs.iter().filter(|r| r.state == RunState::Completed);
     let mut seconds: Vec<f64> = completed
@@ -166,7 +166,7 @@ fn is_cold(view: &View<'_>, stage: usize, worst: &VertexRun) -> bool {
     earlier.take(slots).count() < slots
 }
 
-/// The kind of skew that uneven input of a stage is.
+/// Kind of skew of a stage's uneven input.
 fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     use job::model::OperatorKind::{Combine, Join};
     let largest = view

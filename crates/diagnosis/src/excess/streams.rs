@@ -1,4 +1,4 @@
-//! Micro-batches of Structured Streaming: overhead of the driver where they follow each other without a pause, and work that grows
+//! Micro-batches of Structured Streaming: overhead of the driver in batches without a pause in between, and work that grows
 //! from batch to batch.
 
 use job::model::{Application, MicroBatch};
@@ -38,7 +38,7 @@ fn spans<'a>(unclaimed: &Unclaimed<'a>) -> Option<(&'a Application, Vec<Span>)> 
     (spans.len() >= MIN_BATCHES).then_some((app, spans))
 }
 
-/// The driver's time in batches that follow each other without a pause, where it is more than their work.
+/// The driver's time in batches without a pause in between, if it exceeds their work.
 pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (app, spans) = spans(unclaimed)?;
     let (first, last) = (spans.first()?.from, spans.last()?.to);
@@ -80,7 +80,7 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     })
 }
 
-/// Time that batches take more than the first ones, although they read no more rows.
+/// Additional time of later batches, although they read no more rows than the first ones.
 pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (app, spans) = spans(unclaimed)?;
     let third = spans.len() / 3;

@@ -26,7 +26,7 @@ const METHOD: &str = "time of the kind on the critical path, less the usual time
 /// From this many times the slowest reference rate on, expressions are the reason of slowness.
 const SLOW: f64 = 2.0;
 
-/// Garbage collection beyond the usual, over all stages.
+/// Garbage collection beyond the usual share, over all stages.
 pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let collected = |stage: usize, _| {

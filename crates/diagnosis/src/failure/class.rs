@@ -12,7 +12,7 @@ macro_rules! classes {
             #[cfg(test)]
             pub(crate) const ALL: &'static [Class] = &[$(Class::$variant),*];
 
-            /// The cause of the contract that stands for it.
+            /// The cause of the contract for this class.
             pub(crate) fn cause(self) -> Cause {
                 match self { $(Class::$variant => Cause::$cause),* }
             }
@@ -135,7 +135,7 @@ impl Class {
         }
     }
 
-    /// The class to advise on where only the cause is known.
+    /// The class for advice if only the cause is known.
     pub(crate) fn usual(cause: Cause) -> Class {
         match cause {
             Cause::CompileFailure => Class::Compile,
@@ -148,7 +148,7 @@ impl Class {
         }
     }
 
-    /// Whether less work for a vertex or task avoids it.
+    /// Whether less work per vertex or task avoids the failure.
     pub(crate) fn is_of_work(self) -> bool {
         use Class::*;
         matches!(

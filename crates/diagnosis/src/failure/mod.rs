@@ -35,11 +35,11 @@ impl Recognized {
     }
 }
 
-/// Why a job failed: its class, and the error that says so.
+/// The failure of a job: its class, and the decisive error.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure<'a> {
     pub(crate) class: Class,
-    /// `None` if only the events of the vertices tell.
+    /// `None` if only the vertex events show the failure.
     pub(crate) error: Option<&'a JobError>,
     pub(crate) recognized: Recognized,
 }
@@ -141,7 +141,7 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     }))
 }
 
-/// The class of a text by itself; `None` if no pattern is in it.
+/// The class of a single text; `None` without a matching pattern.
 pub(crate) fn class_of(text: &str) -> Option<Class> {
     let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
     search(&lines, GROUPS).map(|found| found.class)
@@ -163,7 +163,7 @@ fn of_driver(found: Recognized, error: &JobError) -> Recognized {
     }
 }
 
-/// The lines of an error that state something, the innermost first: neither frames of stacks nor source code.
+/// The statements of an error, the innermost first, without stack frames and source code.
 fn lines(error: &JobError) -> Vec<&str> {
     let said = [
         error.exception.as_ref(),

@@ -392,7 +392,7 @@ pub(crate) static GROUPS: &[Group] = &[
          deadline exceeded for the job | killed due to timeout | application lifetime | statement_timeout | \
          compilation*timed out | compilation*time-out",
     ),
-    // stops that are no failure of the job
+    // stops from outside the job
     group(
         Stopped,
         "Spark DAGScheduler, YARN, Databricks, SCOPE",

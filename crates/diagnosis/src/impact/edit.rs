@@ -1,9 +1,9 @@
-//! Ways to take a cause out of the work of a run: even out, regroup, merge, scale, forget waste.
+//! Edits that remove a cause from the work of a run: even out, regroup, merge, scale, drop waste.
 
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
-/// Spread of run times of vertices with equal input, as the standard deviation of their
-/// logarithm, where no times show it. Seen in balanced stages (0.15 to 0.2).
+/// Default spread of run times of vertices with equal input, as the standard deviation of their
+/// logarithm. Observed in balanced stages (0.15 to 0.2).
 pub const RUN_NOISE: f64 = 0.18;
 
 /// Fewer vertices don't show how much run times spread.
@@ -27,7 +27,7 @@ pub fn shorten_handover(stage: &mut StageWork, seconds: f64) {
     stage.handover_s = (stage.handover_s - seconds).max(0.0);
 }
 
-/// Forgets failed and revoked attempts.
+/// Removes failed and revoked attempts.
 pub fn drop_waste(stage: &mut StageWork) {
     for vertex in &mut stage.vertices {
         vertex.wasted_s = 0.0;
@@ -112,7 +112,7 @@ fn flatten_few(stage: &mut StageWork, mean: f64, surplus_s: f64) {
 }
 
 /// Median seconds per byte of the vertices around or below the mean; `None` if they are too few
-/// or too empty to tell.
+/// or almost empty.
 fn usual_pace(vertices: &[VertexWork], mean: f64) -> Option<f64> {
     let mut paces: Vec<f64> = vertices
         .iter()

@@ -1,4 +1,4 @@
-//! A change to the work of a run that takes a cause out of it.
+//! Fixes: changes to the work of a run that remove a cause.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Fix {
         Fix::Stage(stage, Arc::new(edit))
     }
 
-    /// Whether it makes the work of stages another.
+    /// Whether the fix changes the work of stages.
     pub fn changes_work(&self) -> bool {
         !matches!(self, Fix::Capacity)
     }

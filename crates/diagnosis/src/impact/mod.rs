@@ -44,7 +44,7 @@ const MAX_REPLAYED: usize = 200_000_000;
 /// A stage that reaches a smaller share of the run is not replayed: the change of its own time is exact enough.
 const MIN_REPLAYED_SHARE: f64 = 0.002;
 
-/// Longer gaps between vertices, in seconds, are not the job manager handing over.
+/// Longest handover by the job manager, in seconds; a longer gap between vertices has another reason.
 const MAX_HANDOVER_S: f64 = 3.0;
 
 /// Saving of a fix.
@@ -63,13 +63,13 @@ pub struct Saved {
 pub struct RunModel {
     /// Work by index of the stage.
     pub stages: Vec<StageWork>,
-    /// How the work of each stage is known.
+    /// Source of each stage's work.
     pub basis: Vec<Basis>,
     /// Vertices that may run at once.
     pub tokens: usize,
     /// Whether a file gives the tokens.
     pub tokens_known: bool,
-    /// Seconds that the replay of the run as it was takes.
+    /// Duration of the unchanged replay, in seconds.
     pub replayed_s: f64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
@@ -165,7 +165,7 @@ impl RunModel {
         self.reach[stage] < MIN_REPLAYED_SHARE * self.replayed_s
     }
 
-    /// Counts one replay more; `None` if there were too many.
+    /// Pays for one more replay; `None` if the budget is exhausted.
     fn pay(&self) -> Option<()> {
         let work = self.stages.iter().map(|s| s.vertices.len() + 1);
         self.left.set(self.left.get().checked_sub(work.sum())?);
@@ -181,7 +181,7 @@ impl RunModel {
         (seconds / self.elapsed_s).min(1.0)
     }
 
-    /// Seconds of the run that some seconds of the replay stand for. Never negative.
+    /// Converts seconds of the replay to seconds of the run. Never negative.
     pub fn seconds(&self, replayed: f64) -> f64 {
         (replayed / self.replayed_s).clamp(0.0, 1.0) * self.working_s
     }
@@ -197,8 +197,8 @@ impl RunModel {
     }
 }
 
-/// Attempts that ran at the same time, over all stages: the most of them that was held for a share of the time. A moment with more is a
-/// matter of clocks and handovers.
+/// Largest number of concurrent attempts, over all stages, that was sustained for a share of the time. Short peaks come from
+/// clock differences and handovers.
 fn observed_tokens(job: &Job) -> Option<usize> {
     let runs = job.stages.iter().filter_map(|s| s.runs.as_ref());
     let mut events: Vec<(i64, i64)> = runs

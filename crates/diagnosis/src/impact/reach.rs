@@ -15,7 +15,7 @@ pub(super) fn reach(stages: &[StageWork], spans: &[Span], tokens: usize) -> Vec<
     };
     let mut last = latest(&mut (0..stages.len()));
     while let Some(stage) = last {
-        // A stage on a cycle never ran, and is never the latest of the inputs of one that did.
+        // A stage on a cycle never ran, so it is never the latest input of a stage that ran.
         let span = spans[stage];
         reach[stage] += span.end - span.ready + stages[stage].handover_s;
         last = latest(&mut stages[stage].inputs.iter().copied());

@@ -9,8 +9,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// Stages of more vertices than this are modelled by this many, each standing for several: keeps
-/// a replay cheap, and a stage of that many waves is smooth anyway.
+/// Maximum number of modeled vertices per stage; with more, each represents several. This keeps
+/// a replay cheap, and a stage of that size runs smoothly anyway.
 pub(super) const MAX_VERTICES: u64 = 200_000;
 
 /// Work of one vertex, in seconds.
@@ -22,7 +22,7 @@ pub struct VertexWork {
     pub run_s: f64,
     /// Attempts that failed or were revoked before it, all together.
     pub wasted_s: f64,
-    /// How many they were; 0 if that is not known, and the vertex holds one token for all of them.
+    /// Their number; 0 if unknown, in which case the vertex holds one token for all of them.
     pub lost: u32,
     /// Bytes that it read.
     pub bytes: f64,
@@ -105,29 +105,29 @@ pub fn replay<S: Borrow<StageWork>>(stages: &[S], tokens: usize) -> f64 {
     spans.iter().map(|span| span.end).fold(0.0, f64::max)
 }
 
-/// When a vertex of a replayed run has a turn, in seconds.
+/// A turn of a vertex in a replayed run, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     pub stage: usize,
     /// Position in [`StageWork::vertices`].
     pub vertex: usize,
-    /// Whether it loses what it does in it, and needs another one.
+    /// Whether the attempt is lost and the vertex needs another turn.
     pub lost: bool,
-    /// From when its inputs are ready, or its last attempt is lost.
+    /// Time when its inputs are ready, or when its last attempt was lost.
     pub ready: f64,
-    /// From when to when it holds a token.
+    /// Start and end of holding a token.
     pub from: f64,
     pub to: f64,
 }
 
-/// From when a stage of a replayed run can begin to when it has ended, in seconds; zeros if it never can.
+/// Earliest start and end of a stage in a replayed run, in seconds; zeros if it never starts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Span {
     pub ready: f64,
     pub end: f64,
 }
 
-/// Replays a run and shows every turn, in the order of starting; returns the spans of the stages.
+/// Replays a run and passes every turn on, by start time; returns the spans of the stages.
 pub fn schedule<S: Borrow<StageWork>>(
     stages: &[S],
     tokens: usize,
@@ -197,7 +197,7 @@ struct Queued {
 /// cycle are never ready.
 struct Queue {
     queued: BinaryHeap<Reverse<Queued>>,
-    /// When each stage is ready by the inputs that have ended, and how many have not.
+    /// For each stage, its ready time so far and the number of unfinished inputs.
     waiting: Vec<(f64, usize)>,
     /// Vertices of each stage that queue again.
     retried: Vec<usize>,
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(replay(&[stage(&[], &[10.0]), stage(&[], &[4.0])], 1), 14.0);
     }
 
-    /// Vertices that lost an attempt queue behind those that have not run yet.
+    /// A vertex that lost an attempt queues behind vertices that have not run yet.
     #[test]
     fn lost_attempts_queue_again() {
         let mut first = stage(&[], &[4.0, 10.0, 10.0]);

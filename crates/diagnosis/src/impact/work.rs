@@ -1,5 +1,5 @@
-//! How much work each stage of the run was: from vertex events where there are any, else from
-//! counters or stage statistics, spread as those tell.
+//! Work of each stage of the run: from vertex events if there are any, else from
+//! counters or stage statistics, spread over the vertices by their totals and maxima.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use job::runs::{RunState, StageRuns, VertexRun};
 use super::edit::{RUN_NOISE, lose, noise};
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
-/// Seconds that starting a process takes where no file tells: the median of the vertex events of
+/// Default seconds for starting a process: the median of the vertex events of
 /// the simulated jobs.
 const USUAL_START_S: f64 = 1.8;
 
-/// Dispatching a vertex takes a few tenths of a second; a longer wait is one for a token.
+/// Dispatching a vertex takes a few tenths of a second; a longer wait is a wait for a token.
 pub const MAX_DISPATCH_S: f64 = 0.5;
 
-/// The same for all stages of a job together: a replay takes about a tenth of a second.
+/// Maximum number of modeled vertices in all stages together: a replay takes about a tenth of a second.
 const MAX_ALL_VERTICES: u64 = 500_000;
 
 /// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
 /// the stages of jobs: the job manager polls.
 const STAGE_HANDOVER_S: f64 = 0.4;
 
-/// Where the work of a stage was read.
+/// Source of a stage's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// Unknown.
@@ -34,13 +34,13 @@ pub enum Basis {
     Summary,
     /// Run-time counters: totals and the largest vertex's rows.
     Counters,
-    /// The attempts of some vertices; the others by totals.
+    /// The attempts of some vertices; totals for the others.
     SomeEvents,
     /// Every attempt.
     Events,
 }
 
-/// Work of every stage in the order of the job's stages, and how it is known.
+/// Work of every stage with its source, parallel to the job's stages.
 pub(super) fn stage_works(
     job: &Job,
     facts: &[Arc<StageFacts>],
@@ -214,8 +214,8 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
     }
 }
 
-/// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
-/// many as the other files count, with the time and bytes that those have beyond the events.
+/// Vertices that truncated events lack (the file ends before the slowest vertices). The other files
+/// give their number; their time and bytes are the totals less the events.
 fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork], most: u64) -> Vec<VertexWork> {
     let stated = facts.stated.as_ref();
     let expected = stated
@@ -295,7 +295,7 @@ fn spread(
     };
     (0..count)
         .map(|i| {
-            // The totals do not tell how the vertices differ; they do, and the slowest counts.
+            // totals hide the differences between vertices, but the slowest vertex decides
             let (share, own) = if i == 0 {
                 (hot, 1.0)
             } else {

@@ -1,4 +1,4 @@
-//! When the driver of an application kept its executors waiting: no stage was submitted although the
+//! Times when the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
 use job::model::{Application, Exchange, Source};
@@ -19,7 +19,7 @@ pub(crate) struct Gap {
     pub(crate) to_ms: i64,
     /// Stage that ended last before it.
     pub(crate) after: usize,
-    /// Stages that begin at its end; none where the application ends.
+    /// Stages that begin at its end; none at the end of the application.
     pub(crate) before: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Gap {
         (self.to_ms - self.from_ms) as f64 / 1000.0
     }
 
-    /// Seconds more than the driver usually takes between two stages.
+    /// Seconds beyond the driver's usual time between two stages.
     pub(crate) fn excess_s(&self) -> f64 {
         (self.seconds() - USUAL_S).max(0.0)
     }
@@ -92,7 +92,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     gaps
 }
 
-/// Names that nodes which write data begin with, as Spark and the table formats have them.
+/// Name prefixes of nodes that write data, in Spark and in the table formats.
 const WRITERS: [&str; 9] = [
     "Execute ",
     "InsertInto",
@@ -125,7 +125,7 @@ pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
     writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 
-/// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are
+/// Bytes that the tasks of a stage sent to the driver, and the source; `None` if they are
 /// few.
 pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Option<&'a Source>)> {
     let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
@@ -140,7 +140,7 @@ pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
     written.any(Exchange::is_broadcast)
 }
 
-/// Seconds of the run; `None` where the log does not tell.
+/// Seconds of the run; `None` if the log lacks its end.
 pub(crate) fn elapsed_s(view: &View<'_>) -> Option<f64> {
     let run = view.run.as_ref().map(|r| r.elapsed_s);
     run.or(view.job.info.elapsed_seconds).filter(|s| *s > 0.0)

@@ -1,4 +1,4 @@
-//! Estimates of rows that are far off: where the error begins, and the hints that made it.
+//! Wrong estimates of rows: the operator where the error begins, and the hints behind it.
 
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
@@ -8,7 +8,7 @@ use crate::view::View;
 use report::format::ROW;
 use report::{Evidence, text};
 
-/// How many times an estimate of rows must be off.
+/// Least factor of a wrong estimate of rows.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
     name: "misestimate.min_factor",
     default: 8.0,
@@ -18,8 +18,8 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
 };
 
-/// How many times an estimate must be off to be shown where a decision followed it: below twice the
-/// optimizer would hardly have decided otherwise.
+/// Least factor of a wrong estimate that is shown next to a decision based on it. Below twice, the
+/// optimizer would probably have made the same decision.
 const SHOWN_FACTOR: f64 = 2.0;
 
 /// An estimate that is far off.
@@ -55,7 +55,7 @@ pub(crate) fn wrong_fact_of(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     sources(view, edge).find_map(|(stage, operator)| wrong_fact(view, stage, operator))
 }
 
-/// Rows that the optimizer expected an exchange to bring over those that came.
+/// Ratio of estimated to actual rows of an exchange.
 pub(crate) fn expected_share(view: &View<'_>, edge: &Edge) -> Option<f64> {
     let mut sources = sources(view, edge);
     let found = sources.find_map(|(stage, operator)| of_operator(view, stage, operator))?;
@@ -94,8 +94,8 @@ pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
     Some(view.number("Card", estimated, "rows", source, sentence))
 }
 
-/// The worst estimate among the inputs and operators that a stage depends on, if it is far off and
-/// too low.
+/// The worst estimate among the inputs and operators that a stage depends on, if it is far too
+/// low.
 pub(crate) fn misestimated_upstream(view: &View<'_>, stage: usize) -> Option<Misestimate> {
     let limit = view.limit(&MIN_FACTOR);
     let low = |m: &Misestimate| m.estimated < m.actual && m.factor() >= limit;

@@ -30,7 +30,7 @@ pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usiz
 pub(crate) struct FailedVertex {
     pub(crate) vertex: Option<String>,
     pub(crate) machine: Option<String>,
-    /// Where the vertex events have it; `None` if the error itself names it.
+    /// Place in the vertex events; `None` if the error itself names the vertex.
     pub(crate) source: Option<Source>,
 }
 

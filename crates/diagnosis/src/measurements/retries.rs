@@ -63,7 +63,7 @@ pub(crate) static MIN_FAILURES: Threshold = Threshold {
 pub(crate) struct Waste {
     pub(crate) vertices: f64,
     pub(crate) attempts: f64,
-    /// Of wasted attempts, and of those that were used.
+    /// Time of wasted attempts, and of useful ones.
     pub(crate) seconds: f64,
     pub(crate) useful_s: f64,
 }
@@ -77,7 +77,7 @@ impl Waste {
         }
     }
 
-    /// Whether that is more than single failures.
+    /// Whether the waste is more than single failures.
     pub(crate) fn matters(&self, view: &View<'_>) -> bool {
         self.attempts >= view.limit(&MIN_COUNT)
             && self.attempts / self.vertices >= view.limit(&MIN_ATTEMPTS)

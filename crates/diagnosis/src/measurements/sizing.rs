@@ -1,4 +1,4 @@
-//! How many vertices a stage's data calls for.
+//! Number of vertices that a stage's data requires.
 
 use job::model::{Edge, ExchangeKind};
 
@@ -18,7 +18,7 @@ pub(crate) static MIN_START: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// Start-up over the time of a vertex that has enough to do.
+/// Share of start-up in the time of a vertex with enough work.
 const LITTLE_START: f64 = 0.2;
 
 /// Milliseconds that an empty task of an application takes, on an idle core.
@@ -54,7 +54,7 @@ pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     source: "partition counts of healthy simulated jobs",
 };
 
-/// The same by the bytes that the optimizer expected.
+/// Like [`HEAVY_BYTES`], for the bytes that the optimizer expected.
 pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
     name: "sizing.heavy_expected_bytes_per_vertex",
     default: 450e6,
@@ -64,7 +64,7 @@ pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
     source: "estimates and partition counts of healthy simulated jobs",
 };
 
-/// The same for stages that read storage.
+/// Like [`HEAVY_BYTES`], for stages that read storage.
 pub(crate) static HEAVY_STORED_BYTES: Threshold = Threshold {
     name: "sizing.heavy_stored_bytes_per_vertex",
     default: 1.5e9,
@@ -90,7 +90,7 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Fewest bytes that are worth the start-up of a separate vertex.
+/// Least number of bytes worth the start-up of a separate vertex.
 pub(crate) static LEAST_BYTES: Threshold = Threshold {
     name: "sizing.least_bytes_per_vertex",
     default: 16e6,
@@ -100,7 +100,7 @@ pub(crate) static LEAST_BYTES: Threshold = Threshold {
     source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
 };
 
-/// Vertices that the data of a stage calls for.
+/// Number of vertices that the data of a stage requires.
 pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let per_vertex = view.limit(if reads_exchange(view, stage) {
         &SHUFFLE_BYTES
@@ -152,8 +152,8 @@ fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
     Some(empty_s * runs.len() as f64)
 }
 
-/// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on
-/// far more than usual, or on more than the optimizer would give it; `None` if it has enough. Where
+/// Bytes per vertex of a stage with too few vertices: tokens stay idle while each vertex works on
+/// far more than usual, or on more than the optimizer would give it. `None` if it has enough. If
 /// a hint sets the vertices, more than usual suffices.
 pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
@@ -166,7 +166,7 @@ pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f6
     (heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
 }
 
-/// Bytes that the optimizer expected an exchange to bring to a vertex of a stage; `None` if unknown.
+/// Bytes per vertex of a stage that the optimizer expected from an exchange; `None` if unknown.
 fn expected_per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
     let vertices = view.vertices(stage).filter(|n| *n > 0)?;
     let expected = |e: &Edge| Some(e.bytes_written? * expected_share(view, e)?);

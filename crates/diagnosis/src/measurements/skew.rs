@@ -25,7 +25,7 @@ pub(crate) static MIN_RATIO: Threshold = Threshold {
     source: "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)",
 };
 
-/// Largest over mean input that suffices where the statistics name a value that explains it.
+/// Least ratio of largest to mean input if the statistics name a value that explains it.
 pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
     name: "skew.named_max_over_mean",
     default: 1.25,
@@ -45,7 +45,7 @@ pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
     source: "healthy simulated jobs reach 1.9",
 };
 
-/// Distinct key values per partition up to which a key counts as one of low cardinality.
+/// Largest number of distinct key values per partition for a low-cardinality key.
 pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
     name: "skew.values_per_partition",
     default: 3.0,
@@ -55,7 +55,7 @@ pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
     source: "Poisson distribution",
 };
 
-/// Part of the hot vertex's rows that a null or default value must explain.
+/// Least part of the hot vertex's rows that a null or default value must explain.
 pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     name: "skew.default_explains",
     default: 0.4,
@@ -69,8 +69,8 @@ pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
 /// stand out.
 const USUAL_PARTITIONS: u64 = 25;
 
-/// Whether a value with this share of the rows would make the partition that it falls into so much
-/// larger than the mean that it counts as uneven.
+/// Whether a value with this share of the rows would make its partition larger than the mean by
+/// enough to count as uneven.
 pub(crate) fn stands_out(share: f64, partitions: Option<u64>) -> bool {
     let partitions = partitions.unwrap_or(USUAL_PARTITIONS).max(1) as f64;
     1.0 + share * partitions >= MIN_NAMED_RATIO.default
@@ -140,7 +140,7 @@ pub(crate) fn has_unknown_join(view: &View<'_>, stage: usize) -> bool {
     several && view.job.spark.is_none() && !view.failed() && joins.any(is_open)
 }
 
-/// Largest over mean input of a stage, and the exchange that it comes through.
+/// Ratio of largest to mean input of a stage, and the exchange of that input.
 pub(crate) struct Imbalance {
     /// `None` for stored data.
     pub(crate) edge: Option<usize>,
@@ -149,7 +149,7 @@ pub(crate) struct Imbalance {
     empty: u64,
 }
 
-/// How evenly a stage's input is spread over its vertices; `None` if no file tells.
+/// Imbalance of a stage's input over its vertices; `None` if no file shows it.
 pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     let vertices = view.vertices(stage)?;
     let facts = &view.facts[stage];
@@ -172,7 +172,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
     let Imbalance { edge, ratio, empty } = imbalance(view, stage)?;
     let stored = edge.is_none();
-    // few tasks can't have a large ratio, and where each was timed one of them can be seen to hold up the run
+    // few tasks can't have a large ratio, but if each was timed, one that delays the run is visible
     let timed = view.job.spark.is_some();
     let limit = if stored && !timed {
         &MIN_LAYOUT_RATIO
@@ -208,7 +208,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .hot
         .as_ref()
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
-    // Few partitions can't have a large ratio, and still one of them can hold up the run.
+    // few partitions can't have a large ratio, but one of them can still delay the run
     let costs = view.basis(stage) >= Basis::SomeEvents
         && ratio > by_chance(view, found.distinct, vertices)
         && found
@@ -222,7 +222,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     far.then_some(found)
 }
 
-/// Seconds that even parts of stored data must save where their ratio is ordinary: the last part of a
+/// Least saving in seconds by even parts of stored data with an ordinary ratio: the last part of a
 /// file is always smaller.
 const MIN_HELD_UP_S: f64 = 5.0;
 
@@ -303,7 +303,7 @@ fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
     ended_vertices(view, stage).unwrap_or(0).min(planned)
 }
 
-/// Vertices that came to their end. Events that were cut off count too few of them.
+/// Completed vertices. Truncated events count too few of them.
 fn ended_vertices(view: &View<'_>, stage: usize) -> Option<u64> {
     let by_events = view.job.stages[stage].runs.as_ref().map(|r| r.completed);
     let stated = view.facts[stage].stated.as_ref();
@@ -311,7 +311,7 @@ fn ended_vertices(view: &View<'_>, stage: usize) -> Option<u64> {
     by_events.max(stated)
 }
 
-/// In a failed job only the stage that failed is reported as uneven.
+/// Whether a stage may be reported as uneven: in a failed job, only the failed stage may.
 fn failed_here(view: &View<'_>, stage: usize) -> bool {
     let named = view
         .job
@@ -371,7 +371,7 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
     (max / mean, empty)
 }
 
-/// Bytes that the vertex with fewest read.
+/// Bytes read by the vertex with the fewest.
 fn least_read(view: &View<'_>, stage: usize) -> Option<f64> {
     value(&view.facts[stage].stated.as_ref()?.bytes_read_min)
 }

@@ -35,7 +35,7 @@ pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item 
     own.filter_map(|node| scanned(node))
 }
 
-/// Why a stage has fewer tasks than slots, and the tasks that it could have.
+/// A stage with fewer tasks than slots: the reason, and the possible number of tasks.
 #[derive(Debug)]
 pub(crate) struct Few {
     pub(crate) tasks: usize,
@@ -67,8 +67,8 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
     })
 }
 
-/// Spark splits files so that every slot has a task, down to the cost of opening one. Tasks that read
-/// more than that had files that cannot be split.
+/// Spark splits files so that every slot has a task, down to the cost of opening a file. A task that reads
+/// more had a file that cannot be split.
 fn unsplittable(
     view: &View<'_>,
     app: &Application,
@@ -186,7 +186,7 @@ fn dear_rows(
     Some((why, vec![fact]))
 }
 
-/// Files of a stage that cost more to open than to read, by Spark's own measure of it.
+/// Files of a stage that cost more to open than to read, by Spark's own estimate.
 pub(crate) fn small_files<'a>(
     view: &View<'a>,
     app: &Application,
@@ -199,7 +199,7 @@ pub(crate) fn small_files<'a>(
     })
 }
 
-/// Milliseconds that it usually takes to ask for a file and to open it, where no operator times that.
+/// Usual milliseconds for requesting and opening a file, if no operator measures it.
 const OPEN_MS: f64 = 5.0;
 
 /// Saving with the same bytes in few files: the share of the scan that is opening files. Formats that
@@ -222,7 +222,7 @@ pub(crate) fn saved_by_merging(
     view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction))
 }
 
-/// Bytes of memory that a stage spilled, and the share of its run time that this costs.
+/// Bytes of memory that a stage spilled, and the cost as a share of its run time.
 pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
     let run_s = view.run.as_ref()?.stages[stage].run_s();

@@ -20,7 +20,7 @@ pub(crate) static MAX_FILE: Threshold = Threshold {
     source: "documentation of the service (one vertex per file)",
 };
 
-/// Files that an input must have.
+/// Least number of files of an input.
 pub(crate) static MIN_FILES: Threshold = Threshold {
     name: "small_files.min_files",
     default: 50.0,
@@ -37,8 +37,8 @@ pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
     (all > 0.0).then_some(work.start_s() / all)
 }
 
-/// Whether the vertices of a stage are busy starting and its data calls for half of them at most; the size of partitions
-/// that the optimizer chose varies by that much. `None` if unknown.
+/// Whether start-up takes much of the time of a stage's vertices, and its data requires at most half of them: the size of the
+/// optimizer's partitions varies by up to a factor of two. `None` if unknown.
 pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
     let vertices = view.vertices(stage)? as usize;
     let starting = start_share(view, stage)? >= view.limit(&MIN_START);

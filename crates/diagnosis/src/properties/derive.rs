@@ -15,7 +15,7 @@ use super::{Delivered, Function, Keys, Names, Partitioning, Required};
 pub(crate) enum Exchange {
     /// None: rows stay in place.
     Dropped,
-    /// Spreads rows like this.
+    /// Spreads rows with this partitioning.
     To(Partitioning),
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Derived<'a> {
 type Differing = HashMap<usize, Delivered>;
 
 impl<'a> Derived<'a> {
-    /// Of no operator.
+    /// Properties without operators.
     pub(crate) fn none(job: &'a Job) -> Derived<'a> {
         Derived {
             flow: Dataflow::default(),
@@ -55,7 +55,7 @@ impl<'a> Derived<'a> {
         }
     }
 
-    /// Of every operator of a job. `read` gives the table that an operator of a stage reads, and
+    /// Properties of every operator of a job. `read` returns the table that an operator of a stage reads, and
     /// the vertices of that stage.
     pub(crate) fn of(
         job: &'a Job,
@@ -101,8 +101,8 @@ impl<'a> Derived<'a> {
         self.outer.get(&join).copied()
     }
 
-    /// The outer join that leaves a column of an edge null in rows without a match, and which of its
-    /// inputs keeps those rows.
+    /// The outer join that leaves a column of an edge null in rows without a match, and its
+    /// input that keeps these rows.
     pub(crate) fn nulled_by(&self, edge: usize, column: &str) -> Option<(&Node<'a>, usize)> {
         let (reader, input) = self.flow.reader(self.job, edge)?;
         let mut at = self.flow.nodes[reader].inputs[input].node?;
@@ -137,7 +137,7 @@ impl<'a> Derived<'a> {
                 (None, Some(node)) => {
                     let node = &self.flow.nodes[node];
                     let passes_on = matches!(node.operator.kind, Sort | Union | Transform);
-                    // Only a broken file has such an operator without inputs.
+                    // such an operator without inputs comes from a broken file
                     (passes_on && !node.inputs.is_empty()).then_some(())?;
                     open.extend(&node.inputs);
                 }
@@ -195,7 +195,7 @@ impl<'a> Derived<'a> {
         Some((node, changed?))
     }
 
-    /// Whether inputs are as an operator requires; `None` if that is not known.
+    /// Whether the inputs of an operator meet its requirements; `None` if unknown.
     fn meets(&self, node: usize, inputs: &[Delivered]) -> Option<bool> {
         let operator = self.flow.nodes[node].operator;
         let unknown = || {
@@ -266,7 +266,7 @@ impl<'a> Derived<'a> {
                 order: sorted(),
                 ..all()
             },
-            // Hashing gives rows in no order.
+            // hashing leaves rows unsorted
             OperatorKind::PartialAggregate => Delivered::spread(all().partitioning),
             OperatorKind::Join | OperatorKind::Combine => {
                 let sides = [0, 1].map(|i| self.arrives(at, i, change, differing));
@@ -281,7 +281,7 @@ impl<'a> Derived<'a> {
     }
 }
 
-/// Properties of stored data. A vertex that reads a part of a partition, or several, has other ones.
+/// Properties of stored data. They don't hold for a vertex that reads a part of a partition, or several.
 fn stored(table: Option<&Table>, vertices: Option<u64>, node: &Node<'_>) -> Delivered {
     let Some(clustering) = table.and_then(|t| t.clustering.as_ref()) else {
         return Delivered::default();

@@ -15,14 +15,14 @@ pub(crate) use derive::{Change, Derived, Exchange};
 /// Names of columns that hold the same value.
 pub(crate) type Names = Vec<String>;
 
-/// How keys decide which vertex gets a row.
+/// Function from a row's keys to its vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Function {
     Hash,
     Range,
 }
 
-/// Keys that spread rows, such that rows with equal keys are together.
+/// Partitioning keys: rows with equal keys are together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Keys {
     pub(crate) function: Function,
@@ -63,7 +63,7 @@ impl Keys {
 /// How rows are spread over the vertices of a stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum Partitioning {
-    /// No file says, or user code hides it.
+    /// No file shows it, or user code hides it.
     #[default]
     Unknown,
     /// Spread without a key, or by a key that is no longer a column.
@@ -147,7 +147,7 @@ impl Delivered {
 /// Partitioning that an operator requires of one input.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Required {
-    /// Any will do.
+    /// No requirement.
     Any,
     /// Rows with equal values of these columns together.
     Together(Vec<String>),

@@ -36,8 +36,8 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
 
 /// Counts distinct values in two levels: first one row for each key and value, then the counts.
 ///
-/// The first level is spread by the value, however few or hot the keys are; without keys it takes
-/// most of the work from the one vertex that ends it.
+/// The first level is spread by the value, even with few or hot keys; without keys it takes
+/// most of the work off the last vertex.
 pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement).filter(|_| is_simple(query))?;
@@ -61,8 +61,8 @@ pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<R
     Some(of.replaced_by(&before, &bind(of.target, &second, &last)))
 }
 
-/// Whether every aggregate of a grouping can be computed in parts that are put together later, as
-/// the engine itself could do.
+/// Whether every aggregate of a grouping can be computed from partial results, like
+/// the engine itself can do.
 pub(crate) fn can_be_split(query: &Query) -> bool {
     let splits = |aggregate: &Aggregate| {
         !aggregate.distinct
@@ -131,7 +131,7 @@ fn levels(
             (Some(value), Some(whole)) if whole.distinct => {
                 second.push(format!("COUNT({value}) AS {name}"));
             }
-            // The value itself would be hidden by a partial result of its name.
+            // a partial result of the same name would hide the value itself
             _ if value == Some(name) => return None,
             _ => {
                 let (one, two) = column_pair(script, query, position, name)?;
@@ -140,7 +140,7 @@ fn levels(
             }
         }
     }
-    // Keys that are not among the columns have to pass all the same.
+    // keys outside the columns have to be passed on as well
     for key in &query.group_by {
         let text = script.slice(&key.span).to_owned();
         if !first.contains(&text) {
@@ -171,7 +171,7 @@ fn column_pair(
     }
 }
 
-/// The aggregate that puts partial results of another together.
+/// The aggregate that combines partial results of another.
 fn again(aggregate: &Aggregate) -> Option<&'static str> {
     match aggregate.function.as_str() {
         _ if aggregate.distinct || aggregate.over => None,

@@ -147,8 +147,8 @@ fn input_of(query: &Query, column: &ColumnRef) -> Option<usize> {
         .position(|input| input.label() == qualifier)
 }
 
-/// Whether a row of that input that is left out before the join only takes its own output rows
-/// with it.
+/// Whether dropping a row of that input before the join only removes the output rows of this
+/// row.
 fn keeps_rows(query: &Query, input: usize) -> bool {
     query.joins.iter().all(|join| match join.kind {
         JoinKind::Inner | JoinKind::Cross => true,
@@ -158,7 +158,7 @@ fn keeps_rows(query: &Query, input: usize) -> bool {
     })
 }
 
-/// Takes conjuncts out of a `WHERE`; the whole clause if none is left.
+/// Removes conjuncts from a `WHERE`, or the whole clause if none is left.
 fn shorten_filter(
     script: &Script,
     statement: &Statement,

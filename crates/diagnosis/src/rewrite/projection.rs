@@ -5,7 +5,7 @@ use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
 
-/// Columns that leave the list of one statement.
+/// Columns dropped from the list of one statement.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     /// Name that the statement binds.
@@ -82,7 +82,7 @@ fn removed(flags: &[bool], spans: &[Span]) -> Vec<Span> {
         let next = at + run;
         found.push(match spans.get(next) {
             Some(after) => spans[at].start..after.start,
-            // The last ones go with the comma before them.
+            // the last columns are removed with the comma before them
             None => spans[at - 1].end..spans[next - 1].end,
         });
         at = next;

@@ -12,7 +12,7 @@ use super::hint::Side;
 use super::names::{aliased, fresh, source_text};
 use super::split::replaced;
 
-/// Parts of a key: every one is a copy of the other side in the script.
+/// Largest number of parts of a key: each part is a copy of the other side in the script.
 pub(crate) const MAX_PARTS: u32 = 8;
 
 /// Salts one side of the first join of a statement. `salt` is an `int` expression over the rows of
@@ -32,7 +32,7 @@ pub(crate) fn salted_join(
         Side::Left => (left, right),
         Side::Right => (right, left),
     };
-    // Copies would show in a `*`, and a source in parentheses would be read for each of them.
+    // a `*` would show the copies, and a source in parentheses would be read once per copy
     let plain = !query.columns.iter().any(|column| column.is_star())
         && copied.source == RowsetSource::Name
         && join.left < join.right;

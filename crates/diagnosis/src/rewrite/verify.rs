@@ -44,7 +44,7 @@ pub(crate) fn verify(
     }
 }
 
-/// Statements of the script that a new text does not hold unchanged and in their order.
+/// Statements of the script that a new text changes, drops or moves.
 pub(crate) fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
     let new = Script::parse(&script.file, text.to_owned());
     let mut from = 0;
@@ -89,7 +89,7 @@ fn columns_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) 
 }
 
 /// Whether every output is written as before: path, columns, types; and in the same layout,
-/// unless the rewrite is about the output itself.
+/// unless the rewrite changes the output itself.
 fn outputs_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) -> bool {
     let (old, new) = (outputs(before), outputs(after));
     old.len() == new.len()
@@ -108,7 +108,7 @@ struct Written {
     clustered_by: Vec<String>,
 }
 
-/// The statement that binds the same name for as many times as the old one did.
+/// The statement that binds the same name, with the same number of earlier bindings.
 fn counterpart<'n>(script: &Script, new: &'n Script, old: &Statement) -> Option<&'n Statement> {
     let binds = |statement: &&Statement| statement.target == old.target && statement.makes_rowset();
     let before = script.statements[..old.index].iter().filter(binds).count();

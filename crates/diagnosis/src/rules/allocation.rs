@@ -1,5 +1,5 @@
-//! Rules for `allocation.over` and `allocation.under`: executors that the application did not need, or
-//! too few of them.
+//! Rules for `allocation.over` and `allocation.under`: more executors than the application needed, or
+//! too few.
 
 use job::info::Information;
 use job::model::Application;
@@ -22,11 +22,11 @@ pub(crate) static MIN_IDLE: Threshold = Threshold {
     source: "judgement; the replay with fewer executors decides",
 };
 
-/// How much longer the run may take on fewer executors.
+/// Largest acceptable slowdown of the run on fewer executors.
 const NO_LONGER: f64 = 1.05;
 
-/// Seconds that more executors must save: asking for them, starting and warming them takes some
-/// ten seconds itself.
+/// Least saving in seconds by more executors: requesting, starting and warming them up takes some
+/// ten seconds.
 pub(crate) static MIN_GAIN: Threshold = Threshold {
     name: "allocation.min_gain",
     default: 60.0,
@@ -42,7 +42,6 @@ const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
 
-/// The rules.
 pub(crate) struct OverAllocation;
 pub(crate) struct UnderAllocation;
 
@@ -158,7 +157,7 @@ fn held<'a>(view: &'a View<'_>) -> Option<(&'a Application, &'a RunModel, Held)>
 
 /// Use of the executors. Seconds are slot-seconds.
 struct Held {
-    /// Most that were held at once, and most of their slots.
+    /// Largest number of executors held at the same time, and of their slots.
     executors: usize,
     slots: usize,
     seconds: f64,
@@ -177,7 +176,7 @@ impl Held {
             true => app.open_spans(),
             false => vec![(i64::MIN, end)],
         };
-        // dynamic allocation keeps an executor for a while, since work may come
+        // dynamic allocation keeps an idle executor for a while for possible work
         let kept = app.idle_timeout_ms().unwrap_or(0) as f64 / 1000.0;
         let (mut seconds, mut used) = (0.0, 0.0);
         let mut changes = Vec::new();
@@ -209,7 +208,7 @@ impl Held {
     }
 }
 
-/// The largest number of executors and of slots at any time. A change has a time, and a difference of each number.
+/// The largest number of executors and of slots at any time. A change is a time with a difference of each number.
 fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
     // the sort puts removals before additions at the same time
     changes.sort_unstable();

@@ -1,5 +1,5 @@
 //! Rule for `broadcast.too_large`: the driver collects, builds and distributes a side that is too large
-//! to be copied to every executor.
+//! for a copy on every executor.
 
 use job::info::Information;
 use job::model::{Application, Exchange};
@@ -19,7 +19,6 @@ use report::{Cause, Evidence, Localize, Text, text};
 /// applies.
 const IN_MEMORY: f64 = 4.0;
 
-/// The rule.
 pub(crate) struct BroadcastTooLarge;
 
 static ABOUT: About = About {

@@ -17,7 +17,6 @@ use crate::view::View;
 use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct IneffectiveCache;
 
 static ABOUT: About = About {
@@ -84,7 +83,7 @@ struct Computation {
 /// Stages that must start from the same RDDs.
 const LEAST_ALIKE: usize = 3;
 
-/// How far their times may be off the median, as a share of it.
+/// Largest deviation of their times from the median, as a share of the median.
 const LIKE: f64 = 0.3;
 
 /// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
@@ -118,15 +117,15 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     starts.into_values().filter_map(of_start).collect()
 }
 
-/// The parts of plans that executions have in common, from the files on, the most frequent and then the longest
-/// first. Each execution counts for one of them.
+/// Common parts of the plans of several executions, from the files on, the most frequent and then the longest
+/// first. Each execution counts for only one part.
 fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
     let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
         for (node, part) in known.of(&execution.plan).into_iter().enumerate() {
             if let Some(part) = part.filter(|part| known.steps[*part] > 0) {
-                // the first of equal nodes is the one that is computed last
+                // among equal nodes, the first one is computed last
                 nodes_of.entry(part).or_default().entry(at).or_insert(node);
             }
         }
@@ -154,7 +153,7 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
 /// functions on the way. Projections and aggregates differ with the needed columns, so they don't count.
 #[derive(Debug, Default)]
 struct Parts {
-    /// The number of a part, by its last step and the parts that it takes rows from.
+    /// The number of a part, by its last step and its input parts.
     numbers: BTreeMap<(String, Vec<usize>), usize>,
     /// Steps of each part.
     steps: Vec<usize>,
@@ -229,8 +228,8 @@ fn files(node: &SparkNode) -> Option<String> {
     Some(format!("{place} {}", filters.unwrap_or_default()))
 }
 
-/// A step that computes something, without the numbers that Spark gives columns. A condition that only
-/// excludes nulls is made up for a join.
+/// The step of a computing node, without Spark's column numbers. A condition that only
+/// excludes nulls was generated for a join and does not count.
 fn step(node: &SparkNode) -> Option<String> {
     const STEPS: [&str; 6] = [
         "Filter",
@@ -272,19 +271,19 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// Work that is done several times.
+/// Repeated work.
 struct Repeated {
-    /// Stages that do it again, each with the seconds of work of its computation.
+    /// Stages that repeat it, each with the seconds of work of its computation.
     again: Vec<(usize, f64)>,
-    /// Seconds of work that the cheapest of them takes.
+    /// Seconds of work of the cheapest computation.
     shared_s: f64,
     first: Option<usize>,
 }
 
-/// The work that is repeated; `None` if fewer than two computations are known to do it.
+/// The repeated work; `None` with fewer than two known computations.
 fn repeated(view: &View<'_>, same: &[Computation]) -> Option<Repeated> {
     let run = view.run.as_ref()?;
-    // executions that read a cache show the stages that have filled it
+    // an execution that reads a cache also lists the stages that filled it
     let mut seen = BTreeSet::new();
     let mut own = |computation: &Computation| -> Vec<usize> {
         let known = computation.stages.iter().copied();

@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// The rules.
 pub(crate) struct DriverBottleneck;
 pub(crate) struct CommitOnDriver;
 

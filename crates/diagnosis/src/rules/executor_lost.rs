@@ -13,7 +13,6 @@ use crate::view::View;
 use report::format::{EXECUTOR, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
 pub(crate) struct ExecutorLost;
 
 static ABOUT: About = About {
@@ -80,7 +79,7 @@ fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
     taken.map(|(s, _)| s).collect()
 }
 
-/// Whether the loss can be why an application failed: it failed for a lost executor or for memory.
+/// Whether the loss can be the reason of the application's failure: a lost executor, or memory.
 fn ended_it(view: &View<'_>) -> bool {
     view.failure().is_none_or(|f| {
         let of_memory = f.class.cause() == Cause::LimitFailure && f.class.is_of_work();
@@ -173,7 +172,7 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
     lost.iter().take(5).map(fact).collect()
 }
 
-/// How many executors there were.
+/// Number of executors.
 fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
     let Some(first) = app.executors.first() else {
         return Vec::new();

@@ -195,7 +195,7 @@ fn summarize(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Text
     }
 }
 
-/// The line that names the failure, and the message of the error where that is another one.
+/// The line that names the failure, and the message of the error if it differs.
 fn quote(reason: &Reason<'_>) -> String {
     /// Characters of a line that a summary shows.
     const SHOWN: usize = 400;
@@ -213,7 +213,7 @@ fn quote(reason: &Reason<'_>) -> String {
     }
 }
 
-/// Where an exception was thrown: frame, expression, vertex, machine and row, as far as known.
+/// Place of an exception: frame, expression, vertex, machine and row, if known.
 fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Text {
     let mut said: Text = Text::default();
     let mut add = |zh: String, en: String| {
@@ -244,7 +244,7 @@ fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Tex
     said
 }
 
-/// Up to that many characters.
+/// At most the first `most` characters.
 fn head(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -277,7 +277,7 @@ fn lines(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Option<(u32
     by_edge.or_else(|| view.lines(stage, 0))
 }
 
-/// Lines of the statement that holds an expression, however its blanks are written.
+/// Lines of the statement with an expression, ignoring differences in blanks.
 fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
     let plain = |text: &str| {
         text.chars()

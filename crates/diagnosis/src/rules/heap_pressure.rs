@@ -2,8 +2,8 @@
 //! collection.
 //!
 //! The counters give the mean and the worst share over the vertices. Time in user code grows with
-//! `1 / (1 − share)`, so the vertices with a high share weigh most; the share is taken to be
-//! spread evenly around its mean up to the worst.
+//! `1 / (1 − share)`, so the vertices with a high share weigh most. The model assumes shares
+//! that are spread evenly around the mean, up to the worst.
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, StageWork};
@@ -25,7 +25,6 @@ pub(crate) static MIN_GC: Threshold = Threshold {
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
 
-/// The rule.
 pub(crate) struct HeapPressure;
 
 static ABOUT: About = About {

@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{Names, Number, ROW};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct JoinExplosion;
 
 static ABOUT: About = About {
@@ -164,7 +163,7 @@ fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
     reached.into_iter().map(ms).sum()
 }
 
-/// Stages that get a large part of the exploded rows.
+/// Stages that read a large part of the multiplied rows.
 fn reach(view: &View<'_>, stage: usize, out: f64, reached: &mut BTreeSet<usize>) {
     for edge in view.outputs(stage) {
         if edge.rows_written.is_some_and(|r| r >= 0.4 * out) && reached.insert(edge.to) {

@@ -1,8 +1,8 @@
 //! Rule for `shuffle.late_filter`: a filter after an exchange that could have run before it.
 //!
-//! The optimizer pushes filters that it understands below the exchange; one that calls user code
-//! stays where it is written. It could run earlier if every column that it reads comes from one
-//! input of the join (for an outer join: from the side that is kept).
+//! The optimizer pushes filters that it understands below the exchange; a filter that calls user code
+//! stays in its place. It could run earlier if all its columns come from one
+//! input of the join (for an outer join: from the outer side).
 
 use job::info::Information;
 use job::model::OperatorKind;
@@ -16,7 +16,6 @@ use crate::view::View;
 use report::format::{Names, Share};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct LateFilter;
 
 static ABOUT: About = About {

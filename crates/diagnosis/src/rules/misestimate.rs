@@ -30,7 +30,6 @@ pub(crate) static MAX_BROADCAST: Threshold = Threshold {
     source: "vertex memory of the service",
 };
 
-/// The rule.
 pub(crate) struct CardinalityMisestimate;
 
 static ABOUT: About = About {

@@ -98,8 +98,8 @@ pub fn thresholds() -> &'static [&'static Threshold] {
     &ALL
 }
 
-/// Whether the rule of a cause runs on jobs of an engine. Spark has no stored layouts that jobs are
-/// compiled for and no memory that a compiler sets aside, and its logs have no columns or estimates.
+/// Whether the rule of a cause runs on jobs of an engine. Spark has no stored layouts for compiling
+/// jobs and no memory reserved by a compiler, and its logs have no columns or estimates.
 pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
     let of_scope = matches!(
         cause,

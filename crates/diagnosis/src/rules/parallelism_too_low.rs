@@ -1,4 +1,4 @@
-//! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data calls for.
+//! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data requires.
 
 use job::info::Information;
 use job::model::{Application, ExchangeKind};
@@ -23,7 +23,6 @@ use report::{Cause, Text, text};
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct TooLow;
 
 static ABOUT: About = About {
@@ -86,7 +85,7 @@ impl Rule for TooLow {
                 Some(_) if explosion::is_upstream(view, stage) => {
                     result.attributed(view, Cause::JoinExplosion, stage);
                 }
-                // Without the plan a wrong estimate may be the reason, unless another one is seen.
+                // without the plan, a wrong estimate may be the reason, unless another reason is visible
                 Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
                 }
@@ -104,7 +103,7 @@ impl Rule for TooLow {
     }
 }
 
-/// Whether anything tells how many vertices may run at once.
+/// Whether any file shows how many vertices may run at once.
 fn has_tokens(view: &View<'_>) -> bool {
     view.run.as_ref().is_some_and(RunModel::has_tokens)
 }
@@ -153,7 +152,7 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     ))
 }
 
-/// Too few vertices, and no estimates that could be why.
+/// Too few vertices, without estimates that could be the reason.
 pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "{stage} 分区太少，但没有优化器的估计可以说明原因",

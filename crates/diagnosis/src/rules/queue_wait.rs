@@ -1,5 +1,5 @@
-//! Rule for `queue.wait`: the job waited for capacity, for a large part of its time before it ran or for a part that matters while
-//! it ran.
+//! Rule for `queue.wait`: the job waited for capacity, either for a large part of its time before the run, or for a relevant part
+//! of the run.
 
 use job::info::Information;
 
@@ -21,7 +21,6 @@ pub(crate) static MIN_SHARE: Threshold = Threshold {
     source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
 };
 
-/// The rule.
 pub(crate) struct QueueWait;
 
 static ABOUT: About = About {
@@ -80,7 +79,7 @@ impl Rule for QueueWait {
     }
 }
 
-/// Seconds that an executor of an application usually takes to come.
+/// Usual seconds until an executor of an application registers.
 const EXECUTOR_START_S: f64 = 5.0;
 
 /// States of a job that is ready except for machines.
@@ -88,15 +87,15 @@ const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
 
 /// How long a job waited for capacity.
 struct Waited {
-    /// Seconds before it ran: short jobs commonly queue.
+    /// Seconds before the run: short jobs commonly queue.
     before: f64,
-    /// Seconds while it ran: it had capacity, and lost it or got less than it was ready for.
+    /// Seconds during the run: the job lost capacity, or got less than its ready vertices could use.
     during: f64,
     /// Seconds from submission to end.
     total: f64,
     /// Seconds of the run.
     run: f64,
-    /// Whether a file records what it waited before it ran.
+    /// Whether a file records the wait before the run.
     is_recorded: bool,
     metric: &'static str,
     source: Option<Source>,
@@ -107,7 +106,7 @@ struct Waited {
 struct Part {
     seconds: f64,
     of: f64,
-    /// A part of the run, not of the time since submission.
+    /// Whether it is a part of the run, not of the time since submission.
     in_the_run: bool,
 }
 
@@ -147,7 +146,7 @@ impl Waited {
         }
     }
 
-    /// Whether it matters only for a shortage of tokens, and their number is not known.
+    /// Whether the wait is only relevant due to missing tokens, although the number of tokens is unknown.
     fn is_guess(&self, view: &View<'_>) -> bool {
         let known = view.run.as_ref().is_none_or(|r| r.tokens_known) || view.job.spark.is_some();
         let short = view.short_s.unwrap_or(0.0).min(self.during);
@@ -166,7 +165,7 @@ impl Waited {
         if view.job.spark.is_none() {
             return whole.max(run);
         }
-        // executors have to start: the first ones, and those that take the place of others
+        // executors have to start: the first ones, and replacements
         let started = |seconds: f64, of_limit: f64| match seconds < EXECUTOR_START_S {
             true => of_limit.min(0.99),
             false => of_limit,

@@ -14,7 +14,6 @@ use crate::view::View;
 use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
 pub(crate) struct RedundantRepartition;
 
 static ABOUT: About = About {

@@ -14,7 +14,6 @@ use crate::view::View;
 use report::format::{Bytes, ROW, Seconds, VERTEX};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct SerialGather;
 
 static ABOUT: About = About {

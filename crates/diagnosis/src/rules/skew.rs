@@ -176,7 +176,7 @@ fn limit(cause: Cause) -> &'static Threshold {
     }
 }
 
-/// Whether only statistics of the key could tell if an uneven input is of this kind.
+/// Whether only statistics of the key could show that an uneven input is of this kind.
 fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
     let Some(edge) = u.edge.map(|e| &view.job.edges[e]) else {
         return false;
@@ -205,7 +205,7 @@ fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     }
 }
 
-/// How far the ratio is beyond the threshold, and whether a value of the key explains it.
+/// Strength of the evidence: the ratio over the threshold, and whether a value of the key explains it.
 fn strength(u: &Uneven) -> f64 {
     let ratio = (u.ratio / 2.0).log2().clamp(0.0, 2.0) / 2.0;
     let named = match u.cause {
@@ -407,7 +407,7 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     Some(view.word("hot_key_value", &shown, source, sentence))
 }
 
-/// The column of the hot value, for those who rewrite the script.
+/// The column of the hot value, for rewriting the script.
 fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
     let sentence = text!(

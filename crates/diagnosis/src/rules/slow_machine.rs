@@ -54,7 +54,6 @@ const FULL_SPEED: f64 = 1.3;
 /// Probability that the machine is to blame if garbage collection or spilling could not be ruled out.
 const RIVALED: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct SlowMachine;
 
 static ABOUT: About = About {
@@ -82,7 +81,7 @@ static ABOUT: About = About {
     ],
 };
 
-/// A vertex that completed, and how long its data explains.
+/// A completed vertex, and the run time that its data explains.
 #[derive(Debug, Clone)]
 struct Timed {
     index: u32,
@@ -136,7 +135,7 @@ impl Rule for SlowMachine {
     }
 }
 
-/// How the vertices of each machine ran, over all stages, the fastest first.
+/// Slowdowns of the vertices of each machine, over all stages, the fastest first.
 struct Machines<'a>(BTreeMap<&'a str, Vec<f64>>);
 
 impl<'a> Machines<'a> {
@@ -156,7 +155,7 @@ impl<'a> Machines<'a> {
         Machines(slowdowns)
     }
 
-    /// Vertices that the machine ran at full speed, and those that it ran slowly.
+    /// Number of vertices that the machine ran at full speed, and number that it ran slowly.
     fn tally(&self, machine: &str, slow: f64) -> (usize, usize) {
         let all = self.0.get(machine).map_or(&[][..], Vec::as_slice);
         let below = |limit: f64| all.partition_point(|s| *s < limit);
@@ -164,7 +163,7 @@ impl<'a> Machines<'a> {
     }
 }
 
-/// Completed vertices with like input, and how long that input explains at the pace of the median.
+/// Completed vertices with similar input, and the run time that the input explains at the median pace.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     let runs = view.job.stages[stage].runs.as_ref();
     let of_stage = runs.map_or(&[][..], |r| &r.runs);
@@ -211,7 +210,7 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
         .collect()
 }
 
-/// How many machines ran some vertices.
+/// Number of machines that ran the vertices.
 fn machines_of(timed: &[Timed]) -> f64 {
     let machines: BTreeSet<u32> = timed.iter().map(|t| t.machine).collect();
     machines.len() as f64
@@ -265,7 +264,7 @@ impl Seen<'_> {
         self.timed.iter().filter(slow).cloned().collect()
     }
 
-    /// How many of the slow vertices ran on machines that were mostly slow, and how many on
+    /// Number of slow vertices on mostly slow machines, and on
     /// machines that ran more vertices at full speed than slowly.
     fn by_machine(&self, slow: &[Timed], machines: &Machines<'_>, limit: f64) -> (usize, usize) {
         let tally = |t: &Timed| {
@@ -290,18 +289,18 @@ impl Seen<'_> {
     }
 }
 
-/// How many times longer than the mean vertex the one with most garbage collection runs for it.
+/// Ratio of the run time of the vertex with the most garbage collection to the mean vertex, due to garbage collection.
 fn gc_stretch(view: &View<'_>, stage: usize) -> f64 {
     gc(view, stage).map_or(1.0, |(mean, max)| (1.0 - mean) / (1.0 - max.min(0.95)))
 }
 
-/// Whether garbage collection or spilling could be why a vertex is slow, and no file tells.
+/// Whether garbage collection or spilling could be the reason for a slow vertex, and no file rules it out.
 fn rivaled(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
     (runs_user_code(view, stage) && gc(view, stage).is_none()) || facts.operators.is_empty()
 }
 
-/// Vertices that the events lack because they were cut off, and that by the totals of the stage
+/// Vertices missing from truncated events that, by the totals of the stage,
 /// took far longer than the others for the same data.
 fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Symptom> {
     let seen = vertex_indices(runs).len();
@@ -382,7 +381,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
                     vertex.run_s = (vertex.run_s - excess).max(0.0);
                 }
             }
-            // Events that were cut off lack the vertices that ended last.
+            // truncated events lack the vertices that ended last
             for vertex in stage.vertices.iter_mut().skip(indices.len()) {
                 if vertex.bytes <= like_bytes && vertex.run_s > usual * limit {
                     vertex.run_s = usual;

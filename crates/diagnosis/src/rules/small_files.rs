@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{Bytes, FILE, Number};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct SmallFiles;
 
 static ABOUT: About = About {

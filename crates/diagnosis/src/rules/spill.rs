@@ -20,7 +20,6 @@ use report::{Cause, text};
 /// Least ratio of temporary data to output that proves spilling.
 const EXCESS: f64 = 1.5;
 
-/// The rule.
 pub(crate) struct Spill;
 
 static ABOUT: About = About {
@@ -154,8 +153,8 @@ fn keeps_rows(view: &View<'_>, stage: usize) -> bool {
         .any(|o| matches!(o.kind, Sort | Join | Aggregate))
 }
 
-/// A stage without counters of spilling: more temporary data than was written still shows it, but
-/// not what it costs.
+/// A stage without spill counters: more temporary data than output still proves spilling, but
+/// not its cost.
 fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let stated = view.facts[stage].stated.as_ref();
     let sizes = stated.and_then(|s| {

@@ -27,7 +27,7 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    /// `wasted` is what it costs in vertex-hours where it costs no time.
+    /// `wasted` is the cost in vertex-hours of a symptom that costs no time.
     fn candidate(self, view: &View<'_>, certainty: Option<f64>, wasted: Option<f64>) -> Candidate {
         let known = |s: usize| view.basis(s) != Basis::Unknown;
         let saved = self.saved.filter(|_| self.stage.is_none_or(known));
@@ -80,7 +80,7 @@ const UNKNOWN_MATTERS: f64 = 0.5;
 /// the vertices.
 const TOTALS_MARGIN: f64 = 2.0;
 
-/// Whether the work of a stage is known from totals, at least in part.
+/// Whether the work of a stage comes from totals, at least in part.
 fn is_total(view: &View<'_>, stage: usize) -> bool {
     view.basis(stage) != Basis::Events
 }

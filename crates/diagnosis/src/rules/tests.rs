@@ -1,4 +1,4 @@
-//! Every kind of rule on small constructed jobs: it fires, something clears it, it abstains.
+//! Every kind of rule on small constructed jobs: it fires, is cleared, abstains.
 
 use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
 

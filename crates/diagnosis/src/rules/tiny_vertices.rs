@@ -16,7 +16,7 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, VERTEX};
 use report::{Cause, text};
 
-/// Vertices that a stage must have.
+/// Least number of vertices of a stage.
 pub(crate) static MIN_VERTICES: Threshold = Threshold {
     name: "tiny_vertices.min_vertices",
     default: 100.0,
@@ -26,7 +26,7 @@ pub(crate) static MIN_VERTICES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// Vertices per token that a stage must have.
+/// Least number of vertices per token.
 pub(crate) static MIN_WAVES: Threshold = Threshold {
     name: "tiny_vertices.min_waves",
     default: 5.0,
@@ -39,7 +39,6 @@ pub(crate) static MIN_WAVES: Threshold = Threshold {
 /// Fewer vertices have negligible start-ups, with any amount of data.
 const FEW: u64 = 10;
 
-/// The rule.
 pub(crate) struct TinyVertices;
 
 static ABOUT: About = About {

@@ -23,11 +23,11 @@ const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
 
 const MANAGED_MS_PER_BYTE: f64 = 22e-6;
 
-/// Milliseconds that Python functions of an RDD usually take per byte that they read: counting words takes
-/// some 0.1 µs, sorting small rows that were compressed 2 µs.
+/// Usual milliseconds of Python functions of an RDD per byte that they read: counting words takes
+/// some 0.1 µs, sorting small compressed rows 2 µs.
 const PYTHON_MS_PER_BYTE: f64 = 1e-3;
 
-/// How many times the usual time of managed code an operator must take.
+/// Least ratio of an operator's time to the usual time of managed code.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "udo.min_slowdown",
     default: 3.0,
@@ -37,7 +37,7 @@ pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     source: "healthy simulated jobs: 0.4 to 1.6 times the usual",
 };
 
-/// Share of a stage's time that user code must take.
+/// Least share of user code in a stage's time.
 pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     name: "udo.min_stage_share",
     default: 0.4,
@@ -54,7 +54,6 @@ const MIN_SPENT_MS: f64 = 1000.0;
 /// Probability that slow code is slow by itself, if no file has its time in garbage collection.
 const WITHOUT_GC: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct CpuBound;
 
 static ABOUT: About = About {
@@ -129,7 +128,7 @@ fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     runs_user_code(view, stage) || (uncounted && view.job.stages[stage].native_only != Some(true))
 }
 
-/// A managed operator, the milliseconds that it took without garbage collection, and the usual.
+/// A managed operator, its milliseconds without garbage collection, and the usual milliseconds.
 struct Timed {
     operator: usize,
     spent: f64,
@@ -138,7 +137,7 @@ struct Timed {
 
 /// Managed operators of a stage with known time and rows, the slowest for its rows first.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
-    // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
+    // garbage collection is another cause, and a skewed vertex has more of it than the mean
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let time = |(operator, o): (usize, &Operator)| {
         let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);
@@ -213,8 +212,8 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
     })
 }
 
-/// User code that most vertices of a failed stage were still busy with when the job ended, after
-/// many times the usual for the rows that wait for each of them. A hot key stops few of them.
+/// User code that kept most vertices of a failed stage busy until the end, for many times the
+/// usual time of their input rows. A hot key would keep only a few of them busy.
 fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     let runs = view.job.stages[stage].runs.as_ref();
     let runs = runs.filter(|_| view.failed() && runs_user_code(view, stage))?;

@@ -14,7 +14,7 @@ use crate::view::View;
 use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes that must be repartitioned because of the layout.
+/// Least number of bytes repartitioned because of the layout.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
     name: "unaligned_input.min_bytes",
     default: 1e9,
@@ -24,7 +24,6 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
     source: "judgement; the replayed saving decides",
 };
 
-/// The rule.
 pub(crate) struct UnalignedInput;
 
 static ABOUT: About = About {
@@ -92,7 +91,7 @@ impl Rule for UnalignedInput {
     }
 }
 
-/// Whether a file tells how the data that an operator reads is stored. Text is stored in no order.
+/// Whether a file has the stored layout of an operator's input. Text has no stored order.
 fn has_layout(view: &View<'_>, stage: usize, extract: &Operator) -> bool {
     let is_text = |t: &Table| t.kind.as_deref() == Some("text");
     extract.id.starts_with("Extract")

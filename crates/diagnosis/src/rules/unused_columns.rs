@@ -16,7 +16,6 @@ use crate::view::View;
 use report::format::{Bytes, Names, Share, TIME};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct UnusedColumns;
 
 static ABOUT: About = About {
@@ -87,7 +86,7 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
     })
 }
 
-/// Whether the reader of unused columns is the user code that does not use them.
+/// Whether the user code that ignores the unused columns reads this exchange itself.
 fn is_last(view: &View<'_>, all: &[Unused<'_>], unused: &Unused<'_>) -> bool {
     let stage = view.job.edges[unused.edge].to;
     let mut nodes = view.derived().flow.of_stage(stage);

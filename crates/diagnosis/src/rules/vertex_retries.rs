@@ -17,13 +17,12 @@ use crate::view::View;
 use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
 use report::{Cause, text};
 
-/// Chance that attempts were lost for another reason than memory, where no file has the reasons.
+/// Probability of another reason than memory for lost attempts, if no file has the reasons.
 const WITHOUT_REASONS: f64 = 0.45;
 
 /// Number of stages with lost attempts in the evidence.
 const MOST_STAGES: usize = 3;
 
-/// The rule.
 pub(crate) struct VertexRetries;
 
 static ABOUT: About = About {
@@ -118,7 +117,7 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
     }
 }
 
-/// Attempts lost in some stages: the one where they cost most stands for all of them.
+/// Lost attempts in several stages, represented by the costliest stage.
 fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symptom {
     let alone = |stage| view.saved_in(stage, drop_waste).map_or(0.0, |s| s.seconds);
     lost.sort_by_cached_key(|(stage, _)| Reverse((alone(*stage) * 1e3) as u64));

@@ -28,7 +28,7 @@ pub(super) struct Case<'a> {
     pub(super) script: Option<&'a Script>,
     /// The statement that the finding names.
     pub(super) statement: Option<&'a Statement>,
-    /// Whether a suggestion has claimed all that the finding claims.
+    /// Whether a suggestion has claimed the finding's whole saving.
     pub(super) claimed: Cell<bool>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether the job is one of U-SQL: by its script, else by the plan that only it has.
+    /// Whether it is a U-SQL job: by its script, else by the plan, which only U-SQL jobs have.
     pub(super) fn usql(&self) -> bool {
         let plan = |file: &job::model::JobFile| file.name.contains("__SystemInternalInfo__");
         match self.script {
@@ -75,12 +75,12 @@ impl<'a> Case<'a> {
         script.statements.get(definition).filter(|_| alone)
     }
 
-    /// Columns that a user-defined class reads, if its code tells.
+    /// Columns that a user-defined class reads, if its code shows them.
     pub(super) fn reads(&self, class: &str) -> Option<Vec<String>> {
         reads(self.job, class)
     }
 
-    /// How uneven the stage is, where that is the finding.
+    /// Unevenness of the stage, if the finding is about it.
     pub(super) fn uneven(&self) -> Option<&'a Uneven> {
         let mut all = self.view.uneven.iter();
         all.find(|u| Some(u.stage) == self.stage && u.cause == self.finding.cause)
@@ -209,7 +209,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The statement that shares most lines with the finding; of equals the one that makes rows.
+/// The statement that shares most lines with the finding; among equals, one that produces rows.
 fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
     let shared = |statement: &Statement| {
         let first = statement.lines.0.max(lines[0]);

@@ -1,4 +1,4 @@
-//! Edits of the run for changes that take only a part of a cause out of it.
+//! Edits of the run for changes that remove only a part of a cause.
 
 use crate::impact::{StageWork, flatten, scale_run};
 
@@ -15,7 +15,7 @@ pub(super) fn spread(stage: &mut StageWork, surplus_s: f64, parts: f64) {
     }
 }
 
-/// Takes the rows of a hot key, `share` of all, out of a stage, which leaves it even.
+/// Removes the rows of a hot key, `share` of all, from a stage and evens out the rest.
 pub(super) fn without_hot_rows(stage: &mut StageWork, surplus_s: f64, share: f64) {
     flatten(stage, surplus_s);
     scale_run(stage, 1.0 - share.clamp(0.0, 1.0));

@@ -1,4 +1,4 @@
-//! Suggestions for failures that both engines have: inputs, storage, services, the system, a stop.
+//! Suggestions for failures common to both engines: inputs, storage, services, the system, a stop.
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
@@ -163,7 +163,7 @@ fn stopped(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// An exception that no class covers: quoted, with where to read on.
+/// An exception of unknown class: quoted, with the place of the logs.
 pub(super) fn unknown(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("从最内层的异常和它的位置入手", "start from the innermost exception and its place");

@@ -7,7 +7,7 @@ use super::proposal::{Gain, Proposal, advice};
 use crate::measurements::failure::Class;
 use crate::whence;
 
-/// What to do about a failure of an application.
+/// Advice on a failure of an application.
 pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     use Class::*;
     let mut found = match class {
@@ -289,7 +289,7 @@ fn broadcast_size() -> Proposal {
     }
 }
 
-/// Executors that were lost, for a reason that the log does not give.
+/// Lost executors without a reason in the log.
 pub(super) fn lost(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("查看丢失的 Executor 的 stderr", "read the stderr of the executors that were lost");

@@ -146,14 +146,14 @@ fn check_for(error: Option<&JobError>) -> Text {
     }
 }
 
-/// Everything that an error says.
+/// All texts of an error.
 fn all_words(error: &JobError) -> String {
     let more = [&error.description, &error.details, &error.internal];
     let more = more.into_iter().flatten();
     more.fold(error.message.clone(), |all, text| all + "\n" + text)
 }
 
-/// Where the first error is.
+/// Place of the first error.
 fn error_place(case: &Case<'_>) -> Text {
     match error(case).and_then(|error| error.script_line) {
         Some(line) => text!("第 {line} 行", "line {line}"),
@@ -216,7 +216,7 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// A string, a column or a row is larger than the engine takes.
+/// A string, a column or a row exceeds the engine's limit.
 fn value_size(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "row too big string too long 128 KB 4 MB limit byte[]";
         title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
@@ -245,7 +245,7 @@ pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggested> {
         .collect()
 }
 
-/// As many tokens as the run keeps busy on average, where that is far fewer than it asks for.
+/// Fewer tokens: the average number that the run keeps busy, if it is far below the requested number.
 fn fewer_tokens(case: &Case<'_>) -> Option<Suggested> {
     let run = case.view.run.as_ref().filter(|run| run.tokens_known)?;
     let asked = run.tokens;

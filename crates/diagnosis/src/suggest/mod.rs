@@ -31,8 +31,8 @@ use crate::view::View;
 use case::{Case, reads};
 use report::{Cause, SameResult, Verified};
 
-/// Suggestions for the findings of a job, in their order; for each finding the one that changes
-/// least first.
+/// Suggestions for the findings of a job, in the same sequence; for each finding, the smallest change
+/// first.
 pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested> {
     let of = |(index, found)| of_cause(&Case::new(view, index, found));
     let mut all: Vec<Suggested> = findings.iter().enumerate().flat_map(of).collect();

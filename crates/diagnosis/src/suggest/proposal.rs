@@ -1,4 +1,4 @@
-//! A suggestion in the making, and what it says of its gain.
+//! A suggestion under construction, and its gain.
 
 use report::format::{Seconds, Share};
 use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
@@ -16,8 +16,8 @@ const ALL: f64 = 0.95;
 
 /// Saving of a change.
 pub(super) enum Gain {
-    /// All that the finding claims. Stated once: another suggestion of the finding that does the
-    /// same replaces the first.
+    /// The finding's whole saving. Stated once: another suggestion of the finding with the same
+    /// effect replaces the first.
     Whole,
     /// Saving of the run with this change; `None` if no file shows the cost of its stages.
     Own(Option<Saved>),
@@ -26,7 +26,7 @@ pub(super) enum Gain {
 }
 
 impl Gain {
-    /// Of a change that only asks for something.
+    /// Gain of a change that is only a request to the optimizer.
     pub(super) fn up_to_the_optimizer() -> Gain {
         Gain::Unknown(text!(
             "取决于优化器是否因此改变执行计划",
@@ -130,7 +130,7 @@ impl Case<'_> {
         self.finished(proposal, checked)
     }
 
-    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
+    /// The suggestion if its rewrite passes its checks; without a diff it would have no content.
     pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
         let checked = self.checked(&proposal)?;
         let worthwhile = proposal.is_worthwhile();
@@ -181,7 +181,7 @@ impl Case<'_> {
         let claimed = impact.map(|i| (i.seconds_saved, i.share_of_elapsed));
         let why = match (gain, claimed) {
             (Gain::Unknown(why), _) => why,
-            // A change undoes no more than the cause; what it saves besides, other findings claim.
+            // a change fixes at most the cause; other findings claim any further saving
             (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= ALL * seconds => {
                 return self.gain(Gain::Whole);
             }
@@ -216,7 +216,7 @@ impl Case<'_> {
         text!("无法估算：{why}", "not estimable: {why}", why = why)
     }
 
-    /// Seconds and their share, which names its base.
+    /// Seconds and their share, with the base of the share.
     fn time(&self, seconds: f64, share: Option<f64>) -> Text {
         let time = Seconds(seconds);
         match (share.map(Share), self.finding.cause) {
@@ -237,7 +237,7 @@ impl Case<'_> {
     }
 }
 
-/// The text without blanks between two Chinese characters, where words stand in for a name.
+/// The text without blanks between two Chinese characters; they occur if a word replaces a name.
 fn without_gaps(text: &str) -> String {
     let chinese = |c: &char| *c >= '\u{2e80}';
     let mut kept = String::with_capacity(text.len());

@@ -119,7 +119,7 @@ pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// Corrects the ROWCOUNT hint of the statement, or adds one with the rows that were counted.
+/// Corrects the ROWCOUNT hint of the statement, or adds one with the counted rows.
 fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let actual = case.counted_rows();

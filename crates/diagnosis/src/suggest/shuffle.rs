@@ -10,7 +10,7 @@ use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
 use report::format::{Bytes, Names, ROW};
 use report::{Text, text};
 
-/// Rows partitioned again on keys they are partitioned by.
+/// Rows repartitioned on their present partitioning keys.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     if let Some(removed) = without_forced_partitioning(case) {
         return vec![removed];
@@ -45,7 +45,7 @@ pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     ]
 }
 
-/// Takes away a PARTITION hint that forces another partitioning on the same keys.
+/// Removes a PARTITION hint that forces another partitioning on the same keys.
 fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let mut hints = statement.hints.iter();
@@ -61,7 +61,7 @@ fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// A PARTITION hint on the first of the keys that the rowset before already is partitioned by.
+/// A PARTITION hint on the first partitioning key of the rowset before.
 fn partition_on_common_key(
     script: &Script,
     statement: &Statement,
@@ -190,7 +190,7 @@ pub(super) fn broadcast_small_side(case: &Case<'_>) -> Option<Proposal> {
     )
 }
 
-/// A ROWCOUNT hint on the way to the join that says far more than the table has.
+/// A ROWCOUNT hint on the way to the join with far more rows than the table has.
 fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let (hinted, hint, rows) = statement.query.inputs.iter().find_map(|input| {
@@ -198,7 +198,7 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
         let definition = script.statements.get(input.definition?)?;
         let hint = definition.hints.iter().find(|h| h.name == "ROWCOUNT")?;
         let says: f64 = hint.value.as_deref()?.parse().ok()?;
-        // Filters only make rows fewer, so a hint above the table's rows is wrong for sure.
+        // filters only reduce rows, so a hint above the table's rows is certainly wrong
         (says > rows as f64 * 2.0).then_some((definition, hint, rows))
     })?;
     let says = hint

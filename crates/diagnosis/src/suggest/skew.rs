@@ -28,7 +28,7 @@ pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
     hint.chain(grouped_in_levels(case)).collect()
 }
 
-/// Rewrites that work in two levels; steps where none is proven.
+/// Two-level rewrites; steps if no rewrite is proven.
 fn grouped_in_levels(case: &Case<'_>) -> Vec<Suggested> {
     let distinct = super::shuffle::distinct_in_two_steps(case).into_iter();
     let mut found: Vec<Suggested> = distinct.chain(two_levels(case)).collect();
@@ -102,7 +102,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         .collect()
 }
 
-/// Even partitions right after reading, where costly user code follows in the same stage.
+/// Even partitions right after reading, if costly user code follows in the same stage.
 fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located().filter(|_| !case.usql())?;
     let stage = case.stage?;
@@ -215,7 +215,7 @@ fn split_join(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// That a key of the right side has one row at most, where the statistics say so.
+/// A sentence that a key of the right side has at most one row, if the statistics prove it.
 fn one_row_per_key(case: &Case<'_>) -> Option<Text> {
     let (_, join) = case.join()?;
     let (_, key) = join.keys.first()?;
@@ -230,7 +230,7 @@ fn one_row_per_key(case: &Case<'_>) -> Option<Text> {
     ))
 }
 
-/// The rows of the hot keys are joined where they are read, the others evenly.
+/// Saving if the rows of the hot keys are joined in the stage that reads them, and the others evenly.
 fn saved_by_split(case: &Case<'_>, share: f64) -> Option<Saved> {
     let stage = case.stage?;
     let surplus_s = case.surplus_s()?;
@@ -245,7 +245,7 @@ fn saved_by_split(case: &Case<'_>, share: f64) -> Option<Saved> {
     })
 }
 
-/// Every key of the hot side in parts, the other side in as many copies: needs no hot values.
+/// Every key of the hot side in parts, with one copy of the other side per part: needs no hot values.
 fn salted(case: &Case<'_>) -> Proposal {
     let side = case.hot_side();
     let wanted = case.uneven().map_or(8.0, |u| u.ratio.ceil());
@@ -295,7 +295,7 @@ fn salted(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// A hot key in `parts`, and the smaller input of the join as often.
+/// Saving with a hot key in `parts`, and as many copies of the join's smaller input.
 fn saved_by_salt(case: &Case<'_>, parts: f64) -> Option<Saved> {
     let surplus_s = case.surplus_s()?;
     let bytes: Vec<f64> = case.edges().filter_map(|edge| edge.bytes_written).collect();
@@ -339,7 +339,7 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// Steps where no rewrite is proven: user code, or aggregates that cannot be put together.
+/// Steps without a proven rewrite: user code, or aggregates that cannot be combined from parts.
 fn by_hand(case: &Case<'_>) -> Proposal {
     let reduces = case
         .statement
@@ -376,7 +376,7 @@ fn by_hand(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// SKEWFACTOR on the rowset that is grouped: only for aggregates that the engine can split.
+/// SKEWFACTOR on the grouped rowset: only for aggregates that the engine can split.
 fn skew_factor(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     if !aggregate::can_be_split(&statement.query) || case.keys().is_empty() {

@@ -57,7 +57,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
-/// Why adaptive execution did not split the partition.
+/// Reason why adaptive execution did not split the partition.
 fn why_not_split(case: &Case<'_>) -> Text {
     let on = |name| now(case, name, "true") == "true";
     if !on("spark.sql.adaptive.enabled") || !on("spark.sql.adaptive.skewJoin.enabled") {
@@ -343,12 +343,12 @@ fn more_executors() -> Proposal {
     }
 }
 
-/// What to do about the failure of an application.
+/// Advice on the failure of an application.
 fn ended(case: &Case<'_>) -> Vec<Proposal> {
     ended_spark::proposals(case, super::failure::class(case))
 }
 
-/// What to do about lost executors: by the reason that is given for the first of them.
+/// Advice on lost executors, by the reason of the first loss.
 fn lost(case: &Case<'_>) -> Vec<Proposal> {
     let failure = case.view.failure();
     if failure.is_some_and(|f| f.class.cause() == Cause::ExecutorLost) {
@@ -362,7 +362,7 @@ fn lost(case: &Case<'_>) -> Vec<Proposal> {
         .filter_map(|e| e.reason.as_deref());
     let classes = reasons.filter_map(failure::class_of);
     let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
-    // the advice on a failure says already what to do about its memory
+    // the advice on a failure already covers its memory
     let memory = of_memory.next().filter(|_| !case.view.failed());
     let memory = memory.map(|class| ended_spark::proposals(case, class));
     let mut found = memory.unwrap_or_default();

@@ -41,7 +41,7 @@ const GROUP: u32 = 6;
 const REDUCE: u32 = 7;
 const TOP: u32 = 8;
 
-/// Words that only one of the languages has.
+/// Words of only one of the languages.
 const ONLY_SCOPE: &[&str] = &[
     "SCOPE",
     "SKEWJOIN",
@@ -178,7 +178,7 @@ fn suggest(job: &Job, found: Candidate) -> Vec<Suggestion> {
     all.map(|s| s.suggestion).collect()
 }
 
-/// Everything that a suggestion says.
+/// All texts of a suggestion.
 fn words(s: &Suggestion) -> String {
     let lists = s.steps.iter().chain(&s.pros).chain(&s.cons);
     let all: Vec<&str> = [&s.title, &s.gain]

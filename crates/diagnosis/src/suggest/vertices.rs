@@ -28,7 +28,7 @@ pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// An input that only one vertex a file can read.
+/// An input whose files can't be split, so each needs one vertex.
 fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
     advice! { Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
         title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());
@@ -38,7 +38,7 @@ fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
     }
 }
 
-/// Where it is not known that tokens are free.
+/// Advice if free tokens are uncertain.
 fn look_for_limits(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens";
         title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
@@ -158,7 +158,7 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     case.finish_worthwhile(proposal)
 }
 
-/// Another number of partitions, by the hint that is there or by a new one.
+/// Another number of partitions, by the existing hint or by a new one.
 fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
     let now = case
         .stage
@@ -193,14 +193,14 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
 }
 
 impl<'a> Case<'a> {
-    /// Tokens that the finding's stage leaves unused; `None` if there are none, or it is not known.
+    /// Tokens that the finding's stage leaves unused; `None` if there are none, or if unknown.
     pub(super) fn free_tokens(&self) -> Option<u64> {
         let tokens = u64::from(self.job.info.tokens?);
         let vertices = self.view.vertices(self.stage?)?;
         tokens.checked_sub(vertices).filter(|free| *free > 0)
     }
 
-    /// The hints that set the partitions of the statement, or of the inputs that only it reads.
+    /// The hints that set the partitions of the statement, or of inputs without other readers.
     fn partition_hints(&self) -> impl Iterator<Item = (&'a Statement, &'a job::script::Hint)> {
         let inputs = self.statement.into_iter().flat_map(|s| &s.query.inputs);
         let before = inputs.filter_map(|input| self.sole_definition(input));
@@ -209,8 +209,8 @@ impl<'a> Case<'a> {
             .filter(|(_, h)| h.name == "PARTITION" && h.form == HintForm::Attribute)
     }
 
-    /// Sets the number of partitions (SCOPE only): in the hints that set it now; else by a new one,
-    /// on the rowset that is grouped or processed, or on the join itself.
+    /// Sets the number of partitions (SCOPE only): in the existing hints; else by a new hint
+    /// on the grouped or processed rowset, or on the join itself.
     fn partition_hint(&self, count: u64) -> Option<Rewrite> {
         let (script, statement) = self.located().filter(|_| !self.usql())?;
         let number = |text: &str| hint::with_number(text, "PARTITIONCOUNT", count);

@@ -64,7 +64,7 @@ impl Diagnosed {
     }
 }
 
-/// Median of how far numbers are off the truth, as a share of the truth.
+/// Median deviation from the truth, as a share of the truth.
 fn median_error(pairs: &[(f64, f64)]) -> f64 {
     let mut errors: Vec<f64> = pairs
         .iter()

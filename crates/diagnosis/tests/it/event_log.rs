@@ -11,9 +11,9 @@ pub(crate) type Task = (f64, f64, u32, u64, u64);
 pub(crate) struct Log {
     pub(crate) lines: Vec<Value>,
     stages: u32,
-    /// Share of the run time that the next tasks are on a core.
+    /// CPU share of the next tasks' run time.
     cpu: f64,
-    /// Values of metrics that the next tasks report, and the execution that they are of.
+    /// Metrics that the next tasks report, as pairs of number and value.
     metrics: Vec<(u32, u64)>,
     /// Whether the first metric grows with the time of a task, from the shortest one on.
     rows_by_time: bool,
@@ -29,7 +29,7 @@ pub(crate) fn ms(seconds: f64) -> i64 {
 }
 
 impl Log {
-    /// An application with executors of some cores, which come at once.
+    /// An application with executors of the given cores, all registered at the start.
     pub(crate) fn new(executors: &[u32]) -> Log {
         let mut lines = vec![
             json!({"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"}),

@@ -283,7 +283,7 @@ SV3 20
         // Computed by the aggregation: only the join is passed.
         ("Udf.Keep(N)", 8e6, vec!["c2"], true),
         ("Udf.Keep(K, B)", 8e6, vec![], false),
-        // The optimizer has moved what it understands.
+        // The optimizer has moved the condition that it understands.
         ("Udf.Keep(K) AND B > 5", 8e6, vec!["c2", "c1"], true),
         ("Udf.Keep(K)", 79e6, vec!["c2", "c1"], false),
     ] {
@@ -433,7 +433,7 @@ SV3 40
         (&[k, j], None, ""),
         // The other side is not partitioned: it has to be exchanged anyway.
         (&[a], None, ""),
-        // Ranges are of use to those who read a part.
+        // Ranges are useful to readers of a part.
         (&[a, j], Some(("range", 100e6)), "T1"),
         (&[a, j], Some(("range", 1e9)), ""),
     ] {

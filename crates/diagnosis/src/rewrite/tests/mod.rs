@@ -9,7 +9,7 @@ use job::script::Script;
 
 use super::Rewrite;
 
-/// Tables on which scripts are executed before and after.
+/// Tables for executing scripts before and after a rewrite.
 const TABLES: [(&str, &[(&str, &str)]); 3] = [
     ("@l", &[("K", "long?"), ("A", "long"), ("U", "long?")]),
     ("@r", &[("K", "long?"), ("B", "long")]),
@@ -46,7 +46,7 @@ fn parse(text: &str) -> Script {
     script
 }
 
-/// The new text, which must pass every check and, where its tables are known, give the same rows.
+/// The new text. It must pass every check and, if its tables are known, give the same rows.
 fn applied(script: &Script, rewrite: Option<Rewrite>) -> String {
     let Some(rewrite) = rewrite else {
         panic!("not rewritten:\n{}", script.text)

@@ -119,7 +119,7 @@ fn rewrites_make_the_statements_that_they_promise() {
             "WHERE LocalRank <= 3;",
             "SELECT K,\n           U,\n           Time,\n           ROW_NUMBER() OVER (PARTITION BY K ORDER BY Time) AS rn",
         ]),
-        // Without ties, or it would be left open which rows are the first ones.
+        // no ties: otherwise the first rows would be undetermined
         (&RANKED.replace("PARTITION BY K ORDER BY Time", "ORDER BY Time, U, K"), two_level_rank, &[
             "OVER (PARTITION BY SaltKey ORDER BY Time, U, K) AS LocalRank",
             "ROW_NUMBER() OVER (ORDER BY Time, U, K) AS rn\n    FROM WLocal",
