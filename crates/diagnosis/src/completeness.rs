@@ -168,7 +168,7 @@ struct Candidate {
 fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candidate> {
     let mut files: Vec<Candidate> = Vec::new();
     for entry in catalogue.providers(info) {
-        if is_of_other_flavour(job, entry.kind) {
+        if is_of_other_flavor(job, entry.kind) {
             continue;
         }
         let held: Vec<_> = job.files.iter().filter(|f| f.kind == entry.kind).collect();
@@ -222,7 +222,7 @@ fn is_there(job: &Job, name: &str) -> bool {
 }
 
 /// Files of another engine are not missing, nor files that only a local run has in a cluster folder.
-fn is_of_other_flavour(job: &Job, kind: FileKind) -> bool {
+fn is_of_other_flavor(job: &Job, kind: FileKind) -> bool {
     if kind.is_spark() != (job.engine() == Some(JobEngine::Spark)) {
         return true;
     }

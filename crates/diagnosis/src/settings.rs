@@ -83,10 +83,7 @@ pub enum SettingsError {
     },
     /// Negative or not finite.
     #[error("{}", report::say!("阈值 `{name}` 须为不小于 0 的数，不能是 {value}", "threshold `{name}` must be a finite number of at least 0, got {value}"))]
-    OutOfRange {
-        name: String,
-        value: f64,
-    },
+    OutOfRange { name: String, value: f64 },
 }
 
 /// Values that differ from the defaults.

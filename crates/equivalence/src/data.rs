@@ -24,7 +24,7 @@ pub(crate) type Table = Vec<Vec<Cell>>;
 /// Literals and columns in the scripts that matter for generating rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hints {
-    /// Literals that a column of a name is compared with.
+    /// Literals in comparisons with a column, by its name.
     pub(crate) literals: BTreeMap<String, Vec<Cell>>,
     /// All literals.
     pub(crate) all: Vec<Cell>,
@@ -32,7 +32,7 @@ pub(crate) struct Hints {
     pub(crate) wide: BTreeSet<String>,
 }
 
-/// How the rows of one run are made.
+/// Parameters for generating the rows of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     seed: u64,
@@ -146,7 +146,7 @@ pub(crate) fn shapes(tables: usize) -> Vec<Shape> {
             ..base.clone()
         },
     ];
-    // Every table empty, or with one row, in turn; beyond a few they behave alike.
+    // each of the first tables empty, or with one row; further tables would behave alike
     for table in 0..tables.min(5) {
         let seed = 20 + table as u64;
         all.push(Shape {

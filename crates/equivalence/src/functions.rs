@@ -230,7 +230,7 @@ fn digest(ctx: &Context<'_>) -> Result<u64> {
     for at in 0..ctx.len() {
         let part = match ctx.get_raw(at) {
             ValueRef::Null => 1,
-            // Equal numbers are equal, however they are stored.
+            // equal numbers are equal in any storage class
             ValueRef::Integer(n) => mix(n as u64 ^ 0x17),
             ValueRef::Real(x) if x.fract() == 0.0 => mix(x as i64 as u64 ^ 0x17),
             ValueRef::Real(x) => mix(x.to_bits()),

@@ -213,7 +213,7 @@ fn over_rows(
         }
         let (before, after) = match (&results[0], &results[1]) {
             (Ran::Rows(before), Ran::Rows(after)) => (before, after),
-            // The job never saw such rows, or the script leaves open what it makes of them.
+            // the job never had such rows, or the script does not determine the result for them
             (Ran::Fails(_), _) => continue,
             (Ran::Tied, _) | (_, Ran::Tied) => {
                 tied = true;

@@ -30,7 +30,7 @@ const LONGEST: i32 = 65_536;
 /// Bytes of a statement.
 const LONGEST_SQL: i32 = 1_000_000;
 
-/// Steps that all runs of a comparison may still take.
+/// Remaining SQLite steps for all runs of a comparison.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(Arc<AtomicU64>);
 
@@ -172,7 +172,7 @@ fn open(met: &Coverage, budget: &Budget) -> Result<Connection, Stopped> {
     Ok(db)
 }
 
-/// SQL that SQLite does not take is a part of the script that is not executed.
+/// Prepares SQL. If SQLite rejects it, that part of the script counts as not executed.
 fn prepared<'c>(
     db: &'c Connection,
     sql: &str,
@@ -224,7 +224,7 @@ fn read(db: &Connection, sql: &str) -> Result<Vec<Vec<String>>, Stopped> {
     Ok(rows)
 }
 
-/// A value as text. Sums in another order differ in their last digits, so that they are rounded.
+/// A value as text. Sums are rounded, because sums in another sequence differ in their last digits.
 fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! Tokens of a script as far as they matter to its result: no blanks, comments or hints.
+//! Tokens of a script that matter to its result, without blanks, comments and hints.
 
 use job::script::{
     NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints,
@@ -70,7 +70,7 @@ pub(crate) fn plain<'s>(
     };
     let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
     let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
-    // A strategy needs the word that is otherwise understood.
+    // a strategy word requires a join kind that is otherwise implied
     let mut at = 0;
     while at + 1 < kept.len() {
         match (kept[at].1, kept[at + 1].1) {
@@ -159,7 +159,7 @@ fn accounted<'q>(
     }
 }
 
-/// `n` of `TOP n` or `TOP (n)`, where that is all.
+/// `n` of a plain `TOP n` or `TOP (n)`.
 pub(crate) fn number(script: &Script, span: &Span) -> Option<u64> {
     let words: Vec<&str> = inside(script, span).map(|(_, _, text)| text).collect();
     let words = words.strip_prefix(&["TOP"]).unwrap_or(&words);

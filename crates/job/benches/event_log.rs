@@ -36,7 +36,7 @@ fn main() {
     println!("\npeak memory: {}", peak.unwrap_or("unknown"));
 }
 
-/// Writes a log of at least that many bytes.
+/// Writes a log of at least `bytes` bytes.
 fn write(to: &Path, bytes: usize) {
     let case = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/cases/spark-star-join/app-20261122012010-0000");

@@ -50,7 +50,7 @@ struct Times {
     processor: Option<Duration>,
 }
 
-/// Times of several runs, of two things alternately.
+/// Times of several runs of two functions, alternating.
 fn best(rounds: u32, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Times, Times) {
     let new = || Times {
         best: Duration::MAX,
@@ -205,8 +205,8 @@ fn long_line(folder: &Path) {
     fs::remove_dir_all(&job).expect("removed");
 }
 
-/// Processor time of this process and of its finished children so far; on a machine that others
-/// use as well it is steadier than the clock. `None` where the system does not say.
+/// Processor time of this process and of its finished children so far; on a shared machine
+/// it is steadier than the clock. `None` if the system does not report it.
 fn cpu() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -216,7 +216,7 @@ fn cpu() -> Option<Duration> {
     Some(time(ticks(11)? + ticks(12)? + ticks(13)? + ticks(14)?))
 }
 
-/// Largest resident size of this process so far, in bytes; `None` where the system does not say.
+/// Largest resident size of this process so far, in bytes; `None` if the system does not report it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

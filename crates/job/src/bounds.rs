@@ -30,14 +30,14 @@ pub(crate) fn parts(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|n| *n <= MAX_PARTS)
 }
 
-/// The same for a number that was read as a float; fractions are cut off.
+/// Like [`parts`], for a number that was read as a float; fractions are cut off.
 pub(crate) fn parts_of(number: f64) -> Option<u32> {
     (0.0..=f64::from(MAX_PARTS))
         .contains(&number)
         .then_some(number as u32)
 }
 
-/// A number of any kind, if it is one to reckon with.
+/// A number of any kind, if it is finite and small enough for sums.
 pub(crate) fn number(number: f64) -> Option<f64> {
     (-MAX_NUMBER..=MAX_NUMBER)
         .contains(&number)
@@ -99,7 +99,7 @@ impl Quota {
             Quota::Partitions => 1_000_000,
             // frequent values of columns, attributes of plan nodes
             Quota::Values => 1_000_000,
-            // bytes that the counters take in memory; a stage of 50 nodes takes 30 KB
+            // bytes of counters in memory; a stage of 50 nodes takes 30 KB
             Quota::Counters => 512 << 20,
             Quota::Errors => 1_000,
             // further fields and states of the job

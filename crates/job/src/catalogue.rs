@@ -40,7 +40,7 @@ pub struct Entry {
     pub title: Text,
     pub description: Text,
     pub provides: Vec<Information>,
-    /// Reader that takes it; `None` if it is only listed.
+    /// Reader of the file; `None` if it is only listed.
     pub parser: Option<String>,
     /// Whether it is always read first.
     pub core: bool,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! information {
     ($($variant:ident = $code:literal: $doc:literal;)*) => {
-        /// A kind of information; the catalogue says which file provides it.
+        /// A kind of information; the catalogue names the files that provide it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Information { $(#[doc = $doc] $variant),* }

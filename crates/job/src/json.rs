@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::text::head;
 use crate::xml::Fault;
 
-/// Values of one file. One of 20,000 stages has as many; in memory they take up to 400 MB.
+/// Maximum number of values in one file. A file of 20,000 stages has as many; in memory they take up to 400 MB.
 const MAX_VALUES: usize = 1_000_000;
 
 /// Parses JSON. With a fault, returns everything that could be read before it.
@@ -41,7 +41,7 @@ fn value(text: &str, most: usize) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Reads a value as long as there is room for another.
+/// Reads a value until the limit on values is reached.
 #[derive(Clone, Copy)]
 struct Bounded<'c> {
     left: &'c Cell<usize>,
@@ -187,7 +187,7 @@ fn string_end(bytes: &[u8], from: usize) -> usize {
     at.min(bytes.len())
 }
 
-/// A number of any JSON form: `12`, `"12"`.
+/// A number in any JSON form: `12`, `"12"`.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(n) => n.as_f64(),
@@ -197,7 +197,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     .and_then(bounds::number)
 }
 
-/// A count of any JSON form, if it is not negative.
+/// A count in any JSON form, if it is not negative.
 pub(crate) fn count(value: &Value) -> Option<u64> {
     let float = || number(value).filter(|n| *n >= 0.0).map(|n| n as u64);
     value.as_u64().or_else(float).and_then(bounds::count)

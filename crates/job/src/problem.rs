@@ -4,23 +4,23 @@ use report::{DiagnosticSeverity, Text, text};
 
 use crate::bounds::Quota;
 
-/// Something that could not be read, or only in part.
+/// A file or part that could not be read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// Elements nested deeper than that many.
+    /// Elements nested deeper than this.
     TooDeep(usize),
     TooMany(usize),
-    /// More of a kind than that many, which are kept.
+    /// More items of a kind than this number; the rest was left out.
     LeftOut(Quota, usize),
-    /// The file ends with that many elements open.
+    /// The file ends with this number of open elements.
     StillOpen(usize),
     NoElement,
     /// Text that is not of its format (`XML`, `JSON`).
     Malformed(&'static str, String),
     Unreadable(String),
-    /// Only that many bytes of a file were read.
+    /// Only this number of bytes of a file was read.
     OnlyFirst(u64),
-    /// Only that many bytes of vertex events in UTF-16 were read.
+    /// Only this number of bytes of vertex events in UTF-16 was read.
     OnlyFirstOfUtf16(u64),
     NotOfEncoding(&'static str),
     Nul,
@@ -31,7 +31,7 @@ pub(crate) enum Problem {
     NoFile,
     /// An error in the script, as the parser reports it.
     Syntax(String),
-    /// A script that did not run: operators of the plan that have a statement in it, of all that show theirs.
+    /// A script that did not run: number of witness operators of the plan with a statement in it, and of all witness operators.
     OtherScript(usize, usize),
     /// The script's lines are the plan's lines, shifted by this number.
     ShiftedScript(i64),
@@ -53,20 +53,20 @@ pub(crate) enum Problem {
     Attempt,
     LongLine,
     CutLine,
-    /// That many further lines that cannot be read.
+    /// Number of further unreadable lines.
     MoreLines(u64),
-    /// That many attempts more than are kept.
+    /// Number of attempts beyond the limit.
     MoreAttempts(u64),
-    /// Lines of an event log that are no events.
+    /// Lines of an event log without an event.
     UnreadableEvents(u64),
     CutEvent,
     /// A compressed log that ends within a block.
     CutLog(String),
-    /// The time to read was over at a line; at 0 before the file was opened.
+    /// The deadline passed at a line; 0 before the file was opened.
     TimeIsUp(u64),
-    /// A log that has hardly an event in its lines up to this one.
+    /// A log with hardly any events up to this line.
     NoEvents(u64),
-    /// The part of a log without its beginning: from when to when it has events.
+    /// A part of a log without its beginning, with the time range of its events.
     PartOfLog {
         from: String,
         to: String,
@@ -78,11 +78,11 @@ pub(crate) enum Problem {
 
     /// Stage attempts, jobs, executions or executors beyond this number.
     MoreOfLog(usize),
-    /// A compressed log that needs more memory than is taken, and why.
+    /// A compressed log that needs too much memory, with the reason.
     TooDemanding(String),
     /// Details of the costliest stages and executions only, to bound memory.
     TotalsOnly,
-    /// Events of kinds that are not known.
+    /// Events of unknown kinds.
     UnknownEvents {
         events: u64,
         kinds: String,

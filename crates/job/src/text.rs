@@ -5,7 +5,7 @@ use std::borrow::Cow;
 pub(crate) struct Decoded<'a> {
     /// The text, byte order mark removed.
     pub(crate) text: Cow<'a, str>,
-    /// Whether bytes were replaced because they are not of the encoding.
+    /// Whether bytes were replaced because they are invalid in the encoding.
     pub(crate) replaced: bool,
     pub(crate) encoding: &'static str,
 }
@@ -24,7 +24,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
-/// UTF-16 without a mark shows by its NULs; other encodings by the XML declaration.
+/// Guesses the encoding without a mark: UTF-16 by its NULs, others by the XML declaration.
 fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     match bytes {
         [b'<', 0, second, 0, ..] if *second != 0 => return Some(encoding_rs::UTF_16LE),

@@ -1,4 +1,4 @@
-//! Where the time went: segments along the critical path, from submission to end.
+//! The time account: segments along the critical path, from submission to end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct TimeAccount {
     pub explained_share: f64,
     /// Seconds saved with all findings fixed together; computed jointly, never their sum.
     pub avoidable_seconds: Option<f64>,
-    /// The best time that the job could reach with its resources: at least and at most.
+    /// Bounds of the best possible time of the job with its resources.
     #[serde(default)]
     pub at_best_seconds: Option<[f64; 2]>,
     /// Uses of large parts of the time without a finding, and why they are not a problem of the job.
@@ -76,7 +76,7 @@ pub struct Segment {
     pub evidence: Vec<String>,
     #[serde(default)]
     pub group: Option<SegmentGroup>,
-    /// Seconds that the same work needs: at least and at most; `None` if that can't be estimated.
+    /// Bounds of the seconds that the same work needs; `None` if they can't be estimated.
     #[serde(default)]
     pub needed_seconds: Option<[f64; 2]>,
 }
@@ -116,7 +116,7 @@ pub enum SegmentKind {
 }
 
 impl SegmentKind {
-    /// The use of the time; `None` if it is not known.
+    /// Group of the kind; `None` for unexplained time.
     pub fn group(self) -> Option<SegmentGroup> {
         use SegmentKind::*;
         match self {
@@ -164,7 +164,7 @@ impl SegmentKind {
         Text { zh, en }
     }
 
-    /// Whether the job stood still for want of a machine or of work.
+    /// Whether the job waited for a machine or for work.
     pub fn is_wait(self) -> bool {
         use SegmentKind::{CapacityWait, Idle, Queue};
         matches!(self, Queue | CapacityWait | Idle)

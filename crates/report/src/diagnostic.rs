@@ -10,7 +10,7 @@ use crate::{Language, Text};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticSeverity {
-    /// Something is odd; the rest was read.
+    /// A part is odd; the rest was read.
     Warning,
     /// A file, or the rest of it, could not be read; a step failed.
     Error,
@@ -20,7 +20,7 @@ pub enum DiagnosticSeverity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic<T = String> {
     pub severity: DiagnosticSeverity,
-    /// File name relative to the job folder; `None` if it is about no file.
+    /// File name relative to the job folder; `None` without a file.
     pub file: Option<String>,
     /// Place in the file.
     pub locator: Option<String>,

@@ -1,4 +1,4 @@
-//! Findings and the evidence they rest on.
+//! Findings and their evidence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct Impact {
     pub seconds_saved: f64,
     /// Share of the run time, 0..1; `None` if the run time is not known.
     pub share_of_elapsed: Option<f64>,
-    /// How it was computed, in words.
+    /// Method of the computation, in words.
     pub method: String,
     /// Hours of vertices; `None` if not estimated.
     #[serde(default)]
@@ -92,7 +92,7 @@ pub enum EvidenceValue {
     Bool(bool),
 }
 
-/// Where a value was read.
+/// Source of a value.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -105,7 +105,7 @@ pub struct Source {
 }
 
 impl From<f64> for EvidenceValue {
-    /// JSON has no infinity; such a ratio is said in words.
+    /// JSON has no infinity, so such a ratio becomes a text.
     fn from(number: f64) -> EvidenceValue {
         if number.is_finite() {
             EvidenceValue::Number(number)

@@ -54,7 +54,7 @@ pub struct JobSummary {
     /// BLAKE3 hash of the script's text, 32 hexadecimal digits.
     #[serde(default)]
     pub script_hash: Option<String>,
-    /// The same of its tokens without comments and literals: equal for the runs of a recurring job.
+    /// Hash of the script's tokens without comments and literals: equal for the runs of a recurring job.
     #[serde(default)]
     pub script_shape: Option<String>,
 }

@@ -14,14 +14,14 @@ pub struct MissingInformation {
     pub file: String,
     /// Whether that file is in the folder and has not been read.
     pub present: bool,
-    /// Whether that file is in the folder but does not hold it: it was read without finding it, or its content is not recognized.
+    /// Whether that file is in the folder but lacks the information: it was read without finding it, or its content is not recognized.
     #[serde(default)]
     pub without_it: bool,
-    /// Causes that it would decide.
+    /// Causes that the file would decide.
     pub would_decide: Vec<Cause>,
-    /// Why it matters here.
+    /// Relevance for this job.
     pub reason: String,
-    /// Where the file can be fetched, if it is not in the folder.
+    /// Place to fetch the file from, if it is not in the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
@@ -36,21 +36,21 @@ pub struct RuleOutcome {
     pub by: Option<String>,
     /// Reason for the outcome: the measurement that cleared the cause, the missing information, or the number of findings.
     pub text: String,
-    /// Codes of the information that it lacked.
+    /// Codes of the missing information.
     pub lacking: Vec<String>,
-    /// Ids of the evidence that it looked at.
+    /// Ids of the examined evidence.
     pub evidence: Vec<String>,
 }
 
-/// How a rule ended.
+/// Outcome of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleResult {
-    /// It found its cause.
+    /// The rule found its cause.
     Fired,
     /// Measured and fine.
     Cleared,
-    /// It lacked facts.
+    /// The rule lacked facts.
     Abstained,
     /// No part of the job can have this cause.
     NotApplicable,

@@ -9,7 +9,7 @@ use crate::{
     Language, MissingInformation, ProblemType, RuleOutcome, Step, Suggestion, TimeAccount, Usage,
 };
 
-/// Version of the contract that these types follow.
+/// Version of the contract.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The answer to one question about one job.
@@ -30,7 +30,7 @@ pub struct Report {
     pub verdict: Verdict,
     /// Class of the top finding; `none` without one.
     pub problem_type: ProblemType,
-    /// Where the time went; `None` if no file gives the times of the run.
+    /// The time account; `None` if no file has the times of the run.
     #[serde(default)]
     pub time: Option<TimeAccount>,
     /// Cost of the run, if the files show it.
@@ -44,11 +44,11 @@ pub struct Report {
     pub missing_information: Vec<MissingInformation>,
     /// Changes to make, most useful first.
     pub suggestions: Vec<Suggestion>,
-    /// Chunks of the knowledge base that the steps were given.
+    /// Chunks of the knowledge base in the input of the steps.
     pub experiences: Vec<Experience>,
-    /// The THINK steps in their order.
+    /// The THINK steps in sequence.
     pub steps: Vec<Step>,
-    /// In the order of reading.
+    /// Files in reading sequence.
     pub files_read: Vec<FileRead>,
     /// Unreadable parts of the input, and their remedies.
     pub diagnostics: Vec<Diagnostic>,
@@ -83,9 +83,9 @@ impl Report {
 pub enum Verdict {
     /// At least one finding.
     Problem,
-    /// Every rule that could apply had its facts, and none found anything.
+    /// Every applicable rule had its facts, and none found its cause.
     Healthy,
-    /// No finding, and a rule that matters lacked its facts.
+    /// No finding, but a relevant rule lacked its facts.
     InsufficientInformation,
 }
 

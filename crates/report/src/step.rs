@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who reasoned, and what it fell back to.
+/// The reasoner of the run, with its fallback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     pub reasoner: ReasonerKind,
@@ -26,10 +26,10 @@ pub enum ReasonerKind {
     Llm,
 }
 
-/// A chunk of the knowledge base that a step was given.
+/// A chunk of the knowledge base in the input of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experience {
-    /// Step that it was retrieved for: `think3`.
+    /// The step that retrieved it: `think3`.
     pub step: String,
     /// Id of the chunk.
     pub chunk: String,
@@ -46,12 +46,12 @@ pub struct Experience {
     /// Whether the step's conclusion or a suggestion cites it.
     #[serde(default)]
     pub used: bool,
-    /// How well it fits, by absolute evidence; `None` where that was not judged.
+    /// Quality of the match, by absolute evidence; `None` if not judged.
     #[serde(default, rename = "match")]
     pub fit: Option<Match>,
 }
 
-/// How well a chunk fits the query.
+/// Quality of the match between a chunk and a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {

@@ -1,4 +1,4 @@
-//! What to change.
+//! Suggestions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SuggestionKind {
-    /// The script is written differently.
+    /// Rewrites the script.
     Rewrite,
-    /// A hint is added or removed.
+    /// Adds or removes a hint.
     Hint,
-    /// A parameter of the submission or the script changes.
+    /// Changes a parameter of the submission or the script.
     Parameter,
-    /// Stored data gets another layout.
+    /// Changes the layout of stored data.
     Layout,
-    /// Something has to be looked at first.
+    /// Requires an investigation first.
     Investigate,
 }
 
@@ -32,8 +32,8 @@ impl SuggestionKind {
     }
 }
 
-/// Whether the changed script gives the rows that the script gave, in every output, and in the same
-/// order where the script orders them.
+/// Whether the changed script gives the same rows in every output, in the same
+/// sequence if the script orders them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SameResult {
@@ -43,7 +43,7 @@ pub enum SameResult {
     Tested,
     /// Both were executed, with different results; the diff is left out.
     Different,
-    /// Undecided; for a diff of a model `unverified` says why.
+    /// Undecided; for a model's diff, `unverified` has the reason.
     #[default]
     Unknown,
 }
@@ -70,7 +70,7 @@ impl Verified {
     }
 }
 
-/// Who made a suggestion.
+/// Author of a suggestion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -89,15 +89,15 @@ pub struct Suggestion {
     /// Id of the finding that it fixes.
     pub finding: Option<String>,
     pub kind: SuggestionKind,
-    /// What to do, in one line.
+    /// The change in one line.
     pub title: String,
-    /// How to do it.
+    /// Steps of the change.
     pub steps: Vec<String>,
     /// Unified diff of the script.
     pub diff: Option<String>,
-    /// `Some` where there is a diff, and for one that was left out because it changes the result.
+    /// Checks of the diff, also of a diff that was left out because it changes the result.
     pub verified: Option<Verified>,
-    /// What it would bring.
+    /// Expected gain.
     pub gain: String,
     pub pros: Vec<String>,
     pub cons: Vec<String>,

@@ -51,7 +51,7 @@ impl From<StaticText> for Text {
     }
 }
 
-/// A value that reads differently in each language: a duration, a count with its noun, a sentence.
+/// A value with a different text in each language: a duration, a count with its noun, a sentence.
 pub trait Localize {
     fn localize(&self, language: Language) -> String;
 }
@@ -80,8 +80,8 @@ impl<T: Localize + ?Sized> Localize for &T {
     }
 }
 
-/// Stands at both ends of a value in a Chinese sentence until [`unmarked`] has seen it. Unicode keeps it
-/// for such use inside a program: no text has it.
+/// Marks both ends of a value in a Chinese sentence until [`unmarked`] removes the marks. Unicode reserves the character
+/// for such internal use, so no text contains it.
 const END: char = '\u{FDD0}';
 
 #[doc(hidden)]

@@ -19,7 +19,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a character acts on its surroundings.
 pub fn acts(c: char) -> bool {
-    // most texts are of these
+    // most texts only have these characters
     let is_common = matches!(c, ' '..='~' | '\u{2070}'..='\u{fefe}');
     if is_common {
         return false;
@@ -34,7 +34,7 @@ pub fn acts(c: char) -> bool {
         )
 }
 
-/// Whether a text is of printable ASCII, looked at by the block, which a processor does at once.
+/// Whether a text is printable ASCII. The check works on blocks, which the compiler vectorizes.
 fn is_plain(text: &str) -> bool {
     let mut blocks = text.as_bytes().chunks(32);
     blocks.all(|block| {

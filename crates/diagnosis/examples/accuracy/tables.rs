@@ -74,10 +74,10 @@ fn judged<'a>(
 fn wilson(hits: usize, all: usize) -> Option<(f64, f64)> {
     const Z: f64 = 1.96;
     let (n, p) = (all as f64, hits as f64 / (all as f64));
-    let centre = p + Z * Z / (2.0 * n);
+    let center = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    (all > 0).then(|| ((centre - spread) / scale, (centre + spread) / scale))
+    (all > 0).then(|| ((center - spread) / scale, (center + spread) / scale))
 }
 
 /// `.93 (.90–.95), 186 of 200`.

@@ -172,10 +172,10 @@ fn without_events_the_replay_shows_the_stages_and_without_a_total_there_is_no_ac
     for stage in &mut job.stages {
         stage.runs = None;
     }
-    let modelled = account(&job);
-    let of_stages = modelled.parts.iter().filter(|p| p.stage.is_some());
+    let modeled = account(&job);
+    let of_stages = modeled.parts.iter().filter(|p| p.stage.is_some());
     let of_stages: f64 = of_stages.map(|p| p.span.seconds()).sum();
-    let run = modelled.run.seconds();
+    let run = modeled.run.seconds();
     assert!(of_stages > 0.8 * run, "{of_stages} of {run}");
     job.info.submitted_ms = None;
     job.info.compile_seconds = None;

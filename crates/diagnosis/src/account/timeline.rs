@@ -23,7 +23,7 @@ pub(super) struct Attempt {
     pub(super) started: f64,
     pub(super) running: f64,
     pub(super) ended: f64,
-    /// Line of the events; `None` if the attempt is modelled.
+    /// Line of the events; `None` if the attempt is modeled.
     pub(super) line: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Timeline {
 impl Timeline {
     /// The timeline of a run; `None` if no file shows the cost of its stages.
     pub(super) fn of(view: &View<'_>, run: Span) -> Option<Timeline> {
-        observed(view, run).or_else(|| Some(modelled(view.run.as_ref()?, run)))
+        observed(view, run).or_else(|| Some(modeled(view.run.as_ref()?, run)))
     }
 
     /// Earlier lost attempts at the same vertex, first to last.
@@ -197,7 +197,7 @@ fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
 }
 
 /// The replay of the run, shortened if it takes longer than the run did.
-fn modelled(model: &RunModel, run: Span) -> Timeline {
+fn modeled(model: &RunModel, run: Span) -> Timeline {
     let pace = (run.seconds() / model.replayed_s).min(1.0);
     let mut attempts = Vec::new();
     let mut last: Vec<Option<(f64, usize)>> = vec![None; model.stages.len()];

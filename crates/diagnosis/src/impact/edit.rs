@@ -126,7 +126,7 @@ fn usual_pace(vertices: &[VertexWork], mean: f64) -> Option<f64> {
     Some(paces[paces.len() / 2])
 }
 
-/// Runs the stage's work, less `removed_s`, on `count` even vertices; very many are modelled by fewer.
+/// Runs the stage's work, less `removed_s`, on `count` even vertices; very many are modeled by fewer.
 pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
     let count = count.clamp(1, MAX_VERTICES as usize);
     let work = (stage.run_s() - removed_s).max(0.0) / count as f64;

@@ -25,7 +25,7 @@ pub(crate) static MIN_COUNT: Threshold = Threshold {
     unit: "attempts",
     reason_zh: "小阶段中一两次失败就超过百分比阈值",
     reason_en: "in a small stage one or two failures exceed any share",
-    source: "judgement",
+    source: "judgment",
 };
 
 /// Wasted time of a stage over the time of its completed vertices.
@@ -55,7 +55,7 @@ pub(crate) static MIN_FAILURES: Threshold = Threshold {
     unit: "attempts",
     reason_zh: "单次内存失败可能是机器的问题",
     reason_en: "a single memory failure may be due to the machine",
-    source: "judgement",
+    source: "judgment",
 };
 
 /// Wasted attempts of some vertices.

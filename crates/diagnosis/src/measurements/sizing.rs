@@ -15,7 +15,7 @@ pub(crate) static MIN_START: Threshold = Threshold {
     unit: "share",
     reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
     reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 /// Share of start-up in the time of a vertex with enough work.

@@ -27,7 +27,7 @@ pub(crate) static MIN_FILES: Threshold = Threshold {
     unit: "files",
     reason_zh: "少量文件的启动开销可以忽略",
     reason_en: "the start-up for a few files does not matter",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 /// Share of the time of a stage's vertices that is start-up; `None` if unknown.

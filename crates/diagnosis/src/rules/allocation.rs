@@ -19,7 +19,7 @@ pub(crate) static MIN_IDLE: Threshold = Threshold {
     unit: "share",
     reason_zh: "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多",
     reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were asked for",
-    source: "judgement; the replay with fewer executors decides",
+    source: "judgment; the replay with fewer executors decides",
 };
 
 /// Largest acceptable slowdown of the run on fewer executors.

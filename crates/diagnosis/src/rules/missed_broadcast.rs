@@ -33,7 +33,7 @@ pub(crate) static SURE_BYTES: Threshold = Threshold {
     unit: "bytes",
     reason_zh: "优化器在估计正确时也会选择重分区；更大的一侧只有在被高估时才算错过",
     reason_en: "an optimizer that knew the size had its reasons; a larger side counts if it was overestimated",
-    source: "judgement",
+    source: "judgment",
 };
 
 pub(crate) struct MissedBroadcast;

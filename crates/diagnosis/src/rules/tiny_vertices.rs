@@ -23,7 +23,7 @@ pub(crate) static MIN_VERTICES: Threshold = Threshold {
     unit: "vertices",
     reason_zh: "少量小顶点的启动时间不会累积",
     reason_en: "the start-ups of few small vertices do not add up",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 /// Least number of vertices per token.
@@ -33,7 +33,7 @@ pub(crate) static MIN_WAVES: Threshold = Threshold {
     unit: "ratio",
     reason_zh: "启动时间逐波累积；几波之内代价很小",
     reason_en: "start-ups add up wave by wave; a few waves cost little",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 /// Fewer vertices have negligible start-ups, with any amount of data.

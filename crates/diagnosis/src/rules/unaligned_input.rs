@@ -21,7 +21,7 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
     unit: "bytes",
     reason_zh: "小输入的重分区不值得改存储布局",
     reason_en: "repartitioning a small input is not worth another stored layout",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 pub(crate) struct UnalignedInput;

@@ -101,8 +101,8 @@ impl Op {
 }
 
 impl Expr {
-    /// The expression with declared values in the place of their names; `None` if one is not known
-    /// or it becomes longer than `most` parts.
+    /// The expression with declared names replaced by their values; `None` if a name is unknown
+    /// or the result has more than `most` parts.
     pub(crate) fn expanded(&self, known: &HashMap<String, Expr>, most: &mut usize) -> Option<Expr> {
         *most = most.checked_sub(1)?;
         let mut inner = |part: &Expr| part.expanded(known, most).map(Box::new);

@@ -23,8 +23,8 @@ impl Translator<'_> {
         if let [before @ .., method] = call.path.as_slice()
             && let Some(first) = before.first()
         {
-            let labelled = before.len() > 1 && scope.find(Some(first), &before[1]).is_some();
-            if labelled || scope.find(None, first).is_some() {
+            let labeled = before.len() > 1 && scope.find(Some(first), &before[1]).is_some();
+            if labeled || scope.find(None, first).is_some() {
                 let on = self.value(&Expr::Path(before.to_vec()), scope)?;
                 return self.method(on, method, &call.arguments, scope);
             }

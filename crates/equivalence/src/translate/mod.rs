@@ -25,20 +25,20 @@ use crate::unknown::excerpt;
 /// Columns of a rowset that is executed.
 const MOST_COLUMNS: usize = 300;
 
-/// Parts of a declared value, with those that it names.
+/// Maximum number of parts of a declared value, including the values that it names.
 const LONGEST_VALUE: usize = 200;
-/// Queries inside each other.
+/// Maximum nesting of queries.
 const DEEPEST: u32 = 40;
 
-/// Whether a null key of a join matches another one. The languages leave no doubt about null
-/// elsewhere; a result that depends on this is not called the same.
+/// Whether a null key of a join matches another one, which the documentation leaves open. A change whose
+/// result depends on it is not called the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullKeys {
     Match,
     Differ,
 }
 
-/// How a change is executed.
+/// Options for executing a change.
 #[derive(Clone, Copy)]
 pub(crate) struct Way<'a> {
     pub(crate) facts: &'a Facts<'a>,
@@ -117,10 +117,10 @@ pub(crate) struct Translator<'a> {
     program: Program,
     rowsets: HashMap<usize, Relation>,
     parameters: HashMap<String, Expr>,
-    /// The statement at hand.
+    /// Effect of the change on the current statement.
     touch: Touch,
     line: u32,
-    /// Queries around the one at hand.
+    /// Number of queries around the current one.
     depth: u32,
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn translate(
             _ if needed[statement.index] && statement.makes_rowset() => {
                 translator.rowset(statement)?
             }
-            // Tables that are written to, and the like.
+            // for example tables that are written to
             _ if needed[statement.index] => {
                 translator.not_executed(script.slice(&statement.span))?
             }
@@ -161,7 +161,7 @@ pub(crate) fn translate(
     Ok(translator.program)
 }
 
-/// Statements that an output touched by the change is made from, and the output.
+/// The outputs that the change touches, and all statements behind them.
 fn needed(script: &Script, touches: &[Touch]) -> Vec<bool> {
     let mut needed = vec![false; script.statements.len()];
     for statement in script.statements.iter().rev() {
@@ -247,7 +247,7 @@ impl Translator<'_> {
         self.query(&statement.query)
     }
 
-    /// Generated rows in the place of a statement that is not executed.
+    /// Generated rows instead of a statement that is not executed.
     fn any_rows(&mut self, statement: &Statement) -> Option<Relation> {
         let rowset = self.flow.of_statement(statement.index)?;
         let names = rowset

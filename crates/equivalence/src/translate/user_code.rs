@@ -1,4 +1,4 @@
-//! User code: never run; functions of what it reads take its place.
+//! User code is never run; functions of its input take its place.
 
 use job::script::{Query, RowsetRef};
 
@@ -9,7 +9,7 @@ use crate::pairs::Touch;
 use crate::sql::literal;
 use crate::unknown::excerpt;
 
-/// Values that a function takes; each comes with its name, and SQLite takes 127.
+/// Maximum number of values for a function; each value has a name, and SQLite allows 127 arguments.
 const MOST_VALUES: usize = 50;
 
 impl Translator<'_> {

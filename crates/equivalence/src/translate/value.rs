@@ -18,7 +18,7 @@ pub(super) struct Value {
     /// `None` for a literal null.
     pub(super) kind: Option<Kind>,
     pub(super) nullable: bool,
-    /// Whether it may fail, so that it must only be computed where C# computes it.
+    /// Whether it may fail; it must then only be computed if C# computes it.
     pub(super) fails: bool,
 }
 
@@ -40,11 +40,11 @@ impl Value {
 /// Columns that an expression can name, and their qualifiers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    pub(super) inputs: Vec<Labelled>,
+    pub(super) inputs: Vec<Labeled>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Labelled {
+pub(super) struct Labeled {
     pub(super) labels: Vec<String>,
     /// Name in SQL.
     pub(super) alias: String,
@@ -54,7 +54,7 @@ pub(super) struct Labelled {
 impl Scope {
     /// The one column of a name, as SQL.
     pub(super) fn find(&self, qualifier: Option<&str>, name: &str) -> Option<(String, &Column)> {
-        let of = |input: &&Labelled| qualifier.is_none_or(|q| input.labels.iter().any(|l| l == q));
+        let of = |input: &&Labeled| qualifier.is_none_or(|q| input.labels.iter().any(|l| l == q));
         let columns = self.inputs.iter().filter(of).flat_map(|input| {
             input
                 .columns
@@ -415,7 +415,7 @@ impl Translator<'_> {
     }
 }
 
-/// `&&` and `||`; the right side only where the left one does not decide, if it may fail.
+/// `&&` and `||`. If the right side may fail, it is only computed if the left side does not decide.
 pub(super) fn connected(op: Op, left: &Value, right: &Value) -> Value {
     let (l, r) = (&left.sql, &right.sql);
     let sql = match (op, right.fails) {

@@ -65,7 +65,7 @@ pub(crate) fn judged(before: &str, after: &str) -> Judgment {
     judge(&parse(before), &parse(after), &facts)
 }
 
-/// Each change keeps the result, and is shown as such.
+/// Changes that keep the result, and are recognized as such.
 pub(crate) const SAME: &[(&str, &str)] = &[
     ("Millis > @Least", "Millis > 100"),
     ("Millis > @Least", "Millis >= 101"),
@@ -108,7 +108,7 @@ pub(crate) const SAME: &[(&str, &str)] = &[
     ),
 ];
 
-/// Each change makes another result on some rows.
+/// Changes with a different result on some rows.
 pub(crate) const OTHER: &[(&str, &str)] = &[
     ("Millis > @Least AND ", ""),
     (" AND Country != \"zz\"", ""),
@@ -166,10 +166,10 @@ pub(crate) const OTHER: &[(&str, &str)] = &[
 #[test]
 fn the_same_result_is_found_to_be_the_same() {
     for (from, to) in SAME {
-        let judgement = changed(from, to);
+        let judgment = changed(from, to);
         assert!(
-            matches!(judgement, Judgment::Proven | Judgment::Tested),
-            "{from} -> {to}: {judgement:?}"
+            matches!(judgment, Judgment::Proven | Judgment::Tested),
+            "{from} -> {to}: {judgment:?}"
         );
     }
 }
@@ -177,12 +177,12 @@ fn the_same_result_is_found_to_be_the_same() {
 #[test]
 fn another_result_comes_with_a_counterexample() {
     for (from, to) in OTHER {
-        let judgement = changed(from, to);
+        let judgment = changed(from, to);
         let undetermined = to.contains("TOP 1")
-            && matches!(judgement, Judgment::Unknown(Unknown::Undetermined { .. }));
+            && matches!(judgment, Judgment::Unknown(Unknown::Undetermined { .. }));
         assert!(
-            undetermined || matches!(judgement, Judgment::Different(_)),
-            "{from} -> {to}: {judgement:?}"
+            undetermined || matches!(judgment, Judgment::Different(_)),
+            "{from} -> {to}: {judgment:?}"
         );
     }
 }
@@ -226,15 +226,15 @@ fn what_cannot_be_told_is_said_to_be_unknown() {
             "#CS",
         ),
     ] {
-        let judgement = changed(from, to);
-        let Judgment::Unknown(why) = &judgement else {
-            panic!("{to}: {judgement:?}");
+        let judgment = changed(from, to);
+        let Judgment::Unknown(why) = &judgment else {
+            panic!("{to}: {judgment:?}");
         };
         assert!(why.text().en.contains(reason), "{to}: {}", why.text().en);
     }
 }
 
-/// Whether null keys match in joins is in doubt, so that a result that depends on it is too.
+/// It is unspecified whether null keys match in joins, so a result that depends on it is unknown.
 #[test]
 fn null_keys_leave_a_change_undecided() {
     let by_ref = SCRIPT
@@ -250,7 +250,7 @@ fn null_keys_leave_a_change_undecided() {
     );
 }
 
-/// Bombs are refused, not executed to the end.
+/// Queries with huge results are refused, not executed to the end.
 #[test]
 fn what_is_too_large_ends_early() {
     let mut script = SCRIPT.replace("OUTPUT Both", "OUTPUT Last");

@@ -35,7 +35,7 @@ fn check(rewritten: &[Rewritten]) -> (usize, usize) {
     (executed, idle)
 }
 
-/// The statements of a script that make rowsets.
+/// The statements of a script that bind rowsets.
 fn rowsets(script: &Script) -> Vec<&str> {
     let made = script.statements.iter().filter(|s| s.makes_rowset());
     made.map(|s| script.slice(&s.span)).collect()
@@ -55,7 +55,7 @@ fn rewrites_of_the_shared_jobs_keep_the_rows() {
     }
 }
 
-/// A model that writes the rewrite of a rule, with other names and blanks, is as right as the rule.
+/// A model's script that equals a rule's rewrite except for names and blanks is proven as well.
 #[test]
 fn a_known_rewrite_is_known_by_other_names() {
     let renamed = |text: &str| {

@@ -16,7 +16,7 @@ pub use spread::{Spread, TimeSplit};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Derived<T> {
     pub value: T,
-    /// What it was computed from, the most significant first.
+    /// Inputs of the computation, the most significant first.
     pub sources: Vec<Source>,
 }
 
@@ -80,7 +80,7 @@ impl Measured {
         }
     }
 
-    /// What it was measured on, for a reader: `SV3_Combine/Sort[5]`.
+    /// Measured entity, for a reader: `SV3_Combine/Sort[5]`.
     pub fn subject(&self) -> String {
         match &*self.place {
             Place::Statistics { stage, .. } => stage.clone(),
@@ -113,7 +113,7 @@ pub enum Role {
     ChannelWriter,
     StoredInput,
     Sort,
-    /// Sorts as part of something else.
+    /// Sorts as part of another operator.
     PartialSort,
     /// Unites its inputs. Its time includes the time of its inputs.
     Union,
@@ -124,7 +124,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether its rows come into the stage.
+    /// Whether its rows are input of the stage.
     pub fn is_input(self) -> bool {
         matches!(self, Role::ChannelReader | Role::StoredInput)
     }
@@ -151,14 +151,14 @@ pub struct OperatorFacts {
     pub bytes: Option<Measured>,
     /// Milliseconds in the operator itself, without its inputs, over all vertices.
     pub own_ms: Option<Measured>,
-    /// Buckets or levels that went to disk; 0 where that was counted and none did.
+    /// Buckets or levels that went to disk; 0 if the counter shows none.
     pub spilled: Option<Measured>,
     /// Buckets spilled by the vertex with most of them, and by the mean vertex.
     pub spilled_max: Option<Measured>,
     pub spilled_mean: Option<Measured>,
     /// The largest spill counter of the operator, regardless of its unit.
     pub most_spilled: Option<f64>,
-    /// Bytes that went to disk, where the engine counts those; over all vertices, and of the vertex
+    /// Bytes that went to disk, if the engine counts them; over all vertices, and of the vertex
     /// with most of them.
     pub spilled_bytes: Option<Measured>,
     pub spilled_bytes_max: Option<Measured>,
@@ -175,7 +175,7 @@ impl OperatorFacts {
 /// Totals of a stage from one kind of file. Times are in milliseconds over all vertices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Account {
-    /// Vertices planned, and those that ran to their end.
+    /// Planned vertices, and completed ones.
     pub vertices: Option<Measured>,
     pub succeeded: Option<Measured>,
     pub failed: Option<Measured>,
@@ -199,7 +199,7 @@ pub struct Gc {
     pub mean_percent: Option<Measured>,
     /// Of the worst vertex.
     pub max_percent: Option<Measured>,
-    /// Where the file doesn't spread it over vertices.
+    /// Used if the file has no values per vertex.
     pub percent: Option<Measured>,
     /// Full collections of the mean vertex.
     pub full_collections: Option<Measured>,
@@ -207,8 +207,8 @@ pub struct Gc {
     pub ms: Option<Measured>,
 }
 
-/// Numbers that every vertex of a stage reports, spread over those that completed. `None` where the
-/// engine doesn't measure it, or where events of some vertices are lost. Times are in
+/// Numbers that every vertex of a stage reports, spread over the completed vertices. `None` if the
+/// engine doesn't measure it, or if events of some vertices are lost. Times are in
 /// milliseconds, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PerVertex {
@@ -222,7 +222,7 @@ pub struct PerVertex {
     pub exchange_rows_read: Option<Derived<Spread>>,
     pub exchange_bytes_written: Option<Derived<Spread>>,
     pub exchange_rows_written: Option<Derived<Spread>>,
-    /// Running the task's own code, with garbage collection and waiting for its input in it.
+    /// Running the task's own code, including garbage collection and waiting for its input.
     pub task_ms: Option<Derived<Spread>>,
     pub cpu_ms: Option<Derived<Spread>>,
     pub gc_ms: Option<Derived<Spread>>,
@@ -236,7 +236,7 @@ pub struct PerVertex {
     pub disk_spilled: Option<Derived<Spread>>,
     /// Memory of sorts, joins and aggregations.
     pub peak_memory: Option<Derived<Spread>>,
-    /// What it sent to the driver.
+    /// Results sent to the driver.
     pub result_bytes: Option<Derived<Spread>>,
 }
 
@@ -281,11 +281,11 @@ impl Gc {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageFacts {
-    /// Vertices that ran to their end.
+    /// Completed vertices.
     pub vertices: Option<Derived<u64>>,
     /// Milliseconds that the completed vertices ran, from vertex events.
     pub run_ms: Option<Derived<Spread>>,
-    /// Mean milliseconds that they waited and ran.
+    /// Mean milliseconds of waiting and running.
     pub waits: Option<Derived<TimeSplit>>,
     /// Bytes that the vertices read and wrote.
     pub bytes_read: Option<Derived<Spread>>,
@@ -313,18 +313,18 @@ impl StageFacts {
         self.operators.get((*self.of_operator.get(index)?)?)
     }
 
-    /// Position of the operator or channel of that number in [`StageFacts::operators`].
+    /// Position of the operator or channel with this uid in [`StageFacts::operators`].
     pub fn position(&self, uid: Option<u32>) -> Option<usize> {
         let uid = uid?;
         self.operators.iter().position(|o| o.uid == Some(uid))
     }
 
-    /// Facts of the operator or channel of that number.
+    /// Facts of the operator or channel with this uid.
     pub fn by_uid(&self, uid: Option<u32>) -> Option<&OperatorFacts> {
         self.operators.get(self.position(uid)?)
     }
 
-    /// Positions of everything that feeds an operator, directly or not.
+    /// Positions of all operators that feed an operator, directly or not.
     pub fn below(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         let is_below = move |at: &usize| self.above(*at).any(|parent| parent == position);
         (position + 1..self.operators.len()).filter(is_below)
@@ -379,7 +379,7 @@ impl StageFacts {
         Some(self.vertices.as_ref()?.value as f64 / f64::from(tokens))
     }
 
-    /// Milliseconds that all operators took themselves; 0 if unknown.
+    /// Own time of all operators in milliseconds; 0 if unknown.
     pub fn own_ms(&self) -> f64 {
         let counted = self.operators.iter().filter(|o| o.role != Role::Union);
         counted.filter_map(|o| value(&o.own_ms)).sum()

@@ -1,10 +1,10 @@
-//! Why a folder or one of its files is unavailable.
+//! Reasons why a folder or one of its files is unavailable.
 
 use std::path::PathBuf;
 
 use report::say;
 
-/// Why a folder could not be opened as a job.
+/// Reason why a folder could not be opened as a job.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{}", report::say!("{path} 不存在", "{path} does not exist", path = .0.display().to_string()))]
@@ -25,7 +25,7 @@ pub enum OpenError {
     #[error("{}", report::say!("{path} 中没有 SCOPE、U-SQL 或 Spark 作业的文件", "{path} has no file of a SCOPE, U-SQL or Spark job", path = .path.display().to_string()))]
     NoKnownFile {
         path: PathBuf,
-        /// A folder in it that has one.
+        /// A subfolder with such a file.
         inside: Option<String>,
     },
     /// Too many files for the folder of one job; missing files could not be determined.
@@ -39,7 +39,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             OpenError::Missing(_) => {
@@ -99,7 +99,7 @@ impl OpenError {
     }
 }
 
-/// Why a raw excerpt is refused.
+/// Reason why a raw excerpt is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// The name leads out of the folder.
@@ -107,7 +107,7 @@ pub enum TextError {
     Outside(String),
     #[error("{}", report::say!("作业目录中没有文件 `{name}`", "the job folder has no file `{name}`", name = .0))]
     Unknown(String),
-    /// Among others because it has become a link since it was listed.
+    /// The file can't be read, for example because a link has replaced it.
     #[error("{}", report::say!("无法读取 `{name}`", "`{name}` cannot be read"))]
     Unreadable {
         name: String,

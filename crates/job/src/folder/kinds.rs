@@ -7,7 +7,7 @@ use crate::spark::driver_log;
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;
     match kind {
-        // decides whether files of the other engine belong to the job
+        // read first: decides whether files of the other engine belong to the job
         K::SparkEvents => 0,
         K::VertexDef => 1,
         K::Algebra => 2,

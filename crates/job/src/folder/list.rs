@@ -40,7 +40,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
             FileKind::Script | FileKind::SparkScript | FileKind::DriverLog
         )
     };
-    // the folder of an application may have its log in a folder of its own, next to scripts
+    // an application's folder may have the log in a subfolder, next to scripts
     let takes_logs = job.files.iter().all(|file| is_script(file) || !known(file));
     let mut inside = None;
     for below in folders {
@@ -161,8 +161,8 @@ fn place_of(path: &Path) -> Option<(&Path, &str)> {
     ))
 }
 
-/// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
-/// of another job.
+/// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Other files in them belong
+/// to another job.
 fn belongs_below(kind: FileKind) -> bool {
     use FileKind as K;
     matches!(
@@ -176,7 +176,7 @@ fn belongs_below(kind: FileKind) -> bool {
     )
 }
 
-/// Lists the files of the job folder, or of one below it, into the job, and returns the names of the folders in it.
+/// Adds the files of the job folder, or of a subfolder, to the job, and returns the names of its subfolders.
 fn list(
     path: &Path,
     prefix: &str,
@@ -228,7 +228,7 @@ fn is_of_macos(name: &std::ffi::OsStr) -> bool {
     name.starts_with(b"._") || name == b"__MACOSX" || name == b".DS_Store"
 }
 
-/// Whether a folder has the parts of a rolling log by the name that Spark gives it.
+/// Whether a folder has Spark's name for the parts of a rolling log.
 fn is_rolling_log(folder: &str) -> bool {
     folder.starts_with("eventlog_v2_")
 }

@@ -12,9 +12,9 @@ const MAX_SYNTAX_ERRORS: usize = 10;
 const MAX_SCRIPTS: usize = 8;
 
 impl JobReader {
-    /// The script is the file that the stages were compiled from; else the one with the name of a
+    /// Chooses the file that the stages were compiled from; else the one with the name of a
     /// user's script (a cluster folder also contains the compiler's `request.script`); else the
-    /// largest. One that does not suit the plan did not run: the next that does is taken, or none.
+    /// largest. A script that does not fit the plan did not run: the next fitting one is taken, or none.
     pub(super) fn choose_script(&mut self) {
         let mut operators = self.job.stages.iter().flat_map(|s| &s.operators);
         let defined = operators.find_map(|o| o.file.as_deref()).map(base_name);

@@ -1,14 +1,14 @@
-//! The stage DAG: which stage reads which, how the rows cross, and how many.
+//! The stage DAG: readers and writers, the kind of exchange, and the number of rows.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::bounds::Quota;
 use crate::model::{Channel, Edge, ExchangeKind, Job, Neighbors, Operator, OperatorKind};
 
-/// An end of a channel: stage, and operator with the position of its output if operators are known.
+/// An end of a channel: the stage, and the operator with the position of its output if operators are known.
 type End = (usize, Option<(usize, usize)>);
 
-/// Columns of the schemas of all edges; many may read one wide channel.
+/// Limit on the columns in the schemas of all edges: many edges may read the same wide channel.
 const MAX_COLUMNS: usize = 2_000_000;
 
 /// Rows and bytes by stage, whether it writes the channel, and the channel's number.

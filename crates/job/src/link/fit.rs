@@ -115,13 +115,13 @@ pub(super) fn on_the_way(
     if is_filter && way.iter().any(|s| any_query(&s.query, &filters)) {
         return one(&|s| any_query(&s.query, &filters));
     }
-    // it only projects
+    // the operator only projects
     let inner = |s: &Statement| Some(s.index) != from && Some(s.index) != to;
     one(&|s| inner(s) && s.query.branches.is_empty())
 }
 
-/// Statements through which rows go from one statement to another, both included; where an end is
-/// not known, all on that side.
+/// Statements that rows pass from one statement to another, including both; if an end is
+/// unknown, all statements on that side.
 fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
     let flow = script.flow();
     let inputs = |statement: usize| -> Vec<usize> {
@@ -154,7 +154,7 @@ fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
     }
 }
 
-/// A statement and all that are reached from it.
+/// A statement and all statements reachable from it.
 fn reached(from: usize, step: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
     let (mut open, mut seen) = (vec![from], vec![from]);
     while let Some(at) = open.pop() {
@@ -206,7 +206,7 @@ fn has_name(column: &OutputColumn, name: &str) -> bool {
     own.is_some_and(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// Whether a query has a column of that name, other than through `*`.
+/// Whether a query lists a column of that name; `*` does not count.
 fn provides(query: &Query, name: &str) -> bool {
     any_query(query, &|q| q.columns.iter().any(|c| has_name(c, name)))
 }

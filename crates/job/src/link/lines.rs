@@ -21,7 +21,7 @@ const BY_ORDER: f64 = 0.6;
 const PER_STEP: f64 = 0.85;
 /// Highest confidence for a statement between two others.
 const BETWEEN: f64 = 0.75;
-/// Comparisons of operators with statements and each other, some seconds of work. Jobs of 3,000 operators
+/// Limit on comparisons of operators with statements and each other, some seconds of work. Jobs of 3,000 operators
 /// and 1,000 statements take 4 million.
 const MAX_COMPARISONS: usize = 100_000_000;
 
@@ -65,7 +65,7 @@ impl Job {
         }
     }
 
-    /// The statement of an operator, and how sure that is.
+    /// The statement of an operator, with a confidence.
     pub fn statement_of(&self, stage: usize, operator: usize) -> Option<(usize, f64)> {
         let script = self.script.as_ref()?;
         let op = self.stages.get(stage)?.operators.get(operator)?;
@@ -77,8 +77,8 @@ impl Job {
             .or_else(|| self.by_neighbor(script, stage, operator))
     }
 
-    /// Whether the operators are few enough to look for the statement of each: that compares all of
-    /// both.
+    /// Whether the job is small enough to search the statement of each operator, which compares all
+    /// operators with all statements.
     fn is_searchable(&self, script: &Script) -> bool {
         let operators = Quota::Operators.most() - self.room_for(Quota::Operators);
         operators * (script.statements.len() + operators / 10) <= MAX_COMPARISONS
@@ -102,7 +102,7 @@ impl Job {
             [] => None,
             [only] => Some((*only, BY_KEYS)),
             several => {
-                // operators are numbered in the order of their statements, if each has one
+                // operators are numbered like their statements, if each has one
                 let (rank, peers) = self.rank_among(op);
                 let in_order = all.get(rank).filter(|_| peers == all.len());
                 let found = in_order.filter(|at| several.contains(at))?;
@@ -126,7 +126,7 @@ impl Job {
         kind.is_some_and(|kind| keyed.contains(&kind))
     }
 
-    /// How many operators of the same kind and keys have a smaller number, and how many there are.
+    /// Number of operators of the same kind and keys with a smaller number, and their total number.
     fn rank_among(&self, op: &Operator) -> (usize, usize) {
         let number = |id: &str| id.rsplit('_').next().and_then(|n| n.parse::<u64>().ok());
         let own = number(&op.id);
@@ -162,7 +162,7 @@ impl Job {
         found.filter(|(_, sure)| *sure >= LEAST)
     }
 
-    /// The nearest operator that has its own statement, and how sure that is.
+    /// The statement of the nearest operator with a direct link, with a confidence.
     fn nearest(&self, script: &Script, from: At, step: &Step<'_>) -> Option<(usize, f64)> {
         let (mut at, mut confidence) = (from, PER_STEP);
         while confidence >= LEAST {
@@ -201,7 +201,7 @@ impl Job {
         edges.find_map(|e| Some((e.to, in_stage(e.to)?)))
     }
 
-    /// Stages (indices) that run a statement of the script, the one with most operators of it first.
+    /// Stages (indices) that run a statement of the script, the one with most of its operators first.
     pub fn stages_of(&self, statement: usize) -> Vec<usize> {
         let operators = |stage: usize| {
             let all = 0..self.stages[stage].operators.len();

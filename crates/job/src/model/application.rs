@@ -9,7 +9,7 @@ use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Application {
-    /// The log; of a rolling log its first part.
+    /// The log, or the first part of a rolling log.
     pub file: String,
     /// `3.5.9`.
     pub version: Option<String>,
@@ -50,20 +50,20 @@ pub struct Executor {
     pub id: String,
     pub host: String,
     pub cores: Option<u32>,
-    /// When it registered; `None` if the log doesn't say so.
+    /// Time of registration; `None` if the log lacks it.
     pub added_ms: Option<i64>,
     pub removed_ms: Option<i64>,
     /// `Command exited with code 137`; `None` if it was never removed.
     pub reason: Option<String>,
     pub exit_code: Option<i32>,
-    /// Whether it was removed against the will of the application: neither idle nor at the end.
+    /// Whether it was lost: removed neither as idle nor at the end of the application.
     pub lost: bool,
-    /// Attempts that ended on it, and milliseconds that they held a core.
+    /// Number of attempts that ended on it, and milliseconds that they held a core.
     pub tasks: u64,
     pub busy_ms: u64,
     /// Bytes of memory for cached and working data.
     pub memory_bytes: Option<u64>,
-    /// Largest heap that a task saw, in bytes; `None` if that was not recorded.
+    /// Largest heap reported by a task, in bytes; `None` if not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
     pub line: u64,
@@ -78,7 +78,7 @@ pub struct MicroBatch {
     pub duration_ms: i64,
     /// Running the batch, a part of its duration.
     pub work_ms: i64,
-    /// Rows that it read from its sources, and rows of state that it left.
+    /// Rows read from its sources, and rows of state after it.
     pub rows: u64,
     pub state_rows: u64,
     pub line: u64,
@@ -117,7 +117,7 @@ pub struct Execution {
     pub error: Option<String>,
     /// Configuration that the session changed for it.
     pub configuration: BTreeMap<String, String>,
-    /// Whether the plan is the one that ran to its end.
+    /// Whether the plan is the final one.
     pub is_final: bool,
     /// Whether adaptive execution could change the plan.
     pub adaptive: bool,
@@ -161,14 +161,14 @@ pub struct NodeMetric {
     pub max: Option<f64>,
 }
 
-/// How rows cross from one stage to the next, as the plan has it.
+/// An exchange of rows between stages, from the plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Exchange {
     /// Number of the node, as in [`Edge::uid`](super::Edge::uid).
     pub uid: u32,
     /// Position in [`Application::executions`].
     pub execution: usize,
-    /// Why it is there: `ENSURE_REQUIREMENTS`, `REPARTITION_BY_COL`, `REPARTITION_BY_NUM`, ….
+    /// Origin of the exchange: `ENSURE_REQUIREMENTS`, `REPARTITION_BY_COL`, `REPARTITION_BY_NUM`, ….
     pub origin: Option<String>,
     /// Stages that write and read it, by their index in the job.
     pub writers: Vec<usize>,
@@ -205,10 +205,10 @@ pub struct StageAttempt {
     pub completed_ms: Option<i64>,
     /// Tasks that the stage consists of.
     pub tasks: u32,
-    /// Partitions of the last RDD: more than the tasks where an action such as `take` reads only some
-    /// of them; 0 if the log does not tell.
+    /// Partitions of the last RDD: more than the tasks if an action such as `take` reads only some
+    /// of them; 0 if the log lacks it.
     pub partitions: u32,
-    /// Why it failed; `None` if it did not.
+    /// Reason of its failure; `None` if it did not fail.
     pub failure: Option<String>,
     /// Position in [`Application::jobs`] of the job that submitted it.
     pub job: Option<usize>,
@@ -230,7 +230,7 @@ pub struct StageAttempt {
     pub line: u64,
 }
 
-/// One attempt at a task. Numbers of a task that left no metrics are 0 and `measured` is false.
+/// One attempt at a task. Without metrics, its numbers are 0 and `measured` is false.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Task {
     pub id: u32,
@@ -244,9 +244,9 @@ pub struct Task {
     pub succeeded: bool,
     /// Whether the task reports its metrics.
     pub measured: bool,
-    /// Loading code: long in the first tasks of an executor.
+    /// Time for loading code, which is long in the first tasks of an executor.
     pub deserialize_ms: u64,
-    /// Running, with garbage collection and waiting for data in it.
+    /// Run time, including garbage collection and waiting for data.
     pub run_ms: u64,
     pub cpu_ms: u64,
     pub gc_ms: u64,
@@ -280,14 +280,14 @@ pub struct CachedData {
     pub cached: u32,
     pub memory_bytes: u64,
     pub disk_bytes: u64,
-    /// Stages that had it in their lineage, by their index in the job.
+    /// Stages with it in their lineage, by their index in the job.
     pub stages: Vec<usize>,
     /// Whether the application released it.
     pub released: bool,
 }
 
 impl Application {
-    /// Where a line of the log is.
+    /// Source of a line of the log.
     pub fn at_line(&self, line: u64) -> Source {
         Source {
             file: self.file.clone(),
@@ -322,10 +322,10 @@ impl Application {
         stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
-    /// How many tasks could run at once, as executors came and went.
+    /// Number of task slots over time, as executors were added and removed.
     pub fn slots_over_time(&self) -> SlotsOverTime {
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        // at shutdown some are removed that never came
+        // at shutdown, some executors are removed that were never added
         let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
         for e in self.executors.iter().filter(came) {
             let slots = i64::from(e.slots(self.task_cores));
@@ -389,7 +389,7 @@ impl SlotsOverTime {
     }
 }
 
-/// Methods that read files, and run a job of their own if they have to look at them.
+/// Methods that read files. They run a separate job if they have to list or sample the files.
 const READERS: [&str; 8] = [
     "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
 ];

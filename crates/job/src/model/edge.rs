@@ -20,7 +20,7 @@ pub enum ExchangeKind {
     Broadcast,
     /// One reader gets all rows.
     Gather,
-    /// Rows go to the readers in turn.
+    /// Rows go to the readers round robin.
     RoundRobin,
     /// Vertex i feeds vertex i, without a shuffle.
     OneToOne,
@@ -59,7 +59,7 @@ pub struct Edge {
     pub partitioner: Option<String>,
     pub rows_written: Option<f64>,
     pub bytes_written: Option<f64>,
-    /// Rows read, total (less than written where a reader stopped early; more where broadcast).
+    /// Total rows read: fewer than written if a reader stopped early, more for a broadcast.
     pub rows_read: Option<f64>,
     pub bytes_read: Option<f64>,
 }

@@ -59,7 +59,7 @@ pub enum FileKind {
     SparkScript,
     /// Standard error of a Spark driver.
     DriverLog,
-    /// Known to be of no use here (logs of the compiler, options).
+    /// A known kind that is never read (logs of the compiler, options).
     Ignored,
     Unknown,
 }

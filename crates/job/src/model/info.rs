@@ -33,7 +33,7 @@ pub struct JobInfo {
     pub other: BTreeMap<String, String>,
     /// Where each field above was read, by its Rust name.
     pub sources: BTreeMap<&'static str, Source>,
-    /// How much the source of each field is worth; readers use it to choose between sources.
+    /// Rank of each field's source; readers use it to choose between sources.
     #[serde(skip)]
     #[doc(hidden)]
     pub ranks: BTreeMap<&'static str, u8>,

@@ -45,15 +45,15 @@ pub struct Job {
     pub files: Vec<JobFile>,
     pub info: JobInfo,
     pub script: Option<Script>,
-    /// From a line of the plan on, lines of the script are that many further down; empty where they are the same.
+    /// From a line of the plan on, the script's lines are further down by a number; empty if the lines are the same.
     #[doc(hidden)]
     pub line_shifts: Vec<(u32, i64)>,
-    /// Whether the folder has a script that is not the one that ran.
+    /// Whether the folder only has a script of another run.
     pub script_of_another_run: bool,
     /// Stages in the order of the definition file, else of the counters.
     pub stages: Vec<Stage>,
     pub edges: Vec<Edge>,
-    /// Stages that the driver ran one after the other, though no data passes between them: it
+    /// Pairs of stages that the driver ran one after the other without passing data between them: it
     /// submitted the second after the first had ended. Indices into [`Job::stages`].
     pub order: Vec<(usize, usize)>,
     pub plan: Option<Plan>,
@@ -74,7 +74,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The engine that ran it; `None` if no file tells.
+    /// The engine that ran it; `None` if no file shows it.
     pub fn engine(&self) -> Option<JobEngine> {
         if self.spark.is_some() {
             return Some(JobEngine::Spark);

@@ -35,7 +35,7 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Whether the keys are known where there must be some.
+    /// Whether the keys are known, or not needed.
     pub fn is_whole(&self) -> bool {
         !self.keys.is_empty() || !matches!(self.kind.as_str(), "hash" | "range")
     }
@@ -65,6 +65,6 @@ pub struct Table {
     pub clustering: Option<Clustering>,
     pub columns: Vec<ColumnStatistics>,
     pub partitions: Vec<StoredPartition>,
-    /// Where rows, bytes, columns, … were read, by the Rust field name.
+    /// Sources of rows, bytes, columns, …, by the Rust field name.
     pub sources: BTreeMap<&'static str, Source>,
 }

@@ -126,7 +126,7 @@ impl Job {
         let succeeded = of_statistics(|s| &s.succeeded).or_else(|| planned().filter(|_| all_run));
         let runs = stage.runs.as_ref();
         let events = runs.and_then(|r| one(r.completed, file(&r.file)));
-        // events of a profile that was cut off count too few
+        // a truncated profile counts too few
         let better = match (&events, &succeeded) {
             (Some(events), Some(stated)) if stated.value > events.value => succeeded,
             (Some(_), _) => events,
@@ -141,8 +141,8 @@ impl Job {
             .or_else(|| self.vertices_by_pieces(index))
     }
 
-    /// A reader that takes one piece from each of n vertices says n; a stage that reads hash or
-    /// range partitions has a vertex for each.
+    /// Vertices by pieces: a reader that takes one piece from each of n vertices shows n; a stage that reads hash or
+    /// range partitions has one vertex per partition.
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
         let reader_count = |(stage, input): (&Stage, &Channel)| {
             let count = input.count.filter(|n| *n > 1)?;
@@ -167,7 +167,7 @@ impl Job {
     }
 }
 
-/// Gives the numbers of one node their place.
+/// Makes facts of one node's numbers, with their places.
 struct Node<'a> {
     node: &'a CounterNode,
     place: Arc<Place>,
@@ -298,7 +298,7 @@ fn role(name: &str) -> Role {
     }
 }
 
-/// For each operator of a stage where its counters are.
+/// For each operator of a stage, the position of its counters.
 fn of_operators(stage: &Stage, facts: &StageFacts) -> Vec<Option<usize>> {
     let channel = |uid: Option<u32>, role: Role| {
         let fits = |o: &OperatorFacts| o.role == role && o.uid == uid;
@@ -306,7 +306,7 @@ fn of_operators(stage: &Stage, facts: &StageFacts) -> Vec<Option<usize>> {
     };
     let find = |operator: &Operator| {
         facts.position(operator.uid).or_else(|| {
-            // an output is known by the number of its channel only
+            // an output is only identified by the number of its channel
             let uid = |channels: &[Channel]| channels.first()?.uid;
             match operator.kind {
                 OperatorKind::Extract => channel(uid(&operator.inputs), Role::ChannelReader),

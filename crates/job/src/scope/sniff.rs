@@ -203,20 +203,20 @@ fn is_command_line(text: &str) -> bool {
         || flag("submit") && flag("-i")
 }
 
-/// A Markdown page that quotes a script is not one.
+/// Whether a text is a script. A Markdown page that quotes a script is not.
 fn is_script(text: &str) -> bool {
     let prose = text.lines().any(|line| line.starts_with("```")) || text.starts_with("# ");
     !prose && script_lines(text) > 0
 }
 
-/// Lines that begin as a statement of SCOPE or U-SQL does.
+/// Number of lines that begin like a statement of SCOPE or U-SQL.
 fn script_lines(text: &str) -> usize {
     let starts = text.lines().filter(|line| is_statement_start(line.trim()));
     starts.count()
 }
 
 fn is_statement_start(line: &str) -> bool {
-    /// `@` stands for any variable.
+    /// `@` matches any variable.
     const STARTS: [&[&str]; 21] = [
         &["#DECLARE"],
         &["#IF"],

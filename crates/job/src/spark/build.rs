@@ -37,7 +37,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     job.spark = Some(Box::new(log.app));
 }
 
-/// Takes back the failures of batches that were under way when their stream was stopped.
+/// Clears the failures of batches that were running when their stream was stopped.
 fn forgive_stopped_streams(log: &mut Collector) {
     for state in log.jobs.values_mut() {
         log.streams.forgive(&mut state.job);
@@ -164,7 +164,7 @@ fn add_jobs(log: &mut Collector, index: &Index) {
             }
             for stage in own {
                 let record = &mut log.app.stages[stage];
-                // stages that several jobs wait for run for the first
+                // a stage that several jobs wait for belongs to the first
                 if record.job.is_none() {
                     record.job = Some(done.len());
                     record.execution = job.execution;

@@ -1,8 +1,8 @@
 //! Bounds the memory of a log that is being read: totals of every stage and execution, details of the costliest only.
 //!
 //! Details of a stage are its single tasks, the distributions over its tasks and the metrics of its plan nodes; details of an
-//! execution are its plan and settings. When they take more than [`MOST_BYTES`], the cheapest stages and executions lose
-//! theirs until half of that is left: each byte is counted once between two rounds, so all rounds together take `n log n`.
+//! execution are its plan and settings. When details take more than [`MOST_BYTES`], the cheapest stages and executions lose
+//! theirs until half of the limit is left. Each byte is counted once between two rounds, so all rounds together take `n log n`.
 
 use super::collect::{Collector, ExecutionState, StageState};
 use super::plan_text::RawNode;
@@ -70,7 +70,7 @@ enum Item {
 }
 
 impl StageState {
-    /// Milliseconds that its tasks took, or that it took itself where that is more.
+    /// Milliseconds of its tasks, or its own duration if that is longer.
     fn cost_ms(&self) -> u64 {
         let took = self.submitted.zip(self.completed);
         let took = took.map_or(0, |(from, to)| u64::try_from(to - from).unwrap_or(0));

@@ -13,7 +13,7 @@ const UNCAUGHT: &str = "DRIVER";
 /// Component of a logged error that did not end the application.
 const LOGGED: &str = "LOG";
 
-/// Keeps the last text of each kind as an error of the application, the one that ended it first.
+/// Keeps the last text of each kind as an error of the application, the decisive one first.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let last = last_texts(input.text);
     let end = last.uncaught.filter(|found| ends_with(input.text, found));
@@ -97,7 +97,7 @@ struct Found<'a> {
     text: &'a str,
 }
 
-/// The last texts of a log that say why it ended.
+/// The last texts of a log about the end of the application.
 #[derive(Default)]
 struct Last<'a> {
     /// An exception of the main thread or of the program.
@@ -169,7 +169,7 @@ fn kind(line: &str) -> Option<Kind> {
     }
 }
 
-/// Whether a log starts no job after an exception: a program that goes on caught it.
+/// Whether no job starts after an exception in a log: a program that continues has caught it.
 fn ends_with(text: &str, found: &Found<'_>) -> bool {
     let after = text.lines().skip(found.line);
     let goes_on = ["Starting job: ", "Got job ", "Submitting application"];

@@ -13,7 +13,7 @@ use crate::facts::{
 use crate::model::{Operator, OperatorKind, Source, StageAttempt};
 use crate::runs::StageRuns;
 
-/// Where the numbers of one stage come from.
+/// Sources of the numbers of one stage.
 pub(super) struct StageSource<'a> {
     pub(super) file: &'a str,
     pub(super) stage: &'a str,
@@ -46,7 +46,7 @@ impl StageSource<'_> {
         Some(self.measured(self.tasks.total(of)?, metric))
     }
 
-    /// A number over the tasks; none where the log lost some of them.
+    /// A number over the tasks; `None` if the log lost some of them.
     fn spread(&self, of: Quantity, metric: &'static str) -> Option<Derived<Spread>> {
         let (all, worst) = self.tasks.spread(of).filter(|_| !self.record.lost_events)?;
         let attempts = &self.record.attempts;
@@ -65,13 +65,13 @@ impl StageSource<'_> {
         })
     }
 
-    /// Facts of the stage but for its operators.
+    /// Facts of the stage except its operators.
     pub(super) fn facts(&self) -> StageFacts {
         use Quantity as Q;
         let run_ms = self.total(Q::Run, RUN);
         let gc_ms = self.total(Q::Gc, GC);
         let share = run_ms.as_ref().zip(gc_ms.as_ref());
-        // each task of an executor reports the pauses of all
+        // each task of an executor reports the pauses of all its tasks
         let percent = share.map(|(run, gc)| match run.value > 0.0 {
             true => (gc.value / run.value * 100.0).min(100.0),
             false => 0.0,

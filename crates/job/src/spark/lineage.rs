@@ -8,13 +8,13 @@ use crate::model::{ExchangeKind, OperatorKind};
 pub(super) struct Lineage {
     /// Whether rows go through Python.
     pub(super) python: bool,
-    /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
+    /// The source RDDs, by their numbers; none if the stage may start from cached ones.
     pub(super) sources: Vec<u32>,
     /// Partitions of the last RDD.
     pub(super) partitions: u32,
-    /// Whether it brings together the rows of several RDDs by their keys.
+    /// Whether it joins the rows of several RDDs by their keys.
     cogroups: bool,
-    /// Method of the API that made the RDD that reads a shuffle.
+    /// API method that created the RDD behind a shuffle.
     shuffled_by: String,
 }
 

@@ -7,7 +7,7 @@ use super::codec::{Unpacked, unpack};
 use super::collect::Collector;
 use crate::problem::Problem;
 
-/// Longer lines are skipped: a plan that was updated takes some hundred KiB, the start of a job of
+/// Longer lines are skipped: the update of a plan takes some hundred KiB, the start of a job of
 /// ten thousand stages some ten MiB.
 const MAX_LINE: usize = 64 << 20;
 

@@ -186,7 +186,7 @@ pub(super) fn scale(unit: &str) -> f64 {
     }
 }
 
-/// Whether a metric of an exchange is of those who read it.
+/// Whether a metric of an exchange belongs to its readers.
 pub(super) fn is_read_side(metric: &str) -> bool {
     ["read", "fetch", "merged", "reqs"]
         .iter()
@@ -205,7 +205,7 @@ fn is_boundary(name: &str) -> bool {
         || name.starts_with("TableCacheQueryStage")
 }
 
-/// Nodes that stand for others.
+/// Nodes that only wrap another node.
 pub(super) fn is_wrapper(name: &str) -> bool {
     name.starts_with("WholeStageCodegen")
         || name.ends_with("QueryStage")

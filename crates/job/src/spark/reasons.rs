@@ -10,7 +10,7 @@ use crate::text::head;
 const MAX_MESSAGE: usize = 2_000;
 /// Bytes kept of a text with its stack.
 const MAX_TEXT: usize = 64_000;
-/// Errors with different messages that are kept.
+/// Maximum number of errors, with different messages.
 const MAX_ERRORS: usize = 100;
 
 /// Adds the errors of a failed application, the decisive one first: the text of its last job, or the task quoted in that
@@ -107,13 +107,13 @@ fn decisive<'a>(log: &'a Collector, last: Option<&'a DriverJob>) -> Option<LogTe
     found.map(|(_, text, line)| LogText { text, line })
 }
 
-/// Failures of tasks in the stages of the last failed job; those that were lost with their executor come last.
+/// Failures of tasks in the stages of the last failed job; tasks lost with their executor come last.
 fn failures<'a>(
     log: &'a Collector,
     index: &Index,
     last: Option<&DriverJob>,
 ) -> Vec<&'a TaskFailure> {
-    // executors that go when all has failed take tasks with them
+    // executors that are removed after the failure take tasks with them
     let after = |f: &&TaskFailure| f.lost && last.is_some_and(|l| l.ended_ms < Some(f.finished));
     let own = |f: &&TaskFailure| of_job(index, last, f.stage);
     let mut found: Vec<&TaskFailure> = log.failures.iter().filter(own).collect();
@@ -122,7 +122,7 @@ fn failures<'a>(
     found
 }
 
-/// Whether a stage is one of a job; any is if no job failed.
+/// Whether a stage belongs to a job; true for any stage if no job failed.
 fn of_job(index: &Index, job: Option<&DriverJob>, stage: (u32, u32)) -> bool {
     let at = index.get(stage);
     job.is_none_or(|job| at.is_some_and(|at| job.stages.contains(&at)))

@@ -68,7 +68,7 @@ impl Index {
             .collect()
     }
 
-    /// Stages that a stage reads, past those that were skipped.
+    /// Stages that a stage reads; skipped stages are resolved to their writers.
     pub(super) fn parents(
         &self,
         key: (u32, u32),

@@ -19,7 +19,7 @@ fn documents() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Code of the fences in `language`, with the line each begins at.
+/// Code of the fences in `language`, with their first lines.
 fn fences(text: &str, language: &str) -> Vec<(usize, String)> {
     let open = format!("```{language}");
     let mut found = Vec::new();

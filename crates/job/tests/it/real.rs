@@ -1,4 +1,4 @@
-//! Numbers of real local runs, as they are in their files.
+//! Numbers of real local runs, compared with their files.
 
 use job::model::{ExchangeKind, FileKind, JobState};
 use job::{Job, JobReader};
@@ -135,7 +135,7 @@ fn aggregation(job: &Job) -> [Option<f64>; 3] {
     .map(|(node, counter)| tree.node(node)?.value(counter))
 }
 
-/// The second folder is not among those next to the project, nor is the next test's; the reference names their repositories
+/// The second folder and the folder of the next test are not next to the project; the reference names their repositories
 /// (kumarsendhi/datalakeUsql `Postcodeareatotals`, imcuteani/PacktAzureTraining `Script`).
 #[test]
 fn two_phase_aggregations_of_2016_and_2019() {

@@ -208,7 +208,7 @@ fn fields_that_a_version_lacks_are_unknown() {
     assert!(notes.iter().any(|n| n.message.en.contains("OfTomorrow")));
 }
 
-/// Until a later attempt began, earlier ones ran, so it did not queue.
+/// Earlier attempts ran until a later one began, so the later one did not queue.
 #[test]
 fn a_later_attempt_is_submitted_when_it_begins() {
     let log = healthy();
@@ -227,7 +227,7 @@ fn a_later_attempt_is_submitted_when_it_begins() {
     assert_eq!(submitted("\"App Attempt ID\":\"2\","), start);
 }
 
-/// In a log that was pieced together, executors came years after the application had ended.
+/// In a log pieced together, executors register years after the end of the application.
 #[test]
 fn a_task_shows_that_there_was_an_executor() {
     let late = |line: &str| match line.contains("SparkListenerExecutorAdded") {
@@ -243,7 +243,7 @@ fn a_task_shows_that_there_was_an_executor() {
     assert!(job.info.elapsed_seconds.is_some());
 }
 
-/// Before Spark 1.3 a job did not say when it was submitted.
+/// Before Spark 1.3, a job had no submission time.
 #[test]
 fn a_job_without_a_time_begins_with_its_first_stage() {
     let known = read(&healthy());

@@ -1,4 +1,4 @@
-//! Changes of the result, made from good rewrites: none is shown as the same.
+//! Mutations of good rewrites that change the result: none passes as the same.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ fn no_change_of_the_result_is_shown_as_the_same() {
             .map(|(_, text)| text.clone())
             .collect();
         let facts = facts_of(rewritten, &known, &reads);
-        // Without a rewrite, the mutations of the script itself.
+        // without a rewrite, mutates the script itself
         let good = known
             .first()
             .cloned()
@@ -157,7 +157,7 @@ fn no_change_of_the_result_is_shown_as_the_same() {
     );
 }
 
-/// Good changes by hand and by rule are shown as such, 95 of 100 at least.
+/// At least 95 of 100 good changes, by hand and by rule, are recognized as such.
 #[test]
 fn good_changes_are_shown_as_the_same() {
     let (mut good, mut all_good) = (0, 0);

@@ -122,7 +122,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts the members of a dataset where a stage reads the dataset.
+    /// Replaces a dataset among a stage's reads by its members.
     fn finish(&mut self, job: &mut Job) {
         for at in 0..job.stages.len() {
             let read = std::mem::take(&mut job.stages[at].reads);
@@ -153,7 +153,7 @@ fn add(list: &mut Vec<String>, name: String) {
     }
 }
 
-/// Notes an input stream as a table; metadata files, which know more, are not overruled.
+/// Adds an input stream as a table; metadata files take precedence.
 fn stream(
     job: &mut Job,
     file: &str,

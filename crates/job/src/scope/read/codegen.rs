@@ -9,7 +9,7 @@ use crate::script::flow::user_code::columns_read;
 const GENERATED: &str = "___Scope_Generated_Classes___";
 /// Classes kept. Real files have at most a few hundred.
 const MAX_CLASSES: usize = 10_000;
-/// Levels of classes in classes that are looked into.
+/// Maximum nesting of classes.
 const MAX_NESTING: usize = 16;
 
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -98,7 +98,7 @@ fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'
     let name_at = start + after.take_while(|b| b.is_ascii_whitespace()).count();
     let length = masked[name_at..].iter().take_while(|b| is_word(b)).count();
     let name_end = name_at + length;
-    // a header that is longer than this is not one
+    // a longer text is not a class header
     let header = &masked[name_end..masked.len().min(name_end + 500)];
     let open = name_end + header.iter().position(|b| *b == b'{')?;
     let between = code.get(name_end..open)?;

@@ -8,7 +8,7 @@ use crate::json;
 use crate::model::{Job, JobError};
 use crate::text::head;
 
-/// Stacks may be long; no more of one text is kept.
+/// Bytes kept of one text; stacks may be long.
 const MAX_TEXT: usize = 64 << 10;
 
 /// Characters kept of a row.
@@ -33,7 +33,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 }
 
 impl Job {
-    /// Adds errors that a file states.
+    /// Adds errors from a file.
     pub(super) fn failed_with(&mut self, file: &str, errors: impl IntoIterator<Item = JobError>) {
         for error in errors {
             if !self.keeps(Quota::Errors, 1, file) {
@@ -115,7 +115,7 @@ pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
 
 /// An error and its inner errors, the innermost last.
 fn chain(value: &Value) -> impl Iterator<Item = &Value> {
-    /// Deeper ones are no record of a job.
+    /// Maximum depth; deeper nesting is not from a job.
     const MOST: usize = 50;
     std::iter::successors(Some(value), |at| inner(at)).take(MOST)
 }
@@ -124,8 +124,8 @@ fn inner(error: &Value) -> Option<&Value> {
     error.get("innerError").filter(|inner| inner.is_object())
 }
 
-/// Finds in the texts of an error the stage, the class and line of the generated code, and the
-/// expression.
+/// Finds the stage, the class and line of the generated code, and the expression in the
+/// texts of an error.
 fn locate(error: &mut JobError) {
     let texts = [&error.internal, &error.details, &error.description];
     let all: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();

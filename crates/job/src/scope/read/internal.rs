@@ -43,7 +43,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     job.fault(input.name, fault);
 }
 
-/// Length of a file that is an input: outputs are listed with a length of -1.
+/// Length of an input file: outputs are listed with a length of -1.
 fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
     let path = owner.field("Path").or_else(|| node.field("VcName"));
     let (Some(path), Some(bytes)) = (path, node.field("Length").and_then(count)) else {
@@ -64,7 +64,7 @@ fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
 fn streams(input: &Input<'_>, bytes: &[u8], job: &mut Job) {
     let mut begin = 0;
     while let Some((at, statistics, end)) = element(bytes, begin, "Statistics") {
-        // without its schema the next stream's would be taken
+        // without this limit, a stream without a schema would get the next stream's
         let next = memchr::memmem::find(&bytes[end..], b"<Statistics>");
         let next = next.map_or(bytes.len(), |n| end + n);
         let schema = element(&bytes[..next], end, "Schema");
@@ -74,7 +74,7 @@ fn streams(input: &Input<'_>, bytes: &[u8], job: &mut Job) {
     }
 }
 
-/// The first element of that name from `from` on: its offset, itself, and where it ends.
+/// The first element of that name from `from` on: its offset, the element, and the offset of its end.
 fn element(bytes: &[u8], from: usize, name: &str) -> Option<(usize, Node, usize)> {
     let rest = bytes.get(from..)?;
     let start = memchr::memmem::find(rest, format!("<{name}>").as_bytes())?;
@@ -179,7 +179,7 @@ fn clustering(schema: &Node, partitions: Option<u64>) -> Clustering {
     }
 }
 
-/// The stream's path: the longest readable run, its length before it in seven-bit groups.
+/// The stream's path: the longest readable run, preceded by its length in seven-bit groups.
 fn path_in(pages: &[u8]) -> Option<String> {
     let readable = |b: &u8| (0x20..0x7f).contains(b);
     let (mut best, mut at) = (0..0, 0);
@@ -197,7 +197,7 @@ fn path_in(pages: &[u8]) -> Option<String> {
         _ => return None,
     };
     let run = &pages[best];
-    // a one-byte length that is itself readable joins the run
+    // a one-byte length that is readable itself belongs to the run
     let text = match (5..=run.len()).contains(&stated) {
         true => &run[..stated],
         false => run,

@@ -31,7 +31,7 @@ impl Job {
 }
 
 impl JobInfo {
-    /// Whether a value of that rank for a field would be an improvement; notes the source if so.
+    /// Whether a value of that rank for a field is an improvement; if so, records the source.
     fn takes(&mut self, field: &'static str, rank: Rank, source: Source) -> bool {
         let better = self.ranks.get(field).is_none_or(|old| *old < rank as u8);
         if better {

@@ -1,4 +1,4 @@
-//! Stores each name of a counter once, and expects of a node the counters of the last node of its
+//! Stores each counter name once, and expects a node to have the counters of the previous node of its
 //! name: a job has a few hundred names and up to millions of uses.
 
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// A node as its tag describes it; `None` if there is no room for it.
+    /// The node of a tag; `None` if the memory limit is reached.
     pub(super) fn node(&mut self, tag: &Tag<'_>) -> Option<CounterNode> {
         if !self.takes(size_of::<CounterNode>()) {
             return None;
@@ -140,7 +140,7 @@ impl Names {
             self.takes(size_of::<f64>() + size_of::<Name>());
             node.values.push(self.get(name), value);
         } else {
-            // `1e999` and `NaN` are numbers, but none to reckon with
+            // `1e999` and `NaN` are numbers, but unusable
             if value.trim().parse::<f64>().is_ok() {
                 self.note_odd(node, name, value);
             }

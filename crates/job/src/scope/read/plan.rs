@@ -33,7 +33,7 @@ const MAX_ATTRIBUTES: usize = 1_000;
 #[derive(Default)]
 struct Walk {
     plan: Plan,
-    /// Index of the node that each open element is, if it is one.
+    /// Node index of each open element, if it is a node.
     open: Vec<Option<usize>>,
 }
 

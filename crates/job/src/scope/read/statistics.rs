@@ -12,7 +12,7 @@ use crate::model::Job;
 use crate::problem::Problem;
 use crate::xml::{Fault, Tag, Token, Xml};
 
-/// Below this a file is read by one thread: starting more costs as much as it saves.
+/// A smaller file is read by one thread: more threads would cost as much as they save.
 const MIN_PART: u64 = 1 << 20;
 
 /// Reads the counters of every stage; each child of the root is one.
@@ -43,7 +43,7 @@ fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
     }
 }
 
-/// Places where a stage seems to begin, about equally far from each other.
+/// Offsets that look like the start of a stage, at about equal distances.
 fn starts(text: &str, parts: usize) -> Vec<usize> {
     let start = |part: usize| {
         let from = text.len() / parts * part;
@@ -68,13 +68,13 @@ struct Odd {
 
 struct Part {
     trees: Vec<CounterTree>,
-    /// Memory that they take, and whether some were left out.
+    /// Memory of the trees, and whether some were left out.
     bytes: usize,
     full: bool,
     odd: Vec<Odd>,
     fault: Option<Fault>,
-    /// Whether it ends between two stages at the place where the next part begins. If not, it has
-    /// all of the rest.
+    /// Whether it ends between two stages exactly at the start of the next part. If not, it contains
+    /// the whole rest.
     meets_next: bool,
 }
 
@@ -119,7 +119,7 @@ fn root(text: &str) -> Option<String> {
     }
 }
 
-/// Walks to the place where the next part begins, or to the end.
+/// Walks to the start of the next part, or to the end.
 fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part {
     let mut builder = Builder {
         trees: Vec::new(),
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(job.stages[1].name, "SV2_Reduce");
     }
 
-    /// What `parts` threads read of a text, and how many parts were used.
+    /// The job read by `parts` threads, and the number of parts used.
     fn read_with(text: &str, parts: usize) -> (Job, usize) {
         let input = Input::new("f.xml", text);
         let mut job = Job::default();
@@ -292,7 +292,7 @@ mod tests {
             format!(" <SV{n}_X a='{n}'><Sort opId=\"1\" b=\"{n}\"/><Time c='1'/></SV{n}_X>\n")
         };
         let stages: String = (0..40).map(stage).collect();
-        // where a part could begin is inside a comment, a text, or too deep
+        // possible starts of a part are inside a comment, a text, or too deep
         let hidden =
             format!("<!-- {stages} --> <SV77><Sort/><![CDATA[ {stages} ]]>{stages}</SV77>");
         let wrong = "</SV3_X>".to_owned();

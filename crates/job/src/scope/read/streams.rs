@@ -37,7 +37,7 @@ fn stream(
     };
     table.stream_id = id.map(str::to_owned).or(table.stream_id.take());
     table.path = table.path.take().or_else(|| path.map(str::to_owned));
-    // decoded metadata has the lengths of the data alone, ranges those with block indices
+    // decoded metadata has the lengths of the data alone; ranges include block indices
     if table.sources.contains_key("partition_rows") && table.partitions.len() == ranges.len() {
         return;
     }
@@ -107,7 +107,7 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
     }
 }
 
-/// Made-up rows of many partitions may add up to more than there are numbers.
+/// Absurd row counts of many partitions may overflow a sum.
 fn total(rows: &[u64]) -> u64 {
     rows.iter().fold(0, |sum, n| sum.saturating_add(*n))
 }

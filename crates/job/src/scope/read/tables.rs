@@ -132,7 +132,7 @@ fn same_path(a: &str, b: &str) -> bool {
 }
 
 impl Job {
-    /// The table of that path, stream id or name, made if it is not there yet; `None` if there are
+    /// The table of that path, stream id or name, created if necessary; `None` if there are
     /// too many.
     pub(crate) fn table_mut(
         &mut self,

@@ -1,5 +1,5 @@
-//! `[n]_stdout.txt` of a local run: the counters of one vertex as lines indented by tabs, and what
-//! the vertex host says about itself.
+//! `[n]_stdout.txt` of a local run: the counters of one vertex as lines indented by tabs, and lines of
+//! the vertex host.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 /// Nodes kept of one vertex; real ones have some hundred.
 const NODES_PER_VERTEX: usize = 5_000;
 
-/// Deeper lines are attached at this depth, as a guard against made-up input.
+/// Deeper lines are attached at this depth, as a guard against malicious input.
 const MAX_DEPTH: usize = 1_000;
 
 /// Reads the tree and merges it with the trees of the stage's other vertices.

@@ -1,4 +1,4 @@
-//! Tells SCOPE from U-SQL.
+//! Distinguishes SCOPE from U-SQL.
 
 use super::lexer::TokenKind;
 use super::model::Dialect;

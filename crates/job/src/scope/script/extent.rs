@@ -12,11 +12,11 @@ pub(super) struct Extent {
     pub(super) first: usize,
     /// Token after the last one.
     pub(super) end: usize,
-    /// How it ended.
+    /// Kind of its end.
     pub(super) stop: Stop,
 }
 
-/// How a statement ended.
+/// Kinds of ends of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// At its `;`, or at the end of the text.
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
                 return (end, stop);
             }
             if !self.is_between(at) {
-                // A `;` in brackets: they are no hint, only never closed.
+                // a `;` in brackets: an unclosed bracket, not a hint
                 scan.only_hints &= self.text_of(at) != ";";
                 scan.only_hints &= !scan.brackets.is_empty() || self.text_of(at) == "]";
                 scan.last = at;
@@ -118,7 +118,7 @@ impl<'a> Scanner<'a> {
         (scan.last + 1, Stop::Semicolon)
     }
 
-    /// Looks at one token of a statement; says where the statement ends, if it does here.
+    /// Processes one token of a statement; returns the end of the statement, if it ends here.
     fn step(&self, at: usize, header: Header, scan: &mut Scan) -> Option<(usize, Stop)> {
         match self.tokens[at].kind {
             TokenKind::Punct => match self.byte(at) {
@@ -144,8 +144,8 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// A `;` inside a branch of `#IF` ends the statement only at `#ENDIF`, when the statement
-    /// began before the `#IF` and every branch contains only an end of it.
+    /// A `;` inside a branch of `#IF` ends the statement only at `#ENDIF`, if the statement
+    /// began before the `#IF` and every branch contains just one end of it.
     fn semicolon(&self, at: usize, scan: &Scan) -> Option<(usize, Stop)> {
         if scan.conditions <= 0 {
             return Some((at + 1, Stop::Semicolon));
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
         !word.is_empty() && after.is_some_and(|to| self.word(to) == "TO")
     }
 
-    /// Whether the token before asks for more.
+    /// Whether the token before requires a continuation.
     fn continues(&self, scan: &Scan) -> bool {
         matches!(self.text_of(scan.last), "," | "." | "=" | "AS" | "(")
     }

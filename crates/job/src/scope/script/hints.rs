@@ -5,7 +5,7 @@
 
 use super::model::{Hint, HintForm, Span};
 
-/// Where a hint may be written.
+/// Places for a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintUse {
     /// In both languages.
@@ -106,7 +106,7 @@ pub fn find(name: &str) -> Option<&'static KnownHint> {
     known.find(|hint| hint.name.eq_ignore_ascii_case(head))
 }
 
-/// Why a hint is not one that the compiler would know; `None` if it is fine.
+/// Reason why the compiler would reject a hint; `None` if it is valid.
 pub fn problem(hint: &Hint) -> Option<String> {
     let Some(known) = find(&hint.name) else {
         return Some(format!("unknown hint `{}`", hint.name));
@@ -141,8 +141,8 @@ fn argument_problem(known: &KnownHint, argument: &Hint) -> Option<String> {
     (!fits).then(|| format!("`{value}` is no value of `{name}`"))
 }
 
-/// Reads the hints of `[…]`, or those in the parentheses of `OPTION(…)`.
-/// `offset` is the byte at which `text` begins; each hint of attribute form gets the whole span.
+/// Reads the hints of `[…]`, or of the parentheses of `OPTION(…)`.
+/// `offset` is the position of `text` in bytes; each hint of attribute form gets the whole span.
 pub(super) fn read(text: &str, offset: usize, form: HintForm) -> Vec<Hint> {
     let (open, close) = match form {
         HintForm::Attribute => ('[', ']'),

@@ -29,12 +29,12 @@ pub enum TokenKind {
     CsBlock,
     /// Operator or bracket of one or two characters.
     Punct,
-    /// A character that is in no script.
+    /// A character outside the language.
     Unknown,
 }
 
 impl TokenKind {
-    /// Whether the grammar never sees it.
+    /// Whether the grammar skips it.
     pub fn is_trivia(self) -> bool {
         matches!(
             self,
@@ -293,7 +293,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether a word begins like `Name`: no keyword of the languages does, most columns do.
+/// Whether a word is in mixed case like `Name`: keywords never are, most columns are.
 pub(super) fn is_mixed_case(word: &str) -> bool {
     matches!(word.as_bytes(), [b'A'..=b'Z', b'a'..=b'z', ..])
 }

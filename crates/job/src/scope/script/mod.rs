@@ -80,7 +80,7 @@ impl Script {
         &self.tree
     }
 
-    /// Rowsets and how they feed each other.
+    /// Rowsets and their connections.
     pub fn flow(&self) -> &DataFlow {
         self.flow.get_or_init(|| flow::of_script(self))
     }
@@ -97,7 +97,7 @@ impl Script {
         around.min_by_key(|s| s.lines.1 - s.lines.0)
     }
 
-    /// What `changed`, another text for this script, differs in.
+    /// Diff between this script and `changed`.
     pub fn diff(&self, changed: &str) -> ScriptDiff {
         let file = &self.file;
         let (old, new) = (format!("a/{file}"), format!("b/{file}"));

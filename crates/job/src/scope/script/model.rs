@@ -18,10 +18,10 @@ pub enum Dialect {
     USql,
 }
 
-/// A place that does not follow the grammar.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Text that was not understood.
+    /// Text that could not be parsed.
     pub span: Span,
     /// 1-based line of its start.
     pub line: u32,
@@ -69,7 +69,7 @@ pub enum StatementKind {
     If,
     /// `LOOP (…) {`.
     Loop,
-    /// `BEGIN` of a block that belongs to no statement.
+    /// `BEGIN` of a block without a statement.
     Begin,
     /// `END` or `}`.
     End,
@@ -94,20 +94,20 @@ pub struct Statement {
     pub lines: (u32, u32),
     /// The statement around the block that this statement is in.
     pub parent: Option<usize>,
-    /// Name that it binds: `Clicks`, `@clicks`; the name declared, for declarations.
+    /// Bound name: `Clicks`, `@clicks`; for declarations, the declared name.
     pub target: Option<String>,
-    /// The rowset expression; empty for statements without one. For `OUTPUT` its one input.
+    /// The rowset expression; empty for statements without one. For `OUTPUT`, its only input.
     pub query: Query,
     /// Hints as attribute lines before the statement and as `OPTION(…)` after it.
     pub hints: Vec<Hint>,
-    /// Where and how an `OUTPUT` writes.
+    /// Path and layout of an `OUTPUT`.
     pub output: Option<OutputClause>,
     /// Value expression of a declaration or `SET`.
     pub value: Option<Expression>,
 }
 
 impl Statement {
-    /// Whether later statements can read what it makes.
+    /// Whether the statement binds a rowset that later statements can read.
     pub fn makes_rowset(&self) -> bool {
         matches!(
             self.kind,
@@ -130,7 +130,7 @@ impl Statement {
 pub struct Query {
     pub kind: StatementKind,
     pub span: Span,
-    /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; `inputs` and so on are empty then.
+    /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; the other fields are then empty.
     pub branches: Vec<Query>,
     /// The set operators between the branches as written, upper case: `UNION ALL`.
     pub set_operators: Vec<String>,
@@ -204,7 +204,7 @@ pub struct RowsetRef {
     /// Name as written (`Clicks`, `@clicks`, `db.dbo.T`); empty for sub-queries.
     pub name: String,
     pub alias: Option<String>,
-    /// Index of the statement that bound the name last before this one; `None` for tables.
+    /// Index of the last statement before this one that bound the name; `None` for tables.
     pub definition: Option<usize>,
     pub source: RowsetSource,
     pub span: Span,
@@ -235,7 +235,7 @@ pub struct ColumnRef {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
     pub span: Span,
-    /// Names in it that can be columns: not called, not after a dot, no parameters. A member
+    /// Possible columns in it: names that are not called, not after a dot, not parameters. A member
     /// access on a column (`Url.Length`) yields the column.
     pub uses: Vec<ColumnRef>,
     /// `@name` and `@@name@@` in it.
@@ -257,17 +257,17 @@ impl Expression {
 /// One column that a query provides.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OutputColumn {
-    /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language makes one up.
+    /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language invents one.
     pub name: Option<String>,
     pub span: Span,
-    /// What it is computed from; for `EXTRACT` and `PRODUCE` the bare column.
+    /// Its expression; for `EXTRACT` and `PRODUCE`, the bare column.
     pub expression: Expression,
     /// Declared type, where there is one.
     pub type_name: Option<String>,
 }
 
 impl OutputColumn {
-    /// Whether it stands for all columns of its inputs (or of one of them).
+    /// Whether it is `*` for all columns of its inputs (or of one of them).
     pub fn is_star(&self) -> bool {
         self.name.as_deref() == Some("*")
     }
@@ -335,7 +335,7 @@ pub struct Join {
     pub condition: Vec<Conjunct>,
     /// Span of the words that make the join: `LEFT OUTER JOIN`.
     pub keyword_span: Span,
-    /// From those words to the end of the condition.
+    /// Span from the keywords to the end of the condition.
     pub span: Span,
 }
 
@@ -360,7 +360,7 @@ pub struct Hint {
     pub span: Span,
 }
 
-/// Where and how an `OUTPUT` (or a `CREATE TABLE`) stores rows.
+/// Path and layout of an `OUTPUT` (or of a `CREATE TABLE`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OutputClause {
     /// Path expression behind `TO`.

@@ -1,7 +1,7 @@
 //! Lossless syntax tree: tokens that cover the whole text, nodes that cover the tokens.
 //!
-//! Nodes are in pre-order in one vector, so that building, walking and dropping need no recursion
-//! however deep the script nests. Knows no meaning.
+//! Nodes are in pre-order in one vector, so that building, walking and dropping need no recursion,
+//! even for deeply nested scripts. The tree is syntax only, without meaning.
 
 use super::lexer::{Token, TokenKind};
 use super::model::Span;
@@ -144,7 +144,7 @@ impl SyntaxTree {
         (0..self.tokens.len()).map(token).collect()
     }
 
-    /// Tokens of a node that the grammar saw: no blanks, comments, directives or other branches.
+    /// Tokens of a node for the grammar, without blanks, comments, directives and skipped branches.
     pub(super) fn seen_tokens(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let node = self.nodes[node];
         (node.first as usize..node.end as usize).filter(|&token| {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Blocks of a framing hold up to some hundred KiB; a larger one is damage, not data.
+/// Maximum block size. Real blocks have up to some hundred KiB; a larger one is damaged.
 const MAX_BLOCK: usize = 64 << 20;
 
 const BUFFER: usize = 128 << 10;
@@ -37,7 +37,7 @@ pub(crate) struct Unpacked<'a> {
     ended: bool,
     /// Bytes read of the compressed stream, and bytes that they expanded to; `None` for plain text.
     expanded: Option<(Rc<Cell<u64>>, u64)>,
-    /// Why the stream ended before its end.
+    /// Error that ended the stream early.
     pub(crate) cut: Option<io::Error>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
 }
 
 impl Unpacked<'_> {
-    /// Ends a stream that expands to more than any log does.
+    /// Ends a stream that expands beyond the limit.
     fn count(&mut self) {
         let Some((taken, expanded)) = &mut self.expanded else {
             return;

@@ -13,7 +13,7 @@ const PIECE: usize = 256 << 10;
 /// An empty last block and an unchecked checksum: ends a truncated frame.
 const END_OF_FRAME: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
-/// Whether a frame begins, or one that is to be skipped.
+/// Whether a frame or a skippable frame begins.
 pub(super) fn is_magic(bytes: &[u8]) -> bool {
     match bytes {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => true,

@@ -1,4 +1,4 @@
-//! Gathers attempts per stage: distributions over all of them, and as many single ones as memory
+//! Gathers attempts per stage: distributions over all attempts, and as many single attempts as memory
 //! allows.
 
 use foldhash::{HashMap, HashMapExt};
@@ -15,11 +15,11 @@ use crate::time::filetime_ms;
 
 /// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.
 const MAX_RUNS: usize = 80_000;
-/// Distinct stages and machines; more are not from a real job.
+/// Distinct stages and machines; a real job has fewer.
 const MAX_NAMES: usize = 100_000;
 /// Different messages kept per stage.
 const MAX_MESSAGES: usize = 32;
-/// Lines complained about one by one.
+/// Unreadable lines that are reported one by one.
 const MAX_COMPLAINTS: u64 = 5;
 
 pub(super) struct Collected {
@@ -56,7 +56,7 @@ pub(crate) struct Collector {
 struct Stage {
     name: Box<[u8]>,
     runs: Vec<VertexRun>,
-    /// Of the ordinary attempts, each `stride`-th is kept.
+    /// Every `stride`-th ordinary attempt is kept.
     stride: u64,
     seen: u64,
     counts: [u64; 4],
@@ -81,7 +81,7 @@ impl Collector {
         }
     }
 
-    /// Takes a line without its line feed.
+    /// Reads a line without its line feed.
     pub(super) fn line(&mut self, line: &[u8]) {
         self.line += 1;
         let line = match self.line {
@@ -101,7 +101,7 @@ impl Collector {
         self.clock = clock;
     }
 
-    /// Takes a last line that has no line feed: the file may be cut off in it.
+    /// Reads a last line without a line feed: the file may be truncated there.
     pub(super) fn last_line(&mut self, line: &[u8]) {
         let before = self.malformed;
         self.line(line);
@@ -294,7 +294,7 @@ impl Stage {
         self.wasted_ms += ran as f64;
     }
 
-    /// Keeps each `stride`-th attempt, those that failed, and each that is the slowest so far.
+    /// Whether to keep an attempt: every `stride`-th one, every failed one, and each new slowest one.
     fn wants(&mut self, run: &VertexRun) -> bool {
         self.seen += 1;
         let ran = run.ended_ms.saturating_sub(run.running_ms);

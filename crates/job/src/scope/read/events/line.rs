@@ -1,4 +1,4 @@
-//! Takes single lines of vertex events apart.
+//! Parses single lines of vertex events.
 
 use super::clock::Clock;
 use crate::bounds;
@@ -133,7 +133,7 @@ pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     Some(Event::Vertex(stage_named(text)?, message))
 }
 
-/// Messages that count, with the status or reason where the line ends in one.
+/// The message of a counted event, with the status or reason at the end of the line.
 fn message(text: &str) -> Option<String> {
     let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest.trim());
     let with = |kind: &str, detail: Option<&str>| match detail.filter(|d| !d.is_empty()) {

@@ -1,8 +1,8 @@
 //! The older form of vertex events: an attempt is spread over several lines, `Timing Information`
 //! with its times, `Io information` with its bytes, `Process started` with its machine, and
-//! sentences about how it ended. They are put together by the numbers of vertex and version.
+//! sentences about its end. The numbers of vertex and version join them.
 //!
-//! Only read where a file has no `---HiPriTime` lines, which say all of it at once.
+//! Only read if a file has no `---HiPriTime` lines, which have all the data in one line.
 
 use foldhash::HashMap;
 
@@ -12,7 +12,7 @@ use crate::runs::RunState;
 use crate::text::head;
 use crate::time::filetime_ms;
 
-/// Longest name that is kept of a vertex or machine, in bytes.
+/// Longest name of a vertex or machine, in bytes.
 const MAX_NAME: usize = 200;
 
 /// Number of the vertex in the job, and version of the attempt.
@@ -32,7 +32,7 @@ pub(super) enum Piece<'a> {
 pub(super) struct Older {
     attempts: HashMap<Key, Parts>,
     most: usize,
-    /// Lines of attempts that were too many.
+    /// Number of attempts beyond the limit.
     lost: u64,
 }
 
@@ -57,12 +57,12 @@ impl Older {
         }
     }
 
-    /// Attempts that were left out since there were too many.
+    /// Number of attempts that were left out beyond the limit.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes a line if it is one of this form.
+    /// Reads a line if it has this form.
     pub(super) fn line(&mut self, text: &str, line: u64) {
         pieces(text, &mut |key, piece| {
             if self.attempts.len() >= self.most && !self.attempts.contains_key(&key) {
@@ -138,7 +138,7 @@ impl Parts {
         let ended = steps.iter().all(|s| *s >= 0.0);
         let (stage, index) = vertex_name(self.name.as_bytes())?;
         let mut reached = self.created_ms;
-        // bounded, so that made-up durations cannot overflow: no step takes a year
+        // bounded, so that absurd durations cannot overflow: no step takes a year
         let mut after = |step: f64| {
             reached = reached.saturating_add((step.clamp(0.0, 3.2e7) * 1e3) as i64);
             reached
@@ -211,7 +211,7 @@ fn numbered(text: &str, n: usize) -> Option<(Key, &str, Vec<&str>)> {
     Some(((vertex.parse().ok()?, version.parse().ok()?), name, words))
 }
 
-/// How an attempt ended, and the line from its number on.
+/// Final state of an attempt, and the line from its number on.
 fn ending(text: &str) -> Option<(RunState, &str)> {
     /// Beginning of a line, text later in the line, and their meaning.
     const ENDINGS: [(&str, &str, RunState); 7] = [

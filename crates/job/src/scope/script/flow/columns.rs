@@ -1,4 +1,4 @@
-//! Which columns a query provides.
+//! Columns that a query provides.
 
 use crate::bounds::COLUMNS_PER_ROWSET;
 use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
@@ -39,7 +39,7 @@ fn listed(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
     Some(columns)
 }
 
-/// Inputs that a `*` or `alias.*` stands for.
+/// Inputs behind a `*` or `alias.*`.
 pub(super) fn starred<'q>(
     query: &'q Query,
     qualifier: Option<&'q str>,

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::Script;
 use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
 
-/// How rows are spread, as far as the script says.
+/// Kind of partitioning, derived from the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartitioningKind {
     #[default]
@@ -25,7 +25,7 @@ pub enum PartitioningKind {
     Single,
 }
 
-/// Partitioning that an operator leaves behind.
+/// Partitioning of an operator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Partitioning {
     pub kind: PartitioningKind,
@@ -38,7 +38,7 @@ pub struct Partitioning {
 pub struct Rowset {
     pub statement: usize,
     pub name: Option<String>,
-    /// Rowsets that it is made from, as indices into [`DataFlow::rowsets`].
+    /// Input rowsets, as indices into [`DataFlow::rowsets`].
     pub inputs: Vec<usize>,
     /// Tables, streams and other sources outside the script, as written.
     pub sources: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Rowset {
     pub leaves: Partitioning,
 }
 
-/// Rowsets and how they feed each other.
+/// Rowsets and their connections.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataFlow {
     pub rowsets: Vec<Rowset>,
@@ -68,7 +68,7 @@ impl DataFlow {
 /// thousand statements have some ten thousand.
 const MAX_NAMES: usize = 1_000_000;
 
-/// Which columns a user-defined operator reads, by its class: `None` if it may read any.
+/// Columns that a user-defined operator reads, by its class: `None` if it may read any.
 pub type ReadColumns<'a> = dyn Fn(&str) -> Option<Vec<String>> + 'a;
 
 impl Script {

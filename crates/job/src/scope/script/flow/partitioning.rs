@@ -1,4 +1,4 @@
-//! How operators leave their output spread.
+//! Partitioning of the output of operators.
 //!
 //! The optimizer's choice is unknown; the result covers only the partitioning that the script's keys
 //! imply. User-defined operators may change the keys, so their output counts as unknown.

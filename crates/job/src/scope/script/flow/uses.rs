@@ -1,4 +1,4 @@
-//! Which columns are needed in the end, found backwards from the outputs.
+//! Columns needed in the end, found backwards from the outputs.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -53,10 +53,10 @@ impl Needed {
 
 struct Marker<'a> {
     columns: HashMap<usize, Option<Vec<String>>>,
-    /// Needs of each statement's rowset, by statement.
+    /// Needed columns of each statement's rowset, by statement.
     needed: HashMap<usize, Needed>,
     reads: &'a ReadColumns<'a>,
-    /// Columns that may still be looked at.
+    /// Remaining work budget, in columns.
     left: Cell<usize>,
 }
 
@@ -177,7 +177,7 @@ impl Marker<'_> {
         }
     }
 
-    /// `*` passes the needs on by name.
+    /// `*` passes needed columns on by name.
     fn star(&self, query: &Query, star: Option<&ColumnRef>, needed: &Needed, needs: &mut [Needed]) {
         let qualifier = star.and_then(|star| star.qualifier.as_deref());
         let passed = if query.distinct { &Needed::All } else { needed };
@@ -244,7 +244,7 @@ impl Marker<'_> {
             query.inputs.len()
         ];
         if reads.is_some() {
-            // What it produces under the name of an input column may be copied from there.
+            // a produced column with the name of an input column may be its copy
             for column in &query.columns {
                 self.expression(query, &column.expression, &mut needs);
             }
@@ -271,7 +271,7 @@ impl Marker<'_> {
         }
     }
 
-    /// Marks a column in the input it belongs to; in each that may have it, if that is not known.
+    /// Marks a column in its input; if the input is unknown, in each possible one.
     fn column(&self, query: &Query, column: &ColumnRef, needs: &mut [Needed]) {
         if needs.len() > MAX_INPUTS {
             return needs.fill(Needed::All);

@@ -15,7 +15,7 @@ static AGGREGATES: Words = Words::new(
 );
 
 impl Lowering<'_> {
-    /// Aggregates of an expression. With `grouped`, a function that is not known counts as a
+    /// Aggregates of an expression. With `grouped`, an unknown function counts as a
     /// user-defined aggregate.
     pub(super) fn aggregates(
         &self,

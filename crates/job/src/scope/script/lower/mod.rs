@@ -48,7 +48,7 @@ pub(super) fn statements(
 struct Lowering<'a> {
     text: &'a str,
     tree: &'a SyntaxTree,
-    /// Statement that bound each name last.
+    /// Last statement that bound each name.
     names: HashMap<String, usize>,
     /// Last statement that made a rowset, and its name.
     previous: Option<(usize, Option<String>)>,
@@ -56,11 +56,11 @@ struct Lowering<'a> {
     survey: OnceCell<Survey<'a>>,
 }
 
-/// How the whole text uses words.
+/// Uses of words in the whole text.
 struct Survey<'a> {
     /// Classes of the C# blocks.
     classes: HashSet<&'a str>,
-    /// Words that occur alone or after a dot somewhere, as columns do and classes do not.
+    /// Words that occur alone or after a dot: these are columns, not classes.
     bare: HashSet<&'a str>,
 }
 

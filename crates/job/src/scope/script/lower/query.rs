@@ -11,7 +11,7 @@ use crate::script::model::{
 use crate::script::tree::NodeKind;
 
 impl Lowering<'_> {
-    /// Query of a `Query` node; parentheses around the whole are looked through.
+    /// Query of a `Query` node; parentheses around the whole query are skipped.
     pub(super) fn query(&self, node: usize) -> Query {
         let mut branches = Vec::new();
         let mut operators = Vec::new();
@@ -337,7 +337,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Equalities of a condition as (left column, right column); `swapped` says which are written the other way round.
+/// Equalities of a condition as (left column, right column); `swapped` marks conditions written the other way round.
 pub(super) fn join_keys(
     condition: &[Conjunct],
     swapped: impl Fn(&ColumnRef, &ColumnRef) -> bool,

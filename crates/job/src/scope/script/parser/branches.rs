@@ -1,7 +1,7 @@
 //! Ways of reading a statement with `#IF` branches in it.
 //!
-//! The value of a condition is not known, so each way takes one branch of every `#IF`, or all
-//! of them one after the other; the parser keeps the first that fits the grammar.
+//! The value of a condition is unknown, so each reading takes one branch of every `#IF`, or all
+//! branches one after the other; the parser keeps the first reading that fits the grammar.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ enum Choice {
     All,
 }
 
-/// Token lists for the parser, likeliest first; a single one where there is no `#IF`.
+/// Token lists for the parser, the most likely first; a single one without `#IF`.
 pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Vec<u32>> {
     let kind = |token: usize| tree.token_kind(token);
     let is_directive = |token: usize| kind(token) == TokenKind::Directive;

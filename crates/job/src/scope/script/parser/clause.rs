@@ -170,7 +170,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// `PARAMS (k = v, …)`, or the same without parentheses.
+    /// `PARAMS (k = v, …)`, with or without parentheses.
     pub(super) fn params(&mut self) {
         let mark = self.open(NodeKind::Params);
         self.bump();

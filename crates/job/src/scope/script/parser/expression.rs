@@ -20,7 +20,7 @@ enum State {
 
 struct Frame {
     open: u8,
-    /// Whether it may be a cast: it is where an operand could be.
+    /// Whether it may be a cast, by its position at an operand.
     cast: bool,
 }
 
@@ -32,7 +32,7 @@ static STOP_WORDS: Words = Words::new(
      UNION UNPIVOT USING WHERE WITH",
 );
 
-/// Words that end an expression only where an operator could be; elsewhere they are names.
+/// Words that end an expression only at the position of an operator; elsewhere they are names.
 static SOFT_STOP_WORDS: Words = Words::new(
     "ALL APPLY BROADCASTLEFT BROADCASTRIGHT DIRECT FULLCROSS HASH INDEXLOOKUP LOCATION LOOP \
      MERGE PAIR PATTERN RANGE ROUND ROWS SELECT SERIAL UNIQUE VALUES",
@@ -40,9 +40,9 @@ static SOFT_STOP_WORDS: Words = Words::new(
 
 enum Role {
     Operand,
-    /// Stands between operands.
+    /// Between operands.
     Binary,
-    /// Stands before an operand.
+    /// Before an operand.
     Prefix,
     /// `OVER (…)`, `WITHIN GROUP (…)`.
     Window,
@@ -105,7 +105,7 @@ impl Parser<'_> {
                     state
                 }
             };
-            // One complaint an expression says enough; the rest only follows from it.
+            // one error per expression is enough; further ones only follow from it
             if before > errors {
                 self.errors.truncate(errors + 1);
             }
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
         match role(word) {
             Role::Operand if outside => self.name(state),
-            // `CAST(x AS int)` and the like: keywords of functions are not checked.
+            // as in `CAST(x AS int)`: keywords of functions are not checked
             Role::Operand if STOP_WORDS.contain_keyword(word) => {
                 self.bump();
                 State::Either

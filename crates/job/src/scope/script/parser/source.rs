@@ -5,7 +5,7 @@ use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// Words that a join can be written with, `JOIN` and its likes last in each of them.
+/// Words of joins; each join ends with `JOIN` or a similar word.
 static JOIN_WORDS: Words = Words::new(
     "ANTISEMI ANTISEMIJOIN APPLY BROADCASTLEFT BROADCASTRIGHT CROSS FULL FULLCROSS HASH \
      INDEXLOOKUP INNER JOIN LEFT LOOP MERGE OUTER PAIR RIGHT SEMI SEMIJOIN SERIAL",
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.alias();
     }
 
-    /// The source of `PROCESS`, `REDUCE`, `COMBINE` and `OUTPUT`: none means the rowset before.
+    /// The source of `PROCESS`, `REDUCE`, `COMBINE` and `OUTPUT`: without one, the previous rowset.
     pub(super) fn optional_source(&mut self) {
         let words = ["ALL", "DIRECT", "HASH", "RANGE"];
         let none = self.done() || self.at_clause() || words.contains(&self.text());

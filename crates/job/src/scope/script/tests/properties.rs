@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::script::Script;
 
-/// Pieces that make the parser work: words, brackets, directives, literals cut anywhere.
+/// Pieces that exercise the parser: words, brackets, directives, truncated literals.
 const PIECES: &str = "SELECT |FROM |WHERE |a|b.c| = |,|;|(|)|[|]|{|}|\n|\r\n| |#IF (x)\n|#ELSE\n|\
     #ENDIF\n|#CS\n|#ENDCS|\"|'|@|@@x@@|/*|*/|//|\\|JOIN |ON |GROUP BY |REDUCE |OUTPUT |TO |\
     EXTRACT |SSTREAM |COMBINE |WITH |USING |PRODUCE |UNION ALL |BEGIN |END |IF |THEN |LOOP |\
