@@ -51,7 +51,7 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
             Information::JobTimes,
             text!(
                 "日志中没有应用的结束，不知道它是否成功、何时结束",
-                "the log has no end of the application: whether it succeeded and how long it took is unknown",
+                "the log lacks the end of the application: its result and its run time are unknown",
             ),
         );
     }
@@ -232,7 +232,7 @@ fn too_small(candidate: &Candidate) -> Text {
     if candidate.by_chance {
         return text!(
             "再次运行时不会如此：{summary}",
-            "chance, which another run would not have: {summary}",
+            "chance; another run would not have it: {summary}",
             summary = candidate.finding.summary,
         );
     }

@@ -139,7 +139,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     finding.severity = severity(Some(all.share), false);
     finding.summary = text!(
         "{summary}；{others} 也是如此",
-        "{summary}; so it is in {others}",
+        "{summary}; the same holds for {others}",
         summary = finding.summary,
         others = Names(&others),
     )

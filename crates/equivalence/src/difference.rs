@@ -57,7 +57,7 @@ impl Difference {
             ),
             Difference::Order { output } => text!(
                 "在生成的数据上，`{output}` 的行顺序改变",
-                "on generated rows, the rows of `{output}` come in another order"
+                "on generated rows, the rows of `{output}` are in another order"
             ),
         }
     }

@@ -43,7 +43,7 @@ impl Unknown {
             ),
             Unknown::Layout { code } => text!(
                 "改动涉及输出的位置或存储方式：`{code}`",
-                "the change involves where or how an output is stored: `{code}`"
+                "the change involves the path or layout of an output: `{code}`"
             ),
             Unknown::NotExecuted { line, code } => text!(
                 "第 {line} 行无法执行：`{code}`",
@@ -51,7 +51,7 @@ impl Unknown {
             ),
             Unknown::Undetermined { line } => text!(
                 "第 {line} 行没有确定取哪些行",
-                "line {line} leaves open which rows it takes"
+                "line {line} does not determine which rows it takes"
             ),
             Unknown::NotExercised { line, code } => text!(
                 "生成的数据没有触及第 {line} 行的 `{code}`",

@@ -188,7 +188,7 @@ impl Problem {
             P::OtherScript(found, of) => (
                 text!(
                     "这个脚本不是实际运行的脚本：计划中 {of} 个可核对的算子只有 {found} 个与它的语句相符",
-                    "this script is not the one that ran: only {found} of {of} operators of the plan suit its statements",
+                    "this script is not the one that ran: only {found} of {of} operators of the plan match its statements",
                     found = found.to_string(),
                     of = of.to_string(),
                 ),
@@ -284,14 +284,14 @@ impl Problem {
                 ),
                 text!(
                     "未读取；请把两者放在不同的文件夹中分别分析",
-                    "it was not read; put the two into folders of their own and analyze each"
+                    "it was not read; put them into separate folders and analyze each"
                 ),
             ),
             P::NoStatement => (
                 text!("没有任何语句", "contains no statement"),
                 text!(
                     "脚本本身已说明其内容，不需要该文件",
-                    "this file is not needed: the script itself says the same"
+                    "this file is not needed: the script itself has the same information"
                 ),
             ),
             P::UnreadableEvents(_)
@@ -361,7 +361,7 @@ impl Problem {
                 ),
                 text!(
                     "Spark 丢失了事件，不据此计算各任务的分布；可调大 `spark.scheduler.listenerbus.eventqueue.capacity`",
-                    "Spark dropped events, so no spread over these tasks is computed; raise `spark.scheduler.listenerbus.eventqueue.capacity`"
+                    "Spark dropped events, so no distribution over these tasks is computed; raise `spark.scheduler.listenerbus.eventqueue.capacity`"
                 ),
             ),
             Problem::NoApplicationEnd => (
@@ -492,12 +492,12 @@ impl Problem {
             Problem::LongLine => text!("有一行太长，无法读取", "a line that is too long to read"),
             Problem::CutLine => text!("文件在这一行被截断", "the file is cut off in this line"),
             Problem::MoreLines(n) => {
-                text!("还有 {n} 行无法读取", "{n} more lines that cannot be read")
+                text!("还有 {n} 行无法读取", "{n} more unreadable lines")
             }
             Problem::MoreAttempts(n) => {
                 text!(
                     "还有 {n} 次尝试超出可保留的数量",
-                    "{n} attempts more than are kept"
+                    "{n} attempts beyond the limit"
                 )
             }
             _ => text!("有一次顶点尝试无法读取", "an attempt that cannot be read"),

@@ -104,7 +104,7 @@ fn remark(
         ),
         SegmentKind::Unexplained => text!(
             "没有文件说明这 {time}（{share}）的去向",
-            "no file shows what {time} ({share}) went into",
+            "no file shows the use of {time} ({share})",
             time = time,
             share = share,
         ),

@@ -47,7 +47,7 @@ pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<E
         ),
         _ => text!(
             "没有文件说明这 {time} 的去向",
-            "no file says where {time} went",
+            "no file shows the use of {time}",
             time = time
         ),
     };

@@ -31,7 +31,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let source = app.at_line(first.line);
     let sentence = text!(
         "第一个 Job 在首个 Executor 就绪 {time} 后才提交",
-        "the first job is submitted {time} after the first executor came",
+        "the first job is submitted {time} after the first executor registered",
         time = time,
     );
     let evidence = view.number("first job", began - from, "s", source, sentence.clone());

@@ -115,7 +115,7 @@ fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
 fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
     text!(
         "它读取 {own}，通常为 {usual}",
-        "it reads {own}, the usual is {usual}",
+        "it reads {own}; {usual} is usual",
         own = Bytes(worst.bytes_read as f64),
         usual = Bytes(usual_bytes),
     )
@@ -124,7 +124,7 @@ fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
 fn like_data() -> Text {
     text!(
         "数据量相近，原因可能是机器、锁或代码；该机器的日志和这段时间的线程转储可以确定",
-        "on a similar amount of data, so the machine, a lock or the code is why; the logs of that machine and a thread dump would decide",
+        "on a similar amount of data, so the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
     )
 }
 

@@ -69,7 +69,7 @@ fn excess(
             Cause::QueueWait,
             text!(
                 "{names} 的任务等待 Executor {time}：就绪时只有部分 Executor",
-                "the tasks of {names} wait {time} for executors: only part of them is there",
+                "the tasks of {names} wait {time} for executors: only some of them are there",
                 names = names,
                 time = time,
             ),

@@ -37,9 +37,9 @@ classes! {
         "ANSI cast divide by zero overflow try_cast bad value";
     PythonWorker = UserCodeFailure, "Python worker 进程崩溃", "a Python worker crashed",
         "python worker exited unexpectedly crashed memory segfault";
-    Dependency = UserCodeFailure, "缺少依赖或依赖版本不符", "a dependency is missing or has another version",
+    Dependency = UserCodeFailure, "缺少依赖或依赖版本不符", "a dependency is missing or has the wrong version",
         "dependency conflict ClassNotFoundException NoSuchMethodError ModuleNotFoundError";
-    OutputExists = UserCodeFailure, "输出位置已有数据", "the output is there already",
+    OutputExists = UserCodeFailure, "输出位置已有数据", "the output already exists",
         "output path already exists write mode overwrite";
     Unknown = UserCodeFailure, "以未归类的异常失败", "failed with an exception of no known class",
         "failure exception stack log";
@@ -67,7 +67,7 @@ classes! {
         "OutOfMemoryError Java heap space executor memory";
     DriverHeap = LimitFailure, "Driver 的 JVM 堆内存不足", "the driver ran out of JVM heap",
         "driver OutOfMemoryError collect broadcast driver memory";
-    MemoryDenied = LimitFailure, "Task 申请不到执行内存", "a task did not get the execution memory that it asked for",
+    MemoryDenied = LimitFailure, "Task 申请不到执行内存", "a task did not get the execution memory that it requested",
         "unable to acquire memory SparkOutOfMemoryError sort aggregation";
     OffHeap = LimitFailure, "堆外（直接）内存或元空间不足", "direct (off-heap) memory or metaspace ran out",
         "direct buffer memory OutOfDirectMemoryError off-heap overhead";

@@ -54,7 +54,7 @@ fn compressed_input(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let source = table.sources.values().next().cloned()?;
     let sentence = text!(
         "{table} 是压缩文件，只能由一个顶点读取",
-        "{table} is compressed and can only be read by one vertex a file",
+        "{table} is compressed and can only be read by one vertex per file",
         table = table.name
     );
     Some(view.word(

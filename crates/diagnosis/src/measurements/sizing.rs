@@ -60,7 +60,7 @@ pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
     default: 450e6,
     unit: "bytes",
     reason_zh: "优化器自己预计每个顶点超过 450 MB 时会增加分区；没有增加，就是被限制了",
-    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless it is kept from it",
+    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless a hint prevents it",
     source: "estimates and partition counts of healthy simulated jobs",
 };
 

@@ -31,7 +31,7 @@ pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
     default: 1.25,
     unit: "ratio",
     reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
-    reason_en: "with few partitions the ratio cannot be large; a hot value named by the statistics makes up for it",
+    reason_en: "with few partitions the ratio cannot be large; a hot value in the statistics compensates for that",
     source: "four partitions, one of them with a third of the rows: 1.33",
 };
 

@@ -168,7 +168,7 @@ fn dear_rows(
     let why = if merged.any(|how| how.contains("coalesced")) {
         text!(
             "自适应执行按字节数合并了分区，而每行的处理很费时",
-            "adaptive execution merged the partitions by their bytes, and the rows take long to work on",
+            "adaptive execution merged the partitions by their bytes, and the rows take long to process",
         )
     } else if record.execution.is_none() && record.partitions as usize == tasks {
         text!("RDD 只有这么多分区", "the RDD has no more partitions")

@@ -18,7 +18,7 @@ pub(crate) static MIN_IDLE: Threshold = Threshold {
     default: 0.66,
     unit: "share",
     reason_zh: "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多",
-    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were asked for",
+    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were requested",
     source: "judgment; the replay with fewer executors decides",
 };
 
@@ -32,7 +32,7 @@ pub(crate) static MIN_GAIN: Threshold = Threshold {
     default: 60.0,
     unit: "s",
     reason_zh: "新 Executor 的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
-    reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
+    reason_en: "new executors take ten to thirty seconds to start and warm up, too long for short runs",
     source: "start-up of executors in public logs",
 };
 
@@ -78,11 +78,11 @@ static UNDER: About = About {
     counter_evidence: &[
         both(
             "任务本身有可以消除的工作",
-            "the tasks do work that need not be done",
+            "the tasks do needless work",
         ),
         both(
             "运行太短，等不到更多 Executor",
-            "the run is too short for more executors to come",
+            "the run is too short for more executors to start",
         ),
     ],
 };
@@ -253,7 +253,7 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
         ),
         evidence: evidence(view, app, held),
         saved: None,
-        method: "core time of the executors without which the replayed run takes no longer",
+        method: "core time of the executors that the replayed run does not need to end as early",
         strength: 0.6 + 0.4 * held.idle(),
     }
 }

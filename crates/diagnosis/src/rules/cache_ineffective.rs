@@ -35,7 +35,7 @@ static ABOUT: About = About {
         ),
         both(
             "只是读取同样的文件，之后的计算不同",
-            "they only read the same files and compute different things of them",
+            "they read the same files, but compute different results from them",
         ),
     ],
 };
@@ -327,7 +327,7 @@ fn symptom(
         lines: None,
         summary: text!(
             "同样的数据从同样的来源计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",
-            "the same rows are computed from the same source {n}, each time with at least {time} of task time; cached, once would do",
+            "the same rows are computed from the same source {n}, each time with at least {time} of task time; with a cache, once would be enough",
             n = TIME.count(n),
             time = Seconds(shared_s),
         ),

@@ -19,7 +19,7 @@ static ABOUT: About = About {
     cause: Cause::ExecutorLost,
     what: both(
         "Executor 丢失，它完成的工作要重做",
-        "executors were lost, and their work is done again",
+        "executors were lost, and their work is repeated",
     ),
     needs: &[Information::VertexEvents],
     helps: &[Information::ErrorDetails],
@@ -29,7 +29,7 @@ static ABOUT: About = About {
             "Executor 因空闲或应用结束而释放",
             "executors were released because they were idle or the application ended",
         ),
-        both("没有工作需要重做", "no work had to be done again"),
+        both("没有工作需要重做", "no work had to be repeated"),
     ],
 };
 
@@ -98,7 +98,7 @@ fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
         ),
         Some(139) => text!("：本机代码崩溃", ": native code crashed"),
         _ if heap_is_full => text!("：任务的堆内存不足", ": its tasks ran out of heap"),
-        Some(143) => text!("：被要求结束", ": told to end"),
+        Some(143) => text!("：被要求结束", ": terminated on request"),
         _ => Text::default(),
     }
 }

@@ -384,7 +384,7 @@ fn sentence(metric: &str, value: &str) -> Text {
             "the expression that failed: {value}"
         ),
         "frame" => text!("抛出位置：{value}", "thrown in {value}"),
-        "row" => text!("当时处理的数据行：{value}", "the row at hand: {value}"),
+        "row" => text!("当时处理的数据行：{value}", "the current row: {value}"),
         "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),
         "machine" => text!("所在机器：{value}", "on machine {value}"),
         _ => text!("{value}", "{value}"),

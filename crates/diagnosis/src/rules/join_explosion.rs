@@ -91,7 +91,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         evidence.extend(view.measured(rows, "rows"));
         let sentence = text!(
             "输出是键只在一侧重复时的 {factor:.1} 倍",
-            "the output is {factor:.1} times what it would be if the key repeated on one side only"
+            "the output is {factor:.1} times as large as if the key repeated on one side only"
         );
         let limit = view.limit(&MIN_FACTOR);
         let metric = format!("{} / rows if the key repeated on one side", rows.metric);

@@ -74,7 +74,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         if view.facts[stage].counted.is_none() {
             let reason = text!(
                 "不知道 {stage} 中连接之后的过滤丢弃多少行",
-                "how many rows the filter after the join in {stage} drops is not known",
+                "the number of rows that the filter after the join in {stage} drops is unknown",
                 stage = view.name(stage)
             );
             result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
@@ -84,7 +84,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         {
             let reason = text!(
                 "{stage} 中的过滤丢弃行，但没有脚本说明它用到哪些列",
-                "the filter in {stage} drops rows, and without the script its columns are not known",
+                "the filter in {stage} drops rows, and without the script its columns are unknown",
                 stage = view.name(stage)
             );
             result.lacks(Information::Script, view, Some(stage), reason);

@@ -127,7 +127,7 @@ fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
             Information::RuntimeCounters,
             text!(
                 "不知道广播到 {place} 的数据有多大",
-                "how much is broadcast to {place} is unknown",
+                "the size of the broadcast to {place} is unknown",
             ),
         ),
     };
@@ -154,7 +154,7 @@ fn too_few_partitions(
         lines: lines_of(view, wrong).or_else(|| stage_lines(view, stage)),
         summary: text!(
             "{estimate}，于是 {stage} 只分成 {vertices}，每个 {size}（需要约 {fitting} 个）",
-            "{estimate}, so that {stage} got only {vertices} of {size} (its data calls for about {fitting})",
+            "{estimate}, so that {stage} got only {vertices} of {size} (its data requires about {fitting})",
             estimate = estimate,
             stage = view.name(stage),
             size = Bytes(per_vertex),
@@ -162,7 +162,7 @@ fn too_few_partitions(
         ),
         evidence,
         saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
-        method: "schedule replayed with as many vertices as the data calls for",
+        method: "schedule replayed with as many vertices as the data requires",
         strength: 0.6 + 0.4 * (wrong.factor().log10() / 2.0).min(1.0),
     }
 }

@@ -29,7 +29,7 @@ static ABOUT: About = About {
     cause: Cause::ParallelismTooLow,
     what: both(
         "重负载阶段的顶点数远少于其数据量所需",
-        "a heavy stage runs on far fewer vertices than its data calls for",
+        "a heavy stage runs on far fewer vertices than its data requires",
     ),
     needs: &[Information::StageStatistics, Information::StageGraph],
     helps: &[
@@ -98,7 +98,7 @@ impl Rule for TooLow {
         }
         result.cleared_by(text!(
             "每个阶段的顶点数与其数据量相称",
-            "every stage has the vertices that its data calls for"
+            "every stage has the vertices that its data requires"
         ))
     }
 }
@@ -148,7 +148,7 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     }
     result.cleared_by(text!(
         "没有阶段因任务太少而让任务槽空闲",
-        "no stage leaves slots idle for want of tasks"
+        "no stage leaves slots idle because of too few tasks"
     ))
 }
 
@@ -184,7 +184,7 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
         (None, _) => {
             let reason = text!(
                 "不知道 {stage} 有多少顶点、读取多少数据",
-                "how many vertices {stage} has and how much they read is unknown",
+                "the number of vertices of {stage} and their input size are unknown",
                 stage = view.name(stage),
             );
             result.lacks(Information::StageStatistics, view, Some(stage), reason);
@@ -211,7 +211,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
         lines: lines(view, stage),
         summary: text!(
             "{stage} 只用 {vertices}，每个读取 {size}，而数据量需要约 {fitting} 个{why}",
-            "{stage} runs on {vertices} that read {size} each; its data calls for about {fitting}{why}",
+            "{stage} runs on {vertices} that read {size} each; its data requires about {fitting}{why}",
             stage = view.name(stage),
             why = shown,
             size = Bytes(per_vertex),
@@ -219,7 +219,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
         ),
         evidence,
         saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
-        method: "schedule replayed with as many vertices as the data calls for",
+        method: "schedule replayed with as many vertices as the data requires",
         strength: 0.5 + 0.5 * (per_vertex / view.limit(&HEAVY_BYTES) / 4.0).min(1.0),
     }
 }

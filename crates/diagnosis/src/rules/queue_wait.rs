@@ -17,7 +17,7 @@ pub(crate) static MIN_SHARE: Threshold = Threshold {
     default: 0.25,
     unit: "share",
     reason_zh: "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理",
-    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it matters",
+    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant",
     source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
 };
 

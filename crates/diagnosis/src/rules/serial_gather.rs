@@ -28,7 +28,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "汇集的数据很少，例如对少量行排序",
-            "little is gathered, such as an order by over few rows",
+            "little is gathered, such as an ORDER BY over few rows",
         ),
         both(
             "汇集不在关键路径上",

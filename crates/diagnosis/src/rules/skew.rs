@@ -35,7 +35,7 @@ const SKEW: About = About {
     counter_evidence: &[
         both(
             "输入均匀：慢是因为行宽、用户代码或机器",
-            "even input: wide rows, user code or the machine make it slow",
+            "even input: wide rows, user code or the machine is the reason",
         ),
         both(
             "只有一个顶点：最大值等于总数，不能说明倾斜",
@@ -150,7 +150,7 @@ fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
     let Some(imbalance) = imbalance(view, stage) else {
         let reason = text!(
             "不知道 {stage} 的数据在各顶点间如何分布",
-            "how the data of {stage} is spread over its vertices is unknown",
+            "the distribution of the data of {stage} over its vertices is unknown",
             stage = view.name(stage),
         );
         result.lacks(Information::PerVertexData, view, Some(stage), reason);

@@ -121,7 +121,7 @@ impl Rule for SlowMachine {
                 None => {
                     let reason = text!(
                         "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
-                        "no events show how long the vertices of {stage} ran and on which machines",
+                        "no events show the run times and machines of the vertices of {stage}",
                         stage = s.name
                     );
                     result.lacks(Information::VertexEvents, view, Some(stage), reason);

@@ -138,7 +138,7 @@ fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
         ),
         evidence,
         saved: saved(view, stage),
-        method: "schedule replayed with as few vertices as the data calls for",
+        method: "schedule replayed with as few vertices as the data requires",
         strength: if files.source.is_some() { 0.95 } else { 0.6 },
     }
 }

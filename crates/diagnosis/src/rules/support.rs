@@ -111,7 +111,7 @@ fn with_cost(summary: Text, unknown: bool) -> Text {
     }
     text!(
         "{summary}；现有文件无法判断它耗费多少时间",
-        "{summary}; these files don't show how much time it costs",
+        "{summary}; these files don't show its cost in time",
         summary = summary,
     )
 }
@@ -199,7 +199,7 @@ impl Examination {
             if edge.bytes_written.is_none() {
                 let reason = text!(
                     "不知道有多少数据经过交换进入 {stage}",
-                    "how much data crosses the exchange into {stage} is unknown",
+                    "the amount of data in the exchange into {stage} is unknown",
                     stage = view.name(edge.to),
                 );
                 self.lacks(Information::RuntimeCounters, view, Some(edge.to), reason);

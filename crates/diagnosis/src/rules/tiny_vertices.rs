@@ -57,7 +57,7 @@ static ABOUT: About = About {
         ),
         both(
             "这些顶点不占用关键路径",
-            "the vertices do not hold up anything",
+            "the vertices do not delay the run",
         ),
     ],
 };
@@ -83,7 +83,7 @@ impl Rule for TinyVertices {
                 Some(true) if fills && app.is_none() && reads_unknown_files(view, stage) => {
                     let reason = text!(
                         "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
-                        "the vertices of {stage} are tiny, but how many files it reads is unknown: small files and too many partitions look alike",
+                        "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike",
                         stage = view.name(stage),
                     );
                     result.lacks(Information::TableStatistics, view, Some(stage), reason);
@@ -112,7 +112,7 @@ impl Rule for TinyVertices {
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
-        "how many vertices {stage} has, how much they read and how long they ran is unknown",
+        "the number of vertices of {stage}, their input size and their run times are unknown",
         stage = view.name(stage),
     );
     result.lacks(Information::StageStatistics, view, Some(stage), reason);
@@ -146,7 +146,7 @@ fn symptom(view: &View<'_>, stage: usize) -> Symptom {
         ),
         evidence: evidence(view, stage),
         saved: saved(view, stage),
-        method: "schedule replayed with as few vertices as the data calls for",
+        method: "schedule replayed with as few vertices as the data requires",
         strength: 0.5 + start_share(view, stage).unwrap_or(0.0).min(0.5),
     }
 }

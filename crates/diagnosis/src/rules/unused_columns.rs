@@ -150,7 +150,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         }
         let reason = text!(
             "没有 {stage} 的用户代码，不知道它读取哪些列",
-            "without the user code of {stage} it is not known which columns it reads",
+            "without the user code of {stage}, the columns that it reads are unknown",
             stage = view.name(index)
         );
         result.lacks(Information::UserCode, view, Some(index), reason);

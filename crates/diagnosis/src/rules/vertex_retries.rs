@@ -152,7 +152,7 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
             .flat_map(|(stage, waste)| evidence(view, *stage, waste))
             .collect(),
         saved: view.saved(move |work| stages.iter().for_each(|s| drop_waste(&mut work[*s]))),
-        method: "schedule replayed without the attempts that were lost",
+        method: "schedule replayed without the lost attempts",
         strength: 0.6 + 0.4 * total.share().min(1.0),
     }
 }

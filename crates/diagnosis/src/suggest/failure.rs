@@ -83,9 +83,9 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
         title("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = error_place(case), what = what);
         step(check_for(error));
-        step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to an output of their own and count them; fail only above a share");
+        step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to a separate output and count them; fail only above a share");
         step("与上一次成功运行比较输入列的空值率、长度和取值范围，看是不是上游变了", "compare null shares, lengths and ranges of the input's columns with the last good run, to see whether the writer changed");
-        step("用失败顶点的输入在本地重现，再加成单元测试", "reproduce it locally with the failed vertex's input, and make a unit test of it");
+        step("用失败顶点的输入在本地重现，再加成单元测试", "reproduce it locally with the failed vertex's input, and turn it into a unit test");
         pro("作业不再因个别行失败", "single rows no longer fail the job");
         con("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count");
     };
@@ -207,7 +207,7 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
         step("同时报告了倾斜或行数放大时，先按那条建议处理", "if skew or a multiplying join is reported as well, follow that suggestion first");
         step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap, process one day or hour at a time instead of the whole history");
         pro("作业可以跑完", "the job can finish");
-        con("只提高上限会推迟问题", "raising the limit alone only puts it off");
+        con("只提高上限会推迟问题", "raising the limit alone only delays the failure");
     };
     let mut found = vec![case.finish(proposal)];
     if memory || class == Class::Time {
@@ -222,8 +222,8 @@ fn value_size(case: &Case<'_>) -> Proposal {
         title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
         step("读入长文本时声明为 byte[]，或用自己的提取器在读取时截断、拆成多列", "declare long texts as byte[], or cut or split them while reading, in an extractor of your own");
         step("先确认值确实这么长：未闭合的引号或错误的分隔符会把许多行并成一个值（quoting、rowDelimiter）", "make sure that the value really is that long: an open quote or a wrong delimiter joins many rows into one value (quoting, rowDelimiter)");
-        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "bound strings, maps and arrays that are aggregated, or put them out as several rows");
-        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't cover it up with that");
+        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "limit aggregated strings, maps and arrays, or write them as several rows");
+        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't use it to hide the problem");
         pro("作业可以跑完", "the job can finish");
         con("空值检查没有帮助；截断会丢失内容，要与使用者确认", "null checks don't help; cutting loses content: ask the readers");
     }
@@ -267,9 +267,9 @@ fn fewer_tokens(case: &Case<'_>) -> Option<Suggested> {
             "the run itself may take slightly longer"
         ),
     };
-    let proposal = advice! { Parameter, Gain::Unknown(text!("要看较少的令牌能提前多久得到", "it depends on how much earlier fewer tokens are free" )), "queue wait tokens AUs request fewer";
-        title("把请求的令牌从 {asked} 降到约 {used}", "ask for about {used} rather than {asked}", used = TOKEN.count(used as f64), asked = asked.to_string());
-        step("本次运行平均只占用约 {used}；请求越少，越早能同时得到", "this run kept only about {used} busy on average; fewer are free at once sooner", used = TOKEN.count(used as f64));
+    let proposal = advice! { Parameter, Gain::Unknown(text!("要看较少的令牌能提前多久得到", "it depends on how much sooner fewer tokens are available" )), "queue wait tokens AUs request fewer";
+        title("把请求的令牌从 {asked} 降到约 {used}", "request about {used} instead of {asked}", used = TOKEN.count(used as f64), asked = asked.to_string());
+        step("本次运行平均只占用约 {used}；请求越少，越早能同时得到", "this run kept only about {used} busy on average; a smaller number is available sooner", used = TOKEN.count(used as f64));
         pro("更早开始，费用更低，也让别的作业少等", "starts sooner, costs less, and lets other jobs wait less");
         con(longer);
     };

@@ -206,11 +206,11 @@ impl Case<'_> {
             }
             (Gain::Own(None) | Gain::Whole, None) if self.view.failed() => text!(
                 "失败的运行无法用来比较时间",
-                "a run that failed gives no time to compare with",
+                "a failed run has no time to compare with",
             ),
             (Gain::Own(None) | Gain::Whole, _) => text!(
                 "数据不足以重演这项修改之后的运行",
-                "too little is known of the run to replay it with this change",
+                "too little is known about the run to replay it with this change",
             ),
         };
         text!("无法估算：{why}", "not estimable: {why}", why = why)

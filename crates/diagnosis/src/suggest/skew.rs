@@ -93,7 +93,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         [!case.usql()] step("{now}改用取值更多、更均匀的键，或再加一列：`HASH CLUSTERED BY <键> INTO <n>`，n 约为数据量 / 1 GB", "{now}cluster by a key with more and evener values, or add a column: `HASH CLUSTERED BY <keys> INTO <n>`, n about the size / 1 GB", now = now);
         step("范围分区请重新取样边界", "sample the bounds of range partitions again");
         pro("所有读取者都受益", "every reader benefits");
-        con("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only data that it writes again is even");
+        con("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only newly written data is even");
         con("依赖旧存储键的读取者会多一次重分区", "readers that rely on the old key have to repartition");
     };
     spread_rows(case)
@@ -286,7 +286,7 @@ fn salted(case: &Case<'_>) -> Proposal {
     };
     advice! { Rewrite, Gain::Own(saved_by_salt(case, f64::from(parts))), "salting join replicate other side unknown hot values";
         title("给 {rowset} 的{hot_zh}侧加盐、{other_zh}侧复制 {parts} 份，按键和盐连接", "salt the {hot_en} side of {rowset}, copy the {other_en} side {parts} times, and join on key and salt", rowset = case.rowset());
-        step("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a vertex that is run again must send a row to the same place", by = by);
+        step("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a repeated vertex must send a row to the same place", by = by);
         step("{other_zh}侧每行复制成盐 0 到 {last} 各一份，连接条件加上盐相等", "copy every row of the {other_en} side once for each salt from 0 to {last}, and add the salts to the condition", last = (parts - 1).to_string());
         pro("不需要知道热点值，热点变化后仍有效", "needs no hot values, and works when they change");
         con("{other_zh}侧放大 {parts} 倍，只在它较小时合算", "the {other_en} side grows {parts} times: pays off only if it is small");
@@ -346,7 +346,7 @@ fn by_hand(case: &Case<'_>) -> Proposal {
         .is_none_or(|s| s.kind == StatementKind::Reduce);
     if !reduces {
         return advice! { Rewrite, Gain::Whole, "pre-aggregation partial aggregates finer key";
-            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_names());
+            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then combine the results by {keys}", rowset = case.rowset(), keys = case.key_names());
             step("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key");
             step("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this");
             pro("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex");
@@ -454,7 +454,7 @@ fn filter_value(case: &Case<'_>) -> Suggested {
         [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if that group is not needed, filter it out first with `WHERE {condition}`");
         step("从源头查清为什么会写入这个值", "find out at the source why that value is written");
         pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
-        con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key");
+        con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask its users; in some tables a default is a real key");
     };
     case.finish(proposal)
 }

@@ -296,7 +296,7 @@ fn advice_follows_what_is_known_of_the_job() {
         (tokens(None), at(Cause::ParallelismTooLow, REDUCE), &["Investigate", "!PARTITIONCOUNT="]),
         (tokens(Some(40)), at(Cause::CpuBoundUdo, REDUCE), &["40 partitions", "`Sessions`", "fewer rows"]),
         (tokens(Some(20)), at(Cause::CpuBoundUdo, REDUCE), &["`Sessions`", "fewer rows", "!PARTITIONCOUNT="]),
-        (scope(), at(Cause::Spill, REDUCE), &["+[ROWSIZE=50]\n L = ", "PARTITIONCOUNT=40", "come to the sort"]),
+        (scope(), at(Cause::Spill, REDUCE), &["+[ROWSIZE=50]\n L = ", "PARTITIONCOUNT=40", "before the sort"]),
         (with("G = SELECT", "[ROWCOUNT=5000]\nG = SELECT"), rows(Cause::Misestimate, GROUP + 1), &["-[ROWCOUNT=5000]\n+[ROWCOUNT=1000000]"]),
         (scope(), rows(Cause::Misestimate, GROUP), &["+[ROWCOUNT=1000000]"]),
         (unread, at(Cause::UnusedColumns, GROUP), &["removes these columns: `L`: U"]),

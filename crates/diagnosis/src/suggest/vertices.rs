@@ -100,7 +100,7 @@ pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggested> {
         step("让采集端按大小或按小时滚动文件", "have the collector roll its files by size or by the hour");
         step(match case.usql() {
             true => text!("或由一个每日作业合并后写入表；表中碎片用 `ALTER TABLE … REBUILD` 合并", "or have a daily job load them into a table; `ALTER TABLE … REBUILD` merges the pieces of a table"),
-            false => text!("或由一个每日作业合并后写成结构化流，其他作业都读它", "or have a daily job write them as one structured stream that all other jobs read"),
+            false => text!("或由一个每日作业合并后写成结构化流，其他作业都读它", "or have a daily job write them as one structured stream for all other jobs"),
         });
         pro("所有读取者都受益", "every reader benefits");
         con("多一个合并步骤，数据稍晚可见", "one more step; the data is visible a little later");
@@ -185,9 +185,9 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
         [case.usql() && !stored] step("用 `OPTION(ROWCOUNT={rows})` 写出输入的真实行数，让优化器选择更多分区", "state the true rows of its input with `OPTION(ROWCOUNT={rows})`, so that the optimizer chooses more partitions");
         [case.usql()] con("U-SQL 没有直接设置分区数的提示，是否生效要看执行计划", "U-SQL has no hint that sets the number; check the plan");
         [!case.usql()] step("在分区所在的语句上设置 PARTITIONCOUNT={count}，下次运行核对该阶段的顶点数", "set PARTITIONCOUNT={count} where the rows are partitioned, and check the vertices of the stage in the next run");
-        [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to follow the data; without REQUIRED=true the optimizer may ignore it");
+        [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to be adapted to the data; without REQUIRED=true the optimizer may ignore it");
         pro("逻辑和结果不变", "same logic, same result");
-        con("对单个热点键没有作用", "of no use against a single hot key");
+        con("对单个热点键没有作用", "does not help against a single hot key");
         rewrite(case.partition_hint(count));
     }
 }
