@@ -74,12 +74,12 @@ pub fn diagnose(
         excess::claim(&view, account, &mut claimed, &examined);
     }
     for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        account::say(&view, candidate, place == 0);
+        account::add_saving(&view, candidate, place == 0);
     }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
-        account::say(&view, note, true);
+        account::add_saving(&view, note, true);
     }
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
@@ -105,7 +105,7 @@ pub fn diagnose(
         missing,
     };
     if job.spark.is_some() {
-        vocabulary::of_spark(&mut diagnosis, language);
+        vocabulary::use_spark_words(&mut diagnosis, language);
     }
     diagnosis
 }

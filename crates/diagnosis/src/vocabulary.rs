@@ -35,7 +35,7 @@ const CHINESE: [(&str, &str); 7] = [
 ];
 
 /// Replaces SCOPE's words by Spark's in all sentences of a diagnosis.
-pub(crate) fn of_spark(diagnosis: &mut Diagnosis, language: Language) {
+pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
     let say = |text: &mut String| *text = in_words(text, language);
     let findings = diagnosis.findings.iter_mut().chain(&mut diagnosis.notes);
     findings

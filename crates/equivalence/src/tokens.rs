@@ -70,7 +70,7 @@ pub(crate) fn plain<'s>(
     };
     let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
     let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
-    // a strategy word requires a join kind that is otherwise implied
+    // `INNER JOIN` means `JOIN`; `INNER` must be written only next to a strategy word
     let mut at = 0;
     while at + 1 < kept.len() {
         match (kept[at].1, kept[at + 1].1) {

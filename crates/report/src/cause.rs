@@ -52,7 +52,7 @@ causes! {
     SerialGather = "shuffle.serial_gather", ExcessiveShuffle, "大量数据汇集到单个顶点", "large gather into one vertex";
     UnalignedInput = "shuffle.unaligned_input", ExcessiveShuffle, "输入的存储分区与用法不符", "input stored on other keys than needed";
     HeapPressure = "gc.heap_pressure", Other, "垃圾回收开销过高", "heavy garbage collection";
-    Spill = "memory.spill", Other, "数据溢出到磁盘", "data spilled to disk";
+    Spill = "memory.spill", Other, "数据落盘", "data spilled to disk";
     MemoryEstimateTooLow = "memory.estimate_too_low", Other, "内存估计过低", "memory estimate too low";
     Misestimate = "cardinality.misestimate", Other, "行数估计错误", "wrong row estimate";
     JoinExplosion = "join.explosion", Other, "连接输出膨胀", "join output explosion";

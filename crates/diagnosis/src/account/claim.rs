@@ -221,7 +221,7 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
 }
 
 /// Adds the saving to the summary.
-pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
+pub(crate) fn add_saving(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
     let Some(Impact {
         seconds_saved,
         share_of_elapsed: Some(share),

@@ -23,7 +23,7 @@ use crate::diagnosis::Numbering;
 use crate::view::View;
 use timeline::Timeline;
 
-pub(crate) use claim::{Claimed, claim, say};
+pub(crate) use claim::{Claimed, add_saving, claim};
 pub(crate) use cost::cost;
 
 /// How far off an estimated saving may be, as a factor: the median error on real runs.

@@ -103,7 +103,7 @@ struct Path {
     lowest: Vec<usize>,
 }
 
-/// The lowest place in the plan where a filter on some columns gives the same result.
+/// The way of a filter on some columns down to the lowest places with the same result.
 fn below(view: &View<'_>, filter: usize, columns: &[String]) -> Path {
     let flow = &view.derived().flow;
     let mut path = Path::default();

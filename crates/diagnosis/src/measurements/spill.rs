@@ -17,7 +17,7 @@ pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "spill.min_slowdown",
     default: 1.3,
     unit: "ratio",
-    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出溢出的代价",
+    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出落盘的代价",
     reason_en: "sorts in memory vary by about 15 % on like rows; below 1.3 times the cost of spilling does not show",
     source: "spill-free sorts of simulated jobs",
 };

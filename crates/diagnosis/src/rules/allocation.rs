@@ -76,10 +76,7 @@ static UNDER: About = About {
     helps: &[],
     thresholds: &[&MIN_GAIN],
     counter_evidence: &[
-        both(
-            "任务本身有可以消除的工作",
-            "the tasks do needless work",
-        ),
+        both("任务本身有可以消除的工作", "the tasks do needless work"),
         both(
             "运行太短，等不到更多 Executor",
             "the run is too short for more executors to start",

@@ -123,7 +123,7 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
     let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
-        for (node, part) in known.of(&execution.plan).into_iter().enumerate() {
+        for (node, part) in known.parts_of(&execution.plan).into_iter().enumerate() {
             if let Some(part) = part.filter(|part| known.steps[*part] > 0) {
                 // among equal nodes, the first one is computed last
                 nodes_of.entry(part).or_default().entry(at).or_insert(node);
@@ -161,13 +161,13 @@ struct Parts {
 
 impl Parts {
     /// The part that each node of a plan completes; `None` for a node that reads no files, or reads a cache.
-    fn of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
+    fn parts_of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
         let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
         let mut all = vec![None; plan.len()];
         // a node is listed before its inputs
         for (at, node) in plan.iter().enumerate().rev() {
             let inputs = below[at].take();
-            let own = inputs.and_then(|inputs| self.put_out(node, inputs));
+            let own = inputs.and_then(|inputs| self.completed_by(node, inputs));
             if let Some(parent) = node.parent.filter(|p| *p < at) {
                 match (own, &mut below[parent]) {
                     (Some(own), Some(inputs)) => inputs.push(own),
@@ -180,7 +180,7 @@ impl Parts {
         all
     }
 
-    fn put_out(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
+    fn completed_by(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
         if node.name.contains("InMemoryTableScan") {
             return None;
         }

@@ -75,7 +75,7 @@ static ABOUT: About = About {
             "other vertices on the machine are not slow, and the deviation is ordinary",
         ),
         both(
-            "慢的顶点溢出或在回收垃圾",
+            "慢的顶点在落盘或回收垃圾",
             "the slow vertices spill or collect garbage",
         ),
     ],
@@ -110,7 +110,7 @@ impl Rule for SlowMachine {
         for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
             match &s.runs {
                 Some(runs) => {
-                    let seen = Seen {
+                    let seen = Observed {
                         stage,
                         runs,
                         timed: &timed[stage],
@@ -217,13 +217,13 @@ fn machines_of(timed: &[Timed]) -> f64 {
 }
 
 /// A stage with vertex events.
-struct Seen<'a> {
+struct Observed<'a> {
     stage: usize,
     runs: &'a StageRuns,
     timed: &'a [Timed],
 }
 
-impl Seen<'_> {
+impl Observed<'_> {
     /// The machine is not to blame for slowness due to data, garbage collection or spilling,
     /// or for vertices at full speed.
     fn examine(&self, view: &View<'_>, machines: &Machines<'_>, result: &mut Examination) {

@@ -24,24 +24,21 @@ pub(crate) struct Spill;
 
 static ABOUT: About = About {
     cause: Cause::Spill,
-    what: both(
-        "排序或哈希表溢出到磁盘",
-        "sorts or hash tables spill to disk",
-    ),
+    what: both("排序或哈希表落盘", "sorts or hash tables spill to disk"),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::MemoryEstimate, Information::StageStatistics],
     thresholds: &[&MIN_SLOWDOWN],
     counter_evidence: &[
         both(
-            "输入倾斜：只有热点顶点溢出",
+            "输入倾斜：只有热点顶点落盘",
             "skewed input: only the hot vertex spills",
         ),
         both(
-            "分区太少或估计错误：溢出只是后果",
+            "分区太少或估计错误：落盘只是后果",
             "too few partitions or a wrong estimate: spilling follows from it",
         ),
         both(
-            "溢出很轻，几乎不花时间",
+            "落盘很少，几乎不花时间",
             "light spilling that takes hardly any time",
         ),
     ],
@@ -64,7 +61,7 @@ impl Rule for Spill {
             }
         }
         result.cleared_by(text!(
-            "没有算子因溢出到磁盘而明显变慢",
+            "没有算子因落盘而明显变慢",
             "no operator is much slower for spilling to disk"
         ))
     }
@@ -107,7 +104,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!("溢出 {size}", "{size} were spilled", size = Bytes(bytes));
+        let sentence = text!("落盘 {size}", "{size} were spilled", size = Bytes(bytes));
         let fact = source.map(|source| {
             view.number(
                 "Memory Bytes Spilled",
@@ -130,7 +127,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             stage: Some(stage),
             lines: None,
             summary: text!(
-                "{stage} 的任务内存不足，溢出 {size} 到磁盘",
+                "{stage} 的 Task 内存不足，落盘 {size}",
                 "the tasks of {stage} have too little memory and spill {size} to disk",
                 stage = view.name(stage),
                 size = Bytes(bytes),
@@ -170,7 +167,7 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
         Some((_, temp, written)) => (
             Information::MemoryUse,
             text!(
-                "{stage} 的临时数据（{temp}）多于其输出（{written}），但没有计数器说明溢出的代价",
+                "{stage} 的临时数据（{temp}）多于其输出（{written}），但没有计数器说明落盘的代价",
                 "{stage} wrote {temp} of temporary data for {written} of output; without counters the cost of spilling is unknown",
                 stage = view.name(stage),
                 temp = Bytes(temp),
@@ -180,7 +177,7 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
         None => (
             Information::RuntimeCounters,
             text!(
-                "没有计数器说明 {stage} 的排序和哈希表是否溢出到磁盘",
+                "没有计数器说明 {stage} 的排序和哈希表是否落盘",
                 "no counters show whether the sorts and hash tables of {stage} spilled to disk",
                 stage = view.name(stage),
             ),
@@ -217,7 +214,7 @@ fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
         stage: Some(stage),
         lines: operator.and_then(|o| view.lines(stage, o)),
         summary: text!(
-            "{stage} 的 {names} 溢出到磁盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
+            "{stage} 的 {names} 落盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
             "{names} in {stage} spill to disk: {time} of work, {surplus} of it because of that",
             stage = view.name(stage),
             names = Names(&names),

@@ -162,7 +162,7 @@ fn memory(case: &Case<'_>) -> Proposal {
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
         step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高 Executor 内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
-        pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
+        pro("不再落盘，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         .iter()
         .filter(|c| c.name != GENERATED && c.name != "__OperatorFactory__")
         .map(|c| {
-            let first = lines.of(code, c.start);
+            let first = lines.line_at(code, c.start);
             let last =
                 first + memchr::memchr_iter(b'\n', &code.as_bytes()[c.start..c.end]).count() as u32;
             let text = &code[c.start..c.end];
@@ -74,7 +74,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(&mut self, code: &str, offset: usize) -> u32 {
+    fn line_at(&mut self, code: &str, offset: usize) -> u32 {
         let between = &code.as_bytes()[self.at..offset];
         self.line += memchr::memchr_iter(b'\n', between).count() as u32;
         self.at = offset;

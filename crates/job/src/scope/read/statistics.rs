@@ -292,7 +292,7 @@ mod tests {
             format!(" <SV{n}_X a='{n}'><Sort opId=\"1\" b=\"{n}\"/><Time c='1'/></SV{n}_X>\n")
         };
         let stages: String = (0..40).map(stage).collect();
-        // possible starts of a part are inside a comment, a text, or too deep
+        // these stages are inside a comment, a text, or too deep, so no part may begin there
         let hidden =
             format!("<!-- {stages} --> <SV77><Sort/><![CDATA[ {stages} ]]>{stages}</SV77>");
         let wrong = "</SV3_X>".to_owned();
