@@ -7,7 +7,7 @@ use job::script::{Script, Statement, StatementKind};
 use crate::data::{self, Hints};
 use crate::difference::difference;
 use crate::facts::Facts;
-use crate::functions::Met;
+use crate::functions::Coverage;
 use crate::kind::{Column, Kind};
 use crate::known::{is_known, only_hints};
 use crate::pairs::{Pairs, clauses, pair};
@@ -183,7 +183,7 @@ fn over_rows(
         let new: Vec<Column> = new.cloned().collect();
         known.extend(new);
     }
-    let met = [0, 1].map(|side: usize| Met::new(programs[side].probes.len()));
+    let met = [0, 1].map(|side: usize| Coverage::new(programs[side].probes.len()));
     let mut exercised = [Exercised::default(), Exercised::default()];
     let (mut counted, mut tied, mut fails) = (0, false, None);
     let mut filled: HashMap<usize, bool> = HashMap::new();
@@ -252,7 +252,7 @@ fn over_rows(
 }
 
 /// Whether the runs met everything that was changed.
-fn enough(program: &Program, met: &Met, exercised: &Exercised) -> Result<(), Unknown> {
+fn enough(program: &Program, met: &Coverage, exercised: &Exercised) -> Result<(), Unknown> {
     for (step, found) in program.steps.iter().zip(&exercised.steps) {
         match step {
             Step::Make {
