@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cause, ProblemType};
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
