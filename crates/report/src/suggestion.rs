@@ -97,8 +97,11 @@ pub struct Suggestion {
     pub diff: Option<String>,
     /// Checks of the diff, also of a diff that was left out because it changes the result.
     pub verified: Option<Verified>,
-    /// Expected gain.
+    /// Expected gain, in words.
     pub gain: String,
+    /// Estimated saving of the suggestion alone, in seconds of run time; `None` without an estimate.
+    #[serde(default)]
+    pub seconds_saved: Option<f64>,
     pub pros: Vec<String>,
     pub cons: Vec<String>,
     /// Chunks of the knowledge base that support it.
