@@ -160,7 +160,7 @@ fn change(
     Ok(change)
 }
 
-/// The counts that the user asks for, in order.
+/// The counts that the user asks for, ascending.
 fn counts(args: &Args, run: &WhatIf) -> Result<Vec<usize>> {
     let instances = args
         .set

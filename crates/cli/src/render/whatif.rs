@@ -161,7 +161,7 @@ impl Page<'_> {
         here.join(self.language.select("、", ", "))
     }
 
-    /// The count that would do, the count beyond which nothing changes, and why.
+    /// The sufficient count, the count without further gain, and the reason.
     fn conclusion(&self) -> String {
         let curve = &self.answer.curve;
         let enough = text!(
