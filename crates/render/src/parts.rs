@@ -105,7 +105,6 @@ pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
     ranked.into_iter().map(|(_, item)| item).collect()
 }
 
-/// A document of which the steps were given passages.
 /// A document with passages that the steps received.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {
