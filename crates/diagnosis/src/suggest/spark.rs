@@ -39,6 +39,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
+        Cause::OverProvisionedMemory => vec![less_memory(case)],
         Cause::UnderAllocation => vec![more_executors()],
         Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
@@ -331,6 +332,17 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
         step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
         pro("核时减少，运行时间不变", "less core time in the same run time");
         con("高峰时要等新的 Executor", "at a peak the job waits for new executors");
+    }
+}
+
+fn less_memory(case: &Case<'_>) -> Proposal {
+    let executor = now(case, "spark.executor.memory", "1g");
+    advice! { Parameter, Gain::none_by_itself(), "spark executor size memory cores";
+        title("给 Executor 更少的内存", "give the executors less memory");
+        step("spark.executor.memory 现在是 {executor}：先减半，再看 JVMHeapMemory 的峰值和 GC 时间", "spark.executor.memory is {executor}: halve it, then look at the peak of JVMHeapMemory and the GC time");
+        step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+        pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
+        con("数据增长时余量更小", "less room when the data grows");
     }
 }
 
