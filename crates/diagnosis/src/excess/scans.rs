@@ -9,7 +9,7 @@ use crate::view::View;
 use report::format::{Number, Share};
 
 /// Share of the rows from which a filter shows that other partitions need not be read.
-const MOSTLY_DROPPED: f64 = 0.5;
+pub(super) const MOSTLY_DROPPED: f64 = 0.5;
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;

@@ -51,9 +51,8 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         | Cause::InputFailure
         | Cause::ExternalFailure
         | Cause::BroadcastTooLarge => ended(case),
-        Cause::UnusedColumns | Cause::LateFilter | Cause::UnalignedInput | Cause::Misestimate => {
-            Vec::new()
-        }
+        Cause::LateFilter => vec![earlier_filter()],
+        Cause::UnusedColumns | Cause::UnalignedInput | Cause::Misestimate => Vec::new(),
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
@@ -165,6 +164,15 @@ fn memory(case: &Case<'_>) -> Proposal {
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
         pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
+    }
+}
+
+fn earlier_filter() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark late filter pushdown join";
+        title("在连接之前过滤", "filter before the join");
+        step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
+        pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+        con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
     }
 }
 
