@@ -84,7 +84,7 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
         let (join, functions) = join_below(plan, at)?;
         let joined = plan[join].metric("number of output rows")?;
         let kept = filter.metric("number of output rows")? / joined.max(1.0);
-        let conditions = filter.text.strip_prefix("Filter ")?.split(" AND ");
+        let conditions = conjuncts(filter.text.strip_prefix("Filter ")?).into_iter();
         let mut conditions = conditions.filter(|c| may_precede(plan, join, c, &functions));
         let condition = conditions.next().filter(|_| kept <= MOSTLY_DROPPED)?;
         let below = below(plan, join);
@@ -100,6 +100,36 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
         })
     });
     found.collect()
+}
+
+/// The conditions that must all hold: what `AND` connects outside of other parentheses.
+pub(super) fn conjuncts(text: &str) -> Vec<&str> {
+    let (mut open, mut found) = (vec![text], Vec::new());
+    while let Some(text) = open.pop() {
+        let text = text.trim();
+        let (mut depth, mut from, mut own, mut closed) = (0_i32, 0, Vec::new(), text.len());
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                b' ' if depth == 0 && text[at..].starts_with(" AND ") => {
+                    own.push(&text[from..at]);
+                    from = at + " AND ".len();
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                closed = closed.min(at + 1);
+            }
+        }
+        let is_enclosed = text.starts_with('(') && closed == text.len() && text.ends_with(')');
+        match own.is_empty() {
+            true if is_enclosed => open.push(&text[1..text.len() - 1]),
+            true => found.push(text),
+            false => open.extend(own.into_iter().chain([&text[from..]])),
+        }
+    }
+    found
 }
 
 /// The join whose rows a node takes, past nodes that pass each row on, with the Python functions on the way.
@@ -184,4 +214,98 @@ fn columns(text: &str) -> HashSet<&str> {
         &rest[..end.unwrap_or(rest.len())]
     });
     number.filter(|n| !n.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, text: &str, parent: Option<usize>, rows: f64) -> SparkNode {
+        let metric = job::model::NodeMetric {
+            name: "number of output rows".to_owned(),
+            value: Some(rows),
+            max: None,
+        };
+        SparkNode {
+            name: name.into(),
+            text: text.into(),
+            parent,
+            metrics: vec![metric],
+            stages: vec![parent.map_or(0, |p| p + 1)],
+            ..SparkNode::default()
+        }
+    }
+
+    #[test]
+    fn only_conditions_that_all_must_hold_are_divided() {
+        for (text, expected) in [
+            ("(a#1 > 2)", vec!["a#1 > 2"]),
+            ("((a#1 > 2) AND (b#2 = 3))", vec!["a#1 > 2", "b#2 = 3"]),
+            (
+                "((a#1 > 2) OR ((b#2 = 3) AND (c#3 = 4)))",
+                vec!["(a#1 > 2) OR ((b#2 = 3) AND (c#3 = 4))"],
+            ),
+        ] {
+            let mut found = conjuncts(text);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_late_if_a_side_of_the_join_has_its_columns() {
+        for (join, condition, kept, expected) in [
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(coalesce(k#1, k#4) < 9)",
+                10.0,
+                true,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(coalesce(k#1, k#4) < 9)",
+                90.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(a#2 < 9)",
+                10.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], LeftOuter",
+                "(a#2 < 9)",
+                10.0,
+                true,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], LeftOuter",
+                "isnull(b#5)",
+                10.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], Inner",
+                "(a#2 < b#5)",
+                10.0,
+                false,
+            ),
+        ] {
+            let plan = vec![
+                node("Filter", &format!("Filter {condition}"), None, kept),
+                node("SortMergeJoin", join, Some(0), 100.0),
+                node("Exchange", "Exchange hashpartitioning(k#1)", Some(1), 60.0),
+                node("Scan parquet ", "FileScan parquet [k#1,a#2]", Some(2), 60.0),
+                node("Exchange", "Exchange hashpartitioning(k#4)", Some(1), 60.0),
+                node("Scan parquet ", "FileScan parquet [k#4,b#5]", Some(4), 60.0),
+            ];
+            let execution = Execution {
+                plan,
+                ..Execution::default()
+            };
+            let found = late_filters(&execution);
+            assert_eq!(found.len() == 1, expected, "{join} {condition} {kept}");
+        }
+    }
 }
