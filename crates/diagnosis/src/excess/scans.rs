@@ -1,4 +1,4 @@
-//! Partitions or row groups of a table that are read although a filter drops most of their rows.
+//! Reading all partitions or row groups of a table, with a filter that then drops most of their rows.
 
 use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, Text, text};
@@ -9,7 +9,7 @@ use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};
 
-/// Share of the rows from which a filter shows that other partitions need not be read.
+/// A filter that drops at least this share of the rows shows that other partitions need not be read.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {

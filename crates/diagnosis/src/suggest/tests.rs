@@ -1,5 +1,5 @@
-//! Every cause gets something to do; what is known of the job decides what, in which order and for
-//! which gain.
+//! Every cause gets a suggestion. Facts of the job decide about the suggestions, their sequence and
+//! their gain.
 
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};
@@ -41,7 +41,7 @@ const GROUP: u32 = 6;
 const REDUCE: u32 = 7;
 const TOP: u32 = 8;
 
-/// Words that only one of the languages has.
+/// Words of only one of the languages.
 const ONLY_SCOPE: &[&str] = &[
     "SCOPE",
     "SKEWJOIN",
@@ -178,7 +178,7 @@ fn suggest(job: &Job, found: Candidate) -> Vec<Suggestion> {
     all.map(|s| s.suggestion).collect()
 }
 
-/// Everything that a suggestion says.
+/// All texts of a suggestion.
 fn words(s: &Suggestion) -> String {
     let lists = s.steps.iter().chain(&s.pros).chain(&s.cons);
     let all: Vec<&str> = [&s.title, &s.gain]
@@ -272,7 +272,7 @@ fn advice_follows_what_is_known_of_the_job() {
             Some("rows"),
         )
     };
-    // Job, finding, and of each suggestion in order what it says; `!` before what none says.
+    // job, finding, and for each suggestion a text in it; `!` before a text that no suggestion has
     #[rustfmt::skip]
     let cases: Vec<(Job, Candidate, &[&str])> = vec![
         (scope(), at(Cause::JoinHotKey, JOIN), &["+[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=SPLITJOIN)]", "+    WHERE K == 7 OR K == 8;", "!K == 9"]),
@@ -296,7 +296,7 @@ fn advice_follows_what_is_known_of_the_job() {
         (tokens(None), at(Cause::ParallelismTooLow, REDUCE), &["Investigate", "!PARTITIONCOUNT="]),
         (tokens(Some(40)), at(Cause::CpuBoundUdo, REDUCE), &["40 partitions", "`Sessions`", "fewer rows"]),
         (tokens(Some(20)), at(Cause::CpuBoundUdo, REDUCE), &["`Sessions`", "fewer rows", "!PARTITIONCOUNT="]),
-        (scope(), at(Cause::Spill, REDUCE), &["+[ROWSIZE=50]\n L = ", "PARTITIONCOUNT=40", "come to the sort"]),
+        (scope(), at(Cause::Spill, REDUCE), &["+[ROWSIZE=50]\n L = ", "PARTITIONCOUNT=40", "before the sort"]),
         (with("G = SELECT", "[ROWCOUNT=5000]\nG = SELECT"), rows(Cause::Misestimate, GROUP + 1), &["-[ROWCOUNT=5000]\n+[ROWCOUNT=1000000]"]),
         (scope(), rows(Cause::Misestimate, GROUP), &["+[ROWCOUNT=1000000]"]),
         (unread, at(Cause::UnusedColumns, GROUP), &["removes these columns: `L`: U"]),
