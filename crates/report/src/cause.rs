@@ -79,6 +79,7 @@ causes! {
     CommitOnDriver = "driver.commit", Other, "Driver 提交输出过慢", "slow commit on the driver";
     CostlyExpression = "compute.costly_expression", Other, "表达式开销过高", "costly expression";
     ScanWithoutFilter = "io.scan_without_filter", Other, "读取了不需要的分区", "partitions read in vain";
+    OverProvisionedMemory = "memory.over_provisioned", Other, "内存分配过多", "more memory than needed";
     UnexplainedOverhead = "overhead.unexplained", Other, "原因不明的开销", "overhead of unknown cause";
     UnexplainedStraggler = "straggler.unexplained", Other, "原因不明的长尾", "straggler of unknown cause";
 }
@@ -92,7 +93,7 @@ impl Cause {
             (
                 DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
                 | OverAllocation | UnderAllocation | FetchWait | IdleSlots | CommitOnDriver
-                | CostlyExpression | ScanWithoutFilter | UnexplainedOverhead,
+                | CostlyExpression | ScanWithoutFilter | OverProvisionedMemory | UnexplainedOverhead,
                 JobEngine::Scope | JobEngine::Usql,
             ) => false,
             (_, JobEngine::Scope | JobEngine::Usql) => true,

@@ -6,6 +6,7 @@
 
 mod application;
 mod files;
+mod late;
 mod loops;
 mod rates;
 mod scans;
@@ -152,6 +153,7 @@ fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
         streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),
+        late::excess(unclaimed),
         files::excess(unclaimed),
         application::excess(unclaimed),
         startup::excess(unclaimed),

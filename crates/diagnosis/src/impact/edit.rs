@@ -22,6 +22,18 @@ pub fn scale_run(stage: &mut StageWork, factor: f64) {
     }
 }
 
+/// Multiplies the usual run time of every vertex: up to the expected slowest of as many like the median. The rest of a longer run
+/// belongs to that vertex.
+pub fn scale_usual(stage: &mut StageWork, factor: f64) {
+    let mut runs: Vec<f64> = stage.vertices.iter().map(|v| v.run_s).collect();
+    runs.sort_by(f64::total_cmp);
+    let median = runs.get(runs.len() / 2).copied().unwrap_or(0.0);
+    let most = median * slowest_of(runs.len());
+    for vertex in &mut stage.vertices {
+        vertex.run_s -= vertex.run_s.min(most) * (1.0 - factor).clamp(0.0, 1.0);
+    }
+}
+
 /// Lets the vertices of a stage begin earlier by some seconds after its inputs have ended.
 pub fn shorten_handover(stage: &mut StageWork, seconds: f64) {
     stage.handover_s = (stage.handover_s - seconds).max(0.0);

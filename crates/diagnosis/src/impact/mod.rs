@@ -21,7 +21,8 @@ use job::facts::StageFacts;
 
 pub use cover::Cover;
 pub use edit::{
-    RUN_NOISE, drop_waste, flatten, merge_into, regroup, scale_run, shorten_handover, slowest_of,
+    RUN_NOISE, drop_waste, flatten, merge_into, regroup, scale_run, scale_usual, shorten_handover,
+    slowest_of,
 };
 pub use fix::Fix;
 pub use schedule::{StageWork, Turn, VertexWork, replay, schedule};

@@ -10,6 +10,7 @@ mod failure;
 mod heap_pressure;
 mod join_explosion;
 mod late_filter;
+mod memory_over_provisioned;
 mod misestimate;
 mod missed_broadcast;
 mod parallelism_too_low;
@@ -38,7 +39,7 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
-static RULES: [&dyn Rule; 35] = [
+static RULES: [&dyn Rule; 36] = [
     &skew::JOIN_HOT_KEY,
     &skew::GROUP_HOT_KEY,
     &skew::NULL_OR_DEFAULT_KEY,
@@ -74,6 +75,7 @@ static RULES: [&dyn Rule; 35] = [
     &allocation::OverAllocation,
     &allocation::UnderAllocation,
     &driver_bottleneck::CommitOnDriver,
+    &memory_over_provisioned::OverProvisionedMemory,
 ];
 
 /// Every rule, in the order of the contract.

@@ -3,13 +3,13 @@
 //! User code is slow if it takes many times the usual time of managed code for rows of that
 //! width; a stage that merely runs user code is not.
 
-use job::facts::{StageFacts, value};
+use job::facts::{Derived, Spread, StageFacts, value};
 use job::info::Information;
 use job::model::{Edge, Operator, Source};
 use job::runs::{RunState, VertexRun};
 
 use super::support::{Symptom, both};
-use crate::impact::scale_run;
+use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
@@ -26,6 +26,12 @@ const MANAGED_MS_PER_BYTE: f64 = 22e-6;
 /// Usual milliseconds of Python functions of an RDD per byte that they read: counting words takes
 /// some 0.1 µs, sorting small compressed rows 2 µs.
 const PYTHON_MS_PER_BYTE: f64 = 1e-3;
+
+/// Usual milliseconds of Python functions of an RDD per row from storage, and per byte of it: counting and grouping lines takes
+/// 4 to 9 µs a line.
+const PYTHON_MS_PER_ROW: f64 = 5e-3;
+
+const PYTHON_MS_PER_STORED_BYTE: f64 = 0.1e-3;
 
 /// Least ratio of an operator's time to the usual time of managed code.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
@@ -206,7 +212,7 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
             share = Share(share),
         ),
         evidence,
-        saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - surplus)),
+        saved: view.saved_in(stage, move |stage| scale_usual(stage, 1.0 - surplus)),
         method: "schedule replayed with user code at the usual time per row",
         strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),
     })
@@ -282,7 +288,13 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     };
     let usual = match rows {
         Some(rows) => rows * usual_row_ms(view, operator),
-        None => bytes_without_rows(facts, operator).filter(|b| *b > 0.0)? * PYTHON_MS_PER_BYTE,
+        None => {
+            let bytes = bytes_without_rows(facts, operator).filter(|b| *b > 0.0)?;
+            match stored_rows(view, stage) {
+                Some(rows) => rows * PYTHON_MS_PER_ROW + bytes * PYTHON_MS_PER_STORED_BYTE,
+                None => bytes * PYTHON_MS_PER_BYTE,
+            }
+        }
     };
     Some(usual.max(1.0))
 }
@@ -291,6 +303,16 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
 fn bytes_without_rows(facts: &StageFacts, operator: &Operator) -> Option<f64> {
     let own = facts.by_uid(operator.uid).filter(|o| o.rows.is_none())?;
     value(&own.bytes)
+}
+
+/// Rows of a stage that only reads storage. Shuffled and cached rows come in batches of unknown size.
+fn stored_rows(view: &View<'_>, stage: usize) -> Option<f64> {
+    let record = view.job.spark.as_deref()?.stages.get(stage)?;
+    let of = &view.facts[stage].per_vertex;
+    let total = |d: &Option<Derived<Spread>>| d.as_ref().map_or(0.0, |d| d.value.total);
+    let shuffled = total(&of.exchange_rows_read);
+    let rows = total(&of.rows_read) - shuffled;
+    (!record.sources.is_empty() && shuffled <= 0.0 && rows > 0.0).then_some(rows)
 }
 
 /// Usual time of managed code per input row of an operator.

@@ -111,6 +111,7 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         | Cause::FetchWait
         | Cause::IdleSlots
         | Cause::ScanWithoutFilter
+        | Cause::OverProvisionedMemory
         | Cause::UnexplainedOverhead
         | Cause::CommitOnDriver
         | Cause::CostlyExpression => Vec::new(),

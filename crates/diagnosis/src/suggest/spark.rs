@@ -39,6 +39,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
+        Cause::OverProvisionedMemory => vec![less_memory(case)],
         Cause::UnderAllocation => vec![more_executors()],
         Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
@@ -50,9 +51,8 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         | Cause::InputFailure
         | Cause::ExternalFailure
         | Cause::BroadcastTooLarge => ended(case),
-        Cause::UnusedColumns | Cause::LateFilter | Cause::UnalignedInput | Cause::Misestimate => {
-            Vec::new()
-        }
+        Cause::LateFilter => vec![earlier_filter()],
+        Cause::UnusedColumns | Cause::UnalignedInput | Cause::Misestimate => Vec::new(),
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
@@ -164,6 +164,15 @@ fn memory(case: &Case<'_>) -> Proposal {
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
         pro("不再落盘，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
+    }
+}
+
+fn earlier_filter() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark late filter pushdown join";
+        title("在连接之前过滤", "filter before the join");
+        step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
+        pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+        con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
     }
 }
 
@@ -331,6 +340,17 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
         step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
         pro("核时减少，运行时间不变", "less core time in the same run time");
         con("高峰时要等新的 Executor", "at a peak the job waits for new executors");
+    }
+}
+
+fn less_memory(case: &Case<'_>) -> Proposal {
+    let executor = now(case, "spark.executor.memory", "1g");
+    advice! { Parameter, Gain::none_by_itself(), "spark executor size memory cores";
+        title("给 Executor 更少的内存", "give the executors less memory");
+        step("spark.executor.memory 现在是 {executor}：先减半，再看 JVMHeapMemory 的峰值和 GC 时间", "spark.executor.memory is {executor}: halve it, then look at the peak of JVMHeapMemory and the GC time");
+        step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+        pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
+        con("数据增长时余量更小", "less room when the data grows");
     }
 }
 
