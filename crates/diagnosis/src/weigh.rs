@@ -152,7 +152,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     first.fix = Some(all.fix);
 }
 
-/// Factor by which an estimated saving may be wrong: the median error on simulated jobs with a fix that gives the scheduler other vertices
+/// Error factor of an estimated saving: the median error on simulated jobs with a fix that gives the scheduler other vertices
 /// to run. A candidate within this error of the limit still counts as relevant.
 fn error(cause: Cause) -> f64 {
     match cause {

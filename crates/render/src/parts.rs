@@ -90,8 +90,8 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// Up to `most` pieces of evidence: best those that say what is normal, then plain sentences, then
-/// raw counters. A sentence appears once.
+/// Up to `most` pieces of evidence: first evidence with an expectation, then plain sentences, then raw
+/// counters. A sentence appears once.
 pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
     let mut ranked: Vec<(usize, &Evidence)> = Vec::new();
     for (at, item) in all.iter().enumerate() {
@@ -105,7 +105,6 @@ pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
     ranked.into_iter().map(|(_, item)| item).collect()
 }
 
-/// A document of which the steps were given passages.
 /// A document with passages that the steps received.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {

@@ -69,7 +69,7 @@ pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)>
     Some((written(&sound, good), written(request, bad)))
 }
 
-/// Simulates a job, and the seconds that it runs with other numbers of tokens: those of the job times
+/// Simulates a job, and its run time in seconds with other numbers of tokens: the job's number times
 /// each factor.
 pub fn simulate_with_tokens(
     request: &Request,

@@ -192,7 +192,7 @@ fn every_front_shows_every_field_of_the_report() {
             let report = user.report(&job, &flags);
             let run = report["run_id"].as_str().expect("run");
             for format in ["text", "markdown", "html"] {
-                let line = format!("runs show {run} --format {format} --color never");
+                let line = format!("runs show {run} --verbose --format {format} --color never");
                 let raw = user.run_plain(&line).text();
                 let seen = match format {
                     "html" => page(&raw),

@@ -124,7 +124,7 @@ impl RunModel {
         })
     }
 
-    /// A run of these stages on so many tokens, which took as long as its replay.
+    /// A run of these stages on `tokens` tokens, with the duration of its replay.
     #[cfg(test)]
     pub(crate) fn from_stages(stages: Vec<StageWork>, tokens: usize) -> RunModel {
         let spans = schedule(&stages, tokens, |_| {});

@@ -22,7 +22,7 @@ pub struct VertexWork {
     pub run_s: f64,
     /// Attempts that failed or were revoked before it, all together.
     pub wasted_s: f64,
-    /// Their number; 0 if unknown, in which case the vertex holds one token for all of them.
+    /// Their number; 0 if unknown: the vertex then holds one token for all of them.
     pub lost: u32,
     /// Bytes that it read.
     pub bytes: f64,

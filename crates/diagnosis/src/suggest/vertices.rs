@@ -28,7 +28,7 @@ pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// An input whose files can't be split, so each needs one vertex.
+/// An input of files that can't be split, so each file needs one vertex.
 fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
     advice! { Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
         title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());

@@ -170,8 +170,8 @@ fn shifts(script: &Script, placed: &[&Witness]) -> Vec<(u32, i64)> {
     }
 }
 
-/// The longest sequence of lines of the plan whose candidate statements ascend as
-/// well.
+/// The longest ascending sequence of plan lines with ascending candidate
+/// statements.
 fn pieces(placed: &[&Witness], by: &dyn Fn(u32, usize) -> i64) -> Vec<(u32, i64)> {
     /// Limit on compared pairs of line and statement.
     const MOST: usize = 2_000;

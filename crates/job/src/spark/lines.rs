@@ -11,7 +11,7 @@ use crate::problem::Problem;
 /// ten thousand stages some ten MiB.
 const MAX_LINE: usize = 64 << 20;
 
-/// Lines without an event that are read of a part in which they outnumber the events.
+/// Lines without an event that are read from a part with fewer events than such lines.
 const MAX_WITHOUT_EVENT: u64 = 1_000_000;
 
 /// Reads a part of a log, until a deadline if there is one. Returns the problem that ended the reading early, if any.
