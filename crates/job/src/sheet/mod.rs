@@ -2,12 +2,13 @@
 
 mod stage;
 
+use std::sync::Arc;
+
 use report::Source;
 use report::measure::{Fold, InputSheet, Sheet, Value, Values, book};
 
 use crate::facts::{Measured, StageFacts};
 use crate::model::{Edge, ExchangeKind, Job, Table};
-use std::sync::Arc;
 
 impl Job {
     /// Everything that was measured of the run.
@@ -28,8 +29,7 @@ struct Filler<'a> {
 
 /// A number of a file as a value.
 fn at<'m>(measured: impl Into<Option<&'m Measured>>) -> Option<Value> {
-    let measured = measured.into()?;
-    Value::at(measured.value, measured.source())
+    measured.into()?.to_value()
 }
 
 impl Filler<'_> {
@@ -242,8 +242,6 @@ fn input(table: &Table) -> InputSheet {
         let count = |n: Option<u64>| count(n, "columns");
         values.set(&book::DISTINCT, count(column.distinct));
         values.set(&book::NULLS, count(column.nulls));
-        let top = column.top_values.first().map(|top| top.rows);
-        values.set(&book::TOP_ROWS, count(top));
         values
     };
     InputSheet {

@@ -222,7 +222,10 @@ fn spreading(
 
 /// Rows of the vertex with most of them at an operator, and how often the mean that is.
 fn largest(operator: &OperatorFacts, vertices: Option<&Value>) -> Option<(Value, Value)> {
-    let (rows, max) = (at(&operator.rows)?, at(&operator.rows_max)?);
+    let (rows, max) = (
+        at(&operator.rows)?,
+        operator.rows_max.as_ref()?.to_largest()?,
+    );
     let ratio = max.clone().over(rows.over(vertices?.clone())?)?;
     Some((max, ratio))
 }
@@ -248,8 +251,7 @@ fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Opt
 }
 
 fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
-    let percent = facts.gc.mean_percent.as_ref().or(facts.gc.percent.as_ref());
-    values.set(&book::GC_SHARE, at(percent).and_then(|p| p.times(0.01)));
+    values.set(&book::GC_SHARE, gc_share(facts));
     let spills = facts.spills().and_then(|n| {
         let mut counted = facts.operators.iter();
         let counted = counted.find_map(|o| o.spilled.as_ref().or(o.spilled_bytes.as_ref()))?;
@@ -267,4 +269,12 @@ fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
         &book::MEMORY_LIMIT,
         limit.and_then(|(bytes, place)| Value::at(bytes, place)),
     );
+}
+
+/// Share of the time in garbage collection, by the times of all tasks or as a counter states it in percent.
+fn gc_share(facts: &StageFacts) -> Option<Value> {
+    let run = facts.counted.as_ref().and_then(|c| at(&c.run_ms));
+    let by_times = at(&facts.gc.ms).zip(run).and_then(|(gc, run)| gc.over(run));
+    let percent = || facts.gc.mean_percent.as_ref().or(facts.gc.percent.as_ref());
+    by_times.or_else(|| at(percent())?.times(0.01))
 }

@@ -153,8 +153,8 @@ impl Writer {
             let name = stage.b.as_deref().or(stage.a.as_deref());
             let cells = vec![
                 shorten(name.unwrap_or_default(), NAME).into(),
-                known(time.a, duration, words).into(),
-                known(time.b, duration, words).into(),
+                known(time.a.map(|s| duration(s, words))).into(),
+                known(time.b.map(|s| duration(s, words))).into(),
                 marked(
                     signed(time, words),
                     grows(time).filter(|_| time.is_notable()),

@@ -43,13 +43,6 @@ const fn both((zh, en): Words) -> StaticText {
     StaticText { zh, en }
 }
 
-/// The measure with a [key](Measure::key).
-pub fn by_key(key: &str) -> Option<&'static Measure> {
-    let (entity, id) = key.split_once('.')?;
-    let mut all = ALL.iter().copied();
-    all.find(|measure| measure.id == id && measure.entity.code() == entity)
-}
-
 /// The measures of an entity, in the order in which views show them.
 pub fn of(entity: Entity) -> impl Iterator<Item = &'static Measure> {
     ALL.iter().copied().filter(move |m| m.entity == entity)
@@ -236,7 +229,4 @@ measures! {
         title ("不同值", "distinct values") says ("{name} 有 {value} 个不同值", "distinct values of {name}: {value}") asked NONE;
     NULLS = Column "nulls" Rows Neither
         title ("空值行数", "null rows") says ("{name} 有 {value} 为空值", "{name} is null in {value}") asked NONE;
-    TOP_ROWS = Column "top_rows" Rows Neither
-        title ("最多的值的行数", "rows of the most frequent value")
-        says ("{name} 最多的值有 {value}", "the most frequent value of {name} is in {value}") asked NONE;
 }

@@ -27,19 +27,6 @@ pub enum Entity {
     Column,
 }
 
-impl Entity {
-    fn code(self) -> &'static str {
-        match self {
-            Entity::Job => "job",
-            Entity::Stage => "stage",
-            Entity::Operator => "operator",
-            Entity::Exchange => "exchange",
-            Entity::Input => "input",
-            Entity::Column => "column",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Rows,
@@ -108,11 +95,6 @@ impl PartialEq for Measure {
 }
 
 impl Measure {
-    /// Name among all measures: `stage.rows_in`.
-    pub fn key(&self) -> String {
-        format!("{}.{}", self.entity.code(), self.id)
-    }
-
     /// The number with its unit; `vertex` is the engine's word for a vertex.
     pub fn shown(&self, number: f64, vertex: Noun) -> Text {
         let show = |language| match self.unit {
