@@ -31,6 +31,7 @@ mod uneven;
 mod view;
 mod vocabulary;
 mod weigh;
+pub mod whatif;
 mod whence;
 
 use std::collections::HashSet;
@@ -40,6 +41,8 @@ use job::{Catalogue, Job};
 
 use crate::account::Account;
 use crate::diagnosis::Numbering;
+use crate::impact::{Fix, RunModel};
+use crate::whatif::{Unanswerable, WhatIf};
 use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
@@ -59,6 +62,27 @@ pub fn diagnose(
     settings: &Settings,
     language: Language,
 ) -> Diagnosis {
+    conclude(job, catalogue, settings, language).0
+}
+
+/// Diagnoses a job and models its run, so that the run can be replayed with changes.
+pub fn what_if(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    language: Language,
+) -> (Diagnosis, Result<WhatIf, Unanswerable>) {
+    let (diagnosis, run, fixes) = conclude(job, catalogue, settings, language);
+    (diagnosis, WhatIf::new(job, run, fixes))
+}
+
+/// The diagnosis, the model of the run, and the fix of each finding.
+fn conclude(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    language: Language,
+) -> (Diagnosis, Option<RunModel>, Vec<Option<Fix>>) {
     let mut view = View::new(job, settings, language);
     let mut account = Account::of(&view);
     view.leave_out_shortages(account.as_ref().and_then(|a| a.short_s));
@@ -85,6 +109,7 @@ pub fn diagnose(
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
     let suggestions = suggest::suggest(&view, &claimed.findings);
+    let fixes = claimed.findings.iter().map(|c| c.fix.clone()).collect();
     let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", claimed.findings);
@@ -107,7 +132,7 @@ pub fn diagnose(
     if job.spark.is_some() {
         vocabulary::of_spark(&mut diagnosis, language);
     }
-    diagnosis
+    (diagnosis, view.run, fixes)
 }
 
 /// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever

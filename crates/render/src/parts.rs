@@ -90,6 +90,21 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
+/// Up to `most` pieces of evidence: best those that say what is normal, then plain sentences, then
+/// raw counters. A sentence appears once.
+pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
+    let mut ranked: Vec<(usize, &Evidence)> = Vec::new();
+    for (at, item) in all.iter().enumerate() {
+        if !ranked.iter().any(|(_, known)| known.text == item.text) {
+            ranked.push((at, item));
+        }
+    }
+    ranked.sort_by_key(|(_, item)| (item.expected.is_none(), item.text.contains(&item.metric)));
+    ranked.truncate(most);
+    ranked.sort_by_key(|(at, _)| *at);
+    ranked.into_iter().map(|(_, item)| item).collect()
+}
+
 /// A document of which the steps were given passages.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {
@@ -98,7 +113,6 @@ pub struct Consulted<'a> {
     pub document: &'a str,
     /// The first passage of it that was given.
     pub chunk: &'a str,
-    pub steps: Vec<&'a str>,
 }
 
 /// The documents that the steps consulted, each once.
@@ -106,16 +120,12 @@ pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
     let mut all: Vec<Consulted> = Vec::new();
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let document = document_of(&experience.chunk);
-        let step = experience.step.as_str();
-        match all.iter_mut().find(|known| known.document == document) {
-            Some(known) if known.steps.contains(&step) => {}
-            Some(known) => known.steps.push(step),
-            None => all.push(Consulted {
+        if !all.iter().any(|known| known.document == document) {
+            all.push(Consulted {
                 title: before(&experience.title, " › "),
                 document,
                 chunk: &experience.chunk,
-                steps: vec![step],
-            }),
+            });
         }
     }
     all
@@ -266,6 +276,24 @@ impl Words {
         }))
     }
 
+    /// The first suggestion with its saving and the command that shows it; `None` without one.
+    pub fn fix_first(self, report: &Report) -> Option<(&'static str, String)> {
+        let first = report.suggestions.first()?;
+        let mut parts = vec![first.title.clone()];
+        let saved = first.seconds_saved.map(Seconds);
+        parts.extend(saved.map(|saved| {
+            self.say(text!(
+                "约可节省 {saved}",
+                "saves about {saved}",
+                saved = saved
+            ))
+        }));
+        if !report.run_id.is_empty() {
+            parts.push(format!("`scopeagent fix {} {}`", report.run_id, first.id));
+        }
+        Some((self.first(), parts.join(self.semicolon())))
+    }
+
     /// First and last line of the script.
     pub fn script_lines(self, [first, last]: [u32; 2]) -> String {
         self.say(if first == last {
@@ -330,7 +358,7 @@ impl Words {
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
-    /// Gain, pros, cons and what is unverified, each behind its label.
+    /// Gain, pros, cons and unverified claims, each behind its label.
     pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
         let all = [
@@ -382,6 +410,7 @@ mod security {
                     same_result,
                 }),
                 gain: String::new(),
+                seconds_saved: None,
                 pros: Vec::new(),
                 cons: Vec::new(),
                 sources: Vec::new(),
@@ -482,7 +511,6 @@ mod tests {
             title: "Skew",
             document: "experience/skew.md",
             chunk: "experience/skew.md#cause",
-            steps: vec!["think1", "think3"],
         };
         assert_eq!(all, [expected]);
         assert_eq!(consulted(&report, 3).len(), 2);

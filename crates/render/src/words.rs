@@ -58,6 +58,7 @@ phrases! {
     findings = "发现", "Findings";
     evidence = "证据", "Evidence";
     suggestions = "建议", "Suggestions";
+    first = "先改", "Fix first";
     experience = "相关经验", "Experience";
     missing = "缺少的信息", "Missing information";
     diagnostics = "读取时的问题", "Reading problems";

@@ -97,8 +97,11 @@ pub struct Suggestion {
     pub diff: Option<String>,
     /// `Some` where there is a diff, and for one that was left out because it changes the result.
     pub verified: Option<Verified>,
-    /// What it would bring.
+    /// Expected benefit, in words.
     pub gain: String,
+    /// Seconds of run time that it saves by itself; `None` if they can't be estimated.
+    #[serde(default)]
+    pub seconds_saved: Option<f64>,
     pub pros: Vec<String>,
     pub cons: Vec<String>,
     /// Chunks of the knowledge base that support it.

@@ -6,6 +6,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::plan::Dialect;
 use crate::request::{Kind, Request};
 use crate::simulate::{self, Draft};
+use crate::trial;
 use crate::truth;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -66,6 +67,25 @@ pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)>
         SimulatedJob { files, truth }
     };
     Some((written(&sound, good), written(request, bad)))
+}
+
+/// Simulates a job, and the seconds that it runs with other numbers of tokens: those of the job times
+/// each factor.
+pub fn simulate_with_tokens(
+    request: &Request,
+    factors: &[f64],
+) -> Option<(SimulatedJob, Vec<(u32, f64)>)> {
+    let mut draft = simulate::draft(request)?;
+    let spec = &draft.outcome.spec;
+    let elapsed = |factor: &f64| {
+        let mut other = spec.clone();
+        other.env.tokens = ((f64::from(spec.env.tokens) * factor).round() as u32).max(1);
+        (other.env.tokens, trial::elapsed(&other))
+    };
+    let others = factors.iter().map(elapsed).collect();
+    let truth = truth::truth(request, &draft, "job", "testkit", "");
+    let files = files(request, &mut draft);
+    Some((SimulatedJob { files, truth }, others))
 }
 
 fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {

@@ -34,7 +34,7 @@ mod words;
 pub use cases::{COMMITTED, Case, cases, cases_in, write_cases};
 pub use cause::{CAUSES, Cause};
 pub use files::profile::write_large_profile;
-pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
+pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins, simulate_with_tokens};
 pub use plan::Dialect;
 pub use request::{Kind, Mechanisms, Request};
 pub use set::{Set, Way, job_of_set, pair_of_set, ways};

@@ -6,6 +6,7 @@ mod knowledge;
 mod localized;
 mod runs;
 mod serving;
+mod whatif;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -28,6 +29,7 @@ pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lin
 pub(crate) use localized::language_of_call;
 pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs};
 pub(crate) use serving::{Mcp, Serve, Serving};
+pub(crate) use whatif::{Amount, WhatIf};
 
 /// Finds out why a SCOPE (Cosmos), U-SQL or Spark job is slow, expensive or failed, and says what to change.
 /// ‖ 找出 SCOPE（Cosmos）、U-SQL 或 Spark 作业慢、贵或失败的原因，并说明怎么改。
@@ -155,6 +157,10 @@ pub(crate) enum Command {
     /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
     /// ‖ 比较两次运行：哪些变了（时间、行数、计划、输入、脚本、发现），最可能的原因是什么。
     Compare(Compare),
+    /// Replay a run with other tokens, executors or input, or with suggestions applied: time and cost.
+    /// ‖ 换令牌数、Executor 数、输入规模或应用建议后重放一次运行：时间与成本。
+    #[command(name = "whatif")]
+    WhatIf(WhatIf),
     /// Show what a job folder contains: stages, operators, channels, inputs, script.
     /// ‖ 显示作业目录的内容：阶段、算子、通道、输入、脚本。
     Inspect(Inspect),

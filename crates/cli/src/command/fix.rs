@@ -1,4 +1,4 @@
-//! `scopeagent fix`: the diff of a suggestion, shown or applied to the script.
+//! `scopeagent fix`: shows a suggestion's diff or steps, or applies the diff to the script.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Ex
     let row = store.run(&args.run)?;
     let report = super::runs::report(&store, &row.run_id)?;
     let suggestion = suggestion(&report.suggestions, &args.suggestion, &row.run_id)?;
+    if let (None, false) = (&suggestion.diff, args.write) {
+        return by_hand(suggestion, terminal);
+    }
     let diff = diff(suggestion)?;
     if !args.write {
         terminal.print(&style::diff(diff.lines(), ""))?;
@@ -68,6 +71,16 @@ fn suggestion<'a>(all: &'a [Suggestion], id: &str, run: &str) -> Result<&'a Sugg
                 _ => say!("有：{known}", "it has {known}"),
             })
         })
+}
+
+/// Prints the steps of a suggestion without a diff.
+fn by_hand(suggestion: &Suggestion, terminal: &Terminal) -> Result<Exit> {
+    let steps = suggestion.steps.iter().enumerate();
+    let steps: String = steps
+        .map(|(n, step)| format!("{}. {step}\n", n + 1))
+        .collect();
+    terminal.print(&format!("{}\n{steps}", suggestion.title))?;
+    Ok(Exit::Success)
 }
 
 fn diff(suggestion: &Suggestion) -> Result<&str> {

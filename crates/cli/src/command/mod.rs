@@ -23,6 +23,7 @@ pub(crate) mod search;
 pub(crate) mod serve;
 mod serving;
 pub(crate) mod trust;
+pub(crate) mod whatif;
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;

@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 pub(crate) mod inspection;
 pub(crate) mod layout;
+pub(crate) mod whatif;
 
 pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
 

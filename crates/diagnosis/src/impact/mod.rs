@@ -123,6 +123,25 @@ impl RunModel {
         })
     }
 
+    /// A run of these stages on so many tokens, which took as long as its replay.
+    #[cfg(test)]
+    pub(crate) fn from_stages(stages: Vec<StageWork>, tokens: usize) -> RunModel {
+        let spans = schedule(&stages, tokens, |_| {});
+        let replayed_s = spans.iter().map(|span| span.end).fold(0.0, f64::max);
+        RunModel {
+            elapsed_s: replayed_s,
+            working_s: replayed_s,
+            replayed_s,
+            without: vec![OnceCell::new(); stages.len()],
+            reach: reach::reach(&stages, &spans, tokens),
+            left: Cell::new(MAX_REPLAYED),
+            basis: vec![Basis::Events; stages.len()],
+            stages,
+            tokens,
+            tokens_known: true,
+        }
+    }
+
     /// Whether a file gives the tokens, or how many vertices ran at once.
     pub fn has_tokens(&self) -> bool {
         self.tokens < UNKNOWN_TOKENS

@@ -32,10 +32,14 @@ use case::{Case, reads};
 use report::{Cause, SameResult, Verified};
 
 /// Suggestions for the findings of a job, in their order; for each finding the one that changes
-/// least first.
+/// least first. A suggestion whose gain is unknown comes last, unless the job failed: no time is known of
+/// a run without an end.
 pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested> {
     let of = |(index, found)| of_cause(&Case::new(view, index, found));
     let mut all: Vec<Suggested> = findings.iter().enumerate().flat_map(of).collect();
+    if !view.failed() {
+        all.sort_by_key(|s| s.suggestion.seconds_saved.is_none());
+    }
     for (index, suggested) in all.iter_mut().enumerate() {
         suggested.suggestion.id = format!("S{}", index + 1);
     }

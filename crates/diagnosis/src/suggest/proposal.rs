@@ -166,6 +166,7 @@ impl Case<'_> {
             steps: all(proposal.steps),
             diff,
             verified,
+            seconds_saved: self.seconds_saved(&proposal.gain),
             gain: words(self.gain(proposal.gain)),
             pros: all(proposal.pros),
             cons: all(proposal.cons),
@@ -174,6 +175,18 @@ impl Case<'_> {
             unverified: Vec::new(),
         };
         Suggested { suggestion, topic }
+    }
+
+    fn seconds_saved(&self, gain: &Gain) -> Option<f64> {
+        let whole = self.finding.impact.as_ref().map(|i| i.seconds_saved);
+        match gain {
+            Gain::Own(saved) => {
+                let own = saved.as_ref()?.seconds;
+                Some(whole.map_or(own, |whole| own.min(whole)))
+            }
+            Gain::Whole => whole,
+            Gain::Unknown(_) => None,
+        }
     }
 
     fn gain(&self, gain: Gain) -> Text {
