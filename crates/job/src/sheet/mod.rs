@@ -35,10 +35,7 @@ fn at<'m>(measured: impl Into<Option<&'m Measured>>) -> Option<Value> {
 impl Filler<'_> {
     fn sheet(&self) -> Sheet {
         let job = self.job;
-        let tokens = job
-            .info
-            .tokens
-            .and_then(|n| self.stated(f64::from(n), "tokens"));
+        let tokens = self.tokens();
         let stages: Vec<_> = (0..job.stages.len())
             .map(|index| self.stage(index, tokens.as_ref()))
             .collect();
@@ -47,10 +44,7 @@ impl Filler<'_> {
         let mut values = Values::default();
         let seconds = |number: Option<f64>, field| self.stated(number?, field);
         let info = &job.info;
-        values.set(
-            &book::ELAPSED,
-            seconds(info.elapsed_seconds, "elapsed_seconds"),
-        );
+        values.set(&book::ELAPSED, self.elapsed());
         values.set(
             &book::QUEUED,
             seconds(info.queued_seconds, "queued_seconds"),
@@ -65,7 +59,6 @@ impl Filler<'_> {
         values.set(&book::VERTEX_TIME, in_seconds(&book::BUSY));
         values.set(&book::LOST_TIME, in_seconds(&book::LOST_WORK));
         values.set(&book::TOKENS, tokens);
-        values.set(&book::STAGES, self.number_of_stages());
         values.set(&book::JOB_VERTICES, of_stages(&book::VERTICES));
         let of_inputs =
             |measure| Value::sum(inputs.iter().map(|i| i.values.value(measure).cloned()));
@@ -106,35 +99,45 @@ impl Filler<'_> {
         })
     }
 
-    fn number_of_stages(&self) -> Option<Value> {
-        let stages = &self.job.stages;
-        let defined = stages.iter().find_map(|s| s.defined_in.clone());
-        let counted = || {
-            stages
-                .iter()
-                .find_map(|s| Some(s.counters.as_ref()?.file.clone()))
+    /// The run time: stated, or the end less the start.
+    fn elapsed(&self) -> Option<Value> {
+        let info = &self.job.info;
+        let elapsed = info.elapsed_seconds?;
+        let place = |field: &str| info.sources.get(field);
+        let between = place("started_ms").zip(place("ended_ms"));
+        let is_between = place("elapsed_seconds") == place("ended_ms");
+        match between.filter(|(start, end)| is_between && start.file == end.file) {
+            Some((start, end)) => {
+                let [from, to] = [start, end].map(|s| s.locator.as_deref().unwrap_or("*"));
+                let span = Source {
+                    file: end.file.clone(),
+                    locator: Some(format!("{from} to {to}")),
+                };
+                Value::folded(elapsed * 1e3, Fold::Span, span)?.times(1e-3)
+            }
+            None => self.stated(elapsed, "elapsed_seconds"),
+        }
+    }
+
+    /// Slots of all executors of an application, or the tokens that a file states.
+    fn tokens(&self) -> Option<Value> {
+        let tokens = f64::from(self.job.info.tokens?);
+        let Some(log) = self.whole_log() else {
+            return self.stated(tokens, "tokens");
         };
-        let file = defined
-            .or_else(counted)
-            .or_else(|| Some(self.whole_log()?.file))?;
-        let stated = Source {
-            file,
-            locator: Some("stages".to_owned()),
+        let cores = Source {
+            locator: Some("Executor Info/Total Cores".to_owned()),
+            ..log
         };
-        Value::folded(stages.len() as f64, Fold::Count, stated)
+        Value::folded(tokens, Fold::Sum, cores)
     }
 
     fn exchange(&self, edge: &Edge) -> Values {
         let mut values = Values::default();
-        let definition = || {
-            let from = self.job.stages.get(edge.from)?;
-            let partitioner = edge.partitioner.as_ref()?;
-            from.definition(&format!("{partitioner}/@args"))
-        };
-        let place = || definition().or_else(|| self.channel(edge));
-        let partitions = edge
-            .partitions
-            .and_then(|n| Value::at(f64::from(n), place()?));
+        let partitions = edge.partitions.and_then(|n| {
+            let place = self.partitions_of(edge).or_else(|| self.channel(edge));
+            Value::at(f64::from(n), place?)
+        });
         values.set(&book::PARTITIONS, partitions);
         values.set(
             &book::ROWS_CROSSING,
@@ -145,6 +148,21 @@ impl Filler<'_> {
             self.crossing(edge, Side::Written, Amount::Bytes),
         );
         values
+    }
+
+    /// Where the number of partitions of an edge is: at its partitioner, at its channel, or in the plan of its execution.
+    fn partitions_of(&self, edge: &Edge) -> Option<Source> {
+        if let Some(app) = &self.job.spark {
+            let exchange = app.exchanges.iter().find(|e| Some(e.uid) == edge.uid)?;
+            return Some(app.at_line(app.executions.get(exchange.execution)?.line));
+        }
+        let from = self.job.stages.get(edge.from)?;
+        let mut operators = from.operators.iter();
+        let partitioner = operators.find(|o| Some(&o.id) == edge.partitioner.as_ref());
+        match partitioner.filter(|o| o.partition_count == edge.partitions) {
+            Some(partitioner) => from.definition(&format!("{}/@args", partitioner.id)),
+            None => from.definition(&format!("output[@id={}]/@numberOfOutputs", edge.channel)),
+        }
     }
 
     /// The channel of an edge at the stage that writes it.

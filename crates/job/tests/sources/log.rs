@@ -40,6 +40,21 @@ impl Log {
                 .and_then(|n| self.lines.get(n - 1));
             return line.map(|l| vec![numbers(l)]).unwrap_or_default();
         }
+        if let Some((from, to)) = locator
+            .split_once(" to ")
+            .filter(|(from, _)| from.starts_with("line "))
+        {
+            let times = |line| self.readings(line).concat();
+            return pairs(&times(from), &times(to));
+        }
+        if locator == "Executor Info/Total Cores" {
+            let added = self.events("SparkListenerExecutorAdded");
+            return vec![
+                added
+                    .map(|e| number(&e["Executor Info"]["Total Cores"]))
+                    .collect(),
+            ];
+        }
         let mut parts = locator.splitn(3, '/');
         let stage = parts.next().unwrap_or_default();
         match (parts.next(), parts.next()) {
@@ -98,6 +113,7 @@ impl Log {
                     .collect()
             }
             "completed" => values(&|_, _| 1.0),
+            "operators that spill" => self.spilling(stage),
             "failed" | "revoked" | "running to ended, lost" => {
                 let lost = ends.iter().filter(|e| !is_good(e));
                 lost.map(|e| held(e)).collect()
@@ -161,6 +177,23 @@ impl Log {
         readings
     }
 
+    /// Nodes that spilled in a stage.
+    fn spilling(&self, stage: &str) -> Vec<f64> {
+        let mut nodes: Vec<&Json> = Vec::new();
+        for event in &self.events {
+            collect(&event["sparkPlanInfo"], "", &mut nodes);
+        }
+        let metrics = nodes
+            .iter()
+            .flat_map(|n| n["metrics"].as_array().into_iter().flatten());
+        let spills = metrics.filter(|m| m["name"] == "spill size");
+        let mut ids: Vec<i64> = spills.filter_map(|m| m["accumulatorId"].as_i64()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.retain(|id| self.updates(stage, *id).iter().sum::<f64>() > 0.0);
+        ids.iter().map(|_| 1.0).collect()
+    }
+
     fn updates(&self, stage: &str, id: i64) -> Vec<f64> {
         let mut by_task: BTreeMap<usize, f64> = BTreeMap::new();
         for (at, end) in self.tasks(stage).iter().enumerate() {
@@ -184,12 +217,21 @@ impl Log {
 }
 
 fn collect<'a>(node: &'a Json, name: &str, to: &mut Vec<&'a Json>) {
-    if node["nodeName"].as_str().is_some_and(|n| n.trim() == name) {
+    let is_it = |n: &str| name.is_empty() || n.trim() == name;
+    if node["nodeName"].as_str().is_some_and(is_it) {
         to.push(node);
     }
     for child in node["children"].as_array().into_iter().flatten() {
         collect(child, name, to);
     }
+}
+
+/// Every begin with every end.
+fn pairs(from: &[f64], to: &[f64]) -> Readings {
+    let pairs = from
+        .iter()
+        .flat_map(|a| to.iter().map(move |b| vec![*a, *b]));
+    pairs.collect()
 }
 
 fn duration(end: &Json) -> f64 {

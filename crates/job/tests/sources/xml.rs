@@ -11,6 +11,9 @@ struct Element {
 
 pub(crate) fn readings(text: &str, locator: &str) -> Readings {
     let elements = elements(text);
+    if let Some(stage) = locator.strip_suffix("/operators that spill") {
+        return vec![spilling(&elements, stage)];
+    }
     let mut at: Vec<Option<usize>> = vec![None];
     let mut values: Vec<(String, String)> = Vec::new();
     let steps: Vec<&str> = locator.split('/').collect();
@@ -27,8 +30,14 @@ pub(crate) fn readings(text: &str, locator: &str) -> Readings {
         });
         at = below.map(Some).collect();
         if n + 1 == steps.len() {
-            let found = at.iter().flatten().map(|e| &elements[*e]);
-            values.extend(found.map(|e| (e.name.clone(), e.text.clone())));
+            let within = |e: &usize| {
+                at.iter()
+                    .any(|a| *a == Some(*e) || a.is_some() && is_below(&elements, *e, *a))
+            };
+            for element in (0..elements.len()).filter(within).map(|e| &elements[e]) {
+                values.push((element.name.clone(), element.text.clone()));
+                values.extend(element.attributes.iter().cloned());
+            }
         }
     }
     let number = |(name, text): &(String, String)| {
@@ -39,6 +48,20 @@ pub(crate) fn readings(text: &str, locator: &str) -> Readings {
         numbers
     };
     values.iter().map(number).collect()
+}
+
+/// Operators of a stage with a counter of spilling above 0.
+fn spilling(elements: &[Element], stage: &str) -> Vec<f64> {
+    let of_stage = (0..elements.len()).filter(|e| {
+        let mut parents = std::iter::successors(Some(*e), |p| elements[*p].parent);
+        parents.any(|p| elements[p].name == stage)
+    });
+    let spills = |(name, value): &(String, String)| {
+        let is_counter = name.contains("Spill") && !name.starts_with("min");
+        is_counter && value.parse::<f64>().is_ok_and(|n| n > 0.0)
+    };
+    let found = of_stage.filter(|e| elements[*e].attributes.iter().any(spills));
+    found.map(|_| 1.0).collect()
 }
 
 fn is_below(elements: &[Element], element: usize, above: Option<usize>) -> bool {

@@ -225,7 +225,7 @@ fn input_name(input: &InputChange, words: Words) -> String {
 }
 
 /// The estimate of an operator and its rows, in both runs.
-fn estimates(change: &EstimateChange, words: Words) -> [String; 2] {
+fn estimates(change: &EstimateChange) -> [String; 2] {
     let of = |estimated: Option<f64>, rows: Option<f64>| {
         let [estimated, rows] = [estimated, rows].map(|n| known(n.map(|n| figure(n.round()))));
         format!("{estimated} / {rows}")

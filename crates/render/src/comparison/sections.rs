@@ -211,7 +211,7 @@ impl Writer {
     fn estimates(&self, c: &Comparison) -> Section {
         let words = self.words;
         let rows = c.estimates.iter().take(self.shown).map(|change| {
-            let [a, b] = estimates(change, words);
+            let [a, b] = estimates(change);
             let place = format!("{}/{}", change.stage, change.operator);
             ([place, a, b].map(Marked::from).into(), Vec::new())
         });

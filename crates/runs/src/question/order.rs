@@ -21,7 +21,7 @@ pub(super) fn superlative(measure: &Measure) -> Text {
         _ => text!(
             "{title}最多",
             "most {title}",
-            title = Text::from(measure.title)
+            title = measure.title
         ),
     }
 }

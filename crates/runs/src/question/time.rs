@@ -31,7 +31,7 @@ pub(super) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     for measure in [&book::COMPILED, &book::QUEUED] {
         ids.extend(evidence_of(said, run, measure));
         before.extend(run.summary.get(measure).map(|seconds| {
-            let (title, time) = (Text::from(measure.title), Seconds(seconds));
+            let (title, time) = (measure.title, Seconds(seconds));
             let text = text!(
                 "{title} {time}",
                 "{title} {time}",
