@@ -167,6 +167,8 @@ pub struct OperatorFacts {
     pub probe_rows: Option<Measured>,
     /// Bytes read from or written to a channel or a store.
     pub bytes: Option<Measured>,
+    /// The part of them that came from other machines, where the engine counts it.
+    pub remote_bytes: Option<Measured>,
     /// Milliseconds in the operator itself, without its inputs, over all vertices.
     pub own_ms: Option<Measured>,
     /// Buckets or levels that went to disk; 0 where that was counted and none did.

@@ -241,6 +241,11 @@ fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Opt
     values.set(&book::BYTES_READ, read.total);
     values.set(&book::READ_MAX, read.max);
     values.set(&book::READ_MAX_OVER_MEAN, read.max_over_mean);
+    let remote = facts
+        .operators
+        .iter()
+        .filter_map(|o| o.remote_bytes.as_ref());
+    values.set(&book::NETWORK, Value::sum(remote.map(at)));
     let written = spreading(
         stage,
         facts.bytes_written.as_ref(),

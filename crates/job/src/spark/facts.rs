@@ -305,6 +305,7 @@ impl Counting<'_> {
             .any(|(name, _, _)| is_read_side(name));
         OperatorFacts {
             role: Role::ChannelReader,
+            remote_bytes: remote.clone().filter(|_| any),
             bytes: both(local, remote).filter(|_| any),
             own_ms: get("fetch wait time").0,
             rows,

@@ -171,6 +171,10 @@ measures! {
         says ("{name} 读取最多的顶点是平均的 {value}", "the vertex of {name} that reads most reads {value} the mean") asked NONE;
     BYTES_WRITTEN = Stage "bytes_written" Bytes Neither
         title ("写出", "written") says ("{name} 写出 {value}", "{name} writes {value}") asked BYTES;
+    /// Bytes that a stage fetches from other machines.
+    NETWORK = Stage "network_bytes" Bytes Less
+        title ("网络传输", "network")
+        says ("{name} 通过网络读取 {value}", "{name} reads {value} over the network") asked ("网络", "network|over the wire");
     GC_SHARE = Stage "gc_share" Share Less
         title ("垃圾回收", "garbage collection")
         says ("{name} 的时间有 {value} 用于垃圾回收", "{name} spends {value} of its time in garbage collection")
