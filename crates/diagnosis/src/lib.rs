@@ -1,8 +1,8 @@
 //! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
-//! the report. Pure: it opens no file, asks no LLM and prints nothing.
+//! the report. Pure: no files, no LLM, no output.
 //!
-//! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
-//! without it, and names what is missing where a rule cannot decide.
+//! [`diagnose`] examines the job with every rule, weighs each candidate by replaying the run
+//! without it, and names the missing information for each undecided rule.
 
 mod account;
 mod alternatives;
@@ -98,12 +98,12 @@ fn conclude(
         excess::claim(&view, account, &mut claimed, &examined);
     }
     for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        account::say(&view, candidate, place == 0);
+        account::add_saving(&view, candidate, place == 0);
     }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
-        account::say(&view, note, true);
+        account::add_saving(&view, note, true);
     }
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
@@ -130,14 +130,14 @@ fn conclude(
         missing,
     };
     if job.spark.is_some() {
-        vocabulary::of_spark(&mut diagnosis, language);
+        vocabulary::use_spark_words(&mut diagnosis, language);
     }
     (diagnosis, view.run, fixes)
 }
 
-/// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever
-/// the counters alone may look like; and so does one that cannot tell whether what it found costs
-/// enough to matter.
+/// Runs a rule. It abstains on stages with unknown operators if it needs them, even if the counters
+/// alone seem to show the cause; and on candidates that may or may not cost a relevant
+/// share.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
     weigh::unite(&mut examined, view);
@@ -170,7 +170,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     examined
 }
 
-/// How a failed job failed; `None` if it did not.
+/// The failure of a job; `None` if it did not fail.
 fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     use measurements::failure;
     view.failed().then(|| weigh::Failure {

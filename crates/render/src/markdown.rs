@@ -74,7 +74,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
 }
 
-/// Where the time went, in the order in which it begins.
+/// The time account, by start time.
 fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     let totals = account::totals(report, words);
     if totals.is_empty() {

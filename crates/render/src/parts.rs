@@ -21,7 +21,7 @@ pub struct Gap<'a> {
 }
 
 impl Gap<'_> {
-    /// Why it matters, and where the files can be fetched.
+    /// Why the information matters, and the source of its files.
     pub fn reason(&self, words: Words) -> String {
         let reason = &self.first.reason;
         let Some(from) = &self.first.from else {
@@ -37,7 +37,7 @@ impl Gap<'_> {
         words.say(either(&self.files))
     }
 
-    /// Whether a file is there, which information it holds, and what that would decide.
+    /// Whether a file is present, its information, and the causes that it would decide.
     pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
@@ -69,7 +69,7 @@ fn either(names: &[&str]) -> Text {
     }
 }
 
-/// What is missing, most relevant first; files that hold the same are alternatives.
+/// Missing information, most relevant first; files with the same information are alternatives.
 pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
@@ -90,8 +90,8 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// Up to `most` pieces of evidence: best those that say what is normal, then plain sentences, then
-/// raw counters. A sentence appears once.
+/// Up to `most` pieces of evidence: first evidence with an expectation, then plain sentences, then raw
+/// counters. A sentence appears once.
 pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
     let mut ranked: Vec<(usize, &Evidence)> = Vec::new();
     for (at, item) in all.iter().enumerate() {
@@ -105,7 +105,7 @@ pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
     ranked.into_iter().map(|(_, item)| item).collect()
 }
 
-/// A document of which the steps were given passages.
+/// A document with passages that the steps received.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {
     pub title: &'a str,
@@ -147,7 +147,8 @@ pub fn place(diagnostic: &Diagnostic) -> String {
 }
 
 impl Words {
-    /// The first line: the top cause of a problem, or what keeps the verdict open.
+    /// The first line: the top cause of a problem, or the missing information that keeps the
+    /// verdict open.
     pub fn headline(self, report: &Report) -> String {
         if report.verdict == Verdict::InsufficientInformation {
             let gaps = gaps(report);
@@ -232,7 +233,7 @@ impl Words {
         [end, time].into_iter().chain(sizes).flatten().collect()
     }
 
-    /// Where it is, how bad it is and how sure that is.
+    /// Stage, severity and confidence of a finding.
     pub fn finding_facts(self, finding: &Finding) -> Vec<String> {
         let confidence = self.say(Share(finding.confidence));
         let place = finding.stage.as_deref().unwrap_or(self.whole_job());
@@ -243,7 +244,7 @@ impl Words {
         facts
     }
 
-    /// What fixing it would save: time, with the base of its share, and cost.
+    /// Saving of a fix: time, with the base of its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let saved = Seconds(impact.seconds_saved);
@@ -315,7 +316,7 @@ impl Words {
             .unwrap_or_else(|| figure(n))
     }
 
-    /// Metric and value; the metric alone if the sentence says the value.
+    /// Metric and value; the metric alone if the sentence contains the value.
     pub fn measured(self, item: &Evidence) -> String {
         let amount = self.amount(item);
         match item.text.contains(&amount) {
@@ -324,7 +325,7 @@ impl Words {
         }
     }
 
-    /// ` (expected <= 2.0)`; empty if nothing is expected.
+    /// ` (expected <= 2.0)`; empty without an expectation.
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
@@ -332,8 +333,7 @@ impl Words {
         })
     }
 
-    /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
-    /// if there is none.
+    /// Checks of a suggestion's diff, and whether it gives the same rows; empty without a diff.
     pub fn check_of(self, suggestion: &Suggestion) -> &'static str {
         match suggestion.verified {
             None => "",
@@ -358,7 +358,7 @@ impl Words {
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
-    /// Gain, pros, cons and unverified claims, each behind its label.
+    /// Gain, pros, cons and unverified parts, each with its label.
     pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
         let all = [

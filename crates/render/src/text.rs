@@ -29,7 +29,7 @@ pub struct TextOptions {
     pub verbose: bool,
 }
 
-/// Renders a report with ANSI styles; the caller strips them where no terminal is.
+/// Renders a report with ANSI styles; the caller strips them outside of a terminal.
 pub fn render(report: &Report, options: TextOptions) -> String {
     let report = &shown(report);
     let mut page = Page {

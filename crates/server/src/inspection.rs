@@ -1,4 +1,5 @@
-//! What `inspect` shows of a job: stages, operators, channels, tables and script, linked together.
+//! The content of `inspect`: stages, operators, channels, tables and script of a job, linked
+//! together.
 //!
 //! Numbers come from the job's sheet; those that no file contains are `null`.
 
@@ -19,7 +20,7 @@ use serde_json::json;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a job folder or an event log contains.
+/// The content of a job folder or an event log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Inspection {
     /// The job folder or the event log.
@@ -38,10 +39,10 @@ pub struct Inspection {
     pub tables: Vec<TableView>,
     /// Statements of the script and the stages that run them; for one stage, its own.
     pub script: Vec<StatementView>,
-    /// What only a Spark application has.
+    /// Properties of Spark applications only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationView>,
-    /// What could not be read; left out for one stage.
+    /// Unreadable parts of the job; left out for one stage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// A simulated job: its files and what is true about it.
+/// A simulated job: its files and the truth about it.
 #[derive(Debug, Clone)]
 pub struct SimulatedJob {
     /// Contents by file name.
@@ -27,7 +27,7 @@ impl SimulatedJob {
     ///
     /// # Errors
     ///
-    /// What the file system reports.
+    /// Errors of the file system.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         std::fs::create_dir_all(dir)?;
         for (name, bytes) in &self.files {
@@ -69,7 +69,7 @@ pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)>
     Some((written(&sound, good), written(request, bad)))
 }
 
-/// Simulates a job, and the seconds that it runs with other numbers of tokens: those of the job times
+/// Simulates a job, and its run time in seconds with other numbers of tokens: the job's number times
 /// each factor.
 pub fn simulate_with_tokens(
     request: &Request,
@@ -140,7 +140,7 @@ fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {
     bytes
 }
 
-/// Removes what a withheld job must not show.
+/// Removes the deciding information from a withheld job.
 fn hide(request: &Request, out: &mut BTreeMap<&str, String>) {
     if request.kind != Kind::Withheld {
         return;

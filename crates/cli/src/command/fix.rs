@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use ::render::Words;
 use ::render::style;
 
-/// What editors put before UTF-8.
+/// Byte order mark that some editors put before UTF-8.
 const MARK: &str = "\u{feff}";
 
 pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Exit> {
@@ -92,7 +92,7 @@ fn diff(suggestion: &Suggestion) -> Result<&str> {
     })
 }
 
-/// Applies a diff to a script that is still as it was analyzed. Returns where the original is now.
+/// Applies a diff to a script that is unchanged since its analysis. Returns the path of the backup.
 fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
     let file = path.display();
     let unreadable = say!(

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use diagnosis::whatif::{Change, Curve, Point, Resource, Unanswerable, WhatIf};
+use diagnosis::whatif::{Change, Resource, Unanswerable, WhatIf};
 use job::Catalogue;
 use report::{Report, say};
-use serde::Serialize;
 use server::{Error, ErrorKind, Explain, Result};
 
 use crate::args::{Amount, Format, WhatIf as Args};
@@ -18,20 +17,6 @@ use crate::terminal::Terminal;
 
 /// Points of a range that the user asks for.
 const RANGE_POINTS: usize = 8;
-
-/// The answer.
-#[derive(Debug, Serialize)]
-pub(crate) struct Answer {
-    pub(crate) job: String,
-    /// The run as it was, by its own replay.
-    pub(crate) now: Point,
-    /// The run with the change, at the counts that were asked for.
-    pub(crate) asked: Vec<Point>,
-    /// The run with the change, over counts.
-    pub(crate) curve: Curve,
-    /// Price of an hour of `curve.resource`.
-    pub(crate) price: Option<f64>,
-}
 
 pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let (place, report) = place(&args.run, config)?;
@@ -72,7 +57,7 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
             .collect::<std::result::Result<_, _>>()
             .map_err(failed)?
     };
-    let answer = Answer {
+    let answer = render::whatif::Answer {
         job: job.info.name.clone().unwrap_or_else(|| args.run.clone()),
         now: run.at(&Change::default()).map_err(failed)?,
         asked,
@@ -160,7 +145,7 @@ fn change(
     Ok(change)
 }
 
-/// The counts that the user asks for, in order.
+/// The counts that the user asks for, ascending.
 fn counts(args: &Args, run: &WhatIf) -> Result<Vec<usize>> {
     let instances = args
         .set

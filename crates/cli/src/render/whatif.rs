@@ -7,8 +7,23 @@ use job::script::Dialect;
 use report::format::{EXECUTOR, Noun, Number, Seconds, Share, TOKEN};
 use report::{Language, Localize, Text, text};
 
+use serde::Serialize;
+
 use super::table::{Align, Table};
-use crate::command::whatif::Answer;
+
+/// The run as it was and with a change.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    pub(crate) job: String,
+    /// The run as it was, by its own replay.
+    pub(crate) now: Point,
+    /// The run with the change, at the counts that were asked for.
+    pub(crate) asked: Vec<Point>,
+    /// The run with the change, over counts.
+    pub(crate) curve: Curve,
+    /// Price of an hour of `curve.resource`.
+    pub(crate) price: Option<f64>,
+}
 
 /// Cells of the longest bar.
 const BAR: f64 = 24.0;
@@ -161,7 +176,7 @@ impl Page<'_> {
         here.join(self.language.select("、", ", "))
     }
 
-    /// The count that would do, the count beyond which nothing changes, and why.
+    /// The sufficient count, the count without further gain, and the reason.
     fn conclusion(&self) -> String {
         let curve = &self.answer.curve;
         let enough = text!(

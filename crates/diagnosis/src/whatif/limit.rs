@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::impact::{StageWork, schedule};
 
-/// Times the median from which a vertex is the reason by itself.
+/// Least ratio to the median run time for a single vertex to be the reason.
 const CLEARLY_LONGER: f64 = 1.5;
 
-/// The part of the critical path that takes longest, and its kind.
+/// The longest part of the critical path, and its kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Limit {
@@ -15,13 +15,13 @@ pub enum Limit {
     Serial { stage: String, seconds: f64 },
     /// The largest vertex of a stage.
     LargestVertex { stage: String, seconds: f64 },
-    /// A stage whose vertices all run at once.
+    /// A stage that runs all its vertices at once.
     Stage { stage: String, seconds: f64 },
     /// Time between the stages: the driver, or the job manager.
     Between { seconds: f64 },
 }
 
-/// The limit of some work on so many slots; `None` without work.
+/// The limit of the work on `slots` slots; `None` without work.
 pub(super) fn of(work: &[StageWork], slots: usize, names: &[String]) -> Option<Limit> {
     let spans = schedule(work, slots, |_| {});
     let ends = spans.iter().enumerate();

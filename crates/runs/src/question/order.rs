@@ -18,11 +18,7 @@ pub(super) fn superlative(measure: &Measure) -> Text {
     match measure.unit {
         Unit::Ms => text!("用时最长", "longest time"),
         Unit::Ratio => text!("最不均匀", "least even spread"),
-        _ => text!(
-            "{title}最多",
-            "most {title}",
-            title = measure.title
-        ),
+        _ => text!("{title}最多", "most {title}", title = measure.title),
     }
 }
 
