@@ -91,9 +91,19 @@ impl Cause {
         match (self, engine) {
             (_, JobEngine::Spark) => true,
             (
-                DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
-                | OverAllocation | UnderAllocation | FetchWait | IdleSlots | CommitOnDriver
-                | CostlyExpression | ScanWithoutFilter | OverProvisionedMemory | UnexplainedOverhead,
+                DriverBottleneck
+                | ExecutorLost
+                | BroadcastTooLarge
+                | IneffectiveCache
+                | OverAllocation
+                | UnderAllocation
+                | FetchWait
+                | IdleSlots
+                | CommitOnDriver
+                | CostlyExpression
+                | ScanWithoutFilter
+                | OverProvisionedMemory
+                | UnexplainedOverhead,
                 JobEngine::Scope | JobEngine::Usql,
             ) => false,
             (_, JobEngine::Scope | JobEngine::Usql) => true,
