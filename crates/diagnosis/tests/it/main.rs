@@ -12,4 +12,5 @@ mod scripts;
 mod simulated;
 mod spark;
 mod spark_logs;
+mod spark_tasks;
 mod support;
