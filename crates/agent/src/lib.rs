@@ -39,7 +39,7 @@ pub mod transfer;
 mod wording;
 
 pub use analyze::{Advised, Analysis, Replied, advise, analyze, reply};
-pub use check::apply_diff;
+pub use check::{Checker, apply_diff};
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;

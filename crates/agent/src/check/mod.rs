@@ -4,9 +4,16 @@
 //! parse, keep the outputs and not change the result. The model may repair once what fails; then a
 //! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
+mod belongs;
+mod causes;
+mod claim;
+mod concepts;
 mod diff;
+mod ledger;
+mod lexicon;
+mod mention;
 pub(crate) mod names;
-pub(crate) mod numbers;
+pub(crate) mod quantity;
 mod seen;
 mod verdict;
 
@@ -17,9 +24,10 @@ use crate::conclusion::{Conclusion, Module, Proposal, Recommendation};
 use crate::facts::StepInput;
 use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Text, Verdict, text};
 
+use claim::{Judge, Kind};
+use ledger::Ledger;
 use names::Names;
-use numbers::Numbers;
-use seen::{cited_in, measured, seen, texts};
+use seen::{cited_in, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
@@ -69,19 +77,21 @@ fn settled_class(input: &StepInput) -> Option<ProblemType> {
 }
 
 /// Checks any number of conclusions against the same facts.
-pub(crate) struct Checker<'a> {
+pub struct Checker<'a> {
     input: &'a StepInput,
     job: &'a Job,
-    numbers: Numbers,
+    judge: Judge<'a>,
     names: Names,
     outcome: Outcome,
 }
 
 impl<'a> Checker<'a> {
-    pub(crate) fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
+    pub fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
+        let summary = &input.facts.job;
+        let elapsed = summary.elapsed_seconds.into_iter().chain(summary.total_seconds);
         let evidence = input.cited().map(|e| &e.id);
         let findings = found.findings.iter().map(|f| &f.id);
         let ids = evidence.chain(findings);
@@ -93,7 +103,12 @@ impl<'a> Checker<'a> {
         Checker {
             input,
             job,
-            numbers: Numbers::new(measured(input), texts()),
+            judge: Judge {
+                ledger: Ledger::of(input, job),
+                found,
+                suggestions: &input.suggestions,
+                elapsed: elapsed.collect(),
+            },
             names: Names::new(texts(), ids.map(String::as_str), chunks),
             outcome: Outcome::default(),
         }
@@ -107,8 +122,8 @@ impl<'a> Checker<'a> {
 
     fn clean(&mut self, conclusion: &mut Conclusion) {
         self.structure(conclusion);
-        for text in texts(conclusion) {
-            self.mark(text);
+        for (text, about) in texts(conclusion) {
+            self.mark(text, &about);
         }
         if let Conclusion::Advice(advice) = conclusion {
             for proposal in &mut advice.additional {
@@ -292,17 +307,35 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Marks what a text claims without basis or against the verdict.
-    fn mark(&mut self, text: &mut String) {
+    /// Marks what a text claims without basis or against the facts.
+    fn mark(&mut self, text: &mut String, about: &[String]) {
+        let (marks, claims) = self.marks(text, about);
+        self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
+        for Mark { at, mark, remark } in marks.into_iter().rev() {
+            text.insert_str(at, mark);
+            self.outcome.unverified += 1;
+            self.outcome.remarks.push(remark);
+        }
+    }
+
+    /// What is wrong with a text, in short lines; empty if nothing is.
+    pub fn faults_of(&self, text: &str, about: &[String]) -> Vec<String> {
+        let (marks, _) = self.marks(text, about);
+        marks.into_iter().map(|mark| mark.remark).collect()
+    }
+
+    /// The marks of a text in the order of their places, and the number of its claims.
+    fn marks(&self, text: &str, about: &[String]) -> (Vec<Mark>, usize) {
         let language = self.input.facts.language;
-        let mut marks: Vec<(usize, &str, String)> = Vec::new();
-        for end in verdict::contradictions(text, &self.input.facts.found) {
+        let mut marks: Vec<Mark> = Vec::new();
+        for at in verdict::contradictions(text, &self.input.facts.found) {
             let remark = text!(
                 "有一句话与程序的判断相矛盾",
                 "a sentence contradicts the program's verdict"
             );
             let mark = language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]");
-            marks.push((end, mark, self.say(remark)));
+            let remark = self.say(remark);
+            marks.push(Mark { at, mark, remark });
         }
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
@@ -315,26 +348,27 @@ impl<'a> Checker<'a> {
                 "{what} `{name}` is not known",
                 what = what
             );
-            let at = outside_quotes(text, unknown.span.end);
-            marks.push((at, mark_of(language), self.say(remark)));
+            marks.push(Mark {
+                at: outside_quotes(text, unknown.span.end),
+                mark: mark_of(language),
+                remark: self.say(remark),
+            });
         }
-        let figures = numbers::figures(text);
-        self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
-        for figure in figures.iter().filter(|f| !self.numbers.knows(f)) {
-            let number = &text[figure.span.clone()];
-            let remark = text!(
-                "数字 {number} 不在任何事实中",
-                "the number {number} is in no fact"
-            );
-            let at = outside_quotes(text, figure.span.end);
-            marks.push((at, mark_of(language), self.say(remark)));
+        let (faults, claims) = self.judge.faults(text, about);
+        for fault in faults {
+            let mark = match fault.kind {
+                Kind::Unverified => mark_of(language),
+                Kind::Contradiction => contradiction_mark(language),
+            };
+            let at = outside_quotes(text, fault.at);
+            let remark = self.say(fault.remark);
+            // One mark is enough at one place.
+            if marks.iter().all(|m| m.at != at) {
+                marks.push(Mark { at, mark, remark });
+            }
         }
-        marks.sort_by_key(|(at, _, _)| *at);
-        for (at, mark, remark) in marks.into_iter().rev() {
-            text.insert_str(at, mark);
-            self.outcome.unverified += 1;
-            self.outcome.remarks.push(remark);
-        }
+        marks.sort_by_key(|mark| mark.at);
+        (marks, claims)
     }
 
     /// A change that the model proposes, with what could not be confirmed about it.
@@ -424,6 +458,18 @@ fn in_chinese(what: &str) -> &'static str {
         "hint" => "提示",
         _ => "名称",
     }
+}
+
+/// A place in a text with what is wrong there.
+struct Mark {
+    at: usize,
+    mark: &'static str,
+    remark: String,
+}
+
+/// The mark behind a claim that the facts contradict.
+pub(crate) fn contradiction_mark(language: Language) -> &'static str {
+    language.select("〔与事实矛盾〕", " [contradicts the facts]")
 }
 
 /// The mark behind a claim that has no basis.
