@@ -36,10 +36,15 @@ impl Judge<'_> {
         let name = mention.causes.first().map_or("", |c| c.code());
         let affirms = matches!(mention.stance, Stance::Affirmed | Stance::Possible);
         if findings.is_empty() {
-            return affirms.then(|| self.without_finding(mention, name)).flatten();
+            return affirms
+                .then(|| self.without_finding(mention, name))
+                .flatten();
         }
-        let stages: BTreeSet<&String> =
-            findings.iter().filter_map(|f| self.ledger.stages_of.get(&f.id)).flatten().collect();
+        let stages: BTreeSet<&String> = findings
+            .iter()
+            .filter_map(|f| self.ledger.stages_of.get(&f.id))
+            .flatten()
+            .collect();
         let is_elsewhere = !clause.stages.is_empty()
             && !stages.is_empty()
             && clause.stages.iter().all(|s| !stages.contains(s));
@@ -64,8 +69,11 @@ impl Judge<'_> {
 
     /// A cause that no finding is about.
     fn without_finding(&self, mention: &Mention, name: &str) -> Option<(Kind, Text)> {
-        let outcomes: Vec<RuleResult> =
-            mention.causes.iter().filter_map(|c| self.found.outcome(*c)).collect();
+        let outcomes: Vec<RuleResult> = mention
+            .causes
+            .iter()
+            .filter_map(|c| self.found.outcome(*c))
+            .collect();
         if outcomes.is_empty() || outcomes.contains(&RuleResult::Explained) {
             return None;
         }
@@ -85,12 +93,18 @@ impl Judge<'_> {
         mention: &Mention,
         name: &str,
     ) -> Option<(Kind, Text)> {
-        let named = clause.ids.iter().filter_map(|(_, id, _)| self.found.finding(id));
+        let named = clause
+            .ids
+            .iter()
+            .filter_map(|(_, id, _)| self.found.finding(id));
         let named: Vec<&report::Finding> = named.collect();
         let fits = named.iter().any(|f| mention.causes.contains(&f.cause));
         let id = named.first().map(|f| f.id.as_str())?;
         (!fits).then(|| {
-            let remark = text!("{id} 的原因不是 {name}", "{id} has another cause than {name}");
+            let remark = text!(
+                "{id} 的原因不是 {name}",
+                "{id} has another cause than {name}"
+            );
             (Kind::Contradiction, remark)
         })
     }
@@ -112,7 +126,9 @@ impl Judge<'_> {
                     | Cause::RedundantRepartition
             )
         });
-        let columns = findings.iter().filter_map(|f| self.ledger.columns_of.get(&f.id));
+        let columns = findings
+            .iter()
+            .filter_map(|f| self.ledger.columns_of.get(&f.id));
         let columns: BTreeSet<&String> = columns.flatten().collect();
         let other = clause.columns.iter().find(|c| !columns.contains(c))?;
         (is_of_keys && !columns.is_empty()).then(|| {
@@ -144,7 +160,11 @@ impl Judge<'_> {
         let findings: Vec<_> = ids().filter_map(|id| self.found.finding(id)).collect();
         if let [finding] = findings.as_slice() {
             let id = &finding.id;
-            for suggestion in self.suggestions.iter().filter(|s| ids().any(|id| *id == s.id)) {
+            for suggestion in self
+                .suggestions
+                .iter()
+                .filter(|s| ids().any(|id| *id == s.id))
+            {
                 let fixed = suggestion.finding.as_ref();
                 if fixed.is_some_and(|fixed| fixed != id) {
                     let other = &suggestion.id;
@@ -156,10 +176,14 @@ impl Judge<'_> {
                 !finding.evidence.contains(e) && all.any(|f| f.evidence.contains(e))
             };
             if let Some(other) = ids().find(is_of_other) {
-                fault(text!("{other} 不是 {id} 的证据", "{other} is no evidence of {id}"));
+                fault(text!(
+                    "{other} 不是 {id} 的证据",
+                    "{other} is no evidence of {id}"
+                ));
             }
             let stages = self.ledger.stages_of.get(id);
-            let is_elsewhere = |s: &&String| stages.is_some_and(|own| !own.is_empty() && !own.contains(*s));
+            let is_elsewhere =
+                |s: &&String| stages.is_some_and(|own| !own.is_empty() && !own.contains(*s));
             let only = clause.stages.len() == 1;
             if let Some(stage) = clause.stages.iter().find(is_elsewhere).filter(|_| only) {
                 fault(text!("{id} 不在 {stage}", "{id} is not about {stage}"));
@@ -172,14 +196,20 @@ impl Judge<'_> {
         let lower = &clause.lower;
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
         let is_fix = has_word(lower, FIX)
-            || clause.ids.iter().any(|(_, id, _)| self.suggestions.iter().any(|s| s.id == *id));
-        let denies = negation(lower).is_some() && has_word(lower, EFFECT) || has_word(lower, NO_EFFECT);
+            || clause
+                .ids
+                .iter()
+                .any(|(_, id, _)| self.suggestions.iter().any(|s| s.id == *id));
+        let denies =
+            negation(lower).is_some() && has_word(lower, EFFECT) || has_word(lower, NO_EFFECT);
         let is_about_time = has_word(lower, TIME) || has_word(lower, NO_EFFECT);
-        if has_gain && is_fix && denies && is_about_time && !has_word(lower, &["result", "results", "结果", "column", "columns"]) {
-            let remark = text!(
-                "否认了已算出的收益",
-                "it denies a gain that was computed"
-            );
+        if has_gain
+            && is_fix
+            && denies
+            && is_about_time
+            && !has_word(lower, &["result", "results", "结果", "column", "columns"])
+        {
+            let remark = text!("否认了已算出的收益", "it denies a gain that was computed");
             let (at, kind) = (clause.span.end, Kind::Contradiction);
             faults.push(Fault { at, kind, remark });
         }
@@ -187,7 +217,16 @@ impl Judge<'_> {
 
     /// Every stage that a clause with numbers names must be one that its facts are about.
     pub(super) fn places(&self, clause: &Clause, support: &[&Fact], faults: &mut Vec<Fault>) {
-        let named: BTreeSet<&String> = support.iter().flat_map(|f| &f.stages).collect();
+        let mut named: BTreeSet<&String> = support.iter().flat_map(|f| &f.stages).collect();
+        let owners = self.found.findings.iter().filter(|finding| {
+            let mut ids = support.iter().flat_map(|f| &f.ids);
+            ids.any(|id| finding.evidence.contains(id))
+        });
+        named.extend(
+            owners
+                .filter_map(|f| self.ledger.stages_of.get(&f.id))
+                .flatten(),
+        );
         let is_open = support.iter().any(|f| f.stages.is_empty());
         let other = clause.stages.iter().find(|s| !named.contains(s));
         if let Some(stage) = other.filter(|_| !named.is_empty() && !is_open) {
@@ -199,7 +238,8 @@ impl Judge<'_> {
             faults.push(Fault { at, kind, remark });
             return;
         }
-        let mut columns: BTreeSet<String> = support.iter().flat_map(|f| f.columns.clone()).collect();
+        let mut columns: BTreeSet<String> =
+            support.iter().flat_map(|f| f.columns.clone()).collect();
         if columns.is_empty() {
             return;
         }
@@ -223,13 +263,16 @@ impl Judge<'_> {
                 .iter()
                 .flat_map(|p| &p.quantities)
                 .any(|q| (group.start..group.end).contains(&q.span.start));
-            let evidence: Vec<&String> = group.ids.iter().filter(|id| id.starts_with('E')).collect();
+            let evidence: Vec<&String> =
+                group.ids.iter().filter(|id| id.starts_with('E')).collect();
             if has_number || evidence.is_empty() || evidence.len() < group.ids.len() {
                 continue;
             }
             let concepts = Concepts::of(&part.to_lowercase());
             let facts = self.ledger.facts.iter();
-            let mut facts = facts.filter(|f| f.ids.iter().any(|id| evidence.contains(&id))).peekable();
+            let mut facts = facts
+                .filter(|f| f.ids.iter().any(|id| evidence.contains(&id)))
+                .peekable();
             let names = |f: &Fact| {
                 let shared = |a: &BTreeSet<String>, b: &BTreeSet<String>| !a.is_disjoint(b);
                 shared(&clause.columns, &f.columns)
@@ -250,12 +293,31 @@ impl Judge<'_> {
 }
 
 const EFFECT: &[&str] = &[
-    "affect", "affects", "effect", "help", "helps", "change", "improve", "improves", "reduce", "matter",
-    "save", "影响", "效果", "帮助", "改善", "节省", "缩短", "用处",
+    "affect", "affects", "effect", "help", "helps", "change", "improve", "improves", "reduce",
+    "matter", "save", "影响", "效果", "帮助", "改善", "节省", "缩短", "用处",
 ];
 
-const NO_EFFECT: &[&str] = &["useless", "pointless", "ineffective", "无效", "没用", "没有用", "徒劳"];
+const NO_EFFECT: &[&str] = &[
+    "useless",
+    "pointless",
+    "ineffective",
+    "无效",
+    "没用",
+    "没有用",
+    "徒劳",
+];
 
 const TIME: &[&str] = &[
-    "time", "run", "runtime", "job", "performance", "anything", "much", "时间", "运行", "作业", "应用", "性能",
+    "time",
+    "run",
+    "runtime",
+    "job",
+    "performance",
+    "anything",
+    "much",
+    "时间",
+    "运行",
+    "作业",
+    "应用",
+    "性能",
 ];

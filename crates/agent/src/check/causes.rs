@@ -37,6 +37,11 @@ const CALLED: &[(&[Cause], bool, &[&str])] = &[
         false,
         &["spill", "spills", "spilling", "spilled", "落盘", "溢出"],
     ),
+    (
+        &[Cause::RedundantRepartition],
+        false,
+        &["repartition", "repartitions", "repartitioning", "重新分区"],
+    ),
     (&[Cause::SmallFiles], false, &["small files", "小文件"]),
     (
         &[Cause::VertexRetries],
@@ -46,7 +51,13 @@ const CALLED: &[(&[Cause], bool, &[&str])] = &[
     (
         &[Cause::SlowMachine],
         false,
-        &["slow machine", "slow machines", "slow node", "慢机器", "机器过慢"],
+        &[
+            "slow machine",
+            "slow machines",
+            "slow node",
+            "慢机器",
+            "机器过慢",
+        ],
     ),
     (
         &[Cause::QueueWait],
@@ -80,19 +91,67 @@ const SKEW: &[Cause] = &[
 
 /// Words that turn the name of something measured into a cause.
 const BLAMES: &[&str] = &[
-    "problem", "cause", "causes", "caused by", "because of", "due to", "suffers", "heavy", "bottleneck",
-    "excessive", "too many", "too much", "dominates", "slows", "原因", "导致", "由于", "问题", "瓶颈", "过高", "过多",
-    "严重", "拖慢", "造成",
+    "problem",
+    "cause",
+    "causes",
+    "caused by",
+    "because",
+    "due to",
+    "slow",
+    "suffers",
+    "heavy",
+    "bottleneck",
+    "excessive",
+    "too many",
+    "too much",
+    "dominates",
+    "slows",
+    "redundant",
+    "unnecessary",
+    "多余",
+    "原因",
+    "导致",
+    "由于",
+    "因为",
+    "慢",
+    "问题",
+    "瓶颈",
+    "过高",
+    "过多",
+    "严重",
+    "拖慢",
+    "造成",
 ];
 
 /// Words behind a cause that deny it.
 const DENIED_BEHIND: &[&str] = &[
-    "is ruled out", "ruled out", "refuted", "is not", "不成立", "已排除", "被排除", "不存在", "不是",
+    "is ruled out",
+    "ruled out",
+    "refuted",
+    "is not",
+    "are not",
+    "was not",
+    "were not",
+    "isn't",
+    "aren't",
+    "不成立",
+    "已排除",
+    "被排除",
+    "不存在",
+    "不是",
 ];
 
 /// Words that deny what follows them.
 const DENIED_BEFORE: &[&str] = &[
-    "rule out", "rules out", "ruled out", "rather than", "instead of", "free of", "排除", "而不是", "而非",
+    "rule out",
+    "rules out",
+    "ruled out",
+    "rather than",
+    "instead of",
+    "free of",
+    "排除",
+    "而不是",
+    "而非",
 ];
 
 /// The causes that a clause names; `heading` is the stance of a heading above it.
@@ -104,7 +163,9 @@ pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
         let names = [cause.code(), title.en, title.zh];
         for name in names {
             let name = name.to_lowercase();
-            let Some(at) = lower.find(&name).filter(|at| is_whole(lower, &(*at..at + name.len())))
+            let Some(at) = lower
+                .find(&name)
+                .filter(|at| is_whole(lower, &(*at..at + name.len())))
             else {
                 continue;
             };
@@ -117,7 +178,12 @@ pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
         }
     }
     for class in [ProblemType::ExcessiveShuffle] {
-        let names = ["excessive shuffle", "过多 shuffle", "过多的 shuffle", "过多shuffle"];
+        let names = [
+            "excessive shuffle",
+            "过多 shuffle",
+            "过多的 shuffle",
+            "过多shuffle",
+        ];
         if let Some(at) = find_word(lower, &names) {
             let all = Cause::ALL.iter().copied();
             found.push(Mention {

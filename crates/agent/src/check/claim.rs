@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use report::{Suggestion, Text, text};
 
 use super::causes::Mention;
-use super::concepts::Concepts;
-use super::lexicon::has_word;
+use super::concepts::fit_specially;
 use super::ledger::{Fact, Ledger, Origin, Use, Value, is_gain};
+use super::lexicon::has_word;
 use super::mention::{Clause, Phrase, clauses};
 use super::quantity::{Bound, Quantity, Unit};
 use crate::found::Found;
@@ -58,6 +58,8 @@ struct Topic {
     sentence: usize,
     ids: Vec<String>,
     stages: BTreeSet<String>,
+    /// What a later clause of the sentence cites.
+    cited: Vec<String>,
 }
 
 impl Judge<'_> {
@@ -70,7 +72,8 @@ impl Judge<'_> {
             ..Topic::default()
         };
         let mut topic = start.clone();
-        for clause in clauses(text, &self.ledger.entities) {
+        let all = clauses(text, &self.ledger.entities);
+        for (index, clause) in all.iter().enumerate() {
             if clause.line != topic.line {
                 topic = Topic {
                     line: clause.line,
@@ -82,13 +85,22 @@ impl Judge<'_> {
                 topic.stages.clear();
             }
             let named = clause.ids.iter().map(|(_, id, _)| id);
-            let new: Vec<String> = named.filter(|id| !topic.ids.contains(id)).cloned().collect();
+            let new: Vec<String> = named
+                .filter(|id| !topic.ids.contains(id))
+                .cloned()
+                .collect();
             topic.ids.extend(new);
             if !clause.stages.is_empty() {
                 topic.stages.clone_from(&clause.stages);
             }
+            let rest = all[index..]
+                .iter()
+                .take_while(|c| c.sentence == clause.sentence);
+            let cited = rest.map(|c| &c.ids).find(|ids| !ids.is_empty());
+            let cited = cited.into_iter().flatten().map(|(_, id, _)| id.clone());
+            topic.cited = cited.collect();
             claims += 1;
-            self.clause(text, &clause, &topic, &mut faults);
+            self.clause(text, clause, &topic, &mut faults);
         }
         (faults, claims)
     }
@@ -130,7 +142,10 @@ impl Judge<'_> {
             return Ok(Vec::new());
         }
         let number = &text[quantity.span.clone()];
-        if is_gain(text, clause, phrase, quantity) && !self.is_base(text, quantity) {
+        if self.is_base(text, quantity) {
+            return Ok(Vec::new());
+        }
+        if is_gain(text, clause, phrase, quantity) {
             return self.gain(number, clause, phrase, quantity, topic);
         }
         let equal: Vec<&Value> = self.equal_to(quantity).collect();
@@ -143,7 +158,7 @@ impl Judge<'_> {
         if equal.is_empty() {
             return Err((Kind::Unverified, unknown()));
         }
-        let (cited, is_cited) = self.citable(text, clause, quantity);
+        let (cited, is_cited) = self.citable(text, clause, quantity, topic);
         let is_own = |v: &&Value| {
             self.fact(v).origin != Origin::Experience || lends(clause, self.fact(v), quantity)
         };
@@ -195,14 +210,23 @@ impl Judge<'_> {
         }
         left.retain(|v| is_same_direction(v, phrase, quantity));
         if left.is_empty() {
-            let remark = text!("{number} 的方向相反", "{number} is said the other way round");
+            let remark = text!(
+                "{number} 的方向相反",
+                "{number} is said the other way round"
+            );
             return Err((Kind::Contradiction, remark));
         }
         let concepts = match phrase.concepts.is_empty() {
             true => clause.concepts,
             false => phrase.concepts,
         };
-        left.retain(|v| is_cited || self.is_of_kind(v, concepts, clause));
+        let special = |v: &Value| {
+            let value = (v.concepts, self.fact(v).concepts);
+            fit_specially((phrase.concepts, clause.concepts), value)
+        };
+        left.retain(|v| {
+            special(v) && (is_cited || concepts.fits(v.concepts)) || self.shares_name(v, clause)
+        });
         left.retain(|v| match v.used_for {
             Use::Measured => true,
             Use::Norm => clause.mood.is_norm || clause.mood.is_example,
@@ -231,19 +255,34 @@ impl Judge<'_> {
     }
 
     /// The ids whose values a quantity may be, and whether it is bound to them.
-    fn citable(&self, text: &str, clause: &Clause, quantity: &Quantity) -> (Vec<String>, bool) {
+    fn citable(
+        &self,
+        text: &str,
+        clause: &Clause,
+        quantity: &Quantity,
+        topic: &Topic,
+    ) -> (Vec<String>, bool) {
         let groups = groups(text, clause);
         let first = clause.phrases.iter().flat_map(|p| &p.quantities).next();
-        let leads = groups.first().zip(first).is_some_and(|(g, q)| g.end <= q.span.start);
+        let leads = groups
+            .first()
+            .zip(first)
+            .is_some_and(|(g, q)| g.end <= q.span.start);
         let group = match leads {
             true => groups.iter().rfind(|g| g.end <= quantity.span.start),
             false => groups.iter().find(|g| g.end > quantity.span.start),
         };
-        let inline = clause.ids.iter().filter(|(_, _, is_bracketed)| !is_bracketed);
+        let inline = clause
+            .ids
+            .iter()
+            .filter(|(_, _, is_bracketed)| !is_bracketed);
         let mut ids: Vec<String> = inline.map(|(_, id, _)| id.clone()).collect();
         match group {
             Some(group) => ids.extend(group.ids.iter().cloned()),
             None => ids.extend(groups.into_iter().flat_map(|g| g.ids)),
+        }
+        if clause.ids.is_empty() {
+            ids.clone_from(&topic.cited);
         }
         ids.retain(|id| !id.contains(".md#"));
         let named = ids.clone();
@@ -258,7 +297,10 @@ impl Judge<'_> {
     fn add_related(&self, id: &str, ids: &mut Vec<String>) {
         if let Some(finding) = self.found.finding(id) {
             ids.extend(finding.evidence.iter().cloned());
-            let own = self.suggestions.iter().filter(|s| s.finding.as_deref() == Some(id));
+            let own = self
+                .suggestions
+                .iter()
+                .filter(|s| s.finding.as_deref() == Some(id));
             ids.extend(own.map(|s| s.id.clone()));
         }
         let suggestion = self.suggestions.iter().find(|s| s.id == id);
@@ -291,29 +333,38 @@ impl Judge<'_> {
         let is_same = |id: &&String| {
             let finding = self.found.finding(id);
             finding.is_some_and(|f| {
-                fact.ids.iter().any(|own| own == *id || f.evidence.contains(own))
-                    || self.suggestions.iter().any(|s| {
-                        s.finding.as_ref() == Some(id) && fact.ids.contains(&s.id)
-                    })
+                fact.ids
+                    .iter()
+                    .any(|own| own == *id || f.evidence.contains(own))
+                    || self
+                        .suggestions
+                        .iter()
+                        .any(|s| s.finding.as_ref() == Some(id) && fact.ids.contains(&s.id))
             })
         };
         let same = self.ledger.columns_of.iter().filter(|(id, _)| is_same(id));
-        same.flat_map(|(_, columns)| columns.iter().cloned()).collect()
+        same.flat_map(|(_, columns)| columns.iter().cloned())
+            .collect()
     }
 
-    fn is_of_kind(&self, value: &Value, concepts: Concepts, clause: &Clause) -> bool {
-        let fact = self.fact(value);
-        let is_named = !clause.others.is_disjoint(&fact.others);
-        is_named || concepts.fits(value.concepts) || clause.concepts.fits(value.concepts)
+    /// Whether a clause names an operator, a counter or a class that a fact names.
+    fn shares_name(&self, value: &Value, clause: &Clause) -> bool {
+        !clause.others.is_disjoint(&self.fact(value).others)
     }
 
     /// Whether a duration is that of the whole run, of which something is a part.
     fn is_base(&self, text: &str, quantity: &Quantity) -> bool {
         let before = text[..quantity.span.start].trim_end().to_lowercase();
-        let is_part = ["of", "of the", "from", "out of", "/"].iter().any(|w| before.ends_with(w));
+        let is_part = ["of", "of the", "from", "out of", "/"]
+            .iter()
+            .any(|w| before.ends_with(w));
         let behind = text[quantity.end..].trim_start();
         let is_part = is_part || behind.starts_with("run") || behind.starts_with("的运行");
-        is_part && self.elapsed.iter().any(|s| equals_number(quantity, quantity.value, *s, 0.0))
+        is_part
+            && self
+                .elapsed
+                .iter()
+                .any(|s| equals_number(quantity, quantity.value, *s, 0.0))
     }
 
     fn gain(
@@ -348,7 +399,10 @@ impl Judge<'_> {
             ));
         }
         if is_reversed {
-            return wrong(text!("{number} 的方向相反", "{number} is said the other way round"));
+            return wrong(text!(
+                "{number} 的方向相反",
+                "{number} is said the other way round"
+            ));
         }
         Ok(found)
     }
@@ -391,9 +445,16 @@ impl Judge<'_> {
             true => &topic.stages,
             false => &clause.stages,
         };
-        let mut named: Vec<String> = self.findings_on(&clause.causes).map(str::to_owned).collect();
+        let mut named: Vec<String> = self
+            .findings_on(&clause.causes)
+            .map(str::to_owned)
+            .collect();
         if named.is_empty() && !stages.is_empty() {
-            let on_stage = self.ledger.stages_of.iter().filter(|(_, s)| !s.is_disjoint(stages));
+            let on_stage = self
+                .ledger
+                .stages_of
+                .iter()
+                .filter(|(_, s)| !s.is_disjoint(stages));
             named = on_stage.map(|(id, _)| id.clone()).collect();
             if named.is_empty() {
                 return Some(named);
@@ -402,9 +463,10 @@ impl Judge<'_> {
         if named.is_empty() {
             return None;
         }
-        let own = self.suggestions.iter().filter(|s| {
-            s.finding.as_ref().is_some_and(|f| named.contains(f))
-        });
+        let own = self
+            .suggestions
+            .iter()
+            .filter(|s| s.finding.as_ref().is_some_and(|f| named.contains(f)));
         let own: Vec<String> = own.map(|s| s.id.clone()).collect();
         named.extend(own);
         Some(named)
@@ -433,7 +495,10 @@ pub(super) struct Group {
 /// The groups of citations in a clause; each begins where the one before ends.
 pub(super) fn groups(text: &str, clause: &Clause) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
-    let bracketed = clause.ids.iter().filter(|(_, _, is_bracketed)| *is_bracketed);
+    let bracketed = clause
+        .ids
+        .iter()
+        .filter(|(_, _, is_bracketed)| *is_bracketed);
     for (end, id, _) in bracketed {
         let joins = found.last().is_some_and(|last| {
             let between = &text[last.end..*end];
@@ -456,7 +521,9 @@ pub(super) fn groups(text: &str, clause: &Clause) -> Vec<Group> {
 }
 
 /// Words that speak of the job at hand.
-const OF_JOB: &[&str] = &["the job", "this job", "the run", "this run", "作业", "应用", "本次"];
+const OF_JOB: &[&str] = &[
+    "the job", "this job", "the run", "this run", "作业", "应用", "本次",
+];
 
 /// Whether a clause may quote the experience that has a value: it says so, and does not speak of this job.
 fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
@@ -474,13 +541,19 @@ fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
 fn is_free(text: &str, phrase: &Phrase, quantity: &Quantity) -> bool {
     let is_small = quantity.raw.fract() == 0.0 && quantity.raw <= COUNT;
     let is_word = !text[quantity.span.clone()].starts_with(|c: char| c.is_ascii_digit());
-    let before = text[phrase.span.start..quantity.span.start].trim_end().to_lowercase();
+    let before = text[phrase.span.start..quantity.span.start]
+        .trim_end()
+        .to_lowercase();
     let is_assigned = before.ends_with('=')
         || ["set", "设置", "设为", "调到", "raise", "increase", "lower"]
             .iter()
             .any(|word| has_word(&before, &[word]) && before.contains('.'));
+    let is_rest = ["and", "另外", "还有"]
+        .iter()
+        .any(|word| before.ends_with(word));
     match quantity.unit {
         Unit::Index => true,
+        Unit::Plain if is_rest => true,
         Unit::Plain | Unit::Count(_) if is_small => true,
         Unit::Rows | Unit::Vertices if quantity.raw == 1.0 && !is_word => true,
         Unit::Plain | Unit::Bytes | Unit::Count(_) => is_assigned,
@@ -493,11 +566,17 @@ fn equals(claim: &Quantity, fact: &Quantity, is_text: bool) -> bool {
     let is_same_unit = claim.unit == fact.unit;
     if is_text {
         // Numbers of scripts have no unit of their own.
-        let is_name = matches!(claim.unit, Unit::Plain | Unit::Count(_) | Unit::Bytes | Unit::Ratio);
+        let is_name = matches!(
+            claim.unit,
+            Unit::Plain | Unit::Count(_) | Unit::Bytes | Unit::Ratio
+        );
         return is_name && (claim.raw - fact.raw).abs() < f64::EPSILON * claim.raw.abs().max(1.0);
     }
     let is_counted = |unit: Unit| {
-        matches!(unit, Unit::Rows | Unit::Vertices | Unit::Count(_) | Unit::Bytes)
+        matches!(
+            unit,
+            Unit::Rows | Unit::Vertices | Unit::Count(_) | Unit::Bytes
+        )
     };
     let is_bare = match (claim.unit, fact.unit) {
         (Unit::Plain, unit) => is_counted(unit) || unit == Unit::Ratio,
@@ -523,7 +602,8 @@ fn equals_number(claim: &Quantity, value: f64, fact: f64, fact_half: f64) -> boo
         _ => {}
     }
     let half = claim.half.max(fact_half) * 1.0001;
-    let rounded = difference <= half && difference <= ROUNDED * fact.max(value).max(f64::MIN_POSITIVE);
+    let rounded =
+        difference <= half && difference <= ROUNDED * fact.max(value).max(f64::MIN_POSITIVE);
     let is_zero = value == 0.0 && fact <= half;
     let hedged = claim.is_hedged && difference <= HEDGED * fact;
     rounded || is_zero || hedged || difference <= EXACT * fact

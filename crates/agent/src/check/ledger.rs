@@ -188,7 +188,13 @@ impl Ledger {
             }
         }
         let confidence = (finding.confidence, Unit::Ratio);
-        self.exact(confidence.0, confidence.1, Use::Measured, &source, "confidence");
+        self.exact(
+            confidence.0,
+            confidence.1,
+            Use::Measured,
+            &source,
+            "confidence",
+        );
         for line in finding.script_lines.into_iter().flatten() {
             self.exact(f64::from(line), Unit::Line, Use::Measured, &source, "");
         }
@@ -229,7 +235,10 @@ impl Ledger {
                 }
             }
         }
-        for finding in findings.iter().filter(|f| f.evidence.contains(&evidence.id)) {
+        for finding in findings
+            .iter()
+            .filter(|f| f.evidence.contains(&evidence.id))
+        {
             self.belongs(&finding.id, first);
         }
     }
@@ -252,14 +261,20 @@ impl Ledger {
     }
 
     fn suggestion(&mut self, suggestion: &Suggestion, findings: &[Finding]) {
-        let owner = findings.iter().find(|f| Some(&f.id) == suggestion.finding.as_ref());
+        let owner = findings
+            .iter()
+            .find(|f| Some(&f.id) == suggestion.finding.as_ref());
         let source = Source {
             ids: vec![suggestion.id.clone()],
             stage: owner.and_then(|f| f.stage.as_deref()),
             ..Source::default()
         };
         let first = self.facts.len();
-        let lists = suggestion.steps.iter().chain(&suggestion.pros).chain(&suggestion.cons);
+        let lists = suggestion
+            .steps
+            .iter()
+            .chain(&suggestion.pros)
+            .chain(&suggestion.cons);
         for text in lists.chain([&suggestion.title]) {
             self.say(text, &source);
         }
@@ -291,7 +306,11 @@ impl Ledger {
         let completeness = &found.completeness;
         let relevances = found.missing.iter().map(|m| m.relevance);
         let relevances = relevances.chain(input.facts.outline.unread.iter().map(|u| u.relevance));
-        let scores = [completeness.score, completeness.minimum, completeness.progress];
+        let scores = [
+            completeness.score,
+            completeness.minimum,
+            completeness.progress,
+        ];
         for score in relevances.chain(scores) {
             self.exact(score, Unit::Ratio, Use::Measured, &none, "score");
         }
@@ -309,7 +328,13 @@ impl Ledger {
                 self.say(line, &source);
             }
             if let Some(vertices) = row.vertices {
-                self.exact(vertices as f64, Unit::Vertices, Use::Measured, &source, "vertices");
+                self.exact(
+                    vertices as f64,
+                    Unit::Vertices,
+                    Use::Measured,
+                    &source,
+                    "vertices",
+                );
             }
             for line in &row.lines {
                 self.exact(f64::from(*line), Unit::Line, Use::Measured, &source, "");
@@ -328,12 +353,24 @@ impl Ledger {
             self.say(line, &Source::default());
         }
         for line in outline.statements.iter().flat_map(|s| s.lines) {
-            self.exact(f64::from(line), Unit::Line, Use::Measured, &Source::default(), "");
+            self.exact(
+                f64::from(line),
+                Unit::Line,
+                Use::Measured,
+                &Source::default(),
+                "",
+            );
         }
         for excerpt in &outline.code {
             let last = excerpt.first_line + excerpt.lines.len() as u32;
             for line in excerpt.first_line..last {
-                self.exact(f64::from(line), Unit::Line, Use::Measured, &Source::default(), "");
+                self.exact(
+                    f64::from(line),
+                    Unit::Line,
+                    Use::Measured,
+                    &Source::default(),
+                    "",
+                );
             }
         }
     }
@@ -352,10 +389,22 @@ impl Ledger {
         }
         let outline = &input.facts.outline;
         for unread in &outline.unread {
-            self.exact(unread.bytes as f64, Unit::Bytes, Use::Measured, &none, "file");
+            self.exact(
+                unread.bytes as f64,
+                Unit::Bytes,
+                Use::Measured,
+                &none,
+                "file",
+            );
         }
         let statements = outline.statements.len() as f64;
-        self.exact(statements, Unit::Count("statements"), Use::Measured, &none, "");
+        self.exact(
+            statements,
+            Unit::Count("statements"),
+            Use::Measured,
+            &none,
+            "",
+        );
         for error in &outline.errors {
             self.say(error, &none);
         }
@@ -399,15 +448,26 @@ pub(crate) fn is_gain(text: &str, clause: &Clause, phrase: &Phrase, quantity: &Q
     }
     let (base, lead) = (behind(text, quantity), before(text, phrase, quantity));
     let base = base.replace("运行", "").replace("执行", "");
-    let is_of_rows = ["row", "data", "行", "数据", "value", "time the", "times the"]
-        .iter()
-        .any(|word| base.contains(word));
+    let is_of_rows = [
+        "row",
+        "data",
+        "行",
+        "数据",
+        "value",
+        "time the",
+        "times the",
+    ]
+    .iter()
+    .any(|word| base.contains(word));
     let is_multiple = quantity.unit == Unit::Ratio && !quantity.is_percent;
     if is_of_rows || is_multiple {
         return false;
     }
-    let is_of_run = ["of the run", "of its run"].iter().any(|w| base.contains(w))
-        || lead.ends_with("占运行时间的") || lead.ends_with("运行时间的");
+    let is_of_run = ["of the run", "of its run"]
+        .iter()
+        .any(|w| base.contains(w))
+        || lead.ends_with("占运行时间的")
+        || lead.ends_with("运行时间的");
     let is_said = phrase.mood.is_gain || phrase.mood.is_loss && !clause.concepts.is_special();
     is_said
         || is_of_run && !phrase.concepts.is_special()

@@ -6,20 +6,58 @@ use super::quantity::{Quantity, Unit};
 
 /// Words that make a number approximate.
 pub(super) const HEDGES: &[&str] = &[
-    "about", "around", "roughly", "approximately", "nearly", "almost", "some", "~", "≈", "大约",
-    "约", "近", "接近", "大概", "将近",
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "nearly",
+    "almost",
+    "some",
+    "~",
+    "≈",
+    "大约",
+    "约",
+    "近",
+    "接近",
+    "大概",
+    "将近",
 ];
 
 /// Words before a limit that the value stays below.
 pub(super) const BELOW_BEFORE: &[&str] = &[
-    "below", "under", "less than", "fewer than", "lower than", "smaller than", "<", "<=", "≤",
-    "不到", "低于", "少于", "小于", "不足",
+    "below",
+    "under",
+    "less than",
+    "fewer than",
+    "lower than",
+    "smaller than",
+    "<",
+    "<=",
+    "≤",
+    "不到",
+    "低于",
+    "少于",
+    "小于",
+    "不足",
 ];
 
 /// Words before a limit that the value exceeds.
 pub(super) const ABOVE_BEFORE: &[&str] = &[
-    "above", "over", "more than", "exceeds", "exceeding", "greater than", "higher than",
-    "larger than", ">", ">=", "≥", "超过", "高于", "多于", "大于",
+    "above",
+    "over",
+    "more than",
+    "exceeds",
+    "exceeding",
+    "greater than",
+    "higher than",
+    "larger than",
+    ">",
+    ">=",
+    "≥",
+    "超过",
+    "高于",
+    "多于",
+    "大于",
 ];
 
 /// Words behind an amount by which something is less.
@@ -29,7 +67,18 @@ pub(super) const DOWN_AFTER: &[&str] = &[
 
 /// Words before an amount by which something is less.
 pub(super) const DOWN_BEFORE: &[&str] = &[
-    "低", "少", "小", "短", "快", "减少", "降低", "下降", "缩短", "down by", "drops by", "lower by",
+    "低",
+    "少",
+    "小",
+    "短",
+    "快",
+    "减少",
+    "降低",
+    "下降",
+    "缩短",
+    "down by",
+    "drops by",
+    "lower by",
     "shrinks by",
 ];
 
@@ -217,7 +266,8 @@ pub(super) fn begins(text: &str, word: &str) -> bool {
     };
     let next = text[word.len()..].chars().next();
     let ends = next.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
-    start.eq_ignore_ascii_case(word) && (ends || !word.ends_with(|c: char| c.is_ascii_alphanumeric()))
+    start.eq_ignore_ascii_case(word)
+        && (ends || !word.ends_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
 /// The factor of the magnitude that a text begins with, and its length; 1 without one.
@@ -323,7 +373,11 @@ fn find_one(lower: &str, word: &str) -> Option<usize> {
     };
     let mut places = lower.match_indices(stem);
     let place = places.find(|(at, _)| {
-        let end = if is_stem { lower.len() } else { at + stem.len() };
+        let end = if is_stem {
+            lower.len()
+        } else {
+            at + stem.len()
+        };
         let starts = is_whole(lower, &(*at..*at + stem.len()));
         if is_stem && stem.is_ascii() {
             let before = lower[..*at].chars().next_back();

@@ -7,6 +7,7 @@ use job::Job;
 
 use super::causes::{self, Mention, Stance};
 use super::concepts::{Concepts, Mood};
+use super::lexicon::ends_with_word;
 use super::names::{is_id, words};
 use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
@@ -15,7 +16,8 @@ use crate::facts::StepInput;
 #[derive(Debug, Default)]
 pub(crate) struct Entities {
     stages: HashMap<String, String>,
-    tables: HashSet<String>,
+    /// In lower case and as they are written.
+    tables: HashMap<String, String>,
     columns: HashMap<String, String>,
     /// Columns that the operators of a stage read, write or are keyed on.
     columns_of: BTreeMap<String, HashSet<String>>,
@@ -26,17 +28,24 @@ impl Entities {
         let mut found = Entities::default();
         let outline = &input.facts.outline;
         let named = outline.stages.iter().map(|s| &s.name);
-        let of_findings = input.facts.found.findings.iter().filter_map(|f| f.stage.as_ref());
+        let of_findings = input
+            .facts
+            .found
+            .findings
+            .iter()
+            .filter_map(|f| f.stage.as_ref());
         for name in named.chain(of_findings) {
             found.stages.insert(name.to_lowercase(), name.clone());
         }
         for table in &job.tables {
-            found.tables.insert(table.name.to_lowercase());
+            let name = table.name.clone();
+            found.tables.insert(name.to_lowercase(), name);
             for column in &table.columns {
                 found.column(&column.name);
             }
         }
-        let tables = outline.tables.iter().map(|t| t.name.to_lowercase());
+        let tables = outline.tables.iter();
+        let tables = tables.map(|t| (t.name.to_lowercase(), t.name.clone()));
         found.tables.extend(tables);
         for stage in &job.stages {
             let mut own = HashSet::new();
@@ -53,8 +62,10 @@ impl Entities {
             found.keys_of_row(row);
         }
         // A name that is also that of a table says nothing about columns.
-        let Entities { columns, tables, .. } = &mut found;
-        columns.retain(|name, _| !tables.contains(name));
+        let Entities {
+            columns, tables, ..
+        } = &mut found;
+        columns.retain(|name, _| !tables.contains_key(name));
         found
     }
 
@@ -65,7 +76,11 @@ impl Entities {
             let inside = operator.split_once(['(', '（']).map(|(_, rest)| rest);
             let inside = inside.unwrap_or_default().trim_end_matches([')', '）']);
             let parts = inside.split([',', '、', ' ']).map(str::trim);
-            keys.extend(parts.filter(|k| !k.is_empty()).map(|k| plain(k).to_lowercase()));
+            keys.extend(
+                parts
+                    .filter(|k| !k.is_empty())
+                    .map(|k| plain(k).to_lowercase()),
+            );
         }
         keys.iter().for_each(|key| self.column(key));
         let own = self.columns_of.entry(row.name.clone()).or_default();
@@ -152,7 +167,10 @@ pub(crate) fn clauses(text: &str, entities: &Entities) -> Vec<Clause> {
                 (line, sentence) = (line + 1, sentence + 1);
             }
         }
-        start = text[end..].char_indices().nth(1).map_or(text.len(), |(at, _)| end + at);
+        start = text[end..]
+            .char_indices()
+            .nth(1)
+            .map_or(text.len(), |(at, _)| end + at);
     }
     found
 }
@@ -223,7 +241,6 @@ fn clause(
         span: span.clone(),
     };
     let part = &text[span.clone()];
-    let mut last = "";
     for (at, word) in words(part) {
         let end = span.start + at.end;
         let in_ticks = part[..at.start].ends_with('`');
@@ -233,9 +250,9 @@ fn clause(
             let is_bracketed = closes && opens && in_brackets(part, at.start);
             clause.ids.push((end, word.to_owned(), is_bracketed));
         } else {
-            clause.name(word, last, &part[at.end..], in_ticks, entities);
+            let place = (&part[..at.start], &part[at.end..]);
+            clause.name(word, place, in_ticks, entities);
         }
-        last = word;
     }
     numbered_stages(&mut clause, part, entities);
     clause
@@ -259,27 +276,35 @@ fn in_brackets(part: &str, at: usize) -> bool {
 }
 
 impl Clause {
-    fn name(&mut self, word: &str, last: &str, rest: &str, in_ticks: bool, entities: &Entities) {
+    fn name(&mut self, word: &str, place: (&str, &str), in_ticks: bool, entities: &Entities) {
+        let before = place.0.trim_end_matches([' ', '`']);
+        let behind = place.1.trim_start_matches([' ', '`']);
+        let introduced = ends_with_word(before, COLUMN_BEFORE)
+            || behind.starts_with("column")
+            || behind.starts_with('列') && !behind.starts_with("列表");
+
         for part in word.split('/') {
             let lower = part.to_lowercase();
             if let Some(stage) = entities.stages.get(&lower) {
                 self.stages.insert(stage.clone());
                 continue;
             }
-            if entities.tables.contains(&lower) && is_identifier(part) {
+            let of_table = entities.tables.get(&lower);
+            let is_table = of_table.is_some_and(|name| {
+                in_ticks
+                    || is_identifier(part)
+                    || name == part && ends_with_word(before, TABLE_BEFORE)
+            });
+            if is_table {
                 self.tables.insert(lower);
                 continue;
             }
             for piece in part.split('.') {
                 let lower = piece.to_lowercase();
-                let introduced = matches!(
-                    last.to_lowercase().as_str(),
-                    "on" | "by" | "column" | "key" | "columns" | "keys"
-                ) || rest.trim_start().starts_with("column");
                 let is_name = in_ticks || is_identifier(piece) || introduced;
                 if entities.columns.contains_key(&lower) && is_name {
                     self.columns.insert(lower);
-                } else if entities.tables.contains(&lower) && is_identifier(piece) {
+                } else if entities.tables.contains_key(&lower) && is_identifier(piece) {
                     self.tables.insert(lower);
                 } else if is_identifier(piece) {
                     self.others.insert(lower);
@@ -288,6 +313,14 @@ impl Clause {
         }
     }
 }
+
+/// Words before the name of a table.
+const TABLE_BEFORE: &[&str] = &["of", "table", "from", "with", "input", "表", "输入"];
+
+/// Words before the name of a column.
+const COLUMN_BEFORE: &[&str] = &[
+    "on", "by", "column", "columns", "key", "keys", "按", "列", "键", "按键",
+];
 
 /// Stages that are called by their number: `Stage 4`, `阶段 4`.
 fn numbered_stages(clause: &mut Clause, part: &str, entities: &Entities) {
@@ -313,6 +346,22 @@ fn is_identifier(word: &str) -> bool {
             || word.contains('_'))
 }
 
+/// Words that begin another statement.
+const PARTS: [&str; 12] = [
+    " but ",
+    " while ",
+    " whereas ",
+    " because ",
+    " since ",
+    " although ",
+    " and is ",
+    " and are ",
+    " and was ",
+    " and does ",
+    " and has ",
+    " so that ",
+];
+
 /// Phrases end at commas and at words that set one statement against another; what is in parentheses belongs to its phrase.
 fn phrases(text: &str, span: &Range<usize>, numbers: &[Quantity]) -> Vec<Phrase> {
     let part = &text[span.clone()];
@@ -331,7 +380,7 @@ fn phrases(text: &str, span: &Range<usize>, numbers: &[Quantity]) -> Vec<Phrase>
             ends.push(at);
         }
     }
-    for word in [" but ", " while ", " whereas ", "，但", "，而"] {
+    for word in PARTS {
         ends.extend(part.match_indices(word).map(|(at, _)| at));
     }
     ends.push(part.len());

@@ -91,7 +91,10 @@ impl<'a> Checker<'a> {
         let texts = || texts.iter().map(String::as_str);
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
         let summary = &input.facts.job;
-        let elapsed = summary.elapsed_seconds.into_iter().chain(summary.total_seconds);
+        let elapsed = summary
+            .elapsed_seconds
+            .into_iter()
+            .chain(summary.total_seconds);
         let evidence = input.cited().map(|e| &e.id);
         let findings = found.findings.iter().map(|f| &f.id);
         let ids = evidence.chain(findings);

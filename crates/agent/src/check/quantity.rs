@@ -69,8 +69,15 @@ pub(crate) struct Figure {
 /// The quantities of a text in their order.
 pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
     let mut found: Vec<Quantity> = Vec::new();
-    let mut all = spans(text).into_iter().map(|span| (span, None)).collect::<Vec<_>>();
-    all.extend(words(text).into_iter().map(|(span, value)| (span, Some(value))));
+    let mut all = spans(text)
+        .into_iter()
+        .map(|span| (span, None))
+        .collect::<Vec<_>>();
+    all.extend(
+        words(text)
+            .into_iter()
+            .map(|(span, value)| (span, Some(value))),
+    );
     all.sort_by_key(|(span, _)| span.start);
     for (span, word) in all {
         let Some(quantity) = quantity(text, span, word, found.last()) else {
@@ -106,7 +113,14 @@ fn quantity(
 ) -> Option<Quantity> {
     let (figure, spelled) = match word {
         None => (bare(text, span)?, false),
-        Some(value) => (Figure { span, value, half: 0.0 }, true),
+        Some(value) => (
+            Figure {
+                span,
+                value,
+                half: 0.0,
+            },
+            true,
+        ),
     };
     let before = text[..figure.span.start].trim_end();
     let rest = &text[figure.span.end..];
@@ -121,7 +135,13 @@ fn quantity(
         return spelled_out(text, &figure, end, (unit, factor, taken));
     }
     if before.ends_with("百分之") {
-        return Some(made(text, &figure, end, (Unit::Ratio, 0.01, None), magnitude));
+        return Some(made(
+            text,
+            &figure,
+            end,
+            (Unit::Ratio, 0.01, None),
+            magnitude,
+        ));
     }
     let is_line = lexicon::names_lines(text, &figure.span, last);
     if is_line && matches!(unit, Unit::Plain | Unit::Rows | Unit::Count("lines")) {
@@ -156,7 +176,9 @@ fn made(
         || bound.is_none() && lexicon::ends_with_word(lead, DOWN_BEFORE);
     let mut signs = before.chars().rev();
     let is_negative = matches!(signs.next(), Some('-' | '−'))
-        && signs.next().is_none_or(|c| !c.is_alphanumeric() && c != ']' && c != ')');
+        && signs
+            .next()
+            .is_none_or(|c| !c.is_alphanumeric() && c != ']' && c != ')');
     let scale = magnitude * factor;
     Quantity {
         span: figure.span.clone(),
@@ -192,6 +214,7 @@ fn spelled_out(
     let mut quantity = made(text, figure, end + taken, (unit, factor, None), 1.0);
     quantity.half = quantity.value * 0.06;
     quantity.is_hedged = false;
+    quantity.is_percent = figure.value < 1.0;
     Some(quantity)
 }
 
@@ -290,9 +313,8 @@ fn words(text: &str) -> Vec<(Range<usize>, f64)> {
     for (word, value) in WORDS {
         for (at, _) in lower.match_indices(word) {
             let span = at..at + word.len();
-            let overlaps = |(other, _): &(Range<usize>, f64)| {
-                other.start < span.end && span.start < other.end
-            };
+            let overlaps =
+                |(other, _): &(Range<usize>, f64)| other.start < span.end && span.start < other.end;
             if lexicon::is_whole(&lower, &span) && !found.iter().any(overlaps) {
                 found.push((span, *value));
             }

@@ -23,7 +23,12 @@ pub(super) fn of(analyzed: &Analyzed, language: Language) -> Vec<Claim> {
     }
     all.extend(causes(analyzed, language));
     all.extend(playbook(language));
-    if analyzed.input.suggestions.iter().any(|s| !s.gain.is_empty()) {
+    if analyzed
+        .input
+        .suggestions
+        .iter()
+        .any(|s| !s.gain.is_empty())
+    {
         all.extend(denials(language));
     }
     all
@@ -35,9 +40,17 @@ fn falsified(analyzed: &Analyzed, text: &str) -> Vec<Claim_> {
     made.extend(columns(analyzed, text).map(|text| ("column", text)));
     made.extend(units(text).into_iter().map(|text| ("unit", text)));
     made.extend(signs(text).into_iter().map(|text| ("sign", text)));
-    made.extend(evidence(analyzed, text).into_iter().map(|text| ("evidence", text)));
+    made.extend(
+        evidence(analyzed, text)
+            .into_iter()
+            .map(|text| ("evidence", text)),
+    );
     made.extend(gains(analyzed, text).into_iter().map(|text| ("gain", text)));
-    made.extend(cause(analyzed, text).into_iter().map(|text| ("cause", text)));
+    made.extend(
+        cause(analyzed, text)
+            .into_iter()
+            .map(|text| ("cause", text)),
+    );
     made.extend(rounded(text).into_iter().map(|text| ("round", text)));
     made
 }
@@ -46,12 +59,19 @@ type Claim_ = (&'static str, String);
 
 /// Another stage of the job in the place of the first that a sentence names.
 fn stages(analyzed: &Analyzed, text: &str) -> Option<String> {
-    let stages: Vec<&str> = analyzed.job.stages.iter().map(|s| s.name.as_str()).collect();
+    let stages: Vec<&str> = analyzed
+        .job
+        .stages
+        .iter()
+        .map(|s| s.name.as_str())
+        .collect();
     let named = stages.iter().filter(|s| text.contains(**s));
     let named = *named.max_by_key(|s| s.len())?;
     let found = &analyzed.input.facts.found;
     let is_of_finding = |stage: &str| found.findings.iter().any(|f| f.summary.contains(stage));
-    let other = stages.iter().find(|s| !is_of_finding(s) && !s.contains(named) && !named.contains(**s))?;
+    let other = stages
+        .iter()
+        .find(|s| !is_of_finding(s) && !s.contains(named) && !named.contains(**s))?;
     Some(text.replace(named, other))
 }
 
@@ -69,7 +89,8 @@ fn columns(analyzed: &Analyzed, text: &str) -> Option<String> {
     let is_word = |name: &str| {
         let mut places = text.match_indices(name);
         places.any(|(at, _)| {
-            let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+            let is_letter =
+                |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
             !is_letter(text[..at].chars().next_back())
                 && !is_letter(text[at + name.len()..].chars().next())
         })
@@ -79,7 +100,13 @@ fn columns(analyzed: &Analyzed, text: &str) -> Option<String> {
     let texts = found.findings.iter().map(|f| &f.summary);
     let texts: Vec<&String> = texts
         .chain(found.evidence.iter().map(|e| &e.text))
-        .chain(analyzed.input.suggestions.iter().flat_map(|s| s.steps.iter().chain([&s.title])))
+        .chain(
+            analyzed
+                .input
+                .suggestions
+                .iter()
+                .flat_map(|s| s.steps.iter().chain([&s.title])),
+        )
         .collect();
     let is_unrelated = |name: &&String| texts.iter().all(|t| !t.contains(name.as_str()));
     let other = all.iter().find(is_unrelated)?;
@@ -106,7 +133,10 @@ fn units(text: &str) -> Vec<String> {
     let changed = UNITS.iter().filter_map(|(from, to)| {
         let (at, _) = text.match_indices(from).find(|(at, _)| has_number(*at))?;
         // "1 min 25 s" would become two amounts.
-        let is_compound = text[..at].rsplit(' ').nth(1).is_some_and(|w| ["min", "分", "h", "小时"].contains(&w));
+        let is_compound = text[..at]
+            .rsplit(' ')
+            .nth(1)
+            .is_some_and(|w| ["min", "分", "h", "小时"].contains(&w));
         let changed = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
         (!is_compound).then_some(changed)
     });
@@ -132,7 +162,10 @@ fn signs(text: &str) -> Vec<String> {
         .filter(|(from, _)| text.contains(from))
         .map(|(from, to)| text.replacen(from, to, 1))
         .collect();
-    if let Some((at, number)) = numbers(text).into_iter().find(|(at, n)| text[at + n.len()..].starts_with(" %")) {
+    if let Some((at, number)) = numbers(text)
+        .into_iter()
+        .find(|(at, n)| text[at + n.len()..].starts_with(" %"))
+    {
         let end = at + number.len();
         all.push(format!("{}-{number}{}", &text[..at], &text[end..]));
     }
@@ -142,7 +175,10 @@ fn signs(text: &str) -> Vec<String> {
 /// Evidence of another value cited in its place.
 fn evidence(analyzed: &Analyzed, text: &str) -> Option<String> {
     let found = &analyzed.input.facts.found;
-    let cited = found.evidence.iter().find(|e| text.contains(&format!("[{}]", e.id)))?;
+    let cited = found
+        .evidence
+        .iter()
+        .find(|e| text.contains(&format!("[{}]", e.id)))?;
     let is_other = |e: &&Evidence| {
         let is_far = match (&e.value, &cited.value) {
             (EvidenceValue::Number(a), EvidenceValue::Number(b)) => {
@@ -151,7 +187,9 @@ fn evidence(analyzed: &Analyzed, text: &str) -> Option<String> {
             (EvidenceValue::Text(a), EvidenceValue::Text(b)) => a != b,
             _ => true,
         };
-        let shares = numbers(&cited.text).into_iter().any(|(_, n)| e.text.contains(&n));
+        let shares = numbers(&cited.text)
+            .into_iter()
+            .any(|(_, n)| e.text.contains(&n));
         is_far && !shares && !same_words(&e.text, &cited.text)
     };
     let other = found.evidence.iter().find(is_other)?;
@@ -167,33 +205,69 @@ fn same_words(a: &str, b: &str) -> bool {
 /// Amounts of time and shares of the report that are no gain of anything.
 fn gains(analyzed: &Analyzed, text: &str) -> Vec<String> {
     let found = &analyzed.input.facts.found;
-    let marks = ["would save about ", "gains up to about ", "约可节省 ", "收益：最多约 "];
-    let Some((mark, at)) = marks.iter().find_map(|m| text.find(m).map(|at| (m, at + m.len()))) else {
+    let marks = [
+        "would save about ",
+        "gains up to about ",
+        "约可节省 ",
+        "收益：最多约 ",
+    ];
+    let Some((mark, at)) = marks
+        .iter()
+        .find_map(|m| text.find(m).map(|at| (m, at + m.len())))
+    else {
         return Vec::new();
     };
     let _ = mark;
     let rest = &text[at..];
-    let end = rest.find([' ', '(', '（', ';', '；', '[', '.', '。']).unwrap_or(rest.len());
-    let seconds = found.findings.iter().filter_map(|f| f.impact.as_ref()).map(|i| i.seconds_saved);
+    let end = rest
+        .find([' ', '(', '（', ';', '；', '[', '.', '。'])
+        .unwrap_or(rest.len());
+    let seconds = found
+        .findings
+        .iter()
+        .filter_map(|f| f.impact.as_ref())
+        .map(|i| i.seconds_saved);
     let gains: Vec<f64> = seconds.collect();
-    let amounts = found.evidence.iter().filter(|e| e.unit.as_deref() == Some("s"));
+    let amounts = found
+        .evidence
+        .iter()
+        .filter(|e| e.unit.as_deref() == Some("s"));
     let amounts = amounts.filter_map(|e| match e.value {
         EvidenceValue::Number(n) if n >= 10.0 && n < 60.0 => Some(n),
         _ => None,
     });
     let elapsed = analyzed.input.facts.job.elapsed_seconds.map(|s| s / 3.0);
-    let amounts = amounts.chain(elapsed.filter(|s| *s < 60.0)).chain([59.0, 13.0]);
+    let amounts = amounts
+        .chain(elapsed.filter(|s| *s < 60.0))
+        .chain([59.0, 13.0]);
     let mut made = Vec::new();
-    for amount in amounts.filter(|a| gains.iter().all(|g| (g - a).abs() > 0.08 * g)).take(2) {
-        if rest[..end].parse::<f64>().is_ok() && !rest[end..].starts_with(" min") && !rest[end..].starts_with(" 分") {
+    for amount in amounts
+        .filter(|a| gains.iter().all(|g| (g - a).abs() > 0.08 * g))
+        .take(2)
+    {
+        if rest[..end].parse::<f64>().is_ok()
+            && !rest[end..].starts_with(" min")
+            && !rest[end..].starts_with(" 分")
+        {
             made.push(format!("{}{amount:.0}{}", &text[..at], &rest[end..]));
         }
     }
-    if let Some((place, number)) = numbers(rest).into_iter().find(|(p, n)| rest[p + n.len()..].starts_with(" %")) {
+    if let Some((place, number)) = numbers(rest)
+        .into_iter()
+        .find(|(p, n)| rest[p + n.len()..].starts_with(" %"))
+    {
         let share: f64 = number.parse().unwrap_or_default();
-        let other = if share > 50.0 { share - 27.0 } else { share + 31.0 };
+        let other = if share > 50.0 {
+            share - 27.0
+        } else {
+            share + 31.0
+        };
         let place = at + place;
-        made.push(format!("{}{other:.0}{}", &text[..place], &text[place + number.len()..]));
+        made.push(format!(
+            "{}{other:.0}{}",
+            &text[..place],
+            &text[place + number.len()..]
+        ));
     }
     made
 }
@@ -213,14 +287,18 @@ fn cause(analyzed: &Analyzed, text: &str) -> Vec<String> {
     let named = |f: &Finding| {
         let names = Language::En.select(["", ""], [f.cause.code(), ""]);
         let title = f.cause.title();
-        [names[0], title.zh, title.en].into_iter().find(|n| !n.is_empty() && text.contains(n))
+        [names[0], title.zh, title.en]
+            .into_iter()
+            .find(|n| !n.is_empty() && text.contains(n))
     };
     let Some(name) = findings.into_iter().find_map(named) else {
         return Vec::new();
     };
     let language = Language::of(name);
     let others = cleared(analyzed).into_iter().take(3);
-    others.map(|other| text.replace(name, &other.title().localize(language))).collect()
+    others
+        .map(|other| text.replace(name, &other.title().localize(language)))
+        .collect()
 }
 
 /// Cleared causes as a claim of their own.
@@ -230,7 +308,10 @@ fn causes(analyzed: &Analyzed, language: Language) -> Vec<Claim> {
         let title = cause.title().localize(language);
         let code = cause.code();
         let texts = match language {
-            Language::Zh => [format!("主要问题是{title}。"), format!("作业慢的原因是 {code}。")],
+            Language::Zh => [
+                format!("主要问题是{title}。"),
+                format!("作业慢的原因是 {code}。"),
+            ],
             Language::En => [
                 format!("The main problem is {title}."),
                 format!("The job is slow because of {code}."),
@@ -259,7 +340,11 @@ fn playbook(language: Language) -> Vec<Claim> {
 
 fn denials(language: Language) -> Vec<Claim> {
     let texts = language.select(
-        ["建议的修改不会影响作业的运行时间。", "这些改动对运行时间没有影响。", "S1 对性能没有帮助。"],
+        [
+            "建议的修改不会影响作业的运行时间。",
+            "这些改动对运行时间没有影响。",
+            "S1 对性能没有帮助。",
+        ],
         [
             "The suggested changes do not affect the job's run time.",
             "The changes will not improve the run time.",
@@ -274,7 +359,9 @@ fn rounded(text: &str) -> Vec<String> {
     let mut made = Vec::new();
     for (at, number) in numbers(text) {
         let behind = &text[at + number.len()..];
-        let has_unit = [" %", " s", " M", " GiB", " times", " 秒", " 万", " 倍"].iter().any(|u| behind.starts_with(u));
+        let has_unit = [" %", " s", " M", " GiB", " times", " 秒", " 万", " 倍"]
+            .iter()
+            .any(|u| behind.starts_with(u));
         let Ok(value) = number.parse::<f64>() else {
             continue;
         };
@@ -292,7 +379,10 @@ fn rounded(text: &str) -> Vec<String> {
 fn numbers(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = text[at..].find(|c: char| c.is_ascii_digit()).map(|n| at + n) {
+    while let Some(start) = text[at..]
+        .find(|c: char| c.is_ascii_digit())
+        .map(|n| at + n)
+    {
         let length = text[start..].find(|c: char| !c.is_ascii_digit() && c != '.');
         let end = length.map_or(text.len(), |n| start + n);
         let number = text[start..end].trim_end_matches('.');

@@ -44,16 +44,27 @@ pub(super) fn plain(analyzed: &Analyzed, language: Language) -> Vec<Sentence> {
     let stop = language.select("。", ".");
     let mut all = Vec::new();
     for finding in &found.findings {
-        all.push(Sentence::of(format!("{} [{}]{stop}", finding.summary, finding.id)));
+        all.push(Sentence::of(format!(
+            "{} [{}]{stop}",
+            finding.summary, finding.id
+        )));
         all.extend(about(finding, language));
     }
     for evidence in &found.evidence {
         let is_zero = evidence.value == EvidenceValue::Number(0.0);
         if !is_zero {
-            all.push(Sentence::of(format!("{} [{}]{stop}", evidence.text, evidence.id)));
+            all.push(Sentence::of(format!(
+                "{} [{}]{stop}",
+                evidence.text, evidence.id
+            )));
         }
     }
-    for suggestion in analyzed.input.suggestions.iter().filter(|s| !s.gain.is_empty()) {
+    for suggestion in analyzed
+        .input
+        .suggestions
+        .iter()
+        .filter(|s| !s.gain.is_empty())
+    {
         let (id, gain) = (&suggestion.id, &suggestion.gain);
         all.push(Sentence::of(match language {
             Language::Zh => format!("{id} 的收益：{gain}。"),
@@ -120,13 +131,28 @@ pub(super) fn reworded(text: &str, language: Language) -> Vec<String> {
                 .replace(" gets ", " receives ")
                 .replace(" M rows", " million rows")
                 .replace(" is ", " comes to "),
-            spelled_out(text, &[(" min ", " minutes and "), (" s ", " seconds "), (" s,", " seconds,"), (" %", " percent")]),
-            format!("{} This is the point to start from.", text.replace(" %", "%")),
+            spelled_out(
+                text,
+                &[
+                    (" min ", " minutes and "),
+                    (" s ", " seconds "),
+                    (" s,", " seconds,"),
+                    (" %", " percent"),
+                ],
+            ),
+            format!(
+                "{} This is the point to start from.",
+                text.replace(" %", "%")
+            ),
         ],
         Language::Zh => vec![
             format!("计数器显示，{text}"),
-            text.replace("均值", "平均值").replace("得到", "收到").replace(" 倍", "倍"),
-            text.replace(" 分 ", " 分钟 ").replace(" %", "%").replace("约可节省", "预计能节省"),
+            text.replace("均值", "平均值")
+                .replace("得到", "收到")
+                .replace(" 倍", "倍"),
+            text.replace(" 分 ", " 分钟 ")
+                .replace(" %", "%")
+                .replace("约可节省", "预计能节省"),
             format!("{text}可以从这里着手。"),
         ],
     };
