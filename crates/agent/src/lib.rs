@@ -19,6 +19,7 @@ pub mod facts;
 pub mod found;
 pub mod measures;
 mod memory;
+mod merge;
 pub mod model;
 pub mod offline;
 pub mod outline;

@@ -20,9 +20,11 @@ mod verdict;
 pub use diff::apply_diff;
 use job::Job;
 
-use crate::conclusion::{Conclusion, Module, Proposal, Recommendation};
+use crate::conclusion::{CauseAnalysis, Conclusion, Module, Proposal, Recommendation};
 use crate::facts::StepInput;
-use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Text, Verdict, text};
+use report::{
+    Language, Origin, ProblemType, RuleResult, Suggestion, SuggestionKind, Text, Verdict, text,
+};
 
 use claim::{Judge, Kind};
 use ledger::Ledger;
@@ -31,6 +33,9 @@ use seen::{cited_in, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
+
+/// Bytes quoted of a text that is left out.
+const QUOTED: usize = 160;
 
 /// The outcome of the check.
 #[derive(Debug, Default)]
@@ -125,15 +130,49 @@ impl<'a> Checker<'a> {
 
     fn clean(&mut self, conclusion: &mut Conclusion) {
         self.structure(conclusion);
+        let keeps = matches!(conclusion, Conclusion::Completeness(_));
         for (text, about) in texts(conclusion) {
-            self.mark(text, &about);
+            self.mark(text, &about, keeps);
+        }
+        if let Conclusion::Hypotheses(c) = conclusion {
+            c.hypotheses.retain(|h| !h.hypothesis.trim().is_empty());
         }
         if let Conclusion::Advice(advice) = conclusion {
+            self.keep(&mut advice.additional, Self::useless);
             for proposal in &mut advice.additional {
                 let suggestion = self.proposal(proposal);
                 self.outcome.proposed.push(suggestion);
             }
         }
+    }
+
+    /// Why a proposal of a model is left out: it rests on nothing, or most of it does not stand.
+    fn useless(&self, proposal: &Proposal) -> Option<Text> {
+        let title = &proposal.title;
+        let is_uncited = proposal.evidence.is_empty() && proposal.experiences.is_empty();
+        if title.trim().is_empty() {
+            return Some(text!(
+                "一条没有标题的建议已略去",
+                "a proposal without a title was left out"
+            ));
+        }
+        let known = self.input.suggestions.iter();
+        if let Some(same) = known
+            .into_iter()
+            .find(|s| s.title.eq_ignore_ascii_case(title))
+        {
+            let id = &same.id;
+            return Some(text!(
+                "建议“{title}”与 {id} 相同，已略去",
+                "proposal `{title}` repeats {id} and was left out"
+            ));
+        }
+        (is_uncited && proposal.diff.is_none()).then(|| {
+            text!(
+                "建议“{title}”没有引用证据或经验，已略去",
+                "proposal `{title}` was left out: it cites neither evidence nor experience"
+            )
+        })
     }
 
     /// Lists and fields that refer to something: what is not there goes.
@@ -172,17 +211,7 @@ impl<'a> Checker<'a> {
                     self.keep_ids(&mut cause.evidence);
                     self.keep_chunks(&mut cause.experiences);
                 }
-                self.keep(&mut c.causes, |_, analysis| {
-                    let cause = &analysis.cause;
-                    let is_known = report::Cause::from_code(cause).is_some();
-                    let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
-                    (!is_known || !is_based).then(|| {
-                        text!(
-                            "原因 `{cause}` 未知或没有证据",
-                            "cause `{cause}` is not known or has no evidence"
-                        )
-                    })
-                });
+                self.keep(&mut c.causes, Self::unfounded);
             }
             Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
             Conclusion::Advice(c) => {
@@ -218,6 +247,34 @@ impl<'a> Checker<'a> {
             }
             Conclusion::Answer(c) => self.keep_ids(&mut c.evidence),
         }
+    }
+
+    /// Why a cause is left out: it is unknown, nothing supports it, the rules cleared it, or its finding has another.
+    fn unfounded(&self, analysis: &CauseAnalysis) -> Option<Text> {
+        let (code, found) = (&analysis.cause, &self.input.facts.found);
+        let cause = report::Cause::from_code(code);
+        let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
+        let Some(cause) = cause.filter(|_| is_based) else {
+            return Some(text!(
+                "原因 `{code}` 未知或没有证据",
+                "cause `{code}` is not known or has no evidence"
+            ));
+        };
+        let finding = analysis.finding.as_deref().and_then(|id| found.finding(id));
+        if let Some(finding) = finding.filter(|f| f.cause != cause) {
+            let id = &finding.id;
+            return Some(text!(
+                "{id} 的原因不是 {code}",
+                "{id} has another cause than {code}"
+            ));
+        }
+        let is_found = found.findings.iter().any(|f| f.cause == cause);
+        let outcome = found.outcome(cause).filter(|_| !is_found);
+        matches!(
+            outcome,
+            Some(RuleResult::Cleared | RuleResult::NotApplicable)
+        )
+        .then(|| text!("{code} 已被排除", "{code} was ruled out"))
     }
 
     fn say(&self, text: Text) -> String {
@@ -310,10 +367,22 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Marks what a text claims without basis or against the facts.
-    fn mark(&mut self, text: &mut String, about: &[String]) {
+    /// Marks what a text claims without basis or against the facts. A text of which less than half stands goes.
+    fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
+        if !keeps && marks.len() * 2 > claims {
+            self.outcome
+                .remarks
+                .extend(marks.into_iter().map(|m| m.remark));
+            let said = report::format::cut(text, QUOTED).to_owned();
+            self.drop(text!(
+                "略去模型的一段话，因为它经不起核对：“{said}”",
+                "a text of the model was left out, as it does not stand up to the facts: `{said}`"
+            ));
+            text.clear();
+            return;
+        }
         for Mark { at, mark, remark } in marks.into_iter().rev() {
             text.insert_str(at, mark);
             self.outcome.unverified += 1;
