@@ -9,6 +9,7 @@
 //! Facts, findings and evidence come from the rules and stay whatever a reasoner says; its claims
 //! are checked before they enter the report. Nothing here prints or reads the environment.
 
+mod allowed;
 mod analyze;
 mod check;
 pub mod code;

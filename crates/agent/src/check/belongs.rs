@@ -256,7 +256,7 @@ impl Judge<'_> {
 
     /// A statement without numbers that cites evidence has to speak of the same thing.
     pub(super) fn links(&self, text: &str, clause: &Clause, faults: &mut Vec<Fault>) {
-        for group in super::claim::groups(text, clause) {
+        for group in super::equal::groups(text, clause) {
             let part = &text[group.start..group.end];
             let has_number = clause
                 .phrases

@@ -4,28 +4,13 @@ use std::collections::BTreeSet;
 
 use report::{Suggestion, Text, text};
 
-use super::causes::Mention;
 use super::concepts::fit_specially;
-use super::ledger::{Fact, Ledger, Origin, Use, Value, is_gain};
-use super::lexicon::has_word;
+use super::equal::{equals, equals_number, groups, is_free, is_same_direction, lends};
+use super::gain::is_gain;
+use super::ledger::{Fact, Ledger, Origin, Use, Value};
 use super::mention::{Clause, Phrase, clauses};
-use super::quantity::{Bound, Quantity, Unit};
+use super::quantity::{Quantity, Unit};
 use crate::found::Found;
-
-/// Largest whole number that may be a mere count of things in the text ("two causes", "3 steps").
-const COUNT: f64 = 12.0;
-
-/// Relative difference of a whole number that is written out: `33,400,000`.
-const EXACT: f64 = 0.0011;
-
-/// Relative difference that "about" may make.
-const HEDGED: f64 = 0.03;
-
-/// Relative difference beyond which a rounded number is another number.
-const ROUNDED: f64 = 0.06;
-
-/// How far a value may be from a limit that a text names: "more than 3 times" for 3.6.
-const BOUND: f64 = 1.3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -53,11 +38,11 @@ pub(crate) struct Judge<'a> {
 
 /// What the sentences before name in the same line, and what they name in the same sentence.
 #[derive(Debug, Clone, Default)]
-struct Topic {
+pub(super) struct Topic {
     line: usize,
     sentence: usize,
-    ids: Vec<String>,
-    stages: BTreeSet<String>,
+    pub(super) ids: Vec<String>,
+    pub(super) stages: BTreeSet<String>,
     /// What a later clause of the sentence cites.
     cited: Vec<String>,
 }
@@ -159,6 +144,8 @@ impl Judge<'_> {
             return Err((Kind::Unverified, unknown()));
         }
         let (cited, is_cited) = self.citable(text, clause, quantity, topic);
+        // A place in the script is no value of evidence.
+        let is_cited = is_cited && quantity.unit != Unit::Line;
         let is_own = |v: &&Value| {
             self.fact(v).origin != Origin::Experience || lends(clause, self.fact(v), quantity)
         };
@@ -172,7 +159,10 @@ impl Judge<'_> {
         }
         let is_allowed = |v: &&Value| {
             let fact = self.fact(v);
-            !is_cited || fact.ids.iter().any(|id| cited.contains(id))
+            // What is lost is what its finding would save, whichever evidence of it is cited.
+            let is_of_finding = v.used_for == Use::Gain
+                && fact.ids.iter().any(|id| self.is_argued_with(id, &cited));
+            !is_cited || is_of_finding || fact.ids.iter().any(|id| cited.contains(id))
         };
         let allowed: Vec<&Value> = own.into_iter().filter(is_allowed).collect();
         if allowed.is_empty() {
@@ -242,11 +232,20 @@ impl Judge<'_> {
         Ok(left.into_iter().map(|v| self.fact(v)).collect())
     }
 
-    fn fact(&self, value: &Value) -> &Fact {
+    /// Whether some of the cited evidence is that of a finding.
+    fn is_argued_with(&self, finding: &str, cited: &[String]) -> bool {
+        let finding = self.found.finding(finding);
+        finding.is_some_and(|f| f.evidence.iter().any(|id| cited.contains(id)))
+    }
+
+    pub(super) fn fact(&self, value: &Value) -> &Fact {
         &self.ledger.facts[value.fact]
     }
 
-    fn equal_to<'s>(&'s self, quantity: &'s Quantity) -> impl Iterator<Item = &'s Value> {
+    pub(super) fn equal_to<'s>(
+        &'s self,
+        quantity: &'s Quantity,
+    ) -> impl Iterator<Item = &'s Value> {
         let values = self.ledger.values.iter();
         values.filter(move |v| {
             let is_text = self.fact(v).origin == Origin::Text;
@@ -366,258 +365,4 @@ impl Judge<'_> {
                 .iter()
                 .any(|s| equals_number(quantity, quantity.value, *s, 0.0))
     }
-
-    fn gain(
-        &self,
-        number: &str,
-        clause: &Clause,
-        phrase: &Phrase,
-        quantity: &Quantity,
-        topic: &Topic,
-    ) -> Result<Vec<&Fact>, (Kind, Text)> {
-        let equal: Vec<&Value> = self.equal_to(quantity).collect();
-        if equal.is_empty() {
-            let remark = text!(
-                "数字 {number} 不在任何事实中",
-                "the number {number} is in no fact"
-            );
-            return Err((Kind::Unverified, remark));
-        }
-        let ids = self.gaining(clause, topic);
-        let wrong = |remark| Err((Kind::Contradiction, remark));
-        let is_reversed = phrase.mood.is_negated
-            || quantity.is_negative
-            || phrase.mood.is_loss && !phrase.mood.is_gain;
-        let gains = equal.iter().filter(|v| v.used_for == Use::Gain);
-        let ids = ids.as_deref();
-        let own = gains.filter(|v| ids.is_none_or(|ids| self.has_id(v, ids)));
-        let found: Vec<&Fact> = own.map(|v| self.fact(v)).collect();
-        if found.is_empty() {
-            return wrong(text!(
-                "{number} 不是所述问题或建议的收益",
-                "{number} is not the gain of that finding or suggestion"
-            ));
-        }
-        if is_reversed {
-            return wrong(text!(
-                "{number} 的方向相反",
-                "{number} is said the other way round"
-            ));
-        }
-        Ok(found)
-    }
-
-    fn has_id(&self, value: &Value, ids: &[String]) -> bool {
-        self.fact(value).ids.iter().any(|id| ids.contains(id))
-    }
-
-    /// The findings and suggestions whose gain a clause may name; `None` for all.
-    fn gaining(&self, clause: &Clause, topic: &Topic) -> Option<Vec<String>> {
-        let has_gain = |id: &&String| {
-            let suggestion = self.suggestions.iter().find(|s| s.id == **id);
-            suggestion.is_some_and(|s| s.gain.contains(|c: char| c.is_ascii_digit()))
-        };
-        let own: Vec<String> = clause.ids.iter().map(|(_, id, _)| id.clone()).collect();
-        for ids in [&own, &topic.ids] {
-            let suggestions: Vec<String> = ids.iter().filter(has_gain).cloned().collect();
-            let findings = ids.iter().filter(|id| self.found.finding(id).is_some());
-            let findings: Vec<String> = findings.cloned().collect();
-            let last = topic.ids.iter().rfind(|id| has_gain(id));
-            if !suggestions.is_empty() {
-                return Some(suggestions);
-            }
-            if !findings.is_empty() {
-                // "S2: … Fixes F1. Saves 18 s.": the gain is that of the suggestion.
-                let of_last = last.filter(|id| self.fixes(id, &findings)).cloned();
-                return Some(of_last.map_or(findings, |id| vec![id]));
-            }
-            let cited = |id: &String| {
-                let all = self.found.findings.iter();
-                let cited = all.filter(|f| f.evidence.contains(id));
-                cited.map(|f| f.id.clone()).collect::<Vec<_>>()
-            };
-            let of_evidence: Vec<String> = ids.iter().flat_map(cited).collect();
-            if !of_evidence.is_empty() {
-                return Some(of_evidence);
-            }
-        }
-        let stages = match clause.stages.is_empty() {
-            true => &topic.stages,
-            false => &clause.stages,
-        };
-        let mut named: Vec<String> = self
-            .findings_on(&clause.causes)
-            .map(str::to_owned)
-            .collect();
-        if named.is_empty() && !stages.is_empty() {
-            let on_stage = self
-                .ledger
-                .stages_of
-                .iter()
-                .filter(|(_, s)| !s.is_disjoint(stages));
-            named = on_stage.map(|(id, _)| id.clone()).collect();
-            if named.is_empty() {
-                return Some(named);
-            }
-        }
-        if named.is_empty() {
-            return None;
-        }
-        let own = self
-            .suggestions
-            .iter()
-            .filter(|s| s.finding.as_ref().is_some_and(|f| named.contains(f)));
-        let own: Vec<String> = own.map(|s| s.id.clone()).collect();
-        named.extend(own);
-        Some(named)
-    }
-
-    fn fixes(&self, suggestion: &str, findings: &[String]) -> bool {
-        let mut suggestions = self.suggestions.iter().filter(|s| s.id == suggestion);
-        suggestions.any(|s| s.finding.as_ref().is_some_and(|f| findings.contains(f)))
-    }
-
-    fn findings_on<'s>(&'s self, mentions: &'s [Mention]) -> impl Iterator<Item = &'s str> {
-        let findings = self.found.findings.iter();
-        let named = findings.filter(|f| mentions.iter().any(|m| m.causes.contains(&f.cause)));
-        named.map(|f| f.id.as_str())
-    }
-}
-
-/// Ids in square brackets next to each other, with the text that they belong to.
-#[derive(Debug, Clone)]
-pub(super) struct Group {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) ids: Vec<String>,
-}
-
-/// The groups of citations in a clause; each begins where the one before ends.
-pub(super) fn groups(text: &str, clause: &Clause) -> Vec<Group> {
-    let mut found: Vec<Group> = Vec::new();
-    let bracketed = clause
-        .ids
-        .iter()
-        .filter(|(_, _, is_bracketed)| *is_bracketed);
-    for (end, id, _) in bracketed {
-        let joins = found.last().is_some_and(|last| {
-            let between = &text[last.end..*end];
-            let between = between.trim_end_matches(id.as_str());
-            between.chars().all(|c| "[]、,，;； ".contains(c))
-        });
-        match found.last_mut().filter(|_| joins) {
-            Some(last) => {
-                last.end = *end;
-                last.ids.push(id.clone());
-            }
-            None => found.push(Group {
-                start: found.last().map_or(clause.span.start, |last| last.end),
-                end: *end,
-                ids: vec![id.clone()],
-            }),
-        }
-    }
-    found
-}
-
-/// Words that speak of the job at hand.
-const OF_JOB: &[&str] = &[
-    "the job", "this job", "the run", "this run", "作业", "应用", "本次",
-];
-
-/// Whether a clause may quote the experience that has a value: it says so, and does not speak of this job.
-fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
-    let cites = clause.ids.iter().any(|(_, id, _)| fact.ids.contains(id));
-    let is_of_job = !clause.stages.is_empty()
-        || !clause.tables.is_empty()
-        || !clause.columns.is_empty()
-        || clause.ids.iter().any(|(_, id, _)| !id.contains(".md#"))
-        || has_word(&clause.lower, OF_JOB);
-    let is_setting = matches!(quantity.unit, Unit::Plain | Unit::Count(_)) || quantity.is_code;
-    clause.mood.is_example || is_setting || cites && !is_of_job && quantity.unit != Unit::Rows
-}
-
-/// Whether a number claims nothing about the job: a small count, the number in a name, a setting to be made.
-fn is_free(text: &str, phrase: &Phrase, quantity: &Quantity) -> bool {
-    let is_small = quantity.raw.fract() == 0.0 && quantity.raw <= COUNT;
-    let is_word = !text[quantity.span.clone()].starts_with(|c: char| c.is_ascii_digit());
-    let before = text[phrase.span.start..quantity.span.start]
-        .trim_end()
-        .to_lowercase();
-    let is_assigned = before.ends_with('=')
-        || ["set", "设置", "设为", "调到", "raise", "increase", "lower"]
-            .iter()
-            .any(|word| has_word(&before, &[word]) && before.contains('.'));
-    let is_rest = ["and", "另外", "还有"]
-        .iter()
-        .any(|word| before.ends_with(word));
-    match quantity.unit {
-        Unit::Index => true,
-        Unit::Plain if is_rest => true,
-        Unit::Plain | Unit::Count(_) if is_small => true,
-        Unit::Rows | Unit::Vertices if quantity.raw == 1.0 && !is_word => true,
-        Unit::Plain | Unit::Bytes | Unit::Count(_) => is_assigned,
-        _ => false,
-    }
-}
-
-/// Whether two quantities are the same: of a like unit, and equal within the digits that are written.
-fn equals(claim: &Quantity, fact: &Quantity, is_text: bool) -> bool {
-    let is_same_unit = claim.unit == fact.unit;
-    if is_text {
-        // Numbers of scripts have no unit of their own.
-        let is_name = matches!(
-            claim.unit,
-            Unit::Plain | Unit::Count(_) | Unit::Bytes | Unit::Ratio
-        );
-        return is_name && (claim.raw - fact.raw).abs() < f64::EPSILON * claim.raw.abs().max(1.0);
-    }
-    let is_counted = |unit: Unit| {
-        matches!(
-            unit,
-            Unit::Rows | Unit::Vertices | Unit::Count(_) | Unit::Bytes
-        )
-    };
-    let is_bare = match (claim.unit, fact.unit) {
-        (Unit::Plain, unit) => is_counted(unit) || unit == Unit::Ratio,
-        (unit, Unit::Plain) => is_counted(unit),
-        _ => false,
-    };
-    if !is_same_unit && !is_bare {
-        return false;
-    }
-    let readings = std::iter::once(claim.value).chain(claim.other);
-    let values = std::iter::once(fact.value).chain(fact.other);
-    readings
-        .flat_map(|a| values.clone().map(move |b| (a, b)))
-        .any(|(a, b)| equals_number(claim, a, b, fact.half))
-}
-
-fn equals_number(claim: &Quantity, value: f64, fact: f64, fact_half: f64) -> bool {
-    let fact = fact.abs();
-    let difference = (value - fact).abs();
-    match claim.bound {
-        Some(Bound::Below) if fact <= value && value <= fact * BOUND => return true,
-        Some(Bound::Above) if fact >= value && fact <= value * BOUND => return true,
-        _ => {}
-    }
-    let half = claim.half.max(fact_half) * 1.0001;
-    let rounded =
-        difference <= half && difference <= ROUNDED * fact.max(value).max(f64::MIN_POSITIVE);
-    let is_zero = value == 0.0 && fact <= half;
-    let hedged = claim.is_hedged && difference <= HEDGED * fact;
-    rounded || is_zero || hedged || difference <= EXACT * fact
-}
-
-/// Whether a claim says of a value what its fact says: neither denied nor turned round.
-fn is_same_direction(value: &Value, phrase: &Phrase, quantity: &Quantity) -> bool {
-    let fact = &value.quantity;
-    let is_exact = fact.span.is_empty();
-    let is_negated = phrase.mood.is_negated && !value.is_negated;
-    let is_turned = quantity.is_down && !fact.is_down && !(is_exact && quantity.bound.is_some());
-    let is_bounded = quantity.bound.is_none() || quantity.bound == fact.bound || is_exact || {
-        let below = fact.value <= quantity.value;
-        (quantity.bound == Some(Bound::Below)) == below
-    };
-    !is_negated && !is_turned && is_bounded && quantity.is_negative == fact.is_negative
 }

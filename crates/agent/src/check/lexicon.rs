@@ -90,7 +90,6 @@ pub(super) const INDEXED: &[&str] = &[
 
 /// Numbers as words; longer ones first where one contains another.
 pub(super) const WORDS: &[(&str, f64)] = &[
-    ("百分之十九", 0.19),
     ("two thirds", 2.0 / 3.0),
     ("two-thirds", 2.0 / 3.0),
     ("three quarters", 0.75),

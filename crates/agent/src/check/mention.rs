@@ -347,7 +347,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Words that begin another statement.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 15] = [
     " but ",
     " while ",
     " whereas ",
@@ -359,6 +359,9 @@ const PARTS: [&str; 12] = [
     " and was ",
     " and does ",
     " and has ",
+    " and loses ",
+    " and saves ",
+    " and costs ",
     " so that ",
 ];
 

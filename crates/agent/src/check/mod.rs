@@ -4,27 +4,31 @@
 //! parse, keep the outputs and not change the result. The model may repair once what fails; then a
 //! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
+mod alias;
 mod belongs;
 mod causes;
 mod claim;
 mod concepts;
 mod diff;
+mod equal;
+mod gain;
 mod ledger;
 mod lexicon;
 mod mention;
 pub(crate) mod names;
+mod proposal;
 pub(crate) mod quantity;
 mod seen;
+mod structure;
 mod verdict;
 
 pub use diff::apply_diff;
 use job::Job;
 
-use crate::conclusion::{CauseAnalysis, Conclusion, Module, Proposal, Recommendation};
+use crate::allowed::Allowed;
+use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
-use report::{
-    Language, Origin, ProblemType, RuleResult, Suggestion, SuggestionKind, Text, Verdict, text,
-};
+use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
 use claim::{Judge, Kind};
 use ledger::Ledger;
@@ -33,6 +37,9 @@ use seen::{cited_in, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
+
+/// Ids named in the place of one that does not exist.
+const IDS_NAMED: usize = 12;
 
 /// Bytes quoted of a text that is left out.
 const QUOTED: usize = 160;
@@ -87,6 +94,7 @@ pub struct Checker<'a> {
     job: &'a Job,
     judge: Judge<'a>,
     names: Names,
+    allowed: Allowed,
     outcome: Outcome,
 }
 
@@ -118,6 +126,7 @@ impl<'a> Checker<'a> {
                 elapsed: elapsed.collect(),
             },
             names: Names::new(texts(), ids.map(String::as_str), chunks),
+            allowed: Allowed::of(input),
             outcome: Outcome::default(),
         }
     }
@@ -129,6 +138,7 @@ impl<'a> Checker<'a> {
     }
 
     fn clean(&mut self, conclusion: &mut Conclusion) {
+        self.coerce(conclusion);
         self.structure(conclusion);
         let keeps = matches!(conclusion, Conclusion::Completeness(_));
         for (text, about) in texts(conclusion) {
@@ -146,137 +156,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Why a proposal of a model is left out: it rests on nothing, or most of it does not stand.
-    fn useless(&self, proposal: &Proposal) -> Option<Text> {
-        let title = &proposal.title;
-        let is_uncited = proposal.evidence.is_empty() && proposal.experiences.is_empty();
-        if title.trim().is_empty() {
-            return Some(text!(
-                "一条没有标题的建议已略去",
-                "a proposal without a title was left out"
-            ));
-        }
-        let known = self.input.suggestions.iter();
-        if let Some(same) = known
-            .into_iter()
-            .find(|s| s.title.eq_ignore_ascii_case(title))
-        {
-            let id = &same.id;
-            return Some(text!(
-                "建议“{title}”与 {id} 相同，已略去",
-                "proposal `{title}` repeats {id} and was left out"
-            ));
-        }
-        (is_uncited && proposal.diff.is_none()).then(|| {
-            text!(
-                "建议“{title}”没有引用证据或经验，已略去",
-                "proposal `{title}` was left out: it cites neither evidence nor experience"
-            )
-        })
-    }
-
-    /// Lists and fields that refer to something: what is not there goes.
-    fn structure(&mut self, conclusion: &mut Conclusion) {
-        match conclusion {
-            Conclusion::Classify(c) => {
-                self.keep_ids(&mut c.findings);
-                self.keep_ids(&mut c.evidence);
-                self.keep_chunks(&mut c.experiences);
-                self.outcome.claims += 1;
-                let settled = settled_class(self.input).filter(|class| *class != c.problem_type);
-                if let Some(class) = settled {
-                    let code = class.code();
-                    self.drop(text!(
-                        "按发现，类别为 `{code}`",
-                        "the class is `{code}` by the findings"
-                    ));
-                    c.problem_type = class;
-                }
-            }
-            Conclusion::KeyCode(c) => {
-                for module in &mut c.modules {
-                    self.keep_id(&mut module.finding);
-                    self.keep_stage(&mut module.stage);
-                    self.keep_lines(&mut module.first_line, &mut module.last_line);
-                }
-                self.keep(&mut c.modules, |this, Module { name, .. }| {
-                    let fault = || text!("作业中没有 `{name}`", "the job has no `{name}`");
-                    (!this.names.knows(name)).then(fault)
-                });
-                self.keep_chunks(&mut c.experiences);
-            }
-            Conclusion::Experience(c) => {
-                for cause in &mut c.causes {
-                    self.keep_id(&mut cause.finding);
-                    self.keep_ids(&mut cause.evidence);
-                    self.keep_chunks(&mut cause.experiences);
-                }
-                self.keep(&mut c.causes, Self::unfounded);
-            }
-            Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
-            Conclusion::Advice(c) => {
-                self.keep(
-                    &mut c.recommendations,
-                    |this, Recommendation { suggestion, .. }| {
-                        let mut known = this.input.suggestions.iter();
-                        let fault = || {
-                            text!(
-                                "建议 `{suggestion}` 不存在",
-                                "suggestion `{suggestion}` does not exist"
-                            )
-                        };
-                        (!known.any(|s| s.id == *suggestion)).then(fault)
-                    },
-                );
-                for recommendation in &mut c.recommendations {
-                    self.keep_ids(&mut recommendation.evidence);
-                    self.keep_chunks(&mut recommendation.experiences);
-                }
-                for proposal in &mut c.additional {
-                    self.keep_id(&mut proposal.finding);
-                    self.keep_ids(&mut proposal.evidence);
-                    self.keep_chunks(&mut proposal.experiences);
-                }
-                self.keep_ids(&mut c.answer.evidence);
-            }
-            Conclusion::Hypotheses(c) => {
-                for hypothesis in &mut c.hypotheses {
-                    self.keep_ids(&mut hypothesis.evidence);
-                    self.keep_file(&mut hypothesis.file);
-                }
-            }
-            Conclusion::Answer(c) => self.keep_ids(&mut c.evidence),
-        }
-    }
-
-    /// Why a cause is left out: it is unknown, nothing supports it, the rules cleared it, or its finding has another.
-    fn unfounded(&self, analysis: &CauseAnalysis) -> Option<Text> {
-        let (code, found) = (&analysis.cause, &self.input.facts.found);
-        let cause = report::Cause::from_code(code);
-        let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
-        let Some(cause) = cause.filter(|_| is_based) else {
-            return Some(text!(
-                "原因 `{code}` 未知或没有证据",
-                "cause `{code}` is not known or has no evidence"
-            ));
-        };
-        let finding = analysis.finding.as_deref().and_then(|id| found.finding(id));
-        if let Some(finding) = finding.filter(|f| f.cause != cause) {
-            let id = &finding.id;
-            return Some(text!(
-                "{id} 的原因不是 {code}",
-                "{id} has another cause than {code}"
-            ));
-        }
-        let is_found = found.findings.iter().any(|f| f.cause == cause);
-        let outcome = found.outcome(cause).filter(|_| !is_found);
-        matches!(
-            outcome,
-            Some(RuleResult::Cleared | RuleResult::NotApplicable)
-        )
-        .then(|| text!("{code} 已被排除", "{code} was ruled out"))
-    }
-
     fn say(&self, text: Text) -> String {
         text.into(self.input.facts.language)
     }
@@ -284,87 +163,6 @@ impl<'a> Checker<'a> {
     fn drop(&mut self, remark: Text) {
         self.outcome.dropped += 1;
         self.outcome.remarks.push(self.say(remark));
-    }
-
-    fn keep<T>(&mut self, items: &mut Vec<T>, fault: impl Fn(&Self, &T) -> Option<Text>) {
-        items.retain(|item| {
-            self.outcome.claims += 1;
-            let fault = fault(self, item);
-            let is_fine = fault.is_none();
-            fault.into_iter().for_each(|fault| self.drop(fault));
-            is_fine
-        });
-    }
-
-    fn keep_ids(&mut self, ids: &mut Vec<String>) {
-        self.keep(ids, |this, id| {
-            (!this.names.knows_id(id)).then(|| no_such(id))
-        });
-    }
-
-    fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
-        self.keep(chunks, |this, chunk| {
-            let fault = || {
-                text!(
-                    "没有给出经验 `{chunk}`",
-                    "experience `{chunk}` was not given"
-                )
-            };
-            (!this.names.knows_chunk(chunk)).then(fault)
-        });
-    }
-
-    /// Keeps a field that names something unless it is at fault.
-    fn keep_name(
-        &mut self,
-        field: &mut Option<String>,
-        fault: impl Fn(&Self, &str) -> Option<Text>,
-    ) {
-        let mut names: Vec<String> = field.take().into_iter().collect();
-        self.keep(&mut names, |this, name| fault(this, name));
-        *field = names.pop();
-    }
-
-    fn keep_id(&mut self, id: &mut Option<String>) {
-        self.keep_name(id, |this, id| {
-            (!this.names.knows_id(id)).then(|| no_such(id))
-        });
-    }
-
-    fn keep_stage(&mut self, stage: &mut Option<String>) {
-        self.keep_name(stage, |this, name| {
-            let mut stages = this.input.facts.outline.stages.iter();
-            let fault = || text!("阶段 `{name}` 不存在", "stage `{name}` does not exist");
-            (!stages.any(|s| s.name == name)).then(fault)
-        });
-    }
-
-    fn keep_file(&mut self, file: &mut Option<String>) {
-        self.keep_name(file, |this, name| {
-            let (facts, read) = (&this.input.facts, &this.input.reading.read);
-            let mut unread = facts.outline.unread.iter();
-            let mut missing = facts.found.missing.iter();
-            let is_known = read.iter().any(|file| file == name)
-                || unread.any(|u| u.file == name)
-                || missing.any(|m| m.information.file == name);
-            (!is_known).then(|| no_such(name))
-        });
-    }
-
-    fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
-        let script = self.input.facts.outline.script.as_ref();
-        let lines = script.map_or(0, |s| s.text.lines().count());
-        let Some((from, to)) = first.zip(*last) else {
-            return;
-        };
-        self.outcome.claims += 1;
-        if from == 0 || from > to || to as usize > lines {
-            self.drop(text!(
-                "脚本没有第 {from}–{to} 行",
-                "the script has no lines {from}–{to}"
-            ));
-            (*first, *last) = (None, None);
-        }
     }
 
     /// Marks what a text claims without basis or against the facts. A text of which less than half stands goes.
@@ -442,81 +240,6 @@ impl<'a> Checker<'a> {
         marks.sort_by_key(|mark| mark.at);
         (marks, claims)
     }
-
-    /// A change that the model proposes, with what could not be confirmed about it.
-    fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
-        self.outcome.claims += 1;
-        let mut unverified = Vec::new();
-        if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
-            unverified.push(text!(
-                "没有引用证据或经验",
-                "it cites neither evidence nor experience"
-            ));
-        }
-        let mark = mark_of(self.input.facts.language).trim();
-        let mut texts = proposal.steps.iter().chain([&proposal.title]);
-        if texts.any(|text| text.contains(mark)) {
-            unverified.push(text!(
-                "提到了未知的内容",
-                "it names something that is not known"
-            ));
-        }
-        let mut verified = None;
-        if let Some(diff) = proposal.diff.take() {
-            match diff::check(self.job, &diff, &self.input.suggestions) {
-                Ok(checked) => {
-                    verified = Some(checked.verified);
-                    proposal.diff = checked.diff;
-                    unverified.extend(checked.result);
-                }
-                Err(fault) => unverified.push(text!(
-                    "{fault}；已略去",
-                    "{fault}; it was left out",
-                    fault = fault.text()
-                )),
-            }
-        }
-        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
-        let title = &proposal.title;
-        for fault in &unverified {
-            let remark = text!(
-                "建议“{title}”：{fault}",
-                "proposal `{title}`: {fault}",
-                fault = fault
-            );
-            self.outcome.remarks.push(self.say(remark));
-        }
-        if verified.is_none() && unverified.is_empty() {
-            // Steps with a basis are advice, not a fault; but nobody has computed their effect.
-            unverified.push(text!(
-                "不是规则给出的，无法验证其效果",
-                "no rule proposed it and nothing could be computed about it"
-            ));
-        }
-        let kind = match proposal.diff {
-            Some(_) => SuggestionKind::Rewrite,
-            None => SuggestionKind::Investigate,
-        };
-        Suggestion {
-            id: String::new(),
-            finding: proposal.finding.clone(),
-            kind,
-            title: title.clone(),
-            steps: proposal.steps.clone(),
-            diff: proposal.diff.clone(),
-            verified,
-            gain: String::new(),
-            pros: proposal.pros.clone(),
-            cons: proposal.cons.clone(),
-            sources: proposal.experiences.clone(),
-            origin: Origin::Llm,
-            unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
-        }
-    }
-}
-
-fn no_such(name: &str) -> Text {
-    text!("`{name}` 不存在", "`{name}` does not exist")
 }
 
 /// What a name claims to be, in Chinese.

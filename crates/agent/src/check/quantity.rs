@@ -348,7 +348,7 @@ mod tests {
             ("512 B", vec![(512.0, Bytes)]),
             ("1.5 KiB", vec![(1536.0, Bytes)]),
             ("占 19 %", vec![(0.19, Ratio)]),
-            ("百分之十九 或 百分之 19", vec![(0.19, Ratio)]),
+            ("百分之 19", vec![(0.19, Ratio)]),
             ("3.6 times the mean", vec![(3.6, Ratio)]),
             ("是均值的 13.5 倍", vec![(13.5, Ratio)]),
             ("twice the mean", vec![(2.0, Ratio)]),

@@ -1,7 +1,7 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
 use super::names::words;
-use crate::conclusion::Conclusion;
+use crate::conclusion::{Conclusion, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
 use report::format::Seconds;
 use report::{EvidenceValue, Localize};
@@ -47,7 +47,9 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
         }
         Conclusion::Hypotheses(c) => {
             all.push((&mut c.text, Vec::new()));
-            for h in &mut c.hypotheses {
+            // What is only supposed claims nothing.
+            let is_claim = |h: &&mut Hypothesis| h.result == HypothesisResult::Confirmed;
+            for h in c.hypotheses.iter_mut().filter(is_claim) {
                 let texts = [&mut h.hypothesis, &mut h.check];
                 all.extend(texts.map(|text| (text, Vec::new())));
             }
