@@ -137,7 +137,12 @@ pub(super) fn equals_number(claim: &Quantity, value: f64, fact: f64, fact_half: 
         Some(Bound::Above) if fact >= value && fact <= value * BOUND => return true,
         _ => {}
     }
-    let half = claim.half.max(fact_half) * 1.0001;
+    // A claim with more digits than the fact has made them up.
+    let half = match claim.half < fact_half * 0.99 {
+        true => claim.half,
+        false => claim.half.max(fact_half),
+    };
+    let half = half * 1.0001;
     let rounded =
         difference <= half && difference <= ROUNDED * fact.max(value).max(f64::MIN_POSITIVE);
     let is_zero = value == 0.0 && fact <= half;
