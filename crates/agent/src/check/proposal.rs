@@ -98,6 +98,7 @@ impl Checker<'_> {
             diff: proposal.diff.clone(),
             verified,
             gain: String::new(),
+            seconds_saved: None,
             pros: proposal.pros.clone(),
             cons: proposal.cons.clone(),
             sources: proposal.experiences.clone(),

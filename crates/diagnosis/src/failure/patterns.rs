@@ -1,8 +1,8 @@
-//! Texts by which failures are recognized, for both engines.
+//! Texts for recognizing failures, for both engines.
 //!
-//! A pattern is in lower case, separated by ` | `; `*` stands for anything within a line. The first pattern of the table that is in
-//! any line of an error decides: patterns that name a reason come before wrappers that only say that something
-//! failed, and general ones come last.
+//! A pattern is in lower case, separated by ` | `; `*` matches any text within a line. The first pattern of the table that is in
+//! any line of an error decides: patterns that name a reason come before wrappers that only report a
+//! failure, and general ones come last.
 
 use super::class::Class::{self, *};
 
@@ -187,7 +187,7 @@ pub(crate) static GROUPS: &[Group] = &[
          python_version_mismatch | no filesystem for scheme | unsupportedfilesystemexception | \
          invalidclassexception | serialversionuid | assembly*not found | unable to load dll",
     ),
-    // U-SQL and SCOPE: the compiler, and what the runtime says of inputs
+    // U-SQL and SCOPE: messages of the compiler, and of the runtime about inputs
     group(
         System,
         "SCOPE compiler",
@@ -392,7 +392,7 @@ pub(crate) static GROUPS: &[Group] = &[
          deadline exceeded for the job | killed due to timeout | application lifetime | statement_timeout | \
          compilation*timed out | compilation*time-out",
     ),
-    // stops that are no failure of the job
+    // stops from outside the job
     group(
         Stopped,
         "Spark DAGScheduler, YARN, Databricks, SCOPE",
@@ -484,8 +484,8 @@ pub(crate) static GROUPS: &[Group] = &[
     ),
 ];
 
-/// Texts that only say where an exception came out, which count where nothing else is known of it: a reader of files
-/// wraps what the rest of its task throws as well.
+/// Texts that only name the place where an exception surfaced. They count only without another match: a reader of files
+/// also wraps the exceptions of the rest of its task.
 pub(crate) static WRAPPERS: &[Group] = &[group(
     InputUnreadable,
     "Spark FileScanRDD",
