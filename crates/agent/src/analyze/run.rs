@@ -125,7 +125,9 @@ impl<'a> Run<'a> {
         let mut answer = outcome.answer;
         let lost = outcome.failures.iter().filter(|f| !f.lasts());
         answer.remarks.extend(lost.map(|f| f.error.to_string()));
-        if outcome.check.is_some() {
+        // THINK 4 takes any words for an answer, so they show nothing.
+        let is_other = |c: &Conclusion| !matches!(c, Conclusion::Completeness(_));
+        if outcome.check.is_some() && answer.conclusions.iter().any(is_other) {
             self.panel.note_answer();
         }
         let checks = &mut self.notebook.checks;
