@@ -6,7 +6,7 @@ use report::{Cause, RuleResult, Text, text};
 
 use super::causes::{Mention, Stance};
 use super::claim::{Fault, Judge, Kind};
-use super::concepts::{Concepts, FIX, negation};
+use super::concepts::{Concepts, FIX, fit_specially, negation};
 use super::ledger::Fact;
 use super::lexicon::has_word;
 use super::mention::Clause;
@@ -280,7 +280,8 @@ impl Judge<'_> {
                     || shared(&clause.others, &f.others)
             };
             let has_names = !clause.columns.is_empty() || !clause.tables.is_empty();
-            let fits = |f: &Fact| names(f) || !has_names && concepts.fits(f.concepts);
+            let is_like = |f: &Fact| fit_specially((concepts, concepts), (f.concepts, f.concepts));
+            let fits = |f: &Fact| names(f) || !has_names && is_like(f);
             if facts.peek().is_some() && !facts.any(fits) {
                 let ids: Vec<&str> = evidence.iter().map(|id| id.as_str()).collect();
                 let ids = ids.join(", ");

@@ -84,7 +84,7 @@ impl Judge<'_> {
             let cited = rest.map(|c| &c.ids).find(|ids| !ids.is_empty());
             let cited = cited.into_iter().flatten().map(|(_, id, _)| id.clone());
             topic.cited = cited.collect();
-            claims += 1;
+            claims += clause.phrases.len().max(1);
             self.clause(text, clause, &topic, &mut faults);
         }
         (faults, claims)

@@ -282,6 +282,9 @@ impl Ledger {
         if let Some(owner) = owner {
             self.belongs(&owner.id, first);
         }
+        if let Some(seconds) = suggestion.seconds_saved {
+            self.exact(seconds, Unit::Seconds, Use::Gain, &source, "");
+        }
         let used_for = Some(Use::Gain);
         self.say(&suggestion.gain, &Source { used_for, ..source });
     }

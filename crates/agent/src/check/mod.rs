@@ -165,11 +165,12 @@ impl<'a> Checker<'a> {
         self.outcome.remarks.push(self.say(remark));
     }
 
-    /// Marks what a text claims without basis or against the facts. A text of which less than half stands goes.
+    /// Marks what a text claims without basis or against the facts. A text of which less than half stands, or that denies a finding, goes.
     fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
-        if !keeps && marks.len() * 2 > claims {
+        let denies = marks.iter().any(|m| m.is_denial);
+        if !keeps && (denies || marks.len() * 2 > claims) {
             self.outcome
                 .remarks
                 .extend(marks.into_iter().map(|m| m.remark));
@@ -181,7 +182,10 @@ impl<'a> Checker<'a> {
             text.clear();
             return;
         }
-        for Mark { at, mark, remark } in marks.into_iter().rev() {
+        for Mark {
+            at, mark, remark, ..
+        } in marks.into_iter().rev()
+        {
             text.insert_str(at, mark);
             self.outcome.unverified += 1;
             self.outcome.remarks.push(remark);
@@ -205,7 +209,12 @@ impl<'a> Checker<'a> {
             );
             let mark = language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]");
             let remark = self.say(remark);
-            marks.push(Mark { at, mark, remark });
+            marks.push(Mark {
+                at,
+                mark,
+                remark,
+                is_denial: true,
+            });
         }
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
@@ -222,6 +231,7 @@ impl<'a> Checker<'a> {
                 at: outside_quotes(text, unknown.span.end),
                 mark: mark_of(language),
                 remark: self.say(remark),
+                is_denial: false,
             });
         }
         let (faults, claims) = self.judge.faults(text, about);
@@ -234,7 +244,12 @@ impl<'a> Checker<'a> {
             let remark = self.say(fault.remark);
             // One mark is enough at one place.
             if marks.iter().all(|m| m.at != at) {
-                marks.push(Mark { at, mark, remark });
+                marks.push(Mark {
+                    at,
+                    mark,
+                    remark,
+                    is_denial: false,
+                });
             }
         }
         marks.sort_by_key(|mark| mark.at);
@@ -260,6 +275,8 @@ struct Mark {
     at: usize,
     mark: &'static str,
     remark: String,
+    /// It denies the program's verdict or a finding.
+    is_denial: bool,
 }
 
 /// The mark behind a claim that the facts contradict.
