@@ -3,6 +3,7 @@
 mod account;
 mod event_log;
 mod failed;
+mod invariants;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
