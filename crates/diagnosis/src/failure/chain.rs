@@ -46,8 +46,8 @@ pub(super) fn chain(error: &JobError) -> Vec<Thrown<'_>> {
     let texts = [
         error.exception.as_ref(),
         code,
-        Some(&error.message),
         error.details.as_ref(),
+        Some(&error.message),
         error.description.as_ref(),
         error.id.as_ref(),
         error.internal.as_ref(),

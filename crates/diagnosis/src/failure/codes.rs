@@ -133,7 +133,8 @@ pub(super) fn sqlstate(line: &str) -> Option<Said> {
         _ => match &state[..2] {
             "07" | "0A" | "2B" | "3F" | "42" | "46" | "51" | "56" | "F0" => Compile,
             "21" if state != "21000" => Compile,
-            "21" | "22" | "23" => BadValue,
+            "21" | "23" => Constraint,
+            "22" => BadValue,
             "38" | "39" | "P0" => UserCode,
             "40" | "2D" => Conflict,
             "08" | "HV" => Service,

@@ -3,6 +3,10 @@
 use super::class::Class::{self, *};
 use super::codes::Said;
 
+/// Types of code that is missing or does not fit, whatever their message says.
+const LINKAGE: &str = "ModuleNotFoundError | ImportError | PackageNotFoundError | ClassNotFoundException | NoClassDefFoundError | \
+    NoSuchMethodError | NoSuchFieldError | AbstractMethodError | UnsupportedClassVersionError | MissingMethodException";
+
 /// Types that a fault in code of the user throws, whatever their message says.
 const BASIC: &str = "AttributeError | IndexError | KeyError | NameError | TypeError | UnboundLocalError | ZeroDivisionError | \
     AssertionError | RecursionError | JSONDecodeError | UnicodeDecodeError | UnicodeEncodeError | StopIteration | \
@@ -22,8 +26,9 @@ const NAMED: &[(Class, &str)] = &[
     (
         BadValue,
         "SparkArithmeticException | SparkNumberFormatException | SparkDateTimeException | \
-         SparkArrayIndexOutOfBoundsException | SparkUpgradeException | SQLIntegrityConstraintViolationException",
+         SparkArrayIndexOutOfBoundsException | SparkUpgradeException",
     ),
+    (Constraint, "SQLIntegrityConstraintViolationException"),
     (
         Compile,
         "SQLSyntaxErrorException | NoSuchTableException | NoSuchDatabaseException | NoSuchNamespaceException | \
@@ -127,6 +132,10 @@ const WORDS: &[(Class, &str)] = &[
         "SchemaMismatch | IncompatibleSchema | TypeMismatch | SchemaChange",
     ),
     (InputUnreadable, "Corrupt | Checksum | Malformed"),
+    (
+        Compile,
+        "TableNotFound | EntityNotFound | NoSuchTable | DatabaseNotFound",
+    ),
     (Conflict, "Conflict | ConcurrentUpdate | OptimisticLock"),
     (OutputExists, "AlreadyExists"),
     (
@@ -141,9 +150,11 @@ const WORDS: &[(Class, &str)] = &[
     (Stopped, "Interrupt | Cancel | Abort"),
 ];
 
-/// Whether a fault in code of the user throws exceptions of this type.
-pub(super) fn is_basic(kind: &str) -> bool {
-    has(BASIC, simple(kind))
+/// The class of a type that decides whatever its message says.
+pub(super) fn deciding(kind: &str) -> Option<Class> {
+    let tables = [(UserCode, BASIC), (Dependency, LINKAGE)];
+    let found = tables.iter().find(|(_, names)| has(names, simple(kind)));
+    found.map(|(class, _)| *class)
 }
 
 /// Whether such an exception, thrown by Spark outside code of the user, is a fault of Spark.

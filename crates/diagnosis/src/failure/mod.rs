@@ -160,7 +160,7 @@ fn reason(error: &JobError) -> Option<Recognized> {
     let code = chain.iter().find(|t| is_scope_code(t));
     let named = |t: &Thrown<'_>| search(std::slice::from_ref(t), NAMED).or_else(|| certain(t));
     code.and_then(named)
-        .or_else(|| basic(error, chain.first()?))
+        .or_else(|| by_type(error, chain.first()?))
         .or_else(|| search(&chain, NAMED))
         .or_else(|| ended_with(&chain))
         .or_else(|| chain.iter().find_map(certain))
@@ -172,15 +172,16 @@ fn is_scope_code(thrown: &Thrown<'_>) -> bool {
     thrown.lines.first().is_some_and(|l| l.starts_with("E_"))
 }
 
-/// A fault in code of the user, whatever the message of its exception says.
-fn basic(error: &JobError, thrown: &Thrown<'_>) -> Option<Recognized> {
-    let kind = thrown.kind()?;
+/// Code that is missing, or a fault in code of the user, whatever the message of its exception says.
+fn by_type(error: &JobError, thrown: &Thrown<'_>) -> Option<Recognized> {
+    let kind = thrown.kind().filter(|_| thrown.begins_with_kind())?;
+    let class = kinds::deciding(kind)?;
     let is_users = !kind.contains('.')
         || error.frame.is_some()
         || error.class_name.is_some()
         || error.origin.as_deref() == Some("User");
-    let decides = kinds::is_basic(kind) && thrown.begins_with_kind() && is_users;
-    decides.then(|| said(Class::UserCode, thrown.lines[0]))
+    let decides = is_users || class != Class::UserCode;
+    decides.then(|| said(class, thrown.lines[0]))
 }
 
 fn said(class: Class, line: &str) -> Recognized {

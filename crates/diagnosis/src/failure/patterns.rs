@@ -310,7 +310,7 @@ pub(crate) static GROUPS: &[Group] = &[
          cannot_read_file_footer | malformed orc file | malformed_record | malformed record | malformed_csv | \
          checksum error | checksum mismatch | could not obtain block | corrupt | unexpected end of input stream | \
          unexpected end of file | unexpected end of zlib | unexpected end of stream | not a gzip file | not in gzip format | \
-         incorrect header check | invalid block type | zlib*error | not a data file | not an avro data file | invalid sync | \
+         crc error | bad crc | incorrect header check | invalid block type | zlib*error | not a data file | not an avro data file | invalid sync | \
          zstd*decompress | could not read block | premature eof | unknown data type in file",
     ),
     // tables that change while they are written
@@ -392,12 +392,23 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         BadValue,
         "Spark SQL in ANSI mode",
-        "multiple source rows matched | merge_cardinality | duplicated_map_key | duplicate entry | duplicate key value | \
-         cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | cast_overflow | \
+        "cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | cast_overflow | \
          cannot_parse | invalid_array_index | invalid_fraction_of_second | map_key_does_not_exist | \
          numeric_value_out_of_range | decimal precision * exceeds | conversion_invalid_input | \
          invalid input syntax for type | cannot be cast to \" | set spark.sql.ansi.enabled to false | not_null_assert | \
-         scalar_subquery_too_many_rows | null value appeared in non-nullable",
+         null value appeared in non-nullable",
+    ),
+    group(
+        Constraint,
+        "Delta Lake, databases",
+        "multiple source rows matched | merge_cardinality | duplicated_map_key | duplicate entry | duplicate key | \
+         scalar_subquery_too_many_rows | violates * constraint | unique constraint | does not allow nulls | \
+         cannot be null | would be truncated | value too long for type | check constraint",
+    ),
+    group(
+        NotSerializable,
+        "Spark ClosureCleaner, JavaSerializer",
+        "task not serializable | notserializableexception | cannot pickle | can't pickle | could not serialize object",
     ),
 ];
 
@@ -467,7 +478,7 @@ pub(crate) static GENERAL: &[Group] = &[
          notimplementederror | nullpointerexception | numberformatexception | arithmeticexception | \
          classcastexception | indexoutofbounds | illegalargumentexception | illegalstateexception | \
          unsupportedoperationexception | nosuchelementexception | matcherror | datetime\
-         notserializable | task not serializable | nullreferenceexception | \
+         nullreferenceexception | \
          system.formatexception | argumentexception | argumentnullexception | argumentoutofrange | \
          invalidoperationexception | overflowexception | dividebyzero | keynotfoundexception | \
          invalidcastexception | indexoutofrange | negativearraysize | jsonreaderexception | xmlexception",

@@ -1,7 +1,7 @@
 //! When the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange, Source};
+use job::model::{Application, Exchange, Pace, Source};
 
 use crate::view::View;
 
@@ -48,7 +48,11 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    let open = app.waits_for_others().then(|| app.open_spans());
+    // nobody waits for the driver of a stream that waits itself
+    let open = match app.pace() {
+        Some(Pace::KeepsUp) => Some(Vec::new()),
+        _ => app.waits_for_others().then(|| app.open_spans()),
+    };
     // what of a gap is the driver's work: all of it, unless somebody else is waited for
     let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
         let Some(open) = &open else {

@@ -3,6 +3,7 @@
 mod account;
 mod event_log;
 mod failed;
+mod generated;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
@@ -12,3 +13,4 @@ mod simulated;
 mod spark;
 mod spark_logs;
 mod support;
+mod texts;
