@@ -36,7 +36,7 @@ def serve():
 
 
 def look(page, name):
-    """No overflow, nothing on the console, no serious finding of axe; a screenshot."""
+    """No overflow, no console message, no serious finding of axe; a screenshot."""
     page.wait_for_load_state("networkidle")
     width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     check(width[0] <= width[1], f"{name}: {width[0]} px wide in {width[1]}")
@@ -67,7 +67,7 @@ def analyze(page, url, job):
 
 
 def click_through(page, url):
-    """What needs a script, once."""
+    """Functions that need a script, once."""
     run = analyze(page, url, "join-hot-key-skew/job")
     page.hover("#F1 h3")
     check(page.locator(".stage.lit").count() == 1, "a finding lights up its stage")

@@ -10,7 +10,7 @@ use tar::{Builder, Header};
 
 const KNOWLEDGE: &str = "../../knowledge";
 
-/// What is for those who work on this project.
+/// Files for authors of the knowledge base only.
 const LEFT_OUT: [&str; 2] = ["judgements", "README.md"];
 
 fn main() -> io::Result<()> {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Creates BEIR test collections for known-item search, English and Chinese, from documentation in Debian packages.
 
-A query is the title, the one-line description or the first paragraph of a page; the only correct answer is that page, from which
-the query text was removed. The collections are only for measurements and are not part of the project.
+A query is the title, the one-line description or the first paragraph of a page; the only correct answer is that page. The query
+text was removed from it. The collections are only for measurements and are not part of the project.
 """
 import argparse
 import collections

@@ -3,7 +3,7 @@
 
 Sources, each skipped if absent: Debian package descriptions (apt lists), README files and doc comments of
 the crates in the Cargo registry, the Rust documentation, Python module docs, the botocore service
-descriptions, manual pages. Nothing is downloaded, and no text carries a label or a judgment.
+descriptions, manual pages. No text is downloaded, and no text carries a label or a judgment.
 """
 import argparse
 import glob

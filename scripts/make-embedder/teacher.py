@@ -3,7 +3,7 @@
 
 Builds the BERT graph from the safetensors weights, quantizes it to int8 per channel, and runs it with ONNX
 Runtime. All texts of a batch have the same length, so the graph needs no attention mask. Also writes tokens.npy:
-the teacher's vector of each vocabulary entry ([CLS] token [SEP]), with which the student's table starts.
+the teacher's vector of each vocabulary entry ([CLS] token [SEP]), the start of the student's table.
 """
 import argparse
 import json

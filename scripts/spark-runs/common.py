@@ -1,4 +1,4 @@
-"""What all jobs share: how a job is declared, what it gets when it runs, and how it disturbs its executors."""
+"""Code shared by all jobs: the declaration of a job, its environment, and ways to disturb its executors."""
 import gzip
 import os
 import random
@@ -17,8 +17,8 @@ def job(cause=None, tables=None, spark="3.5", workers=(2, 2, 1024), conf=None, b
         verdict=None, fixed=False, fixed_extra=(), resource_only=False, cluster=None, pair=True, fails=None, timed=False, looks=False, local=None):
     """Declares a job.  `bad` and `good` are settings of the side with and without the cause; `also` are codes that name the same
     cause, `extra` codes that are neither right nor wrong; `fixed` keeps the log of the side without the cause as a healthy one.
-    `fails`: the side with the cause ends with an error.  `timed`: both sides take the same time, whatever happens (a stream).
-    `looks`: a healthy job whose `bad` side only looks like a problem; both sides run to show that.  `local`: cores in one process."""
+    `fails`: the side with the cause ends with an error.  `timed`: both sides always take the same time (a stream).
+    `looks`: a healthy job; its `bad` side only looks like a problem; both sides run to show that.  `local`: cores in one process."""
 
     def add(run):
         JOBS[run.__name__] = dict(
@@ -38,7 +38,7 @@ def shared(**tables):
 
 
 class Context:
-    """What a job sees: the session, its seeded random numbers, its tables, and whether this side has the cause."""
+    """Environment of a job: the session, its seeded random numbers, its tables, and whether this side has the cause."""
 
     def __init__(self, spark, folder, out, bad, seed):
         self.spark, self.sc, self.folder, self.out, self.seed = spark, spark.sparkContext, folder, out, seed
@@ -68,7 +68,7 @@ class Context:
         frame.write.mode("overwrite").parquet(os.path.join(self.out, name), **options)
 
     def rows(self, n, files=8, **columns):
-        """A frame of n rows; each column is an SQL expression over `id`, in which {r} becomes a seeded random number in [0, 1)."""
+        """A frame of n rows; each column is an SQL expression over `id`; {r} becomes a seeded random number in [0, 1)."""
         frame = self.spark.range(0, n, 1, files)
         for i, (name, text) in enumerate(columns.items()):
             frame = frame.withColumn(name, F.expr(text.replace("{r}", "rand(%d)" % (self.seed * 100 + i))))
@@ -112,7 +112,7 @@ class Context:
         self._background(act)
 
     def hang_executor(self, number, seconds):
-        """Stops an executor for good, as a host that hangs; what is left of it goes away `seconds` later."""
+        """Stops an executor for good, like a hanging host; its remains disappear `seconds` later."""
         pid = self.executor(number)
         if pid:
             os.kill(pid, signal.SIGSTOP)
@@ -123,7 +123,7 @@ class Context:
                 pass
 
     def throttle_executor(self, number, share):
-        """Lets an executor run only `share` of the time, as a host that somebody else overloads would."""
+        """Lets an executor run only `share` of the time, as on an overloaded host."""
         def act():
             pid = None
             while not self._stop.is_set():

@@ -292,7 +292,7 @@ def season_days(c):
     c.save(joined, "seasons")
 
 
-# Healthy jobs, several of which look like a problem at first sight.
+# Healthy jobs; several look like a problem at first sight.
 
 
 @job(spark="3.5", question=HEALTHY, tables={"notes": lambda c: c.rows(1_500_000, note=text(5), line="cast({r} * 400 as int)")}, note="a Python UDF, but on 400 rows")

@@ -1,5 +1,5 @@
-"""Slow and fixed forms of what the examples of AmadeusITGroup/spark-perf-hikes show, on generated places and bookings.
-Only the ideas come from there; the jobs are written anew."""
+"""Slow and fixed forms of the ideas in the examples of AmadeusITGroup/spark-perf-hikes, on generated places and bookings.
+The jobs are written anew."""
 import fcntl
 import os
 import time

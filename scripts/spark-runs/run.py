@@ -17,7 +17,7 @@ def session(name, conf):
 
 
 def write(frame, path):
-    """Writes what a declaration made, unless the declaration wrote files itself."""
+    """Writes the frame of a declaration, unless the declaration wrote files itself."""
     if frame is not None:
         frame.write.parquet(path)
 

@@ -16,7 +16,7 @@ HEAVY = "sha2(concat(note, sha2(concat(note, sha2(concat(note, sha2(concat(note,
 
 
 def events(n, files, **more):
-    """A table of n events in so many JSON files."""
+    """A table of n events in JSON files."""
     columns = dict(machine="cast({r} * 900 as int)", at=AT, value="{r} * 40", note=text(3), **more)
     return lambda c: c.rows(n, files, **columns).write.json(c.path("events"))
 
@@ -34,7 +34,7 @@ def start(c, frame, write=None, **trigger):
 
 
 def drain(c, frame, write=None, mode=None):
-    """Works off what is there, batch by batch."""
+    """Processes the available files, batch by batch."""
     q = frame.writeStream.option("checkpointLocation", os.path.join(c.out, "checkpoint")).trigger(availableNow=True)
     q = q.outputMode(mode) if mode else q
     q = q.foreachBatch(write) if write else q.format("noop")
@@ -42,7 +42,7 @@ def drain(c, frame, write=None, mode=None):
 
 
 def feed(c, every):
-    """A folder into which a file arrives every so many seconds, and an event that is set when all are there."""
+    """A folder that gets a file at a regular interval, and an event that is set after the last file."""
     folder, done = os.path.join(c.out, "inbox"), threading.Event()
     os.makedirs(folder)
     names = sorted(n for n in os.listdir(c.path("events")) if n.startswith("part-"))
@@ -91,7 +91,7 @@ def bounded_state(c):
     drain(c, e.groupBy("machine").agg(F.avg("value"), F.max("mark")), mode="update")
 
 
-# Queries with a problem, and what they look like without it.
+# Queries with a problem, and their forms without it.
 
 
 @job("udo.cpu_bound", local=2, fixed=True, also=["allocation.under", "compute.costly_expression"], extra=["overhead.unexplained"], question="The stream lags behind. Why?", tables={"events": events(200_000, 18)},

@@ -1,5 +1,5 @@
 """The third set of jobs: a web shop and weather stations.  Other mechanisms than in the first and second, and written without
-knowledge of what the rules look for.  Jobs for Spark 3.3 use no Python functions."""
+knowledge of the rules.  Jobs for Spark 3.3 use no Python functions."""
 import os
 import signal
 import threading

@@ -154,7 +154,7 @@ def missing_column(c):
     c.save(c.table("sales").select("store", "price").groupBy("store").applyInPandas(margin, "store int, price double"), "margins")
 
 
-# Healthy jobs, some of which look like a problem.
+# Healthy jobs; some look like a problem.
 
 
 @job(workers=TWO, question=HEALTHY, conf=partitions(6), looks=True, note="a window without PARTITION BY, but over 720 sums")

@@ -137,7 +137,7 @@ def h4_collect(c):
     run(c, "SELECT o_orderkey, o_comment, o_totalprice FROM orders WHERE o_priority > 1")
 
 
-# Healthy jobs, some of which look like a problem.
+# Healthy jobs; some look like a problem.
 
 
 @job(local=2, question=HEALTHY, extra=["shuffle.unused_columns"], note="200 shuffle partitions by default, which adaptive execution merges")

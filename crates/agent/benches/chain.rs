@@ -1,8 +1,8 @@
-//! What the chain adds to a model that takes half a second to answer.
+//! Overhead of the chain with a model that takes half a second to answer.
 //!
-//! `cargo bench -p agent` analyses a committed job against a scripted server and prints, for each
-//! way of asking, the calls, how many of them followed one another, the time from the first step to
-//! the report, and what of it was not the model's, per call; and the time of an offline analysis with and without searches.
+//! `cargo bench -p agent` analyzes a committed job against a scripted server. For each depth it prints the calls, the
+//! number of sequential calls, the time from the first step to the report, and the overhead per call beyond the model's
+//! time. It also prints the time of an offline analysis with and without searches.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 

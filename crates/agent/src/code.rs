@@ -1,6 +1,7 @@
-//! C# that a failure, a finding or costly user code is about: a few lines of each class, for the prompt.
+//! C# related to a failure, a finding or costly user code: a few lines of each class, for the prompt.
 //!
-//! The readers know where a class is; its text comes from the folder, and only for what is shown.
+//! The readers know the place of a class; its text is read from the folder, and only for shown
+//! classes.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +16,7 @@ use crate::wording::shorten;
 /// Excerpts of a job: a failure names one place, and few jobs have more than two costly classes.
 const EXCERPTS: usize = 3;
 
-/// Lines around the one that matters: a loop over the rows, or a frame with what leads to it.
+/// Lines around the important one: a loop over the rows, or a frame with the code before it.
 const LINES_BEFORE: u32 = 6;
 const LINES_AFTER: u32 = 5;
 
@@ -25,7 +26,7 @@ const FEW_LINES: u32 = 2;
 /// Bytes of a line; generated expressions can be far longer.
 const LINE_BYTES: usize = 200;
 
-/// Share of the job's time from which user code is costly: a cause that costs less is no finding either.
+/// Minimum share of the job's time for costly user code: a cheaper cause is no finding either.
 const COSTLY: f64 = 0.05;
 
 /// Some lines of a class.
@@ -33,7 +34,7 @@ const COSTLY: f64 = 0.05;
 pub struct CodeExcerpt {
     pub class: String,
     pub file: String,
-    /// 1-based line at which the exception was thrown; `None` if nothing was thrown here.
+    /// 1-based line that threw the exception; `None` without an exception here.
     pub thrown_at: Option<u32>,
     /// 1-based line that matters most.
     pub center: u32,
@@ -81,7 +82,7 @@ pub(crate) fn excerpts(
     excerpts.filter(|e| !e.lines.is_empty()).collect()
 }
 
-/// Frames first, then what the findings name, then what is costly.
+/// Frames first, then code named by findings, then costly code.
 fn places<'a>(job: &Job, codegen: &'a Codegen, diagnosis: &Diagnosis) -> Vec<Place<'a>> {
     let thrown = job.errors.iter().filter_map(|e| thrown(e, job, codegen));
     let own = || codegen.classes.iter().filter(|class| class.user_code);
@@ -137,7 +138,7 @@ fn texts<'d>(finding: &'d Finding, diagnosis: &'d Diagnosis) -> Vec<&'d str> {
     cited.chain([finding.summary.as_str()]).collect()
 }
 
-/// Stages whose user code takes a noticeable part of the time, the costliest first.
+/// Stages that spend a noticeable part of the time in user code, the costliest first.
 fn costly(diagnosis: &Diagnosis) -> Vec<&str> {
     let Some(account) = &diagnosis.time else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What the rules still lack, as a request for files, and THINK 4 in fixed wording with the marks
-//! of the specification.
+//! Information that the rules still lack, as a request for files, and THINK 4 in fixed wording with
+//! the marks of the specification.
 //!
 //! Pure: the chain reads the files, and the offline reasoner makes the same request.
 
@@ -12,8 +12,8 @@ use crate::wording::{citing, labeled, names, sentence};
 use report::format::{Share, figure, without_stop};
 use report::{Evidence, Finding, Language, Text, text};
 
-/// What the rules would have read: first what they cannot decide without, then what could still
-/// change a conclusion.
+/// Files that the rules would read: first for their open decisions, then for conclusions that could
+/// still change.
 pub(crate) fn request(input: &StepInput) -> FileRequest {
     let facts = &input.facts;
     let missing = facts.found.missing.iter().map(|m| &m.information);
@@ -39,7 +39,7 @@ pub(crate) fn request(input: &StepInput) -> FileRequest {
     }
 }
 
-/// Experience on what was found and on what a missing file would decide.
+/// Experience on the findings and on the undecided causes.
 pub(crate) fn experience(input: &StepInput) -> Vec<String> {
     let found = &input.facts.found;
     let missing = found
@@ -81,7 +81,7 @@ fn round(input: &StepInput, files: &[WantedFile]) -> String {
     lines.join("\n")
 }
 
-/// The whole of THINK 4: what was read in which round, how it ended, what is still missing.
+/// The whole of THINK 4: files of each round, reason for its end, missing information.
 pub(crate) fn summary(
     input: &StepInput,
     last: &str,
@@ -177,7 +177,7 @@ fn chosen(file: &Value, language: Language) -> Option<String> {
 /// Facts of a round that are named; the evidence list has them all.
 const KEY_FACTS: usize = 3;
 
-/// What reading `files` changed: causes found, causes ruled out, and what they add to the evidence.
+/// Effects of reading `files`: causes found, causes ruled out, and added evidence.
 pub(crate) fn key_findings(before: &Facts, now: &Facts, files: &[&str]) -> Vec<String> {
     let (then, found) = (&before.found, &now.found);
     let is_new = |f: &&Finding| then.findings.iter().all(|known| known.cause != f.cause);

@@ -1,7 +1,7 @@
-//! What the steps look at, in the words of the report: what the templates render, what the offline
-//! reasoner words, and what an answer is checked against.
+//! The input of the steps, in the words of the report: templates render it, the offline reasoner
+//! words it, and answers are checked against it.
 //!
-//! [`Facts`] change only when files are read; a step gets them with what is its own.
+//! [`Facts`] change only when files are read; a step's own input is added to them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::terms::Terms;
 use llm::Mask;
 use report::{Evidence, Finding, JobSummary, Language, Match, Report, Suggestion};
 
-/// What is known about the job.
+/// Facts known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
     pub language: Language,
@@ -28,12 +28,12 @@ pub struct Facts {
     pub outline: Outline,
     #[serde(flatten)]
     pub found: Found,
-    /// Hides what must not leave the machine; `None` if everything may.
+    /// Hides private data before a request; `None` without masking.
     #[serde(skip)]
     pub mask: Option<Mask>,
 }
 
-/// What a step, or THINK 1–3 at once, looks at.
+/// Input of a step, or of THINK 1–3 together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepInput {
     #[serde(flatten)]
@@ -44,15 +44,15 @@ pub struct StepInput {
     pub memory: Vec<Remembered>,
     #[serde(flatten)]
     pub reading: Reading,
-    /// The program's answer to the question; `None` if nothing was asked.
+    /// The program's answer to the question; `None` without a question.
     pub answer: Option<MeasuredAnswer>,
 }
 
-/// A question answered from measured facts, whoever reasons.
+/// A question answered from measured facts, the same for every reasoner.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MeasuredAnswer {
     pub text: String,
-    /// What the text cites: of the report, or continuing its numbers.
+    /// Evidence that the text cites: from the report, or with the next numbers.
     pub evidence: Vec<Evidence>,
 }
 
@@ -92,11 +92,11 @@ pub struct Remembered {
     pub text: String,
     /// The conclusion in short, for a prompt.
     pub lines: Vec<String>,
-    /// What an answer to an earlier question cites, as far as nothing else in the prompt lists it.
+    /// Evidence of an earlier answer, unless another part of the prompt lists it.
     pub evidence: Vec<Evidence>,
 }
 
-/// What a tool or a file gave.
+/// Result of a tool, or text of a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Excerpt {
     /// File name, or tool with its argument.

@@ -1,4 +1,4 @@
-//! What the rules say, as the steps look at it.
+//! Results of the rules, in the form that the steps need.
 
 use std::cmp::Reverse;
 
@@ -16,11 +16,11 @@ use crate::measures::Measures;
 use crate::outline::ListedFile;
 use crate::relevance;
 
-/// Preference by which a suggestion passes the one before it: two people who accepted it, with
-/// nobody against it, make a sixth.
+/// Preference needed to rank a suggestion above the previous one: two people who accepted it,
+/// without an objection, make a sixth.
 const PLACE: f32 = 0.15;
 
-/// What feedback says about a kind of suggestion for a cause.
+/// Feedback on a kind of suggestion for a cause.
 pub type KindPrior<'a> = dyn Fn(&str, SuggestionKind) -> f32 + Sync + 'a;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct Found {
     pub verdict: Verdict,
     pub problem_type: ProblemType,
     pub findings: Vec<Finding>,
-    /// Only that of the findings.
+    /// Evidence of the findings only.
     pub evidence: Vec<Evidence>,
     /// Where the time went.
     pub time: Measures,
@@ -37,7 +37,7 @@ pub struct Found {
     /// Codes of all causes that the facts rule out.
     #[serde(skip)]
     pub ruled_out: Vec<String>,
-    /// Codes of the causes whose rules lack information.
+    /// Codes of the causes with undecided rules.
     #[serde(skip)]
     pub undecided: Vec<String>,
     /// Most relevant first.
@@ -46,7 +46,7 @@ pub struct Found {
     #[serde(skip)]
     pub helpful: Vec<WantedFile>,
     pub completeness: Completeness,
-    /// Relevance from which a file that no rule needs is recommended.
+    /// Minimum relevance of a recommended file that no rule needs.
     pub threshold: f64,
     /// The thresholds of the rules.
     #[serde(skip)]
@@ -54,7 +54,7 @@ pub struct Found {
     /// Without the experience that supports them.
     #[serde(skip)]
     pub suggestions: Vec<Suggestion>,
-    /// By which experience on each suggestion is searched for.
+    /// Search topic of each suggestion.
     #[serde(skip)]
     pub topics: Vec<String>,
 }
@@ -69,7 +69,7 @@ pub struct Cleared {
 }
 
 impl Found {
-    /// What the rules say; `unread` are the files that they did not see.
+    /// Collects the rules' results; `unread` are the files that the rules did not see.
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
@@ -105,7 +105,7 @@ impl Found {
     }
 }
 
-/// Causes that the facts rule out. Nobody suspects a job that succeeded of having failed.
+/// Causes that the facts rule out. A failure cause is not listed for a job that succeeded.
 pub(crate) fn cleared(rules: &[RuleOutcome], state: JobState) -> Vec<Cleared> {
     let has_failed = state != JobState::Succeeded;
     let cleared = rules

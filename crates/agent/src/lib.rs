@@ -6,8 +6,8 @@
 //!                       └────────────────────────────────────────┘
 //! ```
 //!
-//! Facts, findings and evidence come from the rules and stay whatever a reasoner says; its claims
-//! are checked before they enter the report. Nothing here prints or reads the environment.
+//! Facts, findings and evidence come from the rules, and no reasoner can change them; its claims
+//! are checked before they enter the report. This crate never prints or reads the environment.
 
 mod analyze;
 mod check;

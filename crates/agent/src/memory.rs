@@ -1,5 +1,5 @@
-//! What later steps get of an earlier one: its structured conclusion in short lines, each with
-//! its ids, and its prose only if there is nothing else.
+//! The summary of an earlier step for later ones: its structured conclusion in short lines, each
+//! with its ids, or its prose if it has no such conclusion.
 
 use report::format::{Number, without_stop};
 use report::{Language, Text, text};
@@ -107,7 +107,7 @@ fn module(module: &Value) -> Text {
 
 fn cause(cause: &Value) -> Text {
     let (name, mut explanation) = (code(&cause["cause"]), code(&cause["explanation"]));
-    // what speaks against the cause must not be what is cut
+    // the counter-evidence must not be cut
     shorten(&mut explanation, LINE_BYTES / 2);
     let against = match cause["against"].as_str() {
         Some(against) => text!(" 反证：{against}", " Against it: {against}"),
@@ -122,7 +122,7 @@ fn cause(cause: &Value) -> Text {
     )
 }
 
-/// The judgment of the program and that of the model, apart.
+/// The program's judgment and the model's judgment, apart.
 fn completeness(conclusion: &Value, language: Language) -> Vec<Text> {
     let is_enough = |value: &Value| match value.as_bool() {
         Some(true) => text!("充足", "sufficient"),

@@ -1,8 +1,8 @@
-//! What must not leave the machine with `--redact`: every name, value and word that comes from the
-//! files of a job and is not one of the program's words.
+//! Private data with `--redact`: every name, value and word that comes from the files of a job and
+//! is not one of the program's words.
 //!
-//! Texts that are quoted as they are (the script, errors, files) are private word by word. Where the
-//! program speaks of a job, its names are known from the model.
+//! In quoted texts (the script, errors, files), every word is private. In the program's own
+//! sentences about a job, its names are known from the model.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};

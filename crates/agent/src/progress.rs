@@ -1,6 +1,5 @@
-//! What a caller hears while an analysis runs: one event per step, file or piece of text.
-//!
-//! Nothing here prints; the program decides what to show and where.
+//! Events of a running analysis for its caller: one per step, file or piece of text. The program
+//! decides about their display.
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -20,7 +19,7 @@ pub enum Event<'a> {
         /// 0 for the core files, then the round of THINK 4.
         round: u32,
     },
-    /// The rules ran over what has been read.
+    /// The rules ran over the files read so far.
     Diagnosed {
         findings: usize,
         missing: usize,
@@ -49,7 +48,7 @@ pub enum Event<'a> {
         /// Milliseconds until it is sent.
         wait_ms: u64,
     },
-    /// Something is used instead of what was asked for.
+    /// A substitute is used, e.g. another reasoner.
     Fallback {
         reason: Cow<'a, str>,
     },

@@ -12,7 +12,7 @@ use crate::step::StepId;
 use llm::{ToolCalls, ToolRound};
 use report::{Engine, ReasonerKind, Usage};
 
-/// What a reasoner is asked to conclude.
+/// Task of a reasoner.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// The step, or THINK 1–3 at once.
@@ -22,9 +22,9 @@ pub struct Task<'a> {
     pub prompts: &'a Prompts,
     /// The answer that was found faulty, for one turn of repair.
     pub faulty: Option<&'a Faulty>,
-    /// What tools gave so far in this step; empty where none were called.
+    /// Tool results so far in this step; empty without calls.
     pub rounds: &'a [ToolRound],
-    /// Counts what the run uses, whether or not a conclusion comes of it.
+    /// Counts the usage of the run, with or without a conclusion.
     pub meter: &'a Meter,
 }
 
@@ -41,7 +41,7 @@ pub struct Meter(Mutex<Metered>);
 #[derive(Debug, Default)]
 struct Metered {
     usage: Usage,
-    /// What requests under way may still cost.
+    /// Maximum cost of requests under way.
     reserved: f64,
 }
 
@@ -58,7 +58,7 @@ impl Meter {
         self.lock().usage.clone()
     }
 
-    /// What was spent and what is set aside.
+    /// The spent and the reserved cost.
     pub(crate) fn committed(&self) -> f64 {
         let metered = self.lock();
         metered.usage.cost.unwrap_or(0.0) + metered.reserved
@@ -107,7 +107,7 @@ pub struct Answer {
     pub repaired: bool,
     /// What it cost; `None` offline.
     pub usage: Option<Usage>,
-    /// What the reader of the report should know about how it came about.
+    /// Remarks for the reader of the report on how it came about.
     pub remarks: Vec<String>,
     /// Calls of tools that it wants served before it concludes; the conclusion says the same.
     pub calls: Option<ToolCalls>,
@@ -170,7 +170,7 @@ pub trait Reasoner: Send + Sync {
     /// Who it is, for the report.
     fn engine(&self) -> Engine;
 
-    /// Whether it asks a model, or shows what a model would be asked: each call then costs.
+    /// Whether it asks a model, or shows the requests to a model: each call then costs.
     fn asks_model(&self) -> bool {
         self.engine().reasoner == ReasonerKind::Llm
     }

@@ -1,5 +1,6 @@
-//! How relevant a file is that has not been read, and why (section 5.4 of the specification): by what the rules lack, else by
-//! what they would be surer with, else by the words that its description shares with the question and the findings.
+//! Relevance of an unread file, with the reason (section 5.4 of the specification): by the information that undecided rules
+//! lack, otherwise by rules that it would make surer, otherwise by words that its description shares with the question and
+//! the findings.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use job::catalogue::Entry;
 use report::format::list;
 use report::{Language, Localize, Text, text};
 
-/// What each shared word adds, as in the specification.
+/// Weight of each shared word, as in the specification.
 const WORD: f64 = 0.2;
 
 /// Letters of an English word that says something.

@@ -1,4 +1,4 @@
-//! What an analysis is asked to do and what it may use.
+//! Input and resources of an analysis.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
     pub job: PathBuf,
-    /// What the engineer asks; `None` stands for "what is wrong, and what shall I change?".
+    /// The engineer's question; `None` asks for the problem and its fix.
     pub question: Option<String>,
-    /// Language of the report; `None` takes that of the question, else English.
+    /// Language of the report; `None` takes the language of the question, otherwise English.
     pub language: Option<Language>,
     pub depth: Depth,
     /// Whether the step on hypotheses is added.
@@ -27,9 +27,9 @@ pub struct Request {
     pub run_id: Option<String>,
     /// Where the job came from, if the folder is a copy; the report names it instead.
     pub origin: Option<String>,
-    /// Links of an archive that the job came from; nothing followed them.
+    /// Links in the archive of the job; they were not followed.
     pub links: Vec<String>,
-    /// How long the analysis may take; what is read and concluded by then becomes a partial report.
+    /// Time limit of the analysis; work done by then becomes a partial report.
     pub time: Option<Duration>,
 }
 
@@ -48,7 +48,7 @@ pub enum Depth {
     Quick,
     #[default]
     Normal,
-    /// More experience a step, more rounds, steps repeated over what was read.
+    /// More experience per step, more rounds, and steps repeated with the files read.
     Deep,
 }
 
@@ -83,24 +83,24 @@ pub struct Services<'a> {
     /// Where experience comes from (`indexer::Index` is one); `None` works without.
     pub index: Option<&'a dyn ExperienceSource>,
     pub reasoner: Box<dyn Reasoner>,
-    /// Who reasons when `reasoner` fails, in order; without any the failure is the analysis's.
+    /// Reasoners to use when `reasoner` fails, by preference; without any the analysis fails.
     pub fallbacks: Vec<Box<dyn Reasoner>>,
     pub prompts: Prompts,
-    /// What feedback says about a chunk for some causes, roughly -1 to 1.
+    /// Feedback on a chunk for some causes, roughly -1 to 1.
     pub prior: Option<&'a ChunkPrior<'a>>,
-    /// What feedback says about a kind of suggestion for a cause, roughly -1 to 1.
+    /// Feedback on a kind of suggestion for a cause, roughly -1 to 1.
     pub kind_prior: Option<&'a KindPrior<'a>>,
     /// Who answers the question from measured facts.
     pub answerer: Option<&'a Answerer<'a>>,
     pub limits: Limits,
     /// Whether names, values and words of the job are masked in all that is sent to a server.
     pub redact: bool,
-    /// Stops the analysis; what is done by then becomes a partial report.
+    /// Stops the analysis; work done by then becomes a partial report.
     pub cancel: CancellationToken,
 }
 
 impl Services<'_> {
-    /// Whether a model may be asked. Without one, what only prompts show need not be made.
+    /// Whether a model may be asked. Without one, text for prompts is not made.
     pub(crate) fn asks_model(&self) -> bool {
         let others = self.fallbacks.iter();
         others.chain([&self.reasoner]).any(|r| r.asks_model())
@@ -111,7 +111,7 @@ impl Services<'_> {
 pub enum AnalyzeError {
     #[error(transparent)]
     Job(#[from] job::OpenError),
-    /// The LLM failed and there is nothing to fall back to.
+    /// The LLM failed and there is no fallback.
     #[error("{}", report::say!("步骤 `{step}` 推理失败", "the reasoning failed in step `{step}`"))]
     Reasoner {
         step: &'static str,

@@ -1,4 +1,4 @@
-//! What a question about a saved run looks at: the facts that the report and the run kept.
+//! Input of a question about a saved run: the facts in the report and the run.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::terms::Terms;
 pub struct Answered<'a> {
     pub question: &'a str,
     pub text: &'a str,
-    /// What the text cites.
+    /// Evidence that the text cites.
     pub evidence: &'a [Evidence],
 }
 
-/// A saved run, and what is asked about it.
+/// A saved run and a question about it.
 pub struct SavedRun<'a> {
     pub report: &'a Report,
-    /// The question, and its answer by the program; `None` if nothing was asked.
+    /// The question, and its answer by the program; `None` without a question.
     pub question: Option<(&'a str, MeasuredAnswer)>,
     /// The conversation so far, oldest question first.
     pub turns: Vec<Answered<'a>>,
@@ -44,7 +44,7 @@ pub struct SavedRun<'a> {
 }
 
 impl SavedRun<'_> {
-    /// What the step looks at.
+    /// The input of the step.
     pub fn input(self) -> StepInput {
         let report = self.report;
         let language = report.language;
@@ -106,7 +106,7 @@ impl SavedRun<'_> {
         memory
     }
 
-    /// What THINK 5 looks at if it advises on one finding only.
+    /// The input of THINK 5 for advice on one finding.
     pub fn about(self, finding: &str) -> StepInput {
         let mut input = self.input();
         let found = &mut Arc::make_mut(&mut input.facts).found;

@@ -364,7 +364,7 @@ const CHINESE: &[(&str, &str)] = &[
         "信息是否足以给出建议。",
     ),
     (
-        "Why it does, or what is missing, in the report's language.",
+        "Why the information suffices, or which part is missing, in the report's language.",
         "为什么充足，或还缺什么，用中文。",
     ),
     (

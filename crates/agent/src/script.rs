@@ -1,4 +1,4 @@
-//! By what a batch recognizes the script of a job: exactly, and by its shape.
+//! Identity of a job's script for a batch: exact, and by shape.
 
 use job::Job;
 use job::script::{Script, TokenKind};

@@ -1,4 +1,4 @@
-//! What people call the parts of a job, by the engine that ran it: for the templates, the offline reasoner and the queries for experience.
+//! Words for the parts of a job, by the engine that ran it: for the templates, the offline reasoner and the queries for experience.
 
 use indexer::Engine;
 use report::Language;
@@ -28,7 +28,7 @@ terms! {
     one_job:
         ("微软 Cosmos 平台上的一个 SCOPE / U-SQL 作业", "one SCOPE / U-SQL job on Microsoft's Cosmos platform"),
         ("一个 Apache Spark 应用", "one Apache Spark application");
-    /// The language whose hints a change may use.
+    /// The language of allowed hints.
     dialect: ("SCOPE / U-SQL", "SCOPE / U-SQL"), ("Spark SQL", "Spark SQL");
     /// The parts of a job, as its owner calls them.
     parts_of_job:
@@ -38,15 +38,15 @@ terms! {
             "application, job, stage, task, executor, driver, exchange",
         );
     vertices: ("顶点", "vertices"), ("任务", "tasks");
-    /// What code consists of.
+    /// Elements of code.
     code:
         ("语句、算子或 C# 类", "statements, operators or C# classes"),
         ("SQL 执行、算子或用户函数", "SQL executions, operators or user functions");
-    /// What shows how rows are spread.
+    /// Sources for the distribution of rows.
     spread:
         ("各顶点的行数、表的热点值、分区", "rows per vertex, frequent values, partitions"),
         ("各任务的行数和字节数、热点值、分区", "rows and bytes per task, frequent values, partitions");
-    /// What shows how data flows.
+    /// Sources for the flow of data.
     flow:
         ("执行计划、通道、估计值", "plan, channels, estimates"),
         ("执行计划、数据交换、运行时统计", "plan, exchanges, runtime statistics");

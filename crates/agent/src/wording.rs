@@ -19,7 +19,7 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
         ),
         _ => text.to_owned(),
     };
-    // What a file says may be English; its stop would run into the Chinese that follows.
+    // Text of a file may be English; its stop would run into the Chinese that follows.
     if language == Language::Zh && out.ends_with('.') && !out.ends_with("..") {
         out.pop();
     }
@@ -53,7 +53,7 @@ pub fn cites(text: &str, id: &str) -> bool {
     words.any(|word| word == id)
 }
 
-/// A term, and what is said of it.
+/// A term and its explanation.
 pub(crate) fn labeled(term: &str, said: &str, language: Language) -> String {
     format!("{term}{}{said}", language.select("：", ": "))
 }
@@ -63,7 +63,7 @@ pub(crate) fn heading(term: &str, language: Language) -> String {
     format!("{term}{}", language.select("：", ":"))
 }
 
-/// Lines in one: what follows a heading belongs to it, everything else is set apart.
+/// Joins lines into one: text after a heading belongs to it, all other lines are separated.
 pub(crate) fn run_on(lines: &[String], language: Language) -> String {
     let mut out = String::new();
     for line in lines {

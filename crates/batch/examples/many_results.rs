@@ -1,11 +1,12 @@
-//! Makes a store of many results out of a few real reports, to measure `batch report` at a size that nobody analyzes for a test.
+//! Makes a store of many results out of a few real reports, to measure `batch report` at a size that is too expensive to
+//! analyze.
 //!
 //! ```text
 //! many_results REPORTS COUNT STORE
 //! ```
 //!
-//! REPORTS is a folder of reports as `analyze --format json` prints them. Each result is one of them with another id, owner, queue, script,
-//! time of submission and size. What is in STORE already stays.
+//! REPORTS is a folder of reports, in the format of `analyze --format json`. Each result is a copy of a report with another id, owner,
+//! queue, script, time of submission and size. Results that are in STORE already stay.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Of all results, one in so many is a failure.
+/// One result of this many is a failure.
 const FAILED: u64 = 50;
 /// Seconds of a week, and the first submission: 2025-06-02.
 const WEEK: u64 = 7 * 86_400;

@@ -1,4 +1,4 @@
-//! What a batch found, for people and tools: the tables and the page, written in one pass over the results.
+//! Results of a batch for people and tools: writes the tables and the page in one pass over the results.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct Aggregate {
     written: Written,
 }
 
-/// What was written.
+/// Counts of the written output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Written {
     pub jobs: usize,
@@ -59,8 +59,8 @@ impl Aggregate {
         })
     }
 
-    /// Adds the newest result of each planned job, with the advice on its clusters; `progress` is called after each. What is kept of a
-    /// result is small, whatever the size of its report.
+    /// Adds the newest result of each planned job, with the advice on its clusters; `progress` is called after each. Memory per result
+    /// is small, independent of the size of its report.
     ///
     /// # Errors
     /// If the store cannot be read, has no manifest, or a file cannot be written. A result that is not one is left out and named.
@@ -82,7 +82,7 @@ impl Aggregate {
         Ok(())
     }
 
-    /// Adds a result, of which these are the bytes.
+    /// Adds a result; `bytes` is its object.
     fn add(&mut self, stored: Stored, bytes: &[u8]) -> Result<(), TableError> {
         self.written.jobs += 1;
         self.written.failed += usize::from(stored.status == Status::Failed);

@@ -4,7 +4,8 @@ use std::fmt;
 
 use url::Url;
 
-/// What comes before `/history/…` and `/api/…`; servers behind a gateway have a path. Servers with different logins are the same.
+/// The part of an address before `/history/…` or `/api/…`; servers behind a gateway have a path. Logins are ignored in
+/// comparisons.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     /// With the login, and a slash at its end.
@@ -16,12 +17,12 @@ pub(crate) struct Server {
 pub struct Application {
     pub(crate) server: Server,
     pub(crate) id: String,
-    /// What follows the identifier: an attempt, or a page about the application.
+    /// The part after the identifier: an attempt, or a page about the application.
     pub(crate) attempt: Option<String>,
 }
 
 impl Server {
-    /// The server in its address or in that of an application.
+    /// The server of a server's or an application's address.
     pub(crate) fn of(text: &str) -> Option<Server> {
         let url = Url::parse(text).ok()?;
         if !matches!(url.scheme(), "http" | "https") {

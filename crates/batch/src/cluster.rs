@@ -1,13 +1,13 @@
 //! Findings that one change would fix: the same cause, in the same script, in stages that do the same.
 
-/// What the findings of a cluster have in common.
+/// Properties that all findings of a cluster share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterKey {
     /// Code of the cause.
     pub cause: &'static str,
-    /// What their scripts are recognized by.
+    /// Identity of their scripts.
     pub script: Option<String>,
-    /// What the stage does: its name without its number.
+    /// Role of the stage: its name without its number.
     pub role: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl ClusterKey {
     }
 }
 
-/// By what a job's script is recognized: the hash of its shape, else the job's name without numbers. `None` if neither is known.
+/// Identity of a job's script: the hash of its shape, otherwise the job's name without numbers. `None` if neither is known.
 pub(crate) fn script_of(shape: Option<&str>, name: Option<&str>) -> Option<String> {
     // no hash is as long as this
     let named = |name: &str| format!("name of a job: {}", without_numbers(name));

@@ -1,4 +1,4 @@
-//! What can go wrong with a store or a source.
+//! Errors of stores and sources.
 
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether another attempt may succeed where nothing but the network changed.
+    /// True if a retry may succeed because the network failed.
     pub fn is_transient(&self) -> bool {
         match self {
             Error::Objects { source, .. } => matches!(source, object_store::Error::Generic { .. }),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tables::{Rows, Stored};
 
-/// A result with two findings that share 90 avoidable seconds two to one, and a third whose saving is unknown.
+/// A result with three findings: two share 90 avoidable seconds two to one, the third has an unknown saving.
 pub(crate) fn known() -> Value {
     let finding = |id: &str, cause: &str, stage: &str, saved: Option<f64>| {
         json!({
@@ -42,7 +42,7 @@ pub(crate) fn known() -> Value {
     })
 }
 
-/// A result of which nothing is known but that there is a report.
+/// A result with a report but without any known value.
 pub(crate) fn bare() -> Value {
     json!({
         "version": 1, "key": format!("{:064x}", 0xbeef), "uri": "s3://logs/b", "etag": "1", "size": 5, "status": "done",

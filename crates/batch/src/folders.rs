@@ -12,8 +12,8 @@ use crate::formats::is_archive;
 /// Levels of folders that are searched: `cluster/month/day/job`.
 const DEPTH: usize = 4;
 
-/// The jobs under a path: the folder itself if it contains a file of a job, else folders and archives below it, sorted. A path without
-/// any is returned itself, so that its error is reported.
+/// The jobs under a path: the folder itself if it contains a file of a job, otherwise folders and archives below it, sorted. A path
+/// without jobs is returned itself, so that its error is reported.
 pub(crate) fn jobs_under(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(folder, DEPTH, &mut found);
@@ -37,7 +37,8 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             return;
         }
         found.extend(applications(folder));
-        // the folder of a history server contains logs and folders of logs; somebody's own folder, logs and folders of jobs
+        // the folder of a History Server contains logs and folders of logs; a user's own folder contains logs and folders
+        // of jobs
         if depth == 0 {
             return;
         }
@@ -96,7 +97,7 @@ fn has_job(folder: &Path, depth: usize) -> bool {
     })
 }
 
-/// What a file of a job is; `None` for other files and for folders.
+/// Kind of a job's file; `None` for other files and for folders.
 fn kind(path: &Path) -> Option<FileKind> {
     let known = |k: &FileKind| !matches!(k, FileKind::Unknown | FileKind::Ignored);
     job::recognize(path).ok().filter(known)

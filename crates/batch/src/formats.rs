@@ -17,7 +17,6 @@ const SUFFIXES: [(&str, Format); 6] = [
     (".tzst", Format::TarZst),
 ];
 
-/// Whether a name is that of an archive.
 pub(crate) fn is_archive(name: &str) -> bool {
     format_of(name).is_some()
 }

@@ -1,4 +1,4 @@
-//! Many jobs: where they are, which of them have a result, and who analyzes the rest.
+//! Many jobs: their locations, their results, and the analysis of jobs without a result.
 //!
 //! ```text
 //! plan:  sources ── discover ──> manifest (uri, etag, size per job)
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The store is the truth: resuming, retrying and progress are set differences between the manifest and the results. A result is written
-//! only if there is none yet, so any number of processes may work on one store. The analysis itself is the caller's; nothing here prints or
-//! reads the environment.
+//! only once, so any number of processes may work on one store. The caller supplies the analysis. This crate never prints or reads the
+//! environment.
 
 mod advice;
 mod aggregate;

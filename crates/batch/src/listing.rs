@@ -13,8 +13,9 @@ use crate::store::Store;
 use crate::tables::{FindingRow, JobRow, Rows, Stored, code};
 
 impl Store {
-    /// Passes on the jobs with results that are not `known` yet, the oldest result first, and adds these to `known`. A later result of the
-    /// same job takes the place of an earlier one; what is not planned or cannot be read is left out. Returns how many jobs are planned.
+    /// Passes on the jobs with results that are not `known` yet, the oldest result first, and adds these results to `known`. A later
+    /// result of a job replaces an earlier one; results that are not planned or unreadable are skipped. Returns the number of planned
+    /// jobs.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -89,7 +90,7 @@ fn finding(row: &FindingRow) -> ListedFinding {
     }
 }
 
-/// What people know the script of a recurring job by.
+/// Name of a recurring job's script for people.
 fn script(job: &JobRow) -> Option<String> {
     let shape = job.script_shape.as_deref().map(|shape| cut(shape, 6));
     let name = job.name.as_deref().map(without_numbers);

@@ -46,7 +46,8 @@ pub fn is_url(text: &str) -> bool {
 }
 
 impl Access {
-    /// `settings` are names of [`object_store`] with their values; those of other stores are ignored.
+    /// `settings` are pairs of a setting of [`object_store`] and its value; a store ignores the
+    /// settings of other stores.
     pub fn new(settings: Vec<(String, String)>) -> Access {
         Access {
             settings,
@@ -54,8 +55,8 @@ impl Access {
         }
     }
 
-    /// Allows the History Servers among these places: addresses of servers, or of applications on them. Any other server is refused, as
-    /// an address may come from a manifest or from a model, and reach what only this machine does.
+    /// Allows the History Servers among these places: addresses of servers, or of applications on them. All other servers are refused:
+    /// an address from a manifest or a model could reach a server that only this machine can reach.
     pub fn with_history<'a>(mut self, places: impl IntoIterator<Item = &'a str>) -> Access {
         self.servers
             .extend(places.into_iter().filter_map(Server::of));
@@ -133,7 +134,7 @@ impl Remote {
     }
 }
 
-/// The address of a local job: its absolute path, links resolved, so that it has one spelling wherever a call is made from.
+/// The address of a local job: its absolute path without links, so that every call uses the same spelling.
 pub fn local_uri(path: &FilePath) -> String {
     let real = path.canonicalize().or_else(|_| std::path::absolute(path));
     let path = real.unwrap_or_else(|_| path.to_owned());

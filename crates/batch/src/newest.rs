@@ -12,7 +12,7 @@ use crate::tables::Stored;
 /// Unreadable results that are named.
 const NAMED: usize = 20;
 
-/// What was not among them.
+/// Planned jobs and results outside of the newest results.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// Planned jobs that have no result yet.

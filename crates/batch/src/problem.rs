@@ -1,4 +1,4 @@
-//! Why a History Server gives no log, and what to do about it.
+//! Why a History Server returns no log, and the remedy.
 
 use report::say;
 
@@ -30,7 +30,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether another attempt may succeed, or a call with other flags: the job has nothing to do with it.
+    /// True if a retry, or a call with other flags, may succeed: the job is not at fault.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Problem::Unreachable { .. } | Problem::Denied { .. } | Problem::NotAllowed { .. } => {

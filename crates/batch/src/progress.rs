@@ -7,16 +7,16 @@ use crate::store::Put;
 
 #[derive(Debug, Clone)]
 pub struct Progress {
-    /// Jobs of this call; `None` while nobody knows how many will come.
+    /// Jobs of this call; `None` while the number is unknown.
     pub total: Option<usize>,
-    /// Jobs that had a result before this call, or got one from somebody else.
+    /// Jobs that had a result before this call, or got one from another process.
     pub known: usize,
     /// Jobs with a report.
     pub done: usize,
     pub failed: usize,
     /// Jobs left without a result.
     pub postponed: usize,
-    /// Results that somebody else wrote first with other bytes.
+    /// Results that another process wrote first with other bytes.
     pub different: usize,
     started: Instant,
     /// Jobs that counted when it started.

@@ -10,7 +10,7 @@ pub const RESULT_VERSION: u32 = 1;
 /// A job of the manifest: one JSON line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where the job is: an absolute path, or a URL.
+    /// Location of the job: an absolute path, or a URL.
     pub uri: String,
     /// Changes when a file of the job does.
     pub etag: String,
@@ -18,7 +18,7 @@ pub struct Entry {
     pub size: u64,
 }
 
-/// Who analyzes, as far as it decides what a report says.
+/// The parts of program and configuration that affect a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// Version of the program.
@@ -57,13 +57,13 @@ pub(crate) fn hash<'a, T: AsRef<str> + ?Sized + 'a>(
 pub enum Status {
     /// There is a report.
     Done,
-    /// There is none, and a reason.
+    /// No report, but a reason.
     #[default]
     Failed,
 }
 
-/// `results/<first two digits of the key>/<key>.json`: what came out of one job. Contains no time and no id of the analysis: whoever
-/// analyzes the same job with the same configuration writes the same bytes.
+/// `results/<first two digits of the key>/<key>.json`: the outcome of one job. Contains no time and no id of the analysis, so equal
+/// analyses of the same job write the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobResult {
     /// Always [`RESULT_VERSION`].
@@ -86,13 +86,13 @@ pub struct JobResult {
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<Report>>,
-    /// What pages draw of the job, with its script.
+    /// Data for the charts of pages, with the job's script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Box<RunSummary>>,
 }
 
 impl JobResult {
-    /// A result with a report. What differs between two analyses of the same job is removed.
+    /// A result with a report. Removes values that differ between two analyses of the same job.
     pub fn done(
         entry: &Entry,
         program: &Program,

@@ -14,7 +14,7 @@ use crate::shard::Shard;
 use crate::source::{Opened, Sources};
 use crate::store::{Put, Store};
 
-/// What an analysis came to.
+/// Outcome of an analysis.
 #[derive(Debug)]
 pub enum Attempt {
     Done(Box<(Report, RunSummary)>),
@@ -33,14 +33,14 @@ pub enum Blame {
     Job,
     /// The analysis crashed or took too much; another machine may manage it.
     Crash,
-    /// Something that the analysis needs was out of reach; the job has nothing to do with it.
+    /// The environment failed (e.g. the network); the job is not at fault.
     Surroundings,
 }
 
 /// Analyzes one job; blocks, also until a worker is free.
 pub type Analyze = dyn Fn(&Opened, &Entry) -> Attempt + Send + Sync;
 
-/// What all workers of a batch share.
+/// State shared by all workers of a batch.
 #[derive(Clone)]
 pub struct Batch {
     pub store: Store,
@@ -68,20 +68,20 @@ pub enum Step {
     Obsolete,
 }
 
-/// Whether the job may be tried again after a crash or for want of something.
+/// Whether the job may be tried again after a crash or a missing resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Only if the job is not to blame at all.
     Later,
-    /// After a crash too: somebody else will.
+    /// After a crash too: another process will.
     Elsewhere,
     /// Never: this attempt is the last one.
     Never,
 }
 
 impl Batch {
-    /// The planned jobs of a shard that have no result, and the number of those that have one. Their order is random, so that
-    /// processes on the same store seldom take the same job at a time.
+    /// The planned jobs of a shard without a result, and the number of jobs with one. Their order is random, so that
+    /// processes on the same store seldom take the same job at the same time.
     ///
     /// # Errors
     /// If the store cannot be read, or has no manifest.
@@ -121,7 +121,7 @@ impl Batch {
     /// written while others are analyzed. After a cancellation no job is started.
     ///
     /// # Errors
-    /// If the store cannot be read or written; what is written stays.
+    /// If the store cannot be read or written; written results stay.
     pub async fn run(
         &self,
         jobs: Vec<Entry>,
@@ -160,7 +160,7 @@ impl Batch {
                     let uri = entry.uri.clone();
                     return Ok(Step::Postponed { uri, reason });
                 }
-                // a job that fails wherever it is tried has the same result whoever tries it
+                // a job that always fails must have the same result from every process
                 let tries = if blame == Blame::Job { 1 } else { tries };
                 JobResult::failed(entry, &self.program, reason, tries)
             }
@@ -168,7 +168,7 @@ impl Batch {
         self.write(result).await
     }
 
-    /// Writes a result that says why there is none.
+    /// Writes a failed result with its reason.
     pub async fn give_up(&self, entry: &Entry, reason: &str, tries: u32) -> Result<Step> {
         let result = JobResult::failed(entry, &self.program, reason.to_owned(), tries);
         self.write(result).await

@@ -3,10 +3,10 @@
 //! ```text
 //! store.json                     the identity of the store
 //! manifest/<ULID>.jsonl          entries that a plan found new or changed; later files replace earlier entries of the same uri
-//! results/<k0k1>/<key>.json      one result per job, written only if there is none yet
+//! results/<k0k1>/<key>.json      one result per job, written only once
 //! ```
 //!
-//! What the advice on clusters adds is described in `advice`.
+//! `advice` describes the objects for advice on clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,7 +39,7 @@ struct Identity {
     id: String,
 }
 
-/// What a plan changed.
+/// Counts of a plan's changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
     pub new: usize,
@@ -51,9 +51,9 @@ pub struct Changes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
     Created,
-    /// Somebody else had written the same bytes.
+    /// Another process had written the same bytes.
     Repeated,
-    /// Somebody else had written other bytes, which stay.
+    /// Another process had written other bytes, which stay.
     Different,
 }
 
@@ -72,7 +72,7 @@ fn ulid_after(last: Option<Ulid>) -> Ulid {
 }
 
 impl Store {
-    /// Opens a store; what is missing of it is created by the first write.
+    /// Opens a store; the first write creates missing objects.
     ///
     /// # Errors
     /// If the place cannot be reached, or is a file.
@@ -139,12 +139,12 @@ impl Store {
         &self.name
     }
 
-    /// The jobs by uri: of each the entry that was planned last. Empty if nothing was planned.
+    /// The newest planned entry of each job, by uri. Empty without a plan.
     pub async fn manifest(&self) -> Result<BTreeMap<String, Entry>> {
         self.entries(self.manifest_files().await?).await
     }
 
-    /// The files of the manifest in the order of writing, which is that of their names.
+    /// The files of the manifest, sorted by name, which is the order of writing.
     async fn manifest_files(&self) -> Result<Vec<Path>> {
         let list = self.objects.list(Some(&Path::from("manifest")));
         let listed = list.map_ok(|meta| meta.location).try_collect();
@@ -238,7 +238,7 @@ impl Store {
         Ok(dated.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// What `of` makes of the key of each result and of what the list says about the object.
+    /// Maps the key and the metadata of each result with `of`.
     async fn listed<T, C: Default + Extend<T>>(
         &self,
         of: impl Fn(String, ObjectMeta) -> T,
@@ -303,7 +303,7 @@ impl Store {
         Ok(failed)
     }
 
-    /// Writes an object if there is none; returns whether there was none.
+    /// Writes an object if it does not exist; returns true if it was written.
     pub(crate) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<bool> {
         let create = PutOptions::from(PutMode::Create);
         let put = self.objects.put_opts(path, PutPayload::from(bytes), create);
@@ -328,7 +328,7 @@ impl Store {
         }
     }
 
-    /// The objects directly or indirectly below a prefix whose names come after `after`.
+    /// The objects at any depth below a prefix, with names after `after`.
     pub(crate) async fn below(
         &self,
         prefix: &str,

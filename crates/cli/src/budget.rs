@@ -1,15 +1,16 @@
-//! What the analysis of one job may take.
+//! Limits for the analysis of one job.
 
 use std::time::Duration;
 
-/// What one job may take.
+/// Limits for one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     pub(crate) time: Duration,
-    /// Bytes of address space on top of what the worker needs for itself. On systems that don't limit
+    /// Bytes of address space in addition to the worker's own. On systems without such a limit
+    /// (Windows, macOS), only the time is limited.
     /// it (Windows, macOS) only the time is limited.
     pub(crate) memory: u64,
-    /// For its searches. Large files are read by as many threads as there are cores, whoever else reads.
+    /// For its searches. Reading a large file uses one thread per core, regardless of other readers.
     pub(crate) threads: usize,
 }
 
@@ -25,8 +26,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The budget of each of several jobs that are analyzed at a time. Where there are as many as cores, the searches of each have
-    /// one thread: threads that wait for each other would only take time from other jobs.
+    /// The budget of each of several concurrent jobs. With one job per core, each job searches with one thread: threads that wait
+    /// for each other would only take time from other jobs.
     pub(crate) fn shared_by(self, jobs: usize) -> Budget {
         Budget {
             threads: (self.threads / jobs.max(1)).max(1),

@@ -61,7 +61,7 @@ fn needed(value: &Option<String>, name: &str) -> Result<String> {
         )
         .hint(report::say!(
             "`scopeagent config show` 列出已设置的值；示例见 docs/models.md",
-            "`scopeagent config show` lists what is set; docs/models.md has examples"
+            "`scopeagent config show` lists the settings; docs/models.md has examples"
         ))
     })
 }

@@ -16,13 +16,13 @@ pub(crate) enum Exit {
 pub(crate) const TABLE: [(Exit, &str); 7] = [
     (
         Exit::Success,
-        "done; for `analyze`: there is a report, whatever its verdict",
+        "done; for `analyze`: there is a report, with any verdict",
     ),
     (Exit::Failure, "other error, e.g. the disk is full"),
     (Exit::Usage, "wrong usage or configuration"),
     (
         Exit::Input,
-        "the job, run, knowledge folder or index cannot be read; for `batch`: none of the jobs can",
+        "the job, run, knowledge folder or index cannot be read; for `batch`: no job can be read",
     ),
     (
         Exit::Llm,

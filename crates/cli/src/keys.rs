@@ -103,7 +103,7 @@ fn finish(child: &mut Child, deadline: Duration) -> Result<(Vec<u8>, ExitStatus)
     std::thread::spawn(move || {
         let mut output = Vec::new();
         let read = stdout.map(|out| out.take(MAX_OUTPUT + 1).read_to_end(&mut output));
-        // Nobody receives after the deadline.
+        // After the deadline, the channel has no receiver.
         let _ = sender.send(read.transpose().map(|_| output));
     });
     let output = receiver.recv_timeout(left()).map_err(|_| late())?;

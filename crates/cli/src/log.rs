@@ -50,7 +50,7 @@ pub(crate) fn start(global: &Global, color: anstream::ColorChoice) {
     };
 }
 
-/// What a library's panic becomes is reported as an error.
+/// A library's panic is caught and reported as an error, so it prints no message here.
 pub(crate) fn keep_guarded_panics_quiet() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

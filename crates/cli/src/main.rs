@@ -80,6 +80,7 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
         Command::Ask(args) => command::ask::run(args, &config, terminal),
+        Command::WhatIf(args) => command::whatif::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),
         Command::Inspect(args) => command::inspect::run(args, terminal),
         Command::Search(args) => command::search::run(args, &config, terminal),

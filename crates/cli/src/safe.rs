@@ -1,13 +1,13 @@
-//! What a job says cannot act: one function per boundary at which its text leaves the program.
+//! Makes text of a job harmless: one function per boundary at which it leaves the program.
 //!
-//! Texts of job files and of models are data. On a terminal they move no cursor, and no character acts in JSON. What `render` makes of
-//! them is safe where it is shown.
+//! Texts of job files and of models are data. On a terminal they never move the cursor, and JSON contains no acting character.
+//! `render` makes its own output safe.
 
 use std::borrow::Cow;
 
 use report::{acts, visible, visible_line};
 
-/// Text for a terminal: line ends, tabs and styles act, nothing else.
+/// Text for a terminal: only line ends, tabs and styles act.
 pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
     let harmless = |c: char| !acts(c) || matches!(c, '\n' | '\t');
     if text.chars().all(harmless) {
@@ -28,7 +28,7 @@ pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Length of the style that a text begins with: `ESC [ 1 ; 31 m`; 0 if it is something else.
+/// Length of the style at the start of a text: `ESC [ 1 ; 31 m`; 0 without a style.
 fn style_length(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else {
         return 0;
@@ -38,7 +38,7 @@ fn style_length(text: &str) -> usize {
         .map_or(0, |end| 2 + end + 1)
 }
 
-/// JSON in which no character acts: those in its texts are written as escapes, which mean the same.
+/// JSON without acting characters: they become escapes with the same meaning.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     let harmless = |c: char| !acts(c) || c == '\n';
     if text.chars().all(harmless) {
@@ -104,7 +104,7 @@ mod tests {
 
     const ESC: char = '\u{1b}';
 
-    /// Any text, with what acts and what formats more often than by chance.
+    /// Any text, with acting and formatting characters more often than by chance.
     fn any_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             "\\PC{0,8}",

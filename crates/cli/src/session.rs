@@ -147,7 +147,7 @@ pub(crate) fn cancel_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
     });
 }
 
-/// From now on Ctrl-C cancels `cancel` and ends the program within a second, whatever it is doing: a partial report is ready by then.
+/// From now on Ctrl-C cancels `cancel` and ends the program within a second, at any point: a partial report is ready by then.
 pub(crate) fn end_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
     const GRACE: Duration = Duration::from_millis(800);
     runtime.spawn(async move {

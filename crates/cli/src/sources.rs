@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config;
 use crate::session;
 
-/// How the names of variables with settings of object stores begin.
+/// Prefixes of variables with settings of object stores.
 const PREFIXES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 /// Reaches object stores with the settings of the environment, and the History Servers among `named`, which are texts of the user: arguments

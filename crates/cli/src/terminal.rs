@@ -92,7 +92,7 @@ impl Terminal {
     /// Prints a question on stderr; the answer follows on the same line.
     pub(crate) fn prompt(&self, text: &str) {
         let mut err = AutoStream::new(io::stderr(), self.color);
-        // With stderr closed there is nobody to ask.
+        // If stderr is closed, the question cannot be asked.
         let _ = err
             .write_all(llm::hide(&safe::terminal(text)).as_bytes())
             .and_then(|()| err.flush());
@@ -111,7 +111,7 @@ impl Terminal {
             bar.set_style(style);
         }
         bar.set_position(done as u64);
-        // What an earlier call did must not distort the time left.
+        // Work of an earlier call must not distort the time left.
         bar.reset_eta();
         Bar(bar)
     }
@@ -187,7 +187,7 @@ impl Out<'_> {
         written.map_err(|error| not_writable(path, &error))
     }
 
-    /// Fails early where the file cannot be written because its folder is missing or it is a folder itself.
+    /// Fails early if the file cannot be written, because its folder is missing or it is a folder itself.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(path) = self.path else {
             return Ok(());
@@ -222,7 +222,7 @@ impl Bar {
         self.0.set_position(position as u64);
     }
 
-    /// Whether nobody sees it.
+    /// Whether the bar is invisible.
     pub(crate) fn is_hidden(&self) -> bool {
         self.0.is_hidden()
     }

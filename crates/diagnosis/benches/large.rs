@@ -1,4 +1,4 @@
-//! Reads and diagnoses jobs of one and ten times a size, in each dimension in which jobs grow. The target is 13 times the time at most.
+//! Reads and diagnoses jobs of one and ten times a size, in each dimension that grows in real jobs. The target is 13 times the time at most.
 //!
 //! `cargo bench -p diagnosis --bench large`. Prints a table in Markdown with user CPU time, which other processes hardly change.
 
@@ -43,13 +43,13 @@ const DIMENSIONS: [(&str, u32, Write); 9] = [
 ];
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     if !std::env::args().any(|a| a == "--bench") {
         return;
     }
     println!("| dimension | 1x | time | 10x | time | ratio |\n|---|---|---|---|---|---|");
     for (what, n, write) in DIMENSIONS {
-        // ten times the edges of a complete DAG are of sqrt(10) times the stages
+        // a complete DAG with sqrt(10) times the stages has ten times the edges
         let more = match what.contains("complete") {
             true => (f64::from(n) * 10_f64.sqrt()) as u32,
             false => n * 10,

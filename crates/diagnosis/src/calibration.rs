@@ -1,8 +1,8 @@
-//! How often a finding is right: logistic in the strength of its evidence and in what is at stake.
+//! Probability that a finding is right: logistic in the strength of its evidence and in the share at stake.
 //!
 //! The weights are fitted to simulated jobs of all mechanisms by the example `accuracy --fit`, which also measures the
-//! calibration error with the mechanism of each job left out. They know nothing of the job at hand but what the rule
-//! itself says of its evidence.
+//! calibration error with the mechanism of each job left out. The only inputs from a job are the strength and the share
+//! that the rule states.
 
 #[rustfmt::skip]
 mod weights;
@@ -16,8 +16,8 @@ pub(crate) fn confidence(strength: f64, share: Option<f64>) -> f64 {
     (1.0 / (1.0 + (-sum).exp())).clamp(0.05, 0.99)
 }
 
-/// What the confidence rests on: a constant, the strength, and the logarithm of the share of the run, as little at
-/// stake leaves the ordinary difference between two runs as a rival explanation. A failed job has all at stake.
+/// Inputs of the confidence: a constant, the strength, and the logarithm of the share of the run. With a small share, the
+/// ordinary difference between two runs is a rival explanation. A failed job counts with its whole run.
 pub fn features(strength: f64, share: Option<f64>) -> [f64; 3] {
     [1.0, strength, share.unwrap_or(1.0).clamp(0.01, 1.0).ln()]
 }

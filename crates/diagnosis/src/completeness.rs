@@ -1,4 +1,4 @@
-//! What is missing, which file would hold it, and what it would decide (section 5 of the
+//! Missing information: the file that would hold it, and the causes that it would decide (section 5 of the
 //! specification, computed from facts).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,16 +20,16 @@ use report::{Cause, Language, MissingInformation, ProblemType, Text};
 const MINIMUM: f64 = 0.7;
 const MINIMUM_OTHER: f64 = 0.5;
 
-/// Something undecided.
+/// Missing information and the share at stake.
 struct Question<'a> {
     info: Information,
-    /// `None` for what must be known of the run as a whole.
+    /// `None` for information about the run as a whole.
     cause: Option<Cause>,
     stake: f64,
     reason: &'a str,
 }
 
-/// What is missing in a job, most relevant first.
+/// Missing information of a job, most relevant first.
 pub(crate) fn assess(
     view: &View<'_>,
     catalogue: &Catalogue,
@@ -59,7 +59,7 @@ pub(crate) fn assess(
     (completeness, missing)
 }
 
-/// What is undecided and could cost a share that matters.
+/// Undecided causes that could cost a relevant share.
 fn questions<'a>(
     view: &View<'_>,
     examined: &'a [(Cause, Examination)],
@@ -79,8 +79,8 @@ fn questions<'a>(
         .collect()
 }
 
-/// One entry a file that could settle something, ranked by the share of the undecided impact that
-/// it would settle; absent files are named, present ones recommended for reading.
+/// One entry per file that could decide an open question, ranked by the share of the undecided impact that
+/// it would settle. Absent files are named, present ones recommended for reading.
 fn missing(
     (job, language): (&Job, Language),
     catalogue: &Catalogue,
@@ -95,7 +95,7 @@ fn missing(
     for info in infos {
         let of_info: Vec<&Question<'_>> = questions.iter().filter(|q| q.info == info).collect();
         let settled = at_stake(of_info.iter().copied());
-        // Nothing can be concluded of a run that is not known as a whole.
+        // without the run as a whole, no conclusion is possible
         let of_run = of_info.iter().any(|q| q.cause.is_none());
         let relevance = if of_run { 1.0 } else { settled / all };
         let causes: BTreeSet<Cause> = of_info.iter().filter_map(|q| q.cause).collect();
@@ -127,8 +127,8 @@ fn missing(
     entries
 }
 
-/// Sum of the largest stake of each cause: one fact settles a cause once, however many stages ask
-/// for it.
+/// Sum of the largest stake of each cause. A fact settles a cause once, even if several stages lack
+/// it.
 fn at_stake<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> f64 {
     let mut stakes: BTreeMap<Option<Cause>, f64> = BTreeMap::new();
     for q in questions {
@@ -139,7 +139,7 @@ fn at_stake<'a>(questions: impl Iterator<Item = &'a Question<'a>>) -> f64 {
 }
 
 /// Present files beyond the round's number or below the threshold are left for a later round.
-/// Absent ones stay: they cost nothing to name.
+/// Absent ones stay in the list.
 fn keep_round(entries: &mut Vec<Missing>, settings: &Settings) {
     let threshold = settings.get(&MIN_RELEVANCE);
     let most = settings.get(&FILES_PER_ROUND).max(1.0) as usize;
@@ -168,7 +168,7 @@ struct Candidate {
 fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candidate> {
     let mut files: Vec<Candidate> = Vec::new();
     for entry in catalogue.providers(info) {
-        if is_of_other_flavour(job, entry.kind) {
+        if is_of_other_flavor(job, entry.kind) {
             continue;
         }
         let held: Vec<_> = job.files.iter().filter(|f| f.kind == entry.kind).collect();
@@ -195,7 +195,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
     }
     files.dedup_by(|a, b| a.name == b.name);
     if files.is_empty() {
-        // It was read and does not have it.
+        // The file was read and lacks the information.
         let providers = catalogue.providers(info);
         let read = providers.iter().find_map(|entry| {
             let file = job.files.iter().find(|f| f.kind == entry.kind)?;
@@ -222,7 +222,7 @@ fn is_there(job: &Job, name: &str) -> bool {
 }
 
 /// Files of another engine are not missing, nor files that only a local run has in a cluster folder.
-fn is_of_other_flavour(job: &Job, kind: FileKind) -> bool {
+fn is_of_other_flavor(job: &Job, kind: FileKind) -> bool {
     if kind.is_spark() != (job.engine() == Some(JobEngine::Spark)) {
         return true;
     }

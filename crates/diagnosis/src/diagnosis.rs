@@ -16,15 +16,15 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// Failures first, then ranked by seconds saved.
     pub findings: Vec<Finding>,
-    /// Strength of the evidence of each finding, 0..1, from which its confidence is computed.
+    /// Strength of the evidence of each finding, 0..1; the confidence is computed from it.
     pub strengths: Vec<f64>,
-    /// Findings whose share of the run is too small to matter.
+    /// Findings with too small a share of the run.
     pub notes: Vec<Finding>,
     /// `None` if no file tells how long the job took from submission to end.
     pub time: Option<TimeAccount>,
     /// `None` if the work of a stage is unknown.
     pub cost: Option<Cost>,
-    /// That of the findings first, then of the notes, the rules, and the time account.
+    /// Evidence of the findings, then of the notes, the rules, and the time account.
     pub evidence: Vec<Evidence>,
     pub rules: Vec<RuleOutcome>,
     pub suggestions: Vec<Suggested>,
@@ -55,7 +55,7 @@ pub struct Completeness {
     pub progress: f64,
 }
 
-/// Missing information with what is needed to decide on reading it.
+/// Missing information, and the data to decide whether to read its file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
     #[serde(flatten)]
@@ -81,7 +81,7 @@ impl Diagnosis {
     }
 }
 
-/// Numbers evidence in the order in which it is used: the same value from the same place has one id.
+/// Numbers evidence by first use: the same value from the same place has one id.
 #[derive(Default)]
 pub(crate) struct Numbering {
     pub(crate) evidence: Vec<Evidence>,

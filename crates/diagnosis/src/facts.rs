@@ -1,6 +1,6 @@
 //! Evidence: one value of a job with its place in the files and a sentence about it.
 //!
-//! Knows the shape of the files, not what a value means.
+//! Knows the layout of the files; the meaning of a value is up to the rules.
 
 use job::facts::Measured;
 use job::model::Stage;

@@ -1,5 +1,5 @@
-//! Small jobs for tests of rules: two stages with an exchange between them, and what a test
-//! changes of it.
+//! Small jobs for tests of rules: two stages with an exchange between them, which each test
+//! modifies.
 
 use job::counters::{CounterNode, CounterTree};
 use job::model::{

@@ -1,4 +1,4 @@
-//! What reads a job's inputs.
+//! Readers of a job's inputs.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct InputReader<'a> {
     pub rowset: Option<&'a str>,
 }
 
-/// The operators that read stored data whose table is known, stage by stage.
+/// The operators that read stored data from a known table, stage by stage.
 pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
     let script = job.script.as_ref();
     let tables = Tables::of(job);
@@ -51,7 +51,7 @@ pub fn input_readers(job: &Job) -> Vec<InputReader<'_>> {
     readers
 }
 
-/// The tables of a job by what an operator shows of them.
+/// The tables of a job, indexed for lookup by an operator's stream or columns.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
     by_stream: HashMap<&'a str, &'a Table>,
@@ -74,8 +74,8 @@ impl<'a> Tables<'a> {
         tables
     }
 
-    /// The table that an extracting operator reads: by its stream, else one with the same columns, of the kind
-    /// that it reads and of about the bytes that `read` gives.
+    /// The table that an extracting operator reads: by its stream, else a table with the same columns, a matching
+    /// kind and about `read` bytes.
     pub(crate) fn of_operator(
         &self,
         operator: &Operator,

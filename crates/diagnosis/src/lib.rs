@@ -1,8 +1,8 @@
 //! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
-//! the report. Pure: it opens no file, asks no LLM and prints nothing.
+//! the report. Pure: no files, no LLM, no output.
 //!
-//! [`diagnose`] examines the job with every rule, weighs what each finds by replaying the run
-//! without it, and names what is missing where a rule cannot decide.
+//! [`diagnose`] examines the job with every rule, weighs each candidate by replaying the run
+//! without it, and names the missing information for each undecided rule.
 
 mod account;
 mod alternatives;
@@ -31,6 +31,7 @@ mod uneven;
 mod view;
 mod vocabulary;
 mod weigh;
+pub mod whatif;
 mod whence;
 
 use std::collections::HashSet;
@@ -40,6 +41,8 @@ use job::{Catalogue, Job};
 
 use crate::account::Account;
 use crate::diagnosis::Numbering;
+use crate::impact::{Fix, RunModel};
+use crate::whatif::{Unanswerable, WhatIf};
 use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
@@ -59,6 +62,27 @@ pub fn diagnose(
     settings: &Settings,
     language: Language,
 ) -> Diagnosis {
+    conclude(job, catalogue, settings, language).0
+}
+
+/// Diagnoses a job and models its run, so that the run can be replayed with changes.
+pub fn what_if(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    language: Language,
+) -> (Diagnosis, Result<WhatIf, Unanswerable>) {
+    let (diagnosis, run, fixes) = conclude(job, catalogue, settings, language);
+    (diagnosis, WhatIf::new(job, run, fixes))
+}
+
+/// The diagnosis, the model of the run, and the fix of each finding.
+fn conclude(
+    job: &Job,
+    catalogue: &Catalogue,
+    settings: &Settings,
+    language: Language,
+) -> (Diagnosis, Option<RunModel>, Vec<Option<Fix>>) {
     let mut view = View::new(job, settings, language);
     let mut account = Account::of(&view);
     view.leave_out_shortages(account.as_ref().and_then(|a| a.short_s));
@@ -74,17 +98,18 @@ pub fn diagnose(
         excess::claim(&view, account, &mut claimed, &examined);
     }
     for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        account::say(&view, candidate, place == 0);
+        account::add_saving(&view, candidate, place == 0);
     }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
-        account::say(&view, note, true);
+        account::add_saving(&view, note, true);
     }
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
     let suggestions = suggest::suggest(&view, &claimed.findings);
+    let fixes = claimed.findings.iter().map(|c| c.fix.clone()).collect();
     let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();
     let findings = numbering.findings("F", claimed.findings);
@@ -105,14 +130,14 @@ pub fn diagnose(
         missing,
     };
     if job.spark.is_some() {
-        vocabulary::of_spark(&mut diagnosis, language);
+        vocabulary::use_spark_words(&mut diagnosis, language);
     }
-    diagnosis
+    (diagnosis, view.run, fixes)
 }
 
-/// Runs a rule. Where the operators of a stage are unknown, those that need them abstain, whatever
-/// the counters alone may look like; and so does one that cannot tell whether what it found costs
-/// enough to matter.
+/// Runs a rule. It abstains on stages with unknown operators if it needs them, even if the counters
+/// alone seem to show the cause; and on candidates that may or may not cost a relevant
+/// share.
 fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     let mut examined = rule.examine(view);
     weigh::unite(&mut examined, view);
@@ -145,7 +170,7 @@ fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
     examined
 }
 
-/// How a failed job failed; `None` if it did not.
+/// The failure of a job; `None` if it did not fail.
 fn failure(view: &View<'_>) -> Option<weigh::Failure> {
     use measurements::failure;
     view.failed().then(|| weigh::Failure {

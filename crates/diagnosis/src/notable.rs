@@ -1,4 +1,4 @@
-//! Values of an input that matter to how the job is partitioned.
+//! Values of an input that affect the partitioning of the job.
 
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};
@@ -47,11 +47,7 @@ mod tests {
             notable_values(&job, &table(rows), &column).count()
         };
         assert_eq!(count("Key", Some(1000)), 1, "20 partitions");
-        assert_eq!(
-            count("Other", Some(1000)),
-            2,
-            "1 % where nothing is partitioned"
-        );
+        assert_eq!(count("Other", Some(1000)), 2, "1 % without partitions");
         assert_eq!(count("Key", None), 3, "the rows are unknown");
     }
 }

@@ -1,7 +1,7 @@
-//! How each rule ended, and the verdict that follows.
+//! Outcome of each rule, and the verdict that follows.
 //!
-//! Healthy is a proof: every rule that applies was cleared by a measurement, or what it could not
-//! decide is too small to matter, and the run as a whole is known.
+//! `Healthy` is a proof: every applicable rule was cleared by a measurement, or its undecided part
+//! is too small to matter, and the run as a whole is known.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::weigh;
 use report::format::{PLACE, Share};
 use report::{Cause, Evidence, Finding, RuleOutcome, RuleResult, SegmentKind, Text, Verdict, text};
 
-/// What must be known of the run as a whole before it can be called healthy.
+/// Missing information about the run as a whole, without which the job can't be called healthy.
 pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided> {
     let mut gaps = Vec::new();
     let mut lacks = |info: Information, reason: Text| {
@@ -36,7 +36,7 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         let reason = if is_local(view) {
             text!(
                 "本地运行不记录作业的运行时间，也没有排队、调度和多个顶点：要判断作业为什么慢，需要它在集群上运行后的文件",
-                "a local run records no run time of the job, and has no queue, no scheduler and few vertices: what slows the job down shows only in the files of a run on the cluster",
+                "a local run records no job run time and has no queue, no scheduler and few vertices: only the files of a run on the cluster show why the job is slow",
             )
         } else {
             text!(
@@ -51,7 +51,7 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
             Information::JobTimes,
             text!(
                 "日志中没有应用的结束，不知道它是否成功、何时结束",
-                "the log has no end of the application: whether it succeeded and how long it took is unknown",
+                "the log lacks the end of the application: its result and its run time are unknown",
             ),
         );
     }
@@ -100,8 +100,8 @@ fn misdated_stage(view: &View<'_>) -> Option<usize> {
     stages.position(|s| s.attempts.iter().any(|t| t.launched_ms < earliest))
 }
 
-/// The longest of the vertices that are not in the vertex events, by the totals of their stages:
-/// events that were cut off lack what ended last.
+/// The longest vertex outside the vertex events, by the totals of the stages: truncated
+/// events lack the vertices that ended last.
 fn unseen_seconds(view: &View<'_>) -> f64 {
     let stages = view.run.iter().flat_map(|r| &r.stages);
     let unseen = stages.zip(&view.job.stages).flat_map(|(work, stage)| {
@@ -114,7 +114,7 @@ fn unseen_seconds(view: &View<'_>) -> f64 {
     unseen.map(VertexWork::total_s).fold(0.0, f64::max)
 }
 
-/// A problem if anything was found; healthy if nothing that matters is open.
+/// `Problem` with any finding; `Healthy` if no relevant cause or gap is open.
 pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undecided]) -> Verdict {
     let open = |r: &RuleOutcome| r.outcome == RuleResult::Abstained;
     if !findings.is_empty() {
@@ -126,7 +126,7 @@ pub(crate) fn verdict(findings: &[Finding], rules: &[RuleOutcome], gaps: &[Undec
     }
 }
 
-/// What a rule could not decide that could cost a share that matters, the largest first.
+/// Undecided places of a rule with a relevant share at stake, the largest first.
 pub(crate) fn open<'a>(e: &'a Examination, view: &View<'_>) -> Vec<&'a Undecided> {
     let matters = |u: &&Undecided| view.matters(u.share_at_stake);
     let mut open: Vec<&Undecided> = e.undecided.iter().filter(matters).collect();
@@ -199,7 +199,7 @@ fn end(
             .map_or_else(Text::default, |stage| text!("{stage} ", " in {stage}"));
         let reason = text!(
             "{stage}看到的现象由 {id}（{title}）引起",
-            "what shows{stage} is the effect of {id} ({title})",
+            "the symptoms{stage} are an effect of {id} ({title})",
             stage = stage,
             title = title,
         );
@@ -212,7 +212,7 @@ fn end(
     }
 }
 
-/// The finding of which everything that a rule saw is the effect.
+/// The finding that explains every symptom of a rule.
 fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
     let attributed = e.attributed.iter().find_map(|(cause, stage)| {
         let of_cause = || findings.iter().filter(|f| f.cause == *cause);
@@ -232,7 +232,7 @@ fn too_small(candidate: &Candidate) -> Text {
     if candidate.by_chance {
         return text!(
             "再次运行时不会如此：{summary}",
-            "chance, which another run would not have: {summary}",
+            "chance; another run would not have it: {summary}",
             summary = candidate.finding.summary,
         );
     }
@@ -251,14 +251,14 @@ fn beside(candidate: &Candidate) -> Text {
     )
 }
 
-/// What clears a rule that has no candidate: its measurements, or that what it could not decide is
-/// known to be small. With neither, there is nothing that the cause could apply to.
+/// Clears a rule without candidates: by its measurements, or because its undecided places are
+/// known to be small. With neither, the cause does not apply to the job.
 fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<String>, Text) {
     let stakes = e.undecided.iter().map(|u| u.share_at_stake);
     let at_most = stakes.fold(0.0, f64::max);
     let small = text!(
         "未能判断的部分最多占运行时间的 {share}",
-        "what is undecided is at most {share} of the run",
+        "the undecided part is at most {share} of the run",
         share = Share(at_most),
     );
     let measured = PLACE.count(e.in_order as f64);
@@ -300,7 +300,7 @@ fn without_candidate(e: &Examination, view: &View<'_>) -> (RuleResult, Option<St
             RuleResult::NotApplicable,
             text!(
                 "作业中没有可能出现这种情况的地方",
-                "nothing in the job that this could apply to",
+                "no part of the job can have this problem",
             ),
         ),
     };

@@ -1,4 +1,4 @@
-//! What a rule is: the cause it names, what it needs, what clears it, and its examination of a job.
+//! Rules: a cause, the information it needs, the evidence against it, and the examination of a job.
 //!
 //! A rule does not decide whether its candidate matters; impact, confidence and ranking are the
 //! same code for all rules.
@@ -10,44 +10,44 @@ use crate::settings::Threshold;
 use crate::view::View;
 use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 
-/// What a rule looks for and what it needs, for `scopeagent rules`.
+/// Description of a rule, for `scopeagent rules`.
 #[derive(Debug)]
 pub struct About {
-    /// Cause that it names.
+    /// Cause of the rule.
     pub cause: Cause,
-    /// What that cause is.
+    /// Description of the cause.
     pub what: StaticText,
-    /// Information without which it cannot decide.
+    /// Required information; without it, the rule abstains.
     pub needs: &'static [Information],
-    /// Information that makes it surer or more exact.
+    /// Information that makes the rule more certain or more exact.
     pub helps: &'static [Information],
-    /// Numbers it holds facts against.
+    /// Thresholds that the rule compares facts with.
     pub thresholds: &'static [&'static Threshold],
-    /// What would show that it is *not* this cause.
+    /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
 }
 
 /// A cause that a rule finds in a job, before its impact is weighed.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Without ids and confidence; its impact decides whether it becomes a finding or a note.
+    /// The finding without ids and confidence. Its impact decides whether it becomes a finding or a note.
     pub finding: Finding,
-    /// What shows it; never empty.
+    /// Evidence of the cause; never empty.
     pub evidence: Vec<Evidence>,
     /// Strength of the evidence, 0..1, the input of the calibration.
     pub strength: f64,
-    /// Chance that none of the explanations that could not be checked is the true one, 0..1.
+    /// Probability that all unchecked alternative explanations are wrong, 0..1.
     pub certainty: f64,
-    /// Largest share of the run that it could cost, given what is not known; 0..1.
+    /// Largest possible share of the run, 0..1, given the missing information.
     pub at_most: f64,
-    /// What saves its impact; `None` if that is unknown.
+    /// The fix that saves the impact; `None` if unknown.
     pub fix: Option<Fix>,
-    /// Whether another run would not have it: a finding only if nothing else is found or open.
+    /// Whether the cause is chance, absent from another run: a finding only if no other cause is found or open.
     pub by_chance: bool,
 }
 
-/// Severity by the share of the run: half of it, a fifth, a twentieth. What makes a job fail is
-/// critical; what costs nobody knows how much is neither that nor negligible.
+/// Severity by the share of the run: half of it, a fifth, a twentieth. A failure is
+/// critical; an unknown cost counts as medium.
 pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
     match share {
         None if failed => Severity::Critical,
@@ -59,50 +59,50 @@ pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
     }
 }
 
-/// Something a rule could not decide for lack of information.
+/// A place that a rule could not decide for lack of information.
 #[derive(Debug, Clone)]
 pub struct Undecided {
-    /// What is missing.
+    /// The missing information.
     pub info: Information,
     /// Stage in question; `None` for the whole job.
     pub stage: Option<String>,
-    /// Largest share of the run that could hide behind it, 0..1; 1 if even that is not known.
+    /// Largest share of the run that the cause could have here, 0..1; 1 if unknown.
     pub share_at_stake: f64,
-    /// Why it matters here.
+    /// Why the information matters for this place.
     pub reason: String,
 }
 
 /// A measured place that is closest to the limit of a rule without being over it.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    /// What was measured over the limit that it is held against.
+    /// Measured value over the rule's limit.
     pub of_limit: f64,
-    /// The measurement; empty where the plan was looked at and there is nothing to measure.
+    /// The measurement; empty if the plan decided without one.
     pub evidence: Vec<Evidence>,
 }
 
-/// What a rule made of a job: each place that it looked at is over its limits, in order, the doing
-/// of another cause, or undecided. Without any place the cause does not apply to the job.
+/// Result of a rule on a job: each examined place is over the limits (candidate), within them, attributed to
+/// another cause, or undecided. Without any place the cause does not apply to the job.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
     /// Places over the limits.
     pub candidates: Vec<Candidate>,
-    /// What it could not decide.
+    /// Undecided places.
     pub undecided: Vec<Undecided>,
     /// Places over the limits because of another cause: that cause and the stage.
     pub attributed: Vec<(Cause, Option<String>)>,
-    /// Number of places in order, and the one closest to the limit.
+    /// Number of places within the limits, and the one closest to them.
     pub in_order: usize,
     pub closest: Option<Reading>,
-    /// What the places in order have in common, in one sentence.
+    /// One sentence about all places within the limits.
     pub cleared: Option<Text>,
 }
 
-/// Places kept of one kind that a rule looked at; the report names the costliest of each cause.
+/// Places kept of each kind; the report names the costliest place of each cause.
 const MOST_PLACES: usize = 300;
 
 impl Examination {
-    /// Keeps the places that could cost most where there are very many.
+    /// Limits the number of places; the potentially costliest are kept.
     pub(crate) fn shorten(&mut self) {
         keep_largest(&mut self.candidates, |c| c.at_most);
         keep_largest(&mut self.undecided, |u| u.share_at_stake);
@@ -119,7 +119,7 @@ fn keep_largest<T>(places: &mut Vec<T>, share: impl Fn(&T) -> f64) {
 
 /// Names one cause, or clears it, or abstains.
 pub trait Rule: Sync {
-    /// What it looks for and needs.
+    /// Description of the rule.
     fn about(&self) -> &About;
 
     /// Looks for its cause in a job.

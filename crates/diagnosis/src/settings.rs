@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// A number that a rule holds a fact against.
+/// A number that a rule compares facts with.
 #[derive(Debug)]
 pub struct Threshold {
     /// Dotted name in the configuration: `skew.max_over_mean`.
@@ -16,32 +16,32 @@ pub struct Threshold {
     pub default: f64,
     /// Unit of the value: `ratio`, `share`, `bytes`, `s`, `rows`, `files`.
     pub unit: &'static str,
-    /// Why this value, in Chinese.
+    /// Reason for the default, in Chinese.
     pub reason_zh: &'static str,
-    /// Why this value, in English.
+    /// Reason for the default, in English.
     pub reason_en: &'static str,
-    /// Where it comes from: documentation, calibration, physics.
+    /// Source of the default: documentation, calibration, physics.
     pub source: &'static str,
 }
 
-/// Share of the run below which a cause is a note and not a finding.
+/// Least share of the run for a finding; a smaller cause is a note.
 pub static MIN_SHARE: Threshold = Threshold {
     name: "min_share",
     default: 0.05,
     unit: "share",
     reason_zh: "消除后节省不到 5 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
-    reason_en: "a cause whose removal saves under 5 % is not worth a change, and within the noise between two runs of one job",
+    reason_en: "a saving under 5 % is not worth a change, and is within the noise between two runs of the same job",
     source: "report contract (reporting threshold); run-to-run variation",
 };
 
-/// Time without a known mechanism is reported, or asked about, from this many seconds: two runs of the same job differ by more than a
+/// Least seconds of time without a known mechanism that are reported or asked about: two runs of the same job differ by more than a
 /// second.
 pub(crate) const LEAST_UNKNOWN_S: f64 = 3.0;
 
-/// Savings below this many seconds are never reported, whatever their share of the run.
+/// Savings below this many seconds are never reported, even as a large share of the run.
 pub(crate) const LEAST_SECONDS: f64 = 1.5;
 
-/// Relevance that a file must reach to be recommended.
+/// Least relevance of a recommended file.
 pub static MIN_RELEVANCE: Threshold = Threshold {
     name: "completeness.min_relevance",
     default: 0.3,
@@ -61,7 +61,7 @@ pub static FILES_PER_ROUND: Threshold = Threshold {
     source: "specification",
 };
 
-/// What is wrong with a table of thresholds.
+/// Errors in a table of thresholds.
 #[derive(Debug, Error)]
 pub enum SettingsError {
     /// Not TOML.
@@ -70,27 +70,20 @@ pub enum SettingsError {
     /// No rule knows the name.
     #[error("{}", report::say!("没有阈值 `{name}`{nearest}", "unknown threshold `{name}`{nearest}", nearest = .nearest.map(|n| report::text!("，是否想写 `{n}`？", ", did you mean `{n}`?")).unwrap_or_default()))]
     Unknown {
-        /// Name as written.
         name: String,
-        /// Known name that looks most like it.
+        /// The most similar known name.
         nearest: Option<&'static str>,
     },
     /// Not a number.
     #[error("{}", report::say!("阈值 `{name}` 须为数字，单位 {unit}", "threshold `{name}` must be a number, in {unit}"))]
     NotANumber {
-        /// Name as written.
         name: String,
         /// Unit that it is given in.
         unit: &'static str,
     },
     /// Negative or not finite.
     #[error("{}", report::say!("阈值 `{name}` 须为不小于 0 的数，不能是 {value}", "threshold `{name}` must be a finite number of at least 0, got {value}"))]
-    OutOfRange {
-        /// Name as written.
-        name: String,
-        /// Value as written.
-        value: f64,
-    },
+    OutOfRange { name: String, value: f64 },
 }
 
 /// Values that differ from the defaults.
@@ -103,7 +96,7 @@ impl Settings {
     /// Reads thresholds from TOML text: `min_share = 0.05`, `[skew]` `max_over_mean = 4`.
     ///
     /// # Errors
-    /// Text that is no TOML, a name that no rule knows, a value that is no number of at least 0.
+    /// Text that is not TOML, an unknown name, a value that is not a number of at least 0.
     pub fn from_toml(text: &str) -> Result<Settings, SettingsError> {
         Settings::from_table(&toml::from_str::<toml::Table>(text)?)
     }
@@ -121,7 +114,7 @@ impl Settings {
     /// Sets one threshold by name.
     ///
     /// # Errors
-    /// A name that no rule knows, a value that is no finite number of at least 0.
+    /// An unknown name, a value that is not a finite number of at least 0.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), SettingsError> {
         let threshold = find(name)?;
         if !value.is_finite() || value < 0.0 {

@@ -12,44 +12,42 @@ pub struct HotValue {
     pub column: String,
     /// Value; `None` for null.
     pub value: Option<String>,
-    /// Rows that have it.
+    /// Rows with this value.
     pub rows: u64,
     /// Their share of all rows.
     pub share: f64,
-    /// Table whose statistics count it; `None` for the nulls of an outer join, which are what no
+    /// Table with the statistics that count it; `None` for the nulls of an outer join, which no
     /// value of a table explains.
     pub table: Option<String>,
-    /// Where the statistics, or else the join, are.
+    /// Source of the statistics, else of the join.
     pub source: Option<Source>,
 }
 
-/// A stage whose vertices get very different amounts of data.
+/// A stage with very different amounts of data per vertex.
 #[derive(Debug, Clone)]
 pub struct Uneven {
     /// Index of the stage.
     pub stage: usize,
-    /// Index into the job's edges of the exchange that is uneven; `None` for stored data.
+    /// The uneven exchange, as an index into the job's edges; `None` for stored data.
     pub edge: Option<usize>,
-    /// Index in the stage of the join that puts out the uneven rows, where it takes in even ones.
+    /// Index in the stage of the join that makes the rows uneven: its input is even, its output is not.
     pub join: Option<usize>,
     /// Largest over mean.
     pub ratio: f64,
     /// Share of the largest vertex.
     pub largest_share: f64,
-    /// Vertices.
     pub vertices: u64,
-    /// Vertices that got nothing, where that is known.
+    /// Vertices without rows, if known.
     pub empty: u64,
-    /// Distinct values of the key, where statistics tell.
+    /// Distinct values of the key, from statistics.
     pub distinct: Option<u64>,
-    /// Value that makes it hot, where statistics tell.
+    /// The hot value, from statistics.
     pub hot: Option<HotValue>,
-    /// Kind.
     pub cause: Cause,
-    /// What even input would save; `None` if that could be more or less than what matters.
+    /// Saving with even input; `None` if it may or may not be relevant.
     pub saved: Option<Saved>,
-    /// Largest share of the run that it could save, 0..1.
+    /// Largest possible saving as a share of the run, 0..1.
     pub at_most: f64,
-    /// Whether that is a share that matters (always, in a failed job).
+    /// Whether the saving is relevant (always true in a failed job).
     pub matters: bool,
 }

@@ -1,6 +1,6 @@
-//! A job together with what every rule needs of it, computed once.
+//! A job with the derived data that all rules need, computed once.
 //!
-//! Answers questions about the plan and the counters; it judges nothing.
+//! Answers questions about the plan and the counters, without judging them.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{
-    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage, Table,
+    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage,
+    Table, Task,
 };
 
 use crate::failure::{self, Failure};
@@ -21,16 +22,14 @@ use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use report::Language;
 
-/// What rules look at.
+/// A job as the rules see it.
 #[derive(Debug)]
 pub struct View<'a> {
-    /// The job.
     pub job: &'a Job,
     /// Thresholds in force.
     pub settings: &'a Settings,
-    /// Language of the report.
     pub language: Language,
-    /// The run as work; `None` if no file shows what its stages cost.
+    /// The run as work; `None` if no file shows the cost of its stages.
     pub run: Option<RunModel>,
     /// Facts of each stage.
     pub facts: Vec<Arc<StageFacts>>,
@@ -42,19 +41,19 @@ pub struct View<'a> {
     readers: Vec<HashMap<&'a str, Vec<usize>>>,
     /// Nodes of plans that scan files, by the stages that run them.
     pub(crate) scans: HashMap<usize, Vec<&'a SparkNode>>,
-    /// Seconds that missing tokens cost; `None` until the time was accounted for, or if unknown.
+    /// Seconds lost to missing tokens; `None` before the time account is made, or if unknown.
     pub(crate) short_s: Option<f64>,
-    /// Pace of the job's own sorts, 1 the usual; unset until somebody asked.
+    /// Pace of the job's own sorts, 1 being usual; computed on first use.
     pub(crate) sort_pace: OnceCell<f64>,
-    /// How many times longer tasks take because they share cores; unset until somebody asked.
+    /// Slowdown of tasks because they share cores; computed on first use.
     pub(crate) contention: OnceCell<f64>,
     failure: Option<Failure<'a>>,
-    /// Stages with uneven input; empty until somebody looked for them.
+    /// Stages with uneven input; filled in by `diagnose`.
     pub(crate) uneven: Vec<Uneven>,
 }
 
 impl<'a> View<'a> {
-    /// Looks at a job.
+    /// Derives the view of a job.
     pub fn new(job: &'a Job, settings: &'a Settings, language: Language) -> View<'a> {
         let n = job.stages.len();
         let mut inputs = vec![Vec::new(); n];
@@ -93,12 +92,12 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Why the job failed; `None` if it did not, or nothing says why.
+    /// Why the job failed; `None` if it succeeded, or if no file shows why.
     pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
         self.failure.as_ref()
     }
 
-    /// Takes the seconds that missing tokens cost out of what the replay stands for: it has them all.
+    /// Subtracts the seconds lost to missing tokens from the working time: the replay has all tokens.
     pub(crate) fn leave_out_shortages(&mut self, short_s: Option<f64>) {
         self.short_s = short_s;
         if let (Some(run), Some(short_s)) = (&mut self.run, short_s) {
@@ -116,7 +115,7 @@ impl<'a> View<'a> {
         self.settings.get(threshold)
     }
 
-    /// Whether what is unknown could hide a share of the run that matters.
+    /// Whether missing information could hide a relevant share of the run.
     pub(crate) fn matters(&self, share: f64) -> bool {
         let elapsed = self.run.as_ref().map(|run| run.elapsed_s);
         let seconds = elapsed.map_or(f64::INFINITY, |elapsed| share * elapsed);
@@ -128,7 +127,7 @@ impl<'a> View<'a> {
         self.job.info.state == JobState::Failed
     }
 
-    /// Whether a file tells how many rows the optimizer expected of each input that reaches a stage.
+    /// Whether the files have the optimizer's estimates for all inputs of a stage and of earlier stages.
     pub fn has_estimates(&self, stage: usize) -> bool {
         let expected = |s: usize, o: usize| {
             let node = self.job.estimate_of(s, o);
@@ -138,28 +137,37 @@ impl<'a> View<'a> {
         upstream.all(|s| self.extracts(s).all(|(o, _)| expected(s, o)))
     }
 
-    /// Whether the operators of a stage are known, and where its rows come from.
+    /// Whether the operators of a stage and the sources of its rows are known.
     pub fn is_connected(&self, stage: usize) -> bool {
-        // a stage of an application that no plan runs and that reads no other has no operators
+        // a stage of an application without a plan and without input stages has no operators
         let app = self.job.spark.as_deref();
         let planned = app.and_then(|app| app.stages.get(stage)?.execution);
         if app.is_some() && planned.is_none() && self.inputs(stage).next().is_none() {
             return true;
         }
+        // the first micro-batch of a stream may have no rows: nothing flows into such a stage
+        let reads_nothing = |t: &Task| {
+            t.measured && t.input_bytes == 0 && t.input_rows == 0 && t.shuffle_read_bytes == 0
+        };
+        let tasks = app.and_then(|app| Some(&app.stages.get(stage)?.attempts));
+        let is_empty = tasks.is_some_and(|t| !t.is_empty() && t.iter().all(reads_nothing));
+        if is_empty && self.inputs(stage).next().is_none() {
+            return true;
+        }
         let known = |e: &Edge| match e.exchange {
             ExchangeKind::Unknown => false,
-            // keys of an RDD are values that its code makes
+            // keys of an RDD are values computed by its code
             ExchangeKind::Hash => !e.keys.is_empty() || (app.is_some() && planned.is_none()),
             _ => true,
         };
         let operators = &self.job.stages[stage].operators;
-        // plans of applications name columns only where they matter
+        // plans of applications name columns only if they are needed
         let described = app.is_some() || operators.iter().all(Operator::is_described);
         let reads = self.inputs(stage).next().is_some() || self.extracts(stage).next().is_some();
         !operators.is_empty() && described && reads && self.inputs(stage).all(known)
     }
 
-    /// Vertices of a stage. Events that were cut off count too few of them, the statistics don't.
+    /// Vertices of a stage. Truncated events count too few of them; the statistics don't.
     pub fn vertices(&self, stage: usize) -> Option<u64> {
         let facts = &self.facts[stage];
         let stated = facts.stated.as_ref().and_then(|s| value(&s.vertices));
@@ -167,7 +175,7 @@ impl<'a> View<'a> {
         counted.max(stated.map(|n| n as u64))
     }
 
-    /// Attempts of a stage that failed, by its statistics; 0 if these don't tell.
+    /// Failed attempts of a stage, by its statistics; 0 without statistics.
     pub(crate) fn stated_failures(&self, stage: usize) -> f64 {
         let stated = self.facts[stage].stated.as_ref();
         stated.and_then(|s| value(&s.failed)).unwrap_or(0.0)
@@ -197,7 +205,7 @@ impl<'a> View<'a> {
         self.outputs[stage].iter().map(|e| &self.job.edges[*e])
     }
 
-    /// Milliseconds that all operators of a stage took themselves; 0 if no counters tell.
+    /// Own time of all operators of a stage, in milliseconds; 0 without counters.
     pub fn stage_ms(&self, stage: usize) -> f64 {
         self.facts[stage].own_ms()
     }
@@ -207,7 +215,7 @@ impl<'a> View<'a> {
         self.facts[stage].by_uid(uid)
     }
 
-    /// Milliseconds that an operator or channel took itself.
+    /// Own time of an operator or channel, in milliseconds.
     pub fn node_ms(&self, stage: usize, uid: Option<u32>) -> Option<f64> {
         value(&self.node(stage, uid)?.own_ms)
     }
@@ -301,8 +309,8 @@ impl<'a> View<'a> {
         Some(statement.map_or((line, line), |s| s.lines))
     }
 
-    /// What the run saves with `edit` applied to its work; `None` if its work is not known, or if
-    /// the job failed (its run is not what a good run would be).
+    /// Saving of the run with `edit` applied to its work; `None` if the work is unknown, or if
+    /// the job failed (its run does not show the time of a successful one).
     pub fn saved(
         &self,
         edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static,
@@ -313,7 +321,7 @@ impl<'a> View<'a> {
         self.run.as_ref()?.saved(Fix::work(edit))
     }
 
-    /// What the run saves with `edit` applied to the work of one stage; `None` as for [`View::saved`].
+    /// Saving of the run with `edit` applied to the work of one stage; `None` as for [`View::saved`].
     pub fn saved_in(
         &self,
         stage: usize,
@@ -325,12 +333,12 @@ impl<'a> View<'a> {
         self.run.as_ref()?.saved(Fix::stage(stage, edit))
     }
 
-    /// How the work of a stage is known.
+    /// Source of a stage's work.
     pub fn basis(&self, stage: usize) -> Basis {
         self.run.as_ref().map_or(Basis::Unknown, |r| r.basis[stage])
     }
 
-    /// Largest share of the run that something in this stage could cost; 1 if unknown.
+    /// Largest share of the run that any cause in this stage could cost; 1 if unknown.
     pub fn stake(&self, stage: usize) -> f64 {
         match &self.run {
             Some(run) if !run.stages[stage].vertices.is_empty() => run.stake(stage),
@@ -338,13 +346,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether a file counts the rows of a stage's operators, and not their time.
+    /// Whether the files have the rows of a stage's operators, but not their time.
     pub fn is_untimed(&self, stage: usize) -> bool {
         let operators = &self.facts[stage].operators;
         self.job.spark.is_none() && !operators.is_empty() && self.stage_ms(stage) <= 0.0
     }
 
-    /// Fraction of a stage's run time that `ms` of its operators' time are.
+    /// Converts `ms` of a stage's operator time to a fraction of its run time.
     pub fn fraction(&self, stage: usize, ms: f64) -> f64 {
         let all = self.stage_ms(stage);
         if all > 0.0 {
@@ -354,13 +362,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Seconds of vertex run time of a stage that `ms` of its operators' time are.
+    /// Converts `ms` of a stage's operator time to seconds of its vertices' run time.
     pub fn run_seconds(&self, stage: usize, ms: f64) -> f64 {
         let run = self.run.as_ref().map_or(0.0, |r| r.stages[stage].run_s());
         run * self.fraction(stage, ms)
     }
 
-    /// Whether a stage's input is uneven enough to explain how it runs.
+    /// Whether a stage has relevant uneven input.
     pub fn is_uneven(&self, stage: usize) -> bool {
         self.uneven.iter().any(|u| u.stage == stage && u.matters)
     }
@@ -376,7 +384,7 @@ impl<'a> View<'a> {
         value(&self.node(stage, operator.uid)?.bytes)
     }
 
-    /// Stages whose output reaches a stage, itself included.
+    /// The stage itself and all stages before it.
     pub fn upstream(&self, stage: usize) -> Vec<usize> {
         let mut seen = vec![false; self.job.stages.len()];
         let mut open = vec![stage];
@@ -423,7 +431,6 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Name of a stage.
     pub fn name(&self, stage: usize) -> &'a str {
         &self.job.stages[stage].name
     }

@@ -1,13 +1,13 @@
-//! The words of an application. What holds for both engines is worded once, as people say it of SCOPE jobs; Spark has other names for
-//! some of the things, which replace them here, before anybody reads a sentence.
+//! Spark's words. Sentences that hold for both engines are written once, in SCOPE's words; in a diagnosis of a Spark
+//! application, Spark's words replace them at the end.
 //!
-//! What a job says itself stays as it is: quotes in backticks, and the messages of failures.
+//! Quotes from the job keep their words: text in backticks, and the messages of failures.
 
 use report::{Cause, Language};
 
 use crate::diagnosis::Diagnosis;
 
-/// Words of SCOPE in English and those of Spark; longer ones first.
+/// Words of SCOPE and of Spark in English; longer ones first.
 const ENGLISH: [(&str, &str); 12] = [
     ("vertex-hours", "core-hours"),
     ("vertex-hour", "core-hour"),
@@ -23,7 +23,7 @@ const ENGLISH: [(&str, &str); 12] = [
     ("the job waits", "the application waits"),
 ];
 
-/// The same in Chinese.
+/// Words of SCOPE and of Spark in Chinese.
 const CHINESE: [(&str, &str); 7] = [
     ("顶点小时", "核小时"),
     ("个顶点", "个 Task "),
@@ -34,8 +34,8 @@ const CHINESE: [(&str, &str); 7] = [
     ("作业等待", "应用等待"),
 ];
 
-/// Says everything in a diagnosis of an application in Spark's words.
-pub(crate) fn of_spark(diagnosis: &mut Diagnosis, language: Language) {
+/// Replaces SCOPE's words by Spark's in all sentences of a diagnosis.
+pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
     let say = |text: &mut String| *text = in_words(text, language);
     let findings = diagnosis.findings.iter_mut().chain(&mut diagnosis.notes);
     findings
@@ -81,7 +81,7 @@ fn in_words(text: &str, language: Language) -> String {
     parts.join("`")
 }
 
-/// Replaces a word where it is not part of a longer one or of a name.
+/// Replaces a word unless it is part of a longer one or of a name.
 fn replace(text: &str, from: &str, to: &str) -> String {
     let joins = |c: Option<char>| {
         c.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/'))

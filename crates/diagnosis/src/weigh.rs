@@ -1,5 +1,5 @@
-//! From what the rules saw to findings and notes: what only follows from another cause is set
-//! aside, the rest is ranked by what it costs.
+//! Turns candidates into findings and notes: candidates that follow from another cause are set
+//! aside, the others are ranked by their cost.
 
 use crate::calibration::confidence;
 use crate::impact::Fix;
@@ -10,8 +10,8 @@ use job::info::Information;
 use report::format::{Names, Share};
 use report::{Cause, Finding, Language, text};
 
-/// Causes that show in a stage because another one is there: (what follows, what it follows
-/// from). The first needs no fix once the second is fixed.
+/// Causes that follow from other causes in the same stage: (effect, origins). The effect needs no fix
+/// once the origin is fixed.
 const FOLLOWS: &[(Cause, &[Cause])] = &[
     (
         Cause::Spill,
@@ -74,7 +74,7 @@ const FOLLOWS: &[(Cause, &[Cause])] = &[
     ),
 ];
 
-/// Findings, ranked; and what is too small to be one.
+/// Ranked findings; too small candidates are notes.
 pub(crate) struct Weighed {
     pub(crate) findings: Vec<Candidate>,
     pub(crate) notes: Vec<Candidate>,
@@ -116,8 +116,8 @@ pub(crate) fn weigh(
     Weighed { findings, notes }
 }
 
-/// Unites what a cause shows in several stages, none of which matters alone, where fixing it in all
-/// of them saves a share that matters: the place that costs most stands for all of them.
+/// Unites candidates of one cause in several stages if each alone is too small, but fixing all
+/// of them saves a relevant share. The costliest place represents all of them.
 pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     let least = view.limit(&MIN_SHARE);
     if e.candidates.len() < 2 || e.candidates.iter().any(|c| matters(c, least)) {
@@ -139,7 +139,7 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     finding.severity = severity(Some(all.share), false);
     finding.summary = text!(
         "{summary}；{others} 也是如此",
-        "{summary}; so it is in {others}",
+        "{summary}; the same holds for {others}",
         summary = finding.summary,
         others = Names(&others),
     )
@@ -152,8 +152,8 @@ pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     first.fix = Some(all.fix);
 }
 
-/// How far off what a fix saves may be, as a factor: the median error on simulated jobs where the fix gives the scheduler other vertices
-/// to run. What was seen is not called harmless on an estimate that is within its error of the limit.
+/// Error factor of an estimated saving: the median error on simulated jobs with a fix that gives the scheduler other vertices
+/// to run. A candidate within this error of the limit still counts as relevant.
 fn error(cause: Cause) -> f64 {
     match cause {
         Cause::SmallFiles | Cause::TinyVertices => 1.4,
@@ -161,21 +161,21 @@ fn error(cause: Cause) -> f64 {
     }
 }
 
-/// Whether a candidate costs a share that matters, or nobody knows that it costs less.
+/// Whether a candidate costs a relevant share, or could cost one if its share is unknown.
 fn matters(candidate: &Candidate, least: f64) -> bool {
     let least = least / error(candidate.finding.cause);
     let share = share(&candidate.finding).unwrap_or(candidate.at_most);
     share >= least && !is_slight(candidate)
 }
 
-/// Whether a candidate is known to cost next to no time.
+/// Whether a candidate is known to cost hardly any time.
 fn is_slight(candidate: &Candidate) -> bool {
     let impact = candidate.finding.impact.as_ref();
     impact.is_some_and(|i| i.share_of_elapsed.is_some() && i.seconds_saved < LEAST_SECONDS)
 }
 
-/// What a rule could not decide because the share of a candidate is only known to be about, and
-/// possibly above, what matters.
+/// Candidates with an estimated share below the limit, and a possible share above
+/// it.
 pub(crate) fn open(
     e: &Examination,
     settings: &Settings,
@@ -197,7 +197,7 @@ pub(crate) fn open(
     })
 }
 
-/// What is known of a job that failed.
+/// Kind and place of a job's failure.
 pub(crate) struct Failure {
     /// Whether it failed on a limit.
     pub(crate) on_limit: bool,
@@ -205,8 +205,8 @@ pub(crate) struct Failure {
     pub(crate) stage: Option<String>,
 }
 
-/// Whether a cause can be why a job failed: the failure itself, and what drives a stage into a
-/// limit. What else made it slow is beside the point, and its run is no measure of it.
+/// Whether a cause can be the reason of a failure: the failure itself, and causes that drive a stage into a
+/// limit. Other causes only slow the job down, and the run of a failed job does not measure them.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
     use Cause::{
         BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, ExternalFailure, GroupHotKey,
@@ -229,7 +229,7 @@ fn share(finding: &Finding) -> Option<f64> {
     finding.impact.as_ref().and_then(|i| i.share_of_elapsed)
 }
 
-/// Causes that a cause may follow from.
+/// Possible origins of a cause.
 fn origins(cause: Cause) -> &'static [Cause] {
     let found = FOLLOWS.iter().find(|(follows, _)| *follows == cause);
     found.map_or(&[], |(_, from)| from)
@@ -246,14 +246,14 @@ fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
     })
 }
 
-/// Whether a candidate costs no time of its own, and follows from one that does.
+/// Whether a candidate costs no time itself, and follows from a candidate that does.
 pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
     let impact = candidate.finding.impact.as_ref();
     let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
     only_wastes && follows(&candidate.finding, all)
 }
 
-/// The finding that what a cause shows in a stage follows from, directly or through others.
+/// The finding that a cause in a stage follows from, directly or through others.
 pub(crate) fn origin<'a>(
     cause: Cause,
     stage: Option<&str>,
@@ -265,8 +265,8 @@ pub(crate) fn origin<'a>(
     findings.iter().find(here).or_else(through)
 }
 
-/// Failures first, then the most seconds saved, then what costs unknown time by the strength of
-/// its evidence and the share at stake, then the order of the contract.
+/// Failures first, then by seconds saved. Unknown savings follow, by the strength of the
+/// evidence times the share at stake. Ties keep the sequence of the contract.
 pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let failure = |c: &Candidate| {
         matches!(
@@ -287,7 +287,7 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .then(a.finding.cause.cmp(&b.finding.cause))
 }
 
-/// A cause that shows in several stages is one finding, in the stage where it costs most; the
+/// A cause in several stages is one finding, in the stage with the largest cost; the
 /// others are notes.
 fn keep_best_of_each_cause(findings: &mut Vec<Candidate>, notes: &mut Vec<Candidate>) {
     let mut seen: Vec<Cause> = Vec::new();

@@ -1,10 +1,10 @@
-//! Where a file that is missing can be fetched.
+//! Places to fetch missing files from.
 
 use job::Job;
 use job::model::FileKind;
 use report::{Text, text};
 
-/// Where the logs of an application are.
+/// Place of an application's logs.
 pub(crate) fn logs(job: &Job) -> Text {
     let app = job.spark.as_deref();
     let set = |name: &str| {
@@ -48,7 +48,7 @@ pub(crate) fn logs(job: &Job) -> Text {
     }
 }
 
-/// Where a file of a kind can be fetched.
+/// Place to fetch a file of a kind from.
 pub(crate) fn file(job: &Job, kind: FileKind) -> Text {
     use FileKind as K;
     match kind {

@@ -1,8 +1,8 @@
-//! Generated rows: few enough to run in no time, and such that they tell scripts apart.
+//! Generated rows: few enough to run in no time, and varied enough to tell scripts apart.
 //!
-//! Values of all tables come from one small domain for each type, so that keys match and don't,
-//! whatever they are called; a row mostly holds the values of one entity, so that keys of several
-//! columns match too. Around every literal of the scripts there are values just below and above it.
+//! Values of all tables come from one small domain per type, so that keys of any names match sometimes
+//! and sometimes not; a row mostly holds the values of one entity, so that keys of several
+//! columns match too. For every literal of the scripts there are values just below and above it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,23 +21,23 @@ pub(crate) enum Cell {
 /// Rows of a table.
 pub(crate) type Table = Vec<Vec<Cell>>;
 
-/// What the scripts say of the values that matter.
+/// Literals and columns in the scripts that matter for generating rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hints {
-    /// Literals that a column of a name is compared with.
+    /// Literals in comparisons with a column, by its name.
     pub(crate) literals: BTreeMap<String, Vec<Cell>>,
     /// All literals.
     pub(crate) all: Vec<Cell>,
-    /// Columns by which rows are ordered or which are added up: wide, so that nothing is tied.
+    /// Columns used for ordering or summing: a wide range of values avoids ties.
     pub(crate) wide: BTreeSet<String>,
 }
 
-/// How the rows of one run are made.
+/// Parameters for generating the rows of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     seed: u64,
     rows: u64,
-    /// Entities of which the rows tell.
+    /// Number of entities.
     domain: u64,
     /// Share of null among values that can be null, in percent.
     nulls: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Shape {
     short: Option<(usize, u64)>,
 }
 
-/// Shapes for scripts that read so many tables.
+/// Shapes of the runs for scripts that read this number of tables.
 pub(crate) fn shapes(tables: usize) -> Vec<Shape> {
     let base = Shape {
         seed: 1,
@@ -146,7 +146,7 @@ pub(crate) fn shapes(tables: usize) -> Vec<Shape> {
             ..base.clone()
         },
     ];
-    // Every table empty, or with one row, in turn; beyond a few they behave alike.
+    // each of the first tables empty, or with one row; further tables would behave alike
     for table in 0..tables.min(5) {
         let seed = 20 + table as u64;
         all.push(Shape {

@@ -57,7 +57,7 @@ impl Difference {
             ),
             Difference::Order { output } => text!(
                 "在生成的数据上，`{output}` 的行顺序改变",
-                "on generated rows, the rows of `{output}` come in another order"
+                "on generated rows, the rows of `{output}` are in another order"
             ),
         }
     }
@@ -69,7 +69,7 @@ pub(crate) struct Rows {
     pub(crate) name: String,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
-    /// Positions of the columns that order it; `None` if nothing orders it.
+    /// Positions of the columns that order it; `None` for an unordered output.
     pub(crate) order: Option<Vec<usize>>,
 }
 

@@ -1,9 +1,9 @@
-//! What a change is judged by, besides the scripts.
+//! Facts for judging a change, besides the scripts.
 
 use job::model::Table;
 use job::script::flow::ReadColumns;
 
-/// What is known besides the scripts.
+/// Facts from outside the scripts.
 pub struct Facts<'a> {
     /// Inputs of the job, for the names and types of their columns.
     pub tables: &'a [Table],

@@ -1,4 +1,4 @@
-//! Functions that SQL lacks: comparisons that note what they met, arithmetic and texts of C#, and
+//! Functions that SQL lacks: comparisons that record their coverage, arithmetic and texts of C#, and
 //! functions in the place of user code.
 
 use std::cmp::Ordering;
@@ -9,17 +9,17 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
-/// What the comparisons of a program met in all runs.
+/// Orderings that each comparison of a program has met in all runs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Met(Arc<Vec<AtomicU8>>);
+pub(crate) struct Coverage(Arc<Vec<AtomicU8>>);
 
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
-impl Met {
-    pub(crate) fn new(probes: usize) -> Met {
-        Met(Arc::new((0..probes).map(|_| AtomicU8::new(0)).collect()))
+impl Coverage {
+    pub(crate) fn new(probes: usize) -> Coverage {
+        Coverage(Arc::new((0..probes).map(|_| AtomicU8::new(0)).collect()))
     }
 
     fn note(&self, probe: i64, ordering: Option<Ordering>) {
@@ -53,10 +53,10 @@ fn fault(why: &str) -> Error {
 }
 
 /// Registers everything on a connection.
-pub(crate) fn register(db: &Connection, met: &Met) -> Result<()> {
+pub(crate) fn register(db: &Connection, met: &Coverage) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let met = met.clone();
-    // Not deterministic for SQLite, which must not fold what is to be noted.
+    // marked as not deterministic: SQLite must not fold a comparison with recorded coverage
     db.create_scalar_function("compared", 4, FunctionFlags::SQLITE_UTF8, move |ctx| {
         compared(ctx, &met)
     })?;
@@ -90,7 +90,7 @@ fn order(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Ordering> {
 }
 
 /// As C# compares: null equals null alone and is neither less nor greater than anything.
-fn compared(ctx: &Context<'_>, met: &Met) -> Result<bool> {
+fn compared(ctx: &Context<'_>, met: &Coverage) -> Result<bool> {
     let (left, right) = (ctx.get_raw(2), ctx.get_raw(3));
     let found = order(left, right);
     met.note(ctx.get(0)?, found);
@@ -230,7 +230,7 @@ fn digest(ctx: &Context<'_>) -> Result<u64> {
     for at in 0..ctx.len() {
         let part = match ctx.get_raw(at) {
             ValueRef::Null => 1,
-            // Equal numbers are equal, however they are stored.
+            // equal numbers are equal in any storage class
             ValueRef::Integer(n) => mix(n as u64 ^ 0x17),
             ValueRef::Real(x) if x.fract() == 0.0 => mix(x as i64 as u64 ^ 0x17),
             ValueRef::Real(x) => mix(x.to_bits()),

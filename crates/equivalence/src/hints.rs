@@ -1,4 +1,4 @@
-//! What the expressions of two scripts say about the values that matter.
+//! Literals and column kinds from the expressions of two scripts, for generating rows.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::expression::{Call, Expr, Literal, Op, parse};
 use crate::kind::Kind;
 use crate::tokens::each_query;
 
-/// Reads both scripts; also gives the kinds of columns by what they are compared with.
+/// Reads both scripts; also returns the kinds of columns, derived from their comparisons.
 pub(crate) fn read(scripts: [&Script; 2]) -> (Hints, HashMap<String, Kind>) {
     let mut reader = Reader::default();
     for script in scripts {

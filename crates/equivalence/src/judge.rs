@@ -1,4 +1,4 @@
-//! What is said of a change: proven, tested, different, or unknown.
+//! Verdict on a change: proven, tested, different, or unknown.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use job::script::{Script, Statement, StatementKind};
 use crate::data::{self, Hints};
 use crate::difference::difference;
 use crate::facts::Facts;
-use crate::functions::Met;
+use crate::functions::Coverage;
 use crate::kind::{Column, Kind};
 use crate::known::{is_known, only_hints};
 use crate::pairs::{Pairs, clauses, pair};
@@ -19,37 +19,37 @@ use crate::{Difference, Unknown};
 /// Runs that must count for a comparison; the others are tied, or the script itself fails on them.
 const LEAST_RUNS: usize = 4;
 
-/// What is known of the result of a change.
+/// Verdict on the result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Judgment {
     /// The same on any rows.
     Proven,
     /// The same on generated rows that exercise the change.
     Tested,
-    /// Another one.
+    /// The result differs.
     Different(Difference),
     Unknown(Unknown),
 }
 
 /// Judges a change.
-pub fn judge(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgement {
+pub fn judge(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgment {
     if !before.errors.is_empty() || !after.errors.is_empty() {
-        return Judgement::Unknown(Unknown::NotParsed);
+        return Judgment::Unknown(Unknown::NotParsed);
     }
     if only_hints(before, after) || is_known(before, after, facts.rewrites) {
-        return Judgement::Proven;
+        return Judgment::Proven;
     }
     executed(before, after, facts, false)
 }
 
 /// Executes both scripts, with functions in the place of user code even where the change touches
-/// it: a rewrite that moves a call, or copies it, must give the same rows whatever the call does.
-pub fn execute(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgement {
+/// it: a rewrite that moves or copies a call must give the same rows for any result of the call.
+pub fn execute(before: &Script, after: &Script, facts: &Facts<'_>) -> Judgment {
     executed(before, after, facts, true)
 }
 
-fn executed(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool) -> Judgement {
-    compared(before, after, facts, stands_in).unwrap_or_else(Judgement::Unknown)
+fn executed(before: &Script, after: &Script, facts: &Facts<'_>, stands_in: bool) -> Judgment {
+    compared(before, after, facts, stands_in).unwrap_or_else(Judgment::Unknown)
 }
 
 fn compared(
@@ -57,10 +57,10 @@ fn compared(
     after: &Script,
     facts: &Facts<'_>,
     stands_in: bool,
-) -> Result<Judgement, Unknown> {
+) -> Result<Judgment, Unknown> {
     let pairs = pair(before, after)?;
     if let Some(difference) = outputs_kept(before, after, &pairs)? {
-        return Ok(Judgement::Different(difference));
+        return Ok(Judgment::Different(difference));
     }
     let (hints, kinds) = crate::hints::read([before, after]);
     let budget = Budget::new();
@@ -78,21 +78,21 @@ fn compared(
             translate(after, &pairs.after, way)?,
         ];
         if programs.iter().all(|program| program.outputs.is_empty()) {
-            return Ok(Judgement::Proven);
+            return Ok(Judgment::Proven);
         }
         if seen.as_ref() == Some(&programs) {
             continue;
         }
         if let Some(difference) = alike(&programs)? {
-            return Ok(Judgement::Different(difference));
+            return Ok(Judgment::Different(difference));
         }
         found.push(over_rows(&programs, &hints, &budget)?);
         seen = Some(programs);
     }
     match found.iter().flatten().next() {
-        None => Ok(Judgement::Tested),
+        None => Ok(Judgment::Tested),
         Some(_) if found.iter().any(Option::is_none) => Err(Unknown::NullKeys),
-        Some(difference) => Ok(Judgement::Different(difference.clone())),
+        Some(difference) => Ok(Judgment::Different(difference.clone())),
     }
 }
 
@@ -183,7 +183,7 @@ fn over_rows(
         let new: Vec<Column> = new.cloned().collect();
         known.extend(new);
     }
-    let met = [0, 1].map(|side: usize| Met::new(programs[side].probes.len()));
+    let met = [0, 1].map(|side: usize| Coverage::new(programs[side].probes.len()));
     let mut exercised = [Exercised::default(), Exercised::default()];
     let (mut counted, mut tied, mut fails) = (0, false, None);
     let mut filled: HashMap<usize, bool> = HashMap::new();
@@ -213,7 +213,7 @@ fn over_rows(
         }
         let (before, after) = match (&results[0], &results[1]) {
             (Ran::Rows(before), Ran::Rows(after)) => (before, after),
-            // The job never saw such rows, or the script leaves open what it makes of them.
+            // the job never had such rows, or the script does not determine the result for them
             (Ran::Fails(_), _) => continue,
             (Ran::Tied, _) | (_, Ran::Tied) => {
                 tied = true;
@@ -252,7 +252,7 @@ fn over_rows(
 }
 
 /// Whether the runs met everything that was changed.
-fn enough(program: &Program, met: &Met, exercised: &Exercised) -> Result<(), Unknown> {
+fn enough(program: &Program, met: &Coverage, exercised: &Exercised) -> Result<(), Unknown> {
     for (step, found) in program.steps.iter().zip(&exercised.steps) {
         match step {
             Step::Make {

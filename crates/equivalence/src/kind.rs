@@ -1,6 +1,6 @@
-//! Types of values as far as they decide what an expression means.
+//! Types of values, as far as they decide the meaning of an expression.
 
-/// What a value is.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Bool,
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Text,
     /// Stored as seconds since 1970.
     Time,
-    /// Not known, or nothing that an expression looks into.
+    /// Unknown, or irrelevant to expressions.
     Opaque,
 }
 

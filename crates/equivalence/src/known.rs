@@ -1,4 +1,4 @@
-//! Changes whose result is known without executing anything: hints alone, and rewrites of the
+//! Changes with a result that is known without execution: hints alone, and rewrites of the
 //! rules.
 
 use std::collections::{HashMap, HashSet};
@@ -7,8 +7,8 @@ use job::script::{Script, TokenKind};
 
 use crate::tokens::{each_query, immaterial, plain};
 
-/// Tokens of a script that matter to its result, with the names that only it binds numbered in
-/// the order in which they appear.
+/// Tokens of a script that matter to its result. Names that only the script binds are numbered by first
+/// appearance.
 fn normal(script: &Script, before: &Script) -> Option<Vec<(TokenKind, String)>> {
     let bound = bound_names(script, before);
     let mut numbers: HashMap<&str, usize> = HashMap::new();

@@ -1,12 +1,12 @@
-//! Whether a changed script gives the rows that the script gave.
+//! Whether a changed script gives the same rows as the original script.
 //!
-//! A change of hints alone, or one that a known rewrite makes, is proven. Anything else is executed:
+//! A change of hints alone, or a change by a known rewrite, is proven. Any other change is executed:
 //! both scripts are translated to SQL for an SQLite database in memory, run over generated rows,
-//! and their outputs compared as multisets, and in their order where the script orders them. Only
-//! what means the same in SQL is translated. Code of users is never run: where the change does not
+//! and their outputs compared as multisets, and as sequences where the script orders them. Only
+//! constructs with the same meaning in SQL are translated. User code is never run: if the change does not
 //! touch it, a function of its inputs takes its place; a change that touches it is undecided.
 //!
-//! Nothing here reads a file, knows a model, or depends on the time.
+//! The crate reads no files, calls no model, and does not depend on the time.
 
 mod data;
 mod difference;
@@ -26,5 +26,5 @@ mod unknown;
 
 pub use difference::Difference;
 pub use facts::Facts;
-pub use judge::{Judgement, execute, judge};
+pub use judge::{Judgment, execute, judge};
 pub use unknown::Unknown;

@@ -1,4 +1,4 @@
-//! Which statements of two scripts correspond, which were changed, and which only read what was.
+//! Pairs the statements of two scripts: corresponding, changed, and affected by a change.
 
 use job::script::{Query, RowsetRef, RowsetSource, Script, StatementKind, TokenKind};
 
@@ -10,12 +10,12 @@ use crate::unknown::excerpt;
 /// Statements of a script that is compared; real ones have dozens.
 const MOST_STATEMENTS: usize = 400;
 
-/// What a change means for one statement.
+/// Effect of a change on one statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touch {
-    /// Its text is in one of the scripts only.
+    /// Only one of the scripts has its text.
     Changed,
-    /// It reads, directly or not, what was changed.
+    /// It reads a changed statement, directly or not.
     Affected,
     /// Its rows are the same.
     None,
@@ -26,11 +26,11 @@ pub(crate) enum Touch {
 pub(crate) struct Pairs {
     pub(crate) before: Vec<Touch>,
     pub(crate) after: Vec<Touch>,
-    /// Statements of the changed script by those of the first.
+    /// Statement of the changed script for each statement of the first one.
     pub(crate) partner: Vec<Option<usize>>,
 }
 
-/// Pairs statements with equal text, in order.
+/// Pairs statements with equal text, first to last.
 pub(crate) fn pair(before: &Script, after: &Script) -> Result<Pairs, Unknown> {
     let texts = |script: &Script| -> Vec<Vec<String>> {
         let immaterial = immaterial(script);

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, params_from_iter};
 use crate::Unknown;
 use crate::data::{Cell, Table};
 use crate::difference::Rows;
-use crate::functions::{Met, register};
+use crate::functions::{Coverage, register};
 use crate::kind::Column;
 use crate::sql::quoted;
 use crate::translate::{Program, Step};
@@ -30,7 +30,7 @@ const LONGEST: i32 = 65_536;
 /// Bytes of a statement.
 const LONGEST_SQL: i32 = 1_000_000;
 
-/// Steps that all runs of a comparison may still take.
+/// Remaining SQLite steps for all runs of a comparison.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(Arc<AtomicU64>);
 
@@ -49,10 +49,10 @@ impl Budget {
     }
 }
 
-/// What a run tells besides its rows.
+/// Coverage of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Exercised {
-    /// By step: whether it found or made rows.
+    /// By step: whether the step found or made rows.
     pub(crate) steps: Vec<bool>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Ran {
 pub(crate) fn run(
     program: &Program,
     tables: &BTreeMap<&str, (&[Column], Table)>,
-    met: &Met,
+    met: &Coverage,
     exercised: &mut Exercised,
     budget: &Budget,
 ) -> Result<Ran, Unknown> {
@@ -106,7 +106,7 @@ impl From<rusqlite::Error> for Stopped {
 fn attempt(
     program: &Program,
     tables: &BTreeMap<&str, (&[Column], Table)>,
-    met: &Met,
+    met: &Coverage,
     exercised: &mut Exercised,
     budget: &Budget,
 ) -> Result<Ran, Stopped> {
@@ -150,7 +150,7 @@ fn attempt(
     Ok(Ran::Rows(outputs?))
 }
 
-fn open(met: &Met, budget: &Budget) -> Result<Connection, Stopped> {
+fn open(met: &Coverage, budget: &Budget) -> Result<Connection, Stopped> {
     let mut db = Connection::open_in_memory()?;
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
@@ -172,7 +172,7 @@ fn open(met: &Met, budget: &Budget) -> Result<Connection, Stopped> {
     Ok(db)
 }
 
-/// SQL that SQLite does not take is a part of the script that is not executed.
+/// Prepares SQL. If SQLite rejects it, that part of the script counts as not executed.
 fn prepared<'c>(
     db: &'c Connection,
     sql: &str,
@@ -224,7 +224,7 @@ fn read(db: &Connection, sql: &str) -> Result<Vec<Vec<String>>, Stopped> {
     Ok(rows)
 }
 
-/// A value as text. Sums in another order differ in their last digits, so that they are rounded.
+/// A value as text. Sums are rounded, because sums in another sequence differ in their last digits.
 fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! Tokens of a script as far as they matter to its result: no blanks, comments or hints.
+//! Tokens of a script that matter to its result, without blanks, comments and hints.
 
 use job::script::{
     NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints,
@@ -70,7 +70,7 @@ pub(crate) fn plain<'s>(
     };
     let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
     let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
-    // A strategy needs the word that is otherwise understood.
+    // `INNER JOIN` means `JOIN`; `INNER` must be written only next to a strategy word
     let mut at = 0;
     while at + 1 < kept.len() {
         match (kept[at].1, kept[at + 1].1) {
@@ -89,12 +89,12 @@ pub(crate) fn each_query<'q>(query: &'q Query, visit: &mut impl FnMut(&'q Query)
     }
 }
 
-/// Words of the grammar that carry no meaning of their own next to what the model holds.
+/// Grammar words without a meaning of their own; the model holds the meaning of their clauses.
 const STRUCTURE: &str = "SELECT DISTINCT FROM WHERE GROUP BY HAVING ORDER ASC DESC AS ON AND && ( ) , = ; \
      UNION ALL EXCEPT INTERSECT OPTION [ ] SSTREAM";
 
-/// The first token of a statement that neither the model nor the grammar accounts for: what is
-/// not understood must not be executed as if it were not there.
+/// The first token of a statement that neither the model nor the grammar accounts for. A statement with
+/// such a token must not be executed.
 pub(crate) fn unaccounted<'s>(script: &'s Script, statement: &Statement) -> Option<&'s str> {
     let mut spans: Vec<Span> = statement.hints.iter().map(|h| h.span.clone()).collect();
     let mut names: Vec<&str> = statement.target.as_deref().into_iter().collect();
@@ -159,7 +159,7 @@ fn accounted<'q>(
     }
 }
 
-/// `n` of `TOP n` or `TOP (n)`, where that is all.
+/// `n` of a plain `TOP n` or `TOP (n)`.
 pub(crate) fn number(script: &Script, span: &Span) -> Option<u64> {
     let words: Vec<&str> = inside(script, span).map(|(_, _, text)| text).collect();
     let words = words.strip_prefix(&["TOP"]).unwrap_or(&words);

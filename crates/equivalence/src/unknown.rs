@@ -1,30 +1,30 @@
-//! Why it is unknown whether two scripts give the same rows.
+//! Reasons why it is unknown whether two scripts give the same rows.
 
 use report::{Text, text};
 
 /// The first obstacle; `code` is text of the script or a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
-    /// The script, or the changed one, was not fully understood.
+    /// The original or the changed script has syntax errors.
     NotParsed,
     /// The change touches C#, a user-defined operator or a call that cannot be executed.
     UserCode { code: String },
-    /// The change touches a statement that says how the others run: a setting, a reference, a
+    /// The change touches a statement that affects other statements: a setting, a reference, a
     /// branch of `#IF`.
     Environment { code: String },
-    /// The change touches how or where an output is stored.
+    /// The change touches the path or layout of an output.
     Layout { code: String },
     /// A clause or expression is not executed.
     NotExecuted { line: u32, code: String },
-    /// The script leaves open which rows it takes.
+    /// The script does not determine which rows it takes.
     Undetermined { line: u32 },
     /// No generated row exercises a part of the change.
     NotExercised { line: u32, code: String },
     /// The result is the same only if null keys match in joins, or only if they don't.
     NullKeys,
-    /// More than is executed: statements, columns, rows, steps.
+    /// Too many statements, columns, rows or steps.
     TooLarge,
-    /// The changed script fails on rows on which the script does not.
+    /// The changed script fails on rows that the original script can process.
     Fails { why: String },
 }
 
@@ -43,7 +43,7 @@ impl Unknown {
             ),
             Unknown::Layout { code } => text!(
                 "改动涉及输出的位置或存储方式：`{code}`",
-                "the change involves where or how an output is stored: `{code}`"
+                "the change involves the path or layout of an output: `{code}`"
             ),
             Unknown::NotExecuted { line, code } => text!(
                 "第 {line} 行无法执行：`{code}`",
@@ -51,7 +51,7 @@ impl Unknown {
             ),
             Unknown::Undetermined { line } => text!(
                 "第 {line} 行没有确定取哪些行",
-                "line {line} leaves open which rows it takes"
+                "line {line} does not determine which rows it takes"
             ),
             Unknown::NotExercised { line, code } => text!(
                 "生成的数据没有触及第 {line} 行的 `{code}`",

@@ -1,6 +1,4 @@
 //! The analyzer of the index: turns mixed Chinese and English text and identifiers into terms.
-//!
-//! Documents and queries go through the same function. Knows nothing about fields or queries.
 
 mod script;
 mod stop;
@@ -13,14 +11,14 @@ use unicode_normalization::char::is_combining_mark;
 
 pub(crate) use script::{cjk_share, is_cjk};
 
-/// Stored with the index. Change it whenever [`terms`] gives other terms.
+/// Stored with the index. Increase it whenever [`terms`] returns different terms.
 pub(crate) const VERSION: &str = "mixed-2";
 
 /// Longest term kept, in bytes: hashes and base64 blocks only fill the dictionary.
 const MAX_TERM_BYTES: usize = 128;
 
-/// The terms of `text`, in order: stemmed English words without stop words, identifiers whole and in parts, Chinese,
-/// Japanese and Korean as single characters and pairs.
+/// Terms of `text`, in text order: stemmed English words without stop words, identifiers whole and in parts,
+/// Chinese, Japanese and Korean as single characters and pairs.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_term(text, |term| out.push(term.to_owned()));
@@ -32,7 +30,7 @@ pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
     for_each_role(text, |term, _| emit(term));
 }
 
-/// What joins the words of a pair; no word has it, and it is no white space.
+/// Joins the words of a pair. No word contains it, and it is no white space.
 const BETWEEN: char = '\u{1f}';
 
 /// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
@@ -52,8 +50,8 @@ pub(crate) fn pairs(text: &str) -> Vec<String> {
     out
 }
 
-/// What two questions are compared by besides their [`terms`], each once: pairs of words as they are written, and pieces of words, which misspelt
-/// and related words share.
+/// Features for comparing two questions, in addition to their [`terms`], without repeats: pairs of words as written, and pieces of words.
+/// Misspelt and related words share pieces.
 pub(crate) fn finer_features(text: &str) -> Vec<String> {
     let text = fold(text).to_lowercase();
     let words = text.split(|c: char| !c.is_ascii_alphabetic());
@@ -75,7 +73,8 @@ pub(crate) fn finer_features(text: &str) -> Vec<String> {
     out
 }
 
-/// Characters of a piece, and what stands for the ends of a word and in front of each piece; no word has it.
+/// `PIECE` is the length of a piece in characters. `EDGE` marks the ends of a word and the start of each
+/// piece; no word contains it.
 const PIECE: usize = 4;
 const EDGE: char = '\u{1e}';
 
@@ -158,7 +157,7 @@ fn compound_terms(run: &str, emit: &mut impl FnMut(&str, Role)) {
         split_case(piece, &mut parts);
     }
     let is_word = parts.len() == 1 && parts[0].len() == run.len();
-    // A possessive or a hyphenated word is its parts; only what looks like an identifier is kept whole as well.
+    // A possessive or hyphenated word is split into its parts. An identifier is kept whole as well.
     let is_prose = run.contains(['-', '\'', '’']) && !run.contains(['_', '.']);
     if !is_word && !is_prose {
         let whole = run.to_lowercase();

@@ -1,10 +1,11 @@
-//! The text by which either branch finds a chunk: its own, with title, headings and front matter.
+//! The searchable text of a chunk, for both branches: its own text, with title, headings and front
+//! matter.
 
 use crate::analyze;
 use crate::model::Chunk;
 
-/// How often the title counts for BM25: a title names the topic, the text mentions much else. Measured on the training
-/// queries of a public collection; more gains nothing.
+/// How often the title counts for BM25: the title names the topic, the text mentions other things too. Measured on the
+/// training queries of a public collection; higher weights bring no gain.
 const TITLE_WEIGHT: usize = 2;
 
 pub(crate) fn lexical_terms(chunk: &Chunk) -> Vec<String> {

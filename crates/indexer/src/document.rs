@@ -1,4 +1,4 @@
-//! A document of the knowledge base: its path, front matter and kind. Knows nothing about chunks.
+//! A document of the knowledge base: its path, front matter and kind.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-/// Every field may be missing; the linter asks for those that should be there.
+/// Every field is optional here; the linter reports missing ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FrontMatter {
@@ -137,7 +137,7 @@ fn front_matter(yaml: &str) -> Result<FrontMatter, Vec<Problem>> {
 /// The line `---` before the front matter.
 const OPENING: usize = 1;
 
-/// `before` is the number of lines before `read`. What `read` leaves open is reported where `read` starts, not where it ends.
+/// `before` is the number of lines before `read`. An unclosed construct is reported at the start of `read`, not at its end.
 fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
     let line = error.location().map_or(1, |at| at.line() as usize);
     let line = match (1..=read.lines().count()).contains(&line) {
@@ -152,7 +152,7 @@ fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
     }
 }
 
-/// What keeps `source` from being indexed as its author meant it.
+/// The syntax error that prevents `source` from being indexed as intended.
 pub(crate) fn broken(source: &Source) -> Option<Problem> {
     if source.path.ends_with(".toml") {
         return toml_table(&source.text).err();
@@ -203,7 +203,8 @@ pub(crate) fn line_at(text: &[u8], at: usize) -> usize {
     1 + text[..at].iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// The YAML between two `---` lines at the start, and the offset of the rest. Without a closing line there is none.
+/// The YAML between two `---` lines at the start, and the offset of the rest. Without a closing line, there is no
+/// front matter.
 pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
     let Some(first) = text.split_inclusive('\n').next() else {
         return (None, 0);

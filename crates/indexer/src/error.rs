@@ -1,4 +1,4 @@
-//! What can go wrong, per operation, with file, place and remedy.
+//! Errors per operation, with file, place and remedy.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ impl From<OpenError> for BuildError {
     }
 }
 
-/// A document that cannot be indexed as its author meant it.
+/// A document with a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub document: String,

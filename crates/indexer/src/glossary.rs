@@ -28,7 +28,7 @@ impl Term {
 struct Name {
     text: String,
     is_cjk: bool,
-    /// What a query that says it contains: its letters, or its padded terms.
+    /// A query that contains this key names the entry: letters, or padded terms.
     key: String,
 }
 
@@ -70,7 +70,7 @@ impl Glossary {
         }
     }
 
-    /// Other names for what `query` mentions, without duplicates and without those it already contains.
+    /// Other names for things in `query`, without duplicates and without names that the query contains.
     pub(crate) fn expand(&self, query: &str) -> Vec<Expansion> {
         let folded = query.to_lowercase();
         let padded = pad(&analyze::terms(query));

@@ -19,7 +19,7 @@ pub(crate) fn guarded<T, E>(
     broken: impl FnOnce(String) -> E,
 ) -> Result<T, E> {
     let outer = IS_GUARDED.replace(true);
-    // What was read halfway is dropped with the error.
+    // Half-read data is dropped with the error.
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(outer);
     done.unwrap_or_else(|panic| {

@@ -1,6 +1,4 @@
 //! The vocabulary of the index: chunk, facets, query, hit. Plain data, serialized as shown.
-//!
-//! Knows nothing about how chunks are cut, stored or ranked.
 
 use std::sync::Arc;
 
@@ -75,7 +73,7 @@ names!(Section {
     NotWhen = "not-when",
 });
 
-/// How well founded the document says its advice is.
+/// How well founded the advice is, according to the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Confidence {
     /// Stated by the vendor's documentation.
@@ -92,13 +90,13 @@ pub enum Confidence {
     GeneralKnowledge,
 }
 
-/// The engine whose jobs a document is about.
+/// The engine that a document is about.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
-    /// SCOPE and U-SQL; what documents without `engine` are about.
+    /// SCOPE and U-SQL; the default for documents without `engine`.
     #[default]
     Scope,
     Spark,
@@ -120,7 +118,7 @@ impl Engine {
 }
 
 impl From<Option<JobEngine>> for Engine {
-    /// Whatever is not known to be a Spark application was found in a folder of SCOPE or U-SQL.
+    /// A job of unknown engine came from a folder of SCOPE or U-SQL.
     fn from(engine: Option<JobEngine>) -> Engine {
         match engine {
             Some(JobEngine::Spark) => Engine::Spark,
@@ -155,7 +153,7 @@ pub struct Chunk {
     pub operators: Vec<String>,
     /// Further words to find the document by.
     pub keywords: Vec<String>,
-    /// Where the knowledge comes from, as the document puts it.
+    /// Origin of the knowledge, in the document's words.
     pub source: Option<String>,
     pub confidence: Option<Confidence>,
     /// First line in the document, from 1.
@@ -168,7 +166,7 @@ impl Chunk {
         subject(&self.document)
     }
 
-    /// Ids of the parts of a case that say what was changed and how that worked out, if the case is in parts.
+    /// Ids of the sections of a case that describe the fix and its outcome, if the case is in parts.
     pub fn resolution(&self) -> Vec<String> {
         let anchors = self
             .language
@@ -204,7 +202,7 @@ impl Chunk {
     }
 }
 
-/// A document's path without its language and what follows.
+/// A document's path without its language and everything after it.
 pub(crate) fn subject(target: &str) -> &str {
     let path = target.split('#').next().unwrap_or(target);
     let stem = path.trim_end_matches(".md");
@@ -221,7 +219,7 @@ pub struct Filter {
     pub sections: Vec<Section>,
     pub languages: Vec<Language>,
     pub steps: Vec<String>,
-    /// Selects what is about this engine or true of every engine.
+    /// Selects documents about this engine or about every engine.
     pub engine: Option<Engine>,
 }
 
@@ -261,7 +259,7 @@ pub enum Part {
     Code,
     /// Misspelt English words are corrected.
     Spelling,
-    /// Pasted statistics are searched for by what they say.
+    /// Adds search words for pasted statistics.
     Counters,
     /// Words are looked up in all questions that a document answers.
     QuestionWords,
@@ -306,7 +304,7 @@ pub struct Query<'a> {
     pub remote: Remote<'a>,
 }
 
-/// What a query allows when a server computes its vector.
+/// Masking and cancellation of a query that needs a vector from a server.
 #[derive(Clone, Copy, Default)]
 pub struct Remote<'a> {
     /// Masks the text that is sent.
@@ -332,7 +330,7 @@ impl Query<'_> {
     }
 }
 
-/// What a match is judged by; comparable between queries, unlike scores.
+/// Evidence for a match; comparable between queries, unlike scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Share of the query's terms in the chunk, weighted by their rarity, 0 to 1.
@@ -341,7 +339,7 @@ pub struct Evidence {
     pub bm25: f32,
     /// Cosine; 0 without a vector.
     pub cosine: f32,
-    /// What the document's questions that are most like the query have in common with it, 0 to about 1; 0 without one.
+    /// Likeness of the query to the most similar questions of the document, 0 to about 1; 0 without questions.
     #[serde(default)]
     pub question: f32,
     /// How much the words of the document's questions speak for it, relative to how rare they are, 0 to about 1; 0 without one.
@@ -372,7 +370,7 @@ pub struct Hit {
     pub vector_rank: Option<usize>,
     /// Cosine; `None` if the query has no vector.
     pub vector_score: Option<f32>,
-    /// What the questions that the document answers have in common with the query, relative to the document that has most, 0 to 1; `None` without one.
+    /// Likeness of the query to the document's questions, relative to the best document, 0 to 1; `None` without questions.
     pub question_score: Option<f32>,
     /// Fused score before boosts, 0 to 1, or 2 if questions that documents answer have much in common with the query.
     pub fused: f32,

@@ -1,8 +1,9 @@
-//! Work on all cores where there is enough of it: waking other threads for a few items costs more than the items.
+//! Work on all cores, for many items only: waking other threads for a few items costs more than the items.
 
 use rayon::prelude::*;
 
-/// Applies `work` to every item, in order; on one thread if there are fewer than `many`.
+/// Applies `work` to every item and keeps the order of the items; uses one thread for fewer than
+/// `many` items.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     many: usize,

@@ -1,4 +1,4 @@
-//! What callers choose about building and searching. Knows nothing about configuration files.
+//! Settings of building and searching.
 
 use crate::embed::{EmbedderChoice, Reranker, VectorWeights};
 use crate::store::GRAPH_FROM;
@@ -9,7 +9,8 @@ pub struct Settings {
     /// An index remembers its embedder and refuses another.
     pub embedder: EmbedderChoice,
     pub rebuild: Rebuild,
-    /// Rows from which a [session](crate::Session) searches a segment by graph; the default was measured.
+    /// Minimum rows for a graph search of a segment by a [session](crate::Session); the default was
+    /// measured.
     pub graph_from: usize,
     /// `None` for the weights that suit the embedder.
     pub weights: Option<VectorWeights>,
@@ -31,7 +32,7 @@ impl Default for Settings {
 /// What to rebuild although the documents did not change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rebuild {
-    /// Only what changed.
+    /// Only changed documents.
     #[default]
     Changed,
     /// Chunk all documents again; known texts keep their vectors.

@@ -91,7 +91,7 @@ pub fn verify(
     Ok(out)
 }
 
-/// Every file of the manifest is there with its checksum, and no other file is.
+/// Checks that the folder has exactly the files of the manifest, with their checksums.
 fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
     let files: Vec<_> = manifest.files.par_iter().collect();
     let checked = files.into_par_iter().map(|(name, expected)| {
@@ -192,7 +192,7 @@ fn name_of(open: &Index, ordinal: Ordinal) -> &str {
     open.segments.id(ordinal).unwrap_or("?")
 }
 
-/// Both stores hold the same chunks. Returns them in order.
+/// Both stores hold the same chunks. Returns their ordinals, ascending.
 fn check_stores(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let live: BTreeSet<Ordinal> = open.segments.ordinals().collect();
     let lexical = open.lexical.damaged_files();
@@ -245,7 +245,7 @@ fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
 fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> {
     let chunk = open.segments.chunk(ordinal)?;
     let probe = rarest(open, context::lexical_terms(&chunk)).map_err(|e| e.to_string())?;
-    // A chunk of nothing but signs has no words to be found by.
+    // A chunk of punctuation only has no words to search for.
     let by_words = if probe.terms.is_empty() {
         analyze::terms(&chunk.text).is_empty()
     } else {

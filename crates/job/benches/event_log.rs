@@ -1,7 +1,7 @@
 //! Measures the reader of Spark event logs, plain and compressed with zstd, against `wc -l` and `zstd -dc | wc -l`.
 //!
-//! `cargo bench -p job --bench event_log [-- MEGABYTES]`, 500 MB of plain log by default: a real log whose ends of tasks are
-//! repeated. Prints a table in Markdown, with the peak memory of the process.
+//! `cargo bench -p job --bench event_log [-- MEGABYTES]`, 500 MB of plain log by default: a real log with repeated
+//! task ends. Prints a table in Markdown, with the peak memory of the process.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its measurements")]
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|a| a == "--bench") {
         return;
@@ -36,7 +36,7 @@ fn main() {
     println!("\npeak memory: {}", peak.unwrap_or("unknown"));
 }
 
-/// Writes a log of at least that many bytes.
+/// Writes a log of at least `bytes` bytes.
 fn write(to: &Path, bytes: usize) {
     let case = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/cases/spark-star-join/app-20261122012010-0000");

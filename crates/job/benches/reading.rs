@@ -1,4 +1,4 @@
-//! Measures the readers against what bounds them: `wc -l` and DuckDB for vertex events, a bare
+//! Measures the readers against lower bounds: `wc -l` and DuckDB for vertex events, a bare
 //! quick-xml loop for counters, and a whole folder of 20,000 vertices.
 //!
 //! `cargo bench -p job --bench reading [-- MEGABYTES] [PART…]`; the profile has 1,000 MB
@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|a| a == "--bench") {
         return;
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// What several runs of one thing took.
+/// Times of several runs of one command.
 struct Times {
     /// The clock's time of the fastest.
     best: Duration,
@@ -50,7 +50,7 @@ struct Times {
     processor: Option<Duration>,
 }
 
-/// Times of several runs, of two things alternately.
+/// Times of several runs of two functions, alternating.
 fn best(rounds: u32, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> (Times, Times) {
     let new = || Times {
         best: Duration::MAX,
@@ -181,7 +181,7 @@ fn profile(folder: &Path, megabytes: usize) {
     fs::remove_dir_all(&job).expect("removed");
 }
 
-/// A profile whose last line has 10 GB; sparse, so that only reading it takes time.
+/// A profile with a last line of 10 GB; sparse, so that only reading it takes time.
 fn long_line(folder: &Path) {
     let job = folder.join("line-job");
     fs::create_dir(&job).expect("a folder");
@@ -205,8 +205,8 @@ fn long_line(folder: &Path) {
     fs::remove_dir_all(&job).expect("removed");
 }
 
-/// Processor time of this process and of its finished children so far; on a machine that others
-/// use as well it is steadier than the clock. `None` where the system does not say.
+/// Processor time of this process and of its finished children so far; on a shared machine
+/// it is steadier than the clock. `None` if the system does not report it.
 fn cpu() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -216,7 +216,7 @@ fn cpu() -> Option<Duration> {
     Some(time(ticks(11)? + ticks(12)? + ticks(13)? + ticks(14)?))
 }
 
-/// Largest resident size of this process so far, in bytes; `None` where the system does not say.
+/// Largest resident size of this process so far, in bytes; `None` if the system does not report it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

@@ -17,7 +17,7 @@ const BYTES_PER_RUN: usize = 4 << 20;
 const ROUNDS: usize = 9;
 
 fn main() {
-    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, for which it is useless
+    // `cargo bench` passes `--bench`; `cargo test` runs the binary without it, as a no-op
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

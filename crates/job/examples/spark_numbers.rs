@@ -1,5 +1,5 @@
-//! Prints what the reader takes from Spark event logs, task by task, as one JSON object per log and line. `scripts/test-spark-peers`
-//! compares it with what other readers say of the same logs.
+//! Prints the reader's numbers of Spark event logs, task by task, as one JSON object per log and line. `scripts/test-spark-peers`
+//! compares them with the numbers of other readers.
 //!
 //! usage: `spark_numbers LOG…`
 

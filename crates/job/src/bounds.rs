@@ -1,8 +1,8 @@
-//! What a number from a file can be, and how much of a job is kept.
+//! Bounds on the numbers in files, and on the size of a job in memory.
 //!
 //! Job files come from anywhere. Every number passes through here before it sizes, sums or is
-//! compared with anything, and every list that a file can make grow takes from one budget per job.
-//! Each bound is far above what real jobs have; what it leaves out is reported.
+//! compared with another number, and every list that a file can make grow takes from one budget per job.
+//! Each bound is far above the values of real jobs; every omission is reported.
 
 use report::{Text, text};
 
@@ -30,14 +30,14 @@ pub(crate) fn parts(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|n| *n <= MAX_PARTS)
 }
 
-/// The same for a number that was read as a float; fractions are cut off.
+/// Like [`parts`], for a number that was read as a float; fractions are cut off.
 pub(crate) fn parts_of(number: f64) -> Option<u32> {
     (0.0..=f64::from(MAX_PARTS))
         .contains(&number)
         .then_some(number as u32)
 }
 
-/// A number of any kind, if it is one to reckon with.
+/// A number of any kind, if it is finite and small enough for sums.
 pub(crate) fn number(number: f64) -> Option<f64> {
     (-MAX_NUMBER..=MAX_NUMBER)
         .contains(&number)
@@ -60,9 +60,9 @@ pub(crate) const CHANNELS_PER_OPERATOR: usize = 10_000;
 /// Columns of one rowset or table: the engine allows some thousand.
 pub(crate) const COLUMNS_PER_ROWSET: usize = 10_000;
 
-/// What a file can list without end.
+/// A list that a file could make grow without end; limited per job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum Quota {
     Stages,
     Operators,
     Channels,
@@ -80,65 +80,65 @@ pub(crate) enum Kept {
 
 const KINDS: usize = 13;
 
-impl Kept {
-    /// How many are kept of a job.
+impl Quota {
+    /// Maximum number of items per job.
     pub(crate) const fn most(self) -> usize {
         match self {
             // real jobs have up to a few thousand
-            Kept::Stages => 50_000,
+            Quota::Stages => 50_000,
             // about ten per stage
-            Kept::Operators => 300_000,
-            Kept::Channels => 600_000,
+            Quota::Operators => 300_000,
+            Quota::Channels => 600_000,
             // of the schemas of all channels and tables
-            Kept::Columns => 2_000_000,
-            Kept::Edges => 300_000,
-            Kept::PlanNodes => 100_000,
+            Quota::Columns => 2_000_000,
+            Quota::Edges => 300_000,
+            Quota::PlanNodes => 100_000,
             // streamsets have some thousand files
-            Kept::Tables => 10_000,
+            Quota::Tables => 10_000,
             // a stream has at most some ten thousand
-            Kept::Partitions => 1_000_000,
+            Quota::Partitions => 1_000_000,
             // frequent values of columns, attributes of plan nodes
-            Kept::Values => 1_000_000,
-            // bytes that the counters take in memory; a stage of 50 nodes takes 30 KB
-            Kept::Counters => 512 << 20,
-            Kept::Errors => 1_000,
+            Quota::Values => 1_000_000,
+            // bytes of counters in memory; a stage of 50 nodes takes 30 KB
+            Quota::Counters => 512 << 20,
+            Quota::Errors => 1_000,
             // further fields and states of the job
-            Kept::Fields => 10_000,
+            Quota::Fields => 10_000,
             // comparisons with the tables known so far, some seconds of work
-            Kept::Lookups => 500_000_000,
+            Quota::Lookups => 500_000_000,
         }
     }
 
     pub(crate) fn describe(self) -> Text {
         match self {
-            Kept::Stages => text!("个 stage", "stages"),
-            Kept::Operators => text!("个算子", "operators"),
-            Kept::Channels => text!("个通道", "channels"),
-            Kept::Columns => text!("列", "columns"),
-            Kept::Edges => text!("条 stage 之间的边", "edges between stages"),
-            Kept::PlanNodes => text!("个计划节点", "plan nodes"),
-            Kept::Tables => text!("张表", "tables"),
-            Kept::Partitions => text!("个分区", "partitions"),
-            Kept::Values => text!("个取值", "values"),
-            Kept::Counters => text!("字节的计数器", "bytes of counters"),
-            Kept::Errors => text!("个错误", "errors"),
-            Kept::Fields => text!("个字段", "fields"),
-            Kept::Lookups => text!("次查表", "lookups of tables"),
+            Quota::Stages => text!("个 stage", "stages"),
+            Quota::Operators => text!("个算子", "operators"),
+            Quota::Channels => text!("个通道", "channels"),
+            Quota::Columns => text!("列", "columns"),
+            Quota::Edges => text!("条 stage 之间的边", "edges between stages"),
+            Quota::PlanNodes => text!("个计划节点", "plan nodes"),
+            Quota::Tables => text!("张表", "tables"),
+            Quota::Partitions => text!("个分区", "partitions"),
+            Quota::Values => text!("个取值", "values"),
+            Quota::Counters => text!("字节的计数器", "bytes of counters"),
+            Quota::Errors => text!("个错误", "errors"),
+            Quota::Fields => text!("个字段", "fields"),
+            Quota::Lookups => text!("次查表", "lookups of tables"),
         }
     }
 }
 
-/// What may still be kept of a job.
+/// Remaining quotas of a job.
 #[derive(Debug, Clone)]
-pub struct Room {
+pub struct Budget {
     pub(crate) left: [usize; KINDS],
-    /// Kinds that something was left out of, which is reported once.
-    pub(crate) told: [bool; KINDS],
+    /// Quotas with a reported overrun; each is reported once.
+    pub(crate) reported: [bool; KINDS],
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        use Kept as K;
+impl Default for Budget {
+    fn default() -> Budget {
+        use Quota as K;
         let kinds = [
             K::Stages,
             K::Operators,
@@ -158,9 +158,9 @@ impl Default for Room {
         for kind in kinds {
             left[kind as usize] = kind.most();
         }
-        Room {
+        Budget {
             left,
-            told: [false; KINDS],
+            reported: [false; KINDS],
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The catalogue of the files of a job folder: what each contains, in both languages, which
-//! information it provides and what it costs to read. Written by curators as TOML.
+//! The catalogue of the files of a job folder: for each kind of file its content, in both languages, the
+//! information it provides and the cost to read it. Written by curators as TOML.
 //!
-//! Knows nothing of folders; files are recognized by their content elsewhere.
+//! The catalogue does not know folders; other modules recognize files by their content.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -33,14 +33,14 @@ pub enum Cost {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What a file of this kind is, by its content.
+    /// Kind of the file, recognized by its content.
     pub kind: FileKind,
     /// Name patterns (glob) under which it is usually found.
     pub patterns: Vec<String>,
     pub title: Text,
     pub description: Text,
     pub provides: Vec<Information>,
-    /// Reader that takes it; `None` if it is only listed.
+    /// Reader of the file; `None` if it is only listed.
     pub parser: Option<String>,
     /// Whether it is always read first.
     pub core: bool,
@@ -48,7 +48,7 @@ pub struct Entry {
     pub cost: Cost,
 }
 
-/// What each kind of file contains. Clones share it.
+/// The content of each kind of file. Clones share the entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     pub entries: Arc<[Entry]>,
@@ -151,7 +151,7 @@ impl Catalogue {
         self.entry(kind)?.patterns.first().map(String::as_str)
     }
 
-    /// Entries one of whose patterns fits a file name.
+    /// Entries with a pattern that fits a file name.
     pub fn by_name(&self, name: &str) -> Vec<&Entry> {
         let fits = |pattern: &String| {
             globset::Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(name))
@@ -247,7 +247,7 @@ impl Check<'_> {
             self.error(piece, "parser", message);
         }
         if entry.parser.is_none() && !entry.provides.is_empty() {
-            let message = "a file without a reader provides nothing".to_owned();
+            let message = "a file without a reader provides no information".to_owned();
             self.error(piece, "provides", message);
         }
         Some(entry)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! information {
     ($($variant:ident = $code:literal: $doc:literal;)*) => {
-        /// A kind of information; the catalogue says which file provides it.
+        /// A kind of information; the catalogue names the files that provide it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Information { $(#[doc = $doc] $variant),* }
@@ -36,7 +36,7 @@ information! {
     MemoryEstimate = "memory_estimate": "Memory that the compiler set aside.";
     UserCode = "user_code": "Generated C# and the user's own.";
     ErrorDetails = "error_details": "The error of a failed job.";
-    CompileResult = "compile_result": "What the compiler said.";
+    CompileResult = "compile_result": "Messages of the compiler.";
     Warnings = "warnings": "Compiler warnings.";
     JobTimes = "job_times": "Start, end, tokens and state of the job.";
 }

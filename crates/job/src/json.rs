@@ -1,4 +1,4 @@
-//! JSON that may be cut off or malformed: what comes before the fault is kept.
+//! JSON that may be truncated or malformed: everything before the fault is kept.
 
 use std::cell::Cell;
 
@@ -10,10 +10,10 @@ use crate::problem::Problem;
 use crate::text::head;
 use crate::xml::Fault;
 
-/// Values of one file. One of 20,000 stages has as many; in memory they take up to 400 MB.
+/// Maximum number of values in one file. A file of 20,000 stages has as many; in memory they take up to 400 MB.
 const MAX_VALUES: usize = 1_000_000;
 
-/// Parses JSON. With a fault, the value is what could be read before it, if anything.
+/// Parses JSON. With a fault, returns everything that could be read before it.
 pub(crate) fn parse(text: &str) -> (Option<Value>, Option<Fault>) {
     parse_up_to(text, MAX_VALUES)
 }
@@ -32,7 +32,7 @@ fn parse_up_to(text: &str, most: usize) -> (Option<Value>, Option<Fault>) {
     (value, Some(fault))
 }
 
-/// A value that has at most so many values in it.
+/// A value with at most `most` nested values.
 fn value(text: &str, most: usize) -> serde_json::Result<Value> {
     let left = Cell::new(most);
     let mut json = serde_json::Deserializer::from_str(text);
@@ -41,7 +41,7 @@ fn value(text: &str, most: usize) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Reads a value as long as there is room for another.
+/// Reads a value until the limit on values is reached.
 #[derive(Clone, Copy)]
 struct Bounded<'c> {
     left: &'c Cell<usize>,
@@ -117,7 +117,7 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     head(text, start.saturating_add(column)).len()
 }
 
-/// Cuts a piece of JSON after its last complete value and closes what is open.
+/// Cuts truncated JSON after its last complete value and closes all open objects, arrays and strings.
 fn close(text: &str) -> Option<String> {
     // the last comma outside strings ends a complete value
     let mut cut = None;
@@ -128,8 +128,8 @@ fn close(text: &str) -> Option<String> {
     Some(before.chars().chain(closers).collect())
 }
 
-/// Closers of what is open at the end. Calls `complete` where a value ends that can be followed by
-/// closers.
+/// Closers of the objects and arrays that are open at the end. Calls `complete` at the end of each
+/// value that closers can follow.
 fn open_after(text: &str, mut complete: impl FnMut(usize)) -> Vec<u8> {
     let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -187,7 +187,7 @@ fn string_end(bytes: &[u8], from: usize) -> usize {
     at.min(bytes.len())
 }
 
-/// A number of any JSON form: `12`, `"12"`.
+/// A number in any JSON form: `12`, `"12"`.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(n) => n.as_f64(),
@@ -197,7 +197,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     .and_then(bounds::number)
 }
 
-/// A count of any JSON form, if it is not negative.
+/// A count in any JSON form, if it is not negative.
 pub(crate) fn count(value: &Value) -> Option<u64> {
     let float = || number(value).filter(|n| *n >= 0.0).map(|n| n as u64);
     value.as_u64().or_else(float).and_then(bounds::count)

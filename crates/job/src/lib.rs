@@ -1,7 +1,7 @@
-//! Reads what a SCOPE, U-SQL or Spark job left behind, a folder or an event log, into one typed [`Job`].
+//! Reads the files of a SCOPE, U-SQL or Spark job, a folder or an event log, into one typed [`Job`].
 //!
-//! Readers return what they could make sense of and a [`model::Diagnostic`] for the rest. This
-//! crate has no network, no LLM, no rules, and never prints.
+//! Readers return all readable parts and a [`model::Diagnostic`] for each fault. The crate has no
+//! network, no LLM and no rules, and never prints.
 
 mod bounds;
 pub mod catalogue;

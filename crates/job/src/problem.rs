@@ -1,26 +1,26 @@
-//! What a reader can find wrong, and all wording about it.
+//! Faults that a reader can find, and their wording.
 
 use report::{DiagnosticSeverity, Text, text};
 
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 
-/// Something that could not be read, or only in part.
+/// A file or part that could not be read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// Elements nested deeper than that many.
+    /// Elements nested deeper than this.
     TooDeep(usize),
     TooMany(usize),
-    /// More of a kind than that many, which are kept.
-    LeftOut(Kept, usize),
-    /// The file ends with that many elements open.
+    /// More items of a kind than this number; the rest was left out.
+    LeftOut(Quota, usize),
+    /// The file ends with this number of open elements.
     StillOpen(usize),
     NoElement,
     /// Text that is not of its format (`XML`, `JSON`).
     Malformed(&'static str, String),
     Unreadable(String),
-    /// Only that many bytes of a file were read.
+    /// Only this number of bytes of a file was read.
     OnlyFirst(u64),
-    /// Only that many bytes of vertex events in UTF-16 were read.
+    /// Only this number of bytes of vertex events in UTF-16 was read.
     OnlyFirstOfUtf16(u64),
     NotOfEncoding(&'static str),
     Nul,
@@ -31,9 +31,9 @@ pub(crate) enum Problem {
     NoFile,
     /// An error in the script, as the parser reports it.
     Syntax(String),
-    /// A script that did not run: operators of the plan that have a statement in it, of all that show theirs.
+    /// A script that did not run: number of witness operators of the plan with a statement in it, and of all witness operators.
     OtherScript(usize, usize),
-    /// The lines of the plan are those of the script, moved by that many.
+    /// The script's lines are the plan's lines, shifted by this number.
     ShiftedScript(i64),
     NoCounters,
     NoStage,
@@ -53,36 +53,36 @@ pub(crate) enum Problem {
     Attempt,
     LongLine,
     CutLine,
-    /// That many further lines that cannot be read.
+    /// Number of further unreadable lines.
     MoreLines(u64),
-    /// That many attempts more than are kept.
+    /// Number of attempts beyond the limit.
     MoreAttempts(u64),
-    /// Lines of an event log that are no events.
+    /// Lines of an event log without an event.
     UnreadableEvents(u64),
     CutEvent,
     /// A compressed log that ends within a block.
     CutLog(String),
-    /// The time to read was over at a line; at 0 before the file was opened.
+    /// The deadline passed at a line; 0 before the file was opened.
     TimeIsUp(u64),
-    /// A log that has hardly an event in its lines up to this one.
+    /// A log with hardly any events up to this line.
     NoEvents(u64),
-    /// The part of a log without its beginning: from when to when it has events.
+    /// A part of a log without its beginning, with the time range of its events.
     PartOfLog {
         from: String,
         to: String,
     },
-    /// Times that cannot be: of so many events, and the first of them.
+    /// Number of events with impossible times, and the first of these times.
     ImpossibleTimes(u64, String),
-    /// An application that seems to run for so many hours.
+    /// The application seems to run for this number of hours.
     ImpossiblyLong(i64),
 
     /// Stage attempts, jobs, executions or executors beyond this number.
     MoreOfLog(usize),
-    /// A compressed log that needs more memory than is taken, and why.
+    /// A compressed log that needs too much memory, with the reason.
     TooDemanding(String),
     /// Details of the costliest stages and executions only, to bound memory.
     TotalsOnly,
-    /// Events of kinds that are not known.
+    /// Events of unknown kinds.
     UnknownEvents {
         events: u64,
         kinds: String,
@@ -99,7 +99,7 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// How bad it is, what is wrong, and what can be done about it.
+    /// Severity, message and hint.
     pub(crate) fn describe(&self) -> (DiagnosticSeverity, Text, Text) {
         use Problem as P;
         let (message, hint) = match self {
@@ -126,7 +126,7 @@ impl Problem {
                 text!("只读取了前 {n} 字节", "only the first {n} bytes were read"),
                 text!(
                     "请另存为 UTF-8，UTF-8 文件无论多大都能读取",
-                    "save the file as UTF-8, which is read whatever its size"
+                    "save the file as UTF-8, which has no size limit"
                 ),
             ),
             P::NotOfEncoding(encoding) => (
@@ -188,7 +188,7 @@ impl Problem {
             P::OtherScript(found, of) => (
                 text!(
                     "这个脚本不是实际运行的脚本：计划中 {of} 个可核对的算子只有 {found} 个与它的语句相符",
-                    "this script is not the one that ran: only {found} of {of} operators of the plan suit its statements",
+                    "this script is not the one that ran: only {found} of {of} operators of the plan match its statements",
                     found = found.to_string(),
                     of = of.to_string(),
                 ),
@@ -280,18 +280,18 @@ impl Problem {
             P::NotOfSpark => (
                 text!(
                     "属于 SCOPE 或 U-SQL 作业，而该文件夹是 Spark 应用的",
-                    "belongs to a SCOPE or U-SQL job, but the folder is that of a Spark application"
+                    "belongs to a SCOPE or U-SQL job, but the folder belongs to a Spark application"
                 ),
                 text!(
                     "未读取；请把两者放在不同的文件夹中分别分析",
-                    "it was not read; put the two into folders of their own and analyze each"
+                    "it was not read; put them into separate folders and analyze each"
                 ),
             ),
             P::NoStatement => (
                 text!("没有任何语句", "contains no statement"),
                 text!(
                     "脚本本身已说明其内容，不需要该文件",
-                    "this file is not needed: the script itself says the same"
+                    "this file is not needed: the script itself has the same information"
                 ),
             ),
             P::UnreadableEvents(_)
@@ -319,7 +319,7 @@ impl Problem {
         (DiagnosticSeverity::Warning, message, hint)
     }
 
-    /// What is wrong with an event log, and what can be done about it.
+    /// Message and hint for a fault in an event log.
     fn event_log(&self) -> (Text, Text) {
         let fetch = text!(
             "此处之前的事件都已读取；如果应用已经结束，请重新获取日志",
@@ -361,7 +361,7 @@ impl Problem {
                 ),
                 text!(
                     "Spark 丢失了事件，不据此计算各任务的分布；可调大 `spark.scheduler.listenerbus.eventqueue.capacity`",
-                    "Spark dropped events, so no spread over these tasks is computed; raise `spark.scheduler.listenerbus.eventqueue.capacity`"
+                    "Spark dropped events, so no distribution over these tasks is computed; raise `spark.scheduler.listenerbus.eventqueue.capacity`"
                 ),
             ),
             Problem::NoApplicationEnd => (
@@ -382,7 +382,7 @@ impl Problem {
         }
     }
 
-    /// What keeps an event log from being read as a whole, or its times from being used.
+    /// Message and hint for a log that cannot be read as a whole, or has unusable times.
     fn bounded_log(&self) -> (Text, Text) {
         match self {
             Problem::TimeIsUp(0) => (
@@ -463,7 +463,7 @@ impl Problem {
                 ),
                 text!(
                     "其余 Stage 单独看都不重要；要看细节，请分析日志的一部分",
-                    "none of the others matters by itself; analyze a part of the log to see its details"
+                    "each of the others has little effect; analyze a part of the log to see its details"
                 ),
             ),
             _ => (Text::default(), Text::default()),
@@ -492,12 +492,12 @@ impl Problem {
             Problem::LongLine => text!("有一行太长，无法读取", "a line that is too long to read"),
             Problem::CutLine => text!("文件在这一行被截断", "the file is cut off in this line"),
             Problem::MoreLines(n) => {
-                text!("还有 {n} 行无法读取", "{n} more lines that cannot be read")
+                text!("还有 {n} 行无法读取", "{n} more unreadable lines")
             }
             Problem::MoreAttempts(n) => {
                 text!(
                     "还有 {n} 次尝试超出可保留的数量",
-                    "{n} attempts more than are kept"
+                    "{n} attempts beyond the limit"
                 )
             }
             _ => text!("有一次顶点尝试无法读取", "an attempt that cannot be read"),

@@ -1,4 +1,4 @@
-//! Vertex attempts of a stage: every attempt where memory allows, distributions always.
+//! Vertex attempts of a stage: all attempts if memory allows, distributions always.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub struct Distribution {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageRuns {
     pub file: String,
-    /// Attempts in the file's order; a sample where `sampled`.
+    /// Attempts in file order; only a sample if `sampled`.
     pub runs: Vec<VertexRun>,
     /// Names of the machines that `runs` point at.
     pub machines: Arc<[Name]>,

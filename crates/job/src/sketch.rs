@@ -3,7 +3,7 @@
 
 use crate::runs::Distribution;
 
-/// Values kept one by one before the histogram takes over: as large as that, 8 KiB.
+/// Values kept one by one before the histogram takes over: 8 KiB, the size of the histogram.
 const EXACT: usize = 1_024;
 /// Buckets per power of two.
 const STEPS: usize = 32;
@@ -51,7 +51,7 @@ impl Sketch {
         size_of::<Sketch>() + self.exact.capacity() * 8 + self.buckets.len() * 4
     }
 
-    /// Whether it has one value.
+    /// Whether it has exactly one value.
     pub(crate) fn is_first(&self) -> bool {
         self.count == 1
     }
@@ -88,7 +88,7 @@ impl Sketch {
         }
     }
 
-    /// Smallest value with at least that share of the values at or below it.
+    /// Smallest value with at least the share of the values at or below it.
     fn percentile(&self, share: f64) -> f64 {
         let rank = ((self.count as f64 * share).ceil() as u64).max(1);
         if self.buckets.is_empty() {

@@ -1,11 +1,11 @@
-//! Bytes to text: UTF-8 with or without byte order mark, UTF-16, and what an XML declaration names.
+//! Decodes bytes to text: UTF-8 with or without byte order mark, UTF-16, and the encoding of an XML declaration.
 
 use std::borrow::Cow;
 
 pub(crate) struct Decoded<'a> {
     /// The text, byte order mark removed.
     pub(crate) text: Cow<'a, str>,
-    /// Whether bytes were replaced because they are not of the encoding.
+    /// Whether bytes were replaced because they are invalid in the encoding.
     pub(crate) replaced: bool,
     pub(crate) encoding: &'static str,
 }
@@ -24,7 +24,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
-/// UTF-16 without a mark shows by its NULs; other encodings by the XML declaration.
+/// Guesses the encoding without a mark: UTF-16 by its NULs, others by the XML declaration.
 fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     match bytes {
         [b'<', 0, second, 0, ..] if *second != 0 => return Some(encoding_rs::UTF_16LE),
@@ -38,7 +38,7 @@ fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let quoted = &declaration[at..];
     let open = quoted.iter().position(|b| matches!(b, b'"' | b'\''))?;
     let label = quoted[open + 1..].split(|b| *b == quoted[open]).next()?;
-    // a declaration that was read as bytes cannot be UTF-16, whatever it says
+    // a declaration that could be read as bytes is not UTF-16, even if it says so
     encoding_rs::Encoding::for_label(label).filter(|e| e.is_ascii_compatible())
 }
 

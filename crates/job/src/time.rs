@@ -1,6 +1,6 @@
 //! Times and durations in the forms that job files use, as milliseconds.
 
-/// Milliseconds since 1970 of an ISO time; without an offset it is taken as UTC.
+/// Milliseconds since 1970 of an ISO time; UTC if it has no offset.
 pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     let text = text.trim();
     let time = text.parse::<jiff::Timestamp>().ok().or_else(|| {
@@ -52,7 +52,7 @@ pub(crate) fn duration_ms(text: &str) -> Option<f64> {
     Some(span.to_duration(days_have_24_hours).ok()?.as_millis_f64())
 }
 
-/// Milliseconds of a duration in a setting of Spark: `30s`, `500ms`, `2min`; a number alone counts in units of
+/// Milliseconds of a duration in a setting of Spark: `30s`, `500ms`, `2min`; a bare number counts in units of
 /// `unit` milliseconds.
 pub(crate) fn setting_ms(text: &str, unit: i64) -> Option<i64> {
     let text = text.trim();

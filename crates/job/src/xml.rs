@@ -1,5 +1,5 @@
 //! A bounded, forgiving walk over XML: no entity is expanded, depth is limited, and a fault ends
-//! the walk with its line instead of losing what came before.
+//! the walk with its line and keeps everything before it.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ impl Tag<'_> {
         self.0.name().into_inner()
     }
 
-    /// Attributes in order; malformed ones are left out.
+    /// Attributes in document order; malformed ones are left out.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         Attributes {
             rest: self.attributes_written(),
@@ -68,8 +68,8 @@ impl Tag<'_> {
     }
 }
 
-/// Attributes of a tag as written. Counters have twenty to a tag, and quick-xml's own iterator,
-/// which checks more than is needed here, took more time than all the rest.
+/// Attributes of a tag as written. Counters have twenty per tag, and quick-xml's own iterator
+/// takes more time for its checks than the rest of the reader.
 pub(crate) struct Attributes<'a> {
     pub(crate) rest: &'a str,
 }
@@ -92,7 +92,7 @@ impl<'a> Iterator for Attributes<'a> {
                 .and_then(|v| v.bytes().next())
                 .filter(|b| matches!(b, b'"' | b'\''));
             let (Some(value), Some(quote)) = (value, quote) else {
-                // a name without a value: on to the next
+                // a name without a value: continue with the next attribute
                 self.rest = value.unwrap_or(&text[end..]);
                 if self.rest.starts_with(|c: char| !c.is_ascii_whitespace()) {
                     let skip = self.rest.find(|c: char| c.is_ascii_whitespace())?;
@@ -109,8 +109,8 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// Text with the predefined entities and character references resolved; others stay as written,
-/// so nothing is ever expanded.
+/// Text with the predefined entities and character references resolved. Other entities stay as
+/// written, so no entity is ever expanded.
 fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
     if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return text;
@@ -124,12 +124,12 @@ fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
 pub(crate) struct Xml<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
-    /// Where in the text the reader began.
+    /// Offset in the text where the reader began.
     from: usize,
     depth: usize,
-    /// Elements opened outside of all others so far.
+    /// Number of root elements so far.
     roots: usize,
-    /// The last tag was of an empty element, whose end has not been returned yet.
+    /// The last tag was an empty element; its end has not been returned yet.
     at_empty: bool,
     /// Name of the root if it was opened before the walk began.
     around: Option<String>,
@@ -148,7 +148,7 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Starts at byte `from` of the text, where a child of the root begins.
+    /// Starts at byte `from` of the text, at a child of the root.
     pub(crate) fn inside(text: &'a str, from: usize, root: &str) -> Xml<'a> {
         let mut reader = Reader::from_str(&text[from..]);
         reader.config_mut().allow_unmatched_ends = true;
@@ -166,18 +166,18 @@ impl<'a> Xml<'a> {
         self.depth
     }
 
-    /// Whether the walk is right below the first root element, at a place where [`Xml::inside`]
-    /// can begin another.
+    /// Whether the walk is directly below the first root element, where [`Xml::inside`]
+    /// can begin another walk.
     pub(crate) fn is_at_child(&self, position: usize) -> bool {
         self.depth == 1 && self.roots == 1 && !self.at_empty && self.position() == position
     }
 
-    /// The place reached, in bytes from the start of the text.
+    /// Current position, in bytes from the start of the text.
     pub(crate) fn position(&self) -> usize {
         self.from + self.reader.buffer_position() as usize
     }
 
-    /// 1-based line of the place reached.
+    /// Current 1-based line.
     pub(crate) fn line(&self) -> usize {
         line_at(self.text, self.position())
     }
@@ -243,7 +243,7 @@ impl<'a> Xml<'a> {
         Ok(Token::Open(Tag(tag)))
     }
 
-    /// The reader cannot check an end tag against a root that it did not see.
+    /// Checks the end tag of a root that was opened before the walk began, which quick-xml cannot do.
     fn check_root(&mut self, found: &str) -> Result<(), Fault> {
         let found = found.to_owned();
         let error = match (self.depth, self.around.take()) {
@@ -258,7 +258,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-/// Walks over a whole document; the answer is why it could not.
+/// Walks over a whole document; returns the fault that ended it early, if any.
 pub(crate) fn walk<'a>(text: &'a str, mut step: impl FnMut(Token<'a>)) -> Option<Fault> {
     let mut xml = Xml::new(text);
     loop {
@@ -283,7 +283,7 @@ pub(crate) fn each_tag<'a>(text: &'a str, mut step: impl FnMut(Tag<'a>)) -> Opti
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
-    /// Text directly in it, trimmed.
+    /// Text directly in the element, trimmed.
     pub(crate) text: String,
     pub(crate) children: Vec<Node>,
 }
@@ -320,7 +320,7 @@ impl Node {
     }
 }
 
-/// Reads a small document as a tree. With a fault, what came before it is in the tree.
+/// Reads a small document as a tree. With a fault, the tree holds everything before it.
 /// Several roots (a log of elements) are children of a nameless node.
 pub(crate) fn tree(text: &str) -> (Node, Option<Fault>) {
     let mut xml = Xml::new(text);

@@ -4,8 +4,8 @@
 //! - A stream without an end counts as cut short unless the server gave a finish reason.
 //! - Error messages come from status and body; genai's own text may contain the whole request.
 //! - Refusals are read from the raw frames.
-//! - Connections, pauses and requests have deadlines, and what comes back is bounded by the
-//!   [`relay`](crate::relay); dropping the future closes the stream.
+//! - Connections, pauses and requests have deadlines, and the [`relay`](crate::relay) bounds the
+//!   answer; dropping the future closes the stream.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +28,7 @@ use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 use crate::{ToolResult, ToolRound};
 
 pub struct Server {
-    /// Reaches the relay of a request, nothing else.
+    /// Connects only to the relay of a request.
     client: genai::Client,
     /// Reaches the server.
     http: reqwest::Client,
@@ -39,7 +39,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `key` is what the `api_key…` fields of the profile resolve to.
+    /// `key` is the resolved value of the profile's `api_key…` fields.
     pub fn new(profile: &Profile, key: Option<&SecretString>) -> Result<Server, ClientError> {
         let key = key.or(profile.api_key.as_ref());
         if key.is_none() && profile.provider.needs_key() {
@@ -199,7 +199,7 @@ impl Server {
             client: &self.http,
             base: &self.base,
             is_stream: chat.stream,
-            // An answer in one piece begins when it is complete.
+            // An unstreamed answer starts only when it is complete.
             header_timeout: if chat.stream { read_timeout } else { timeout },
             read_timeout,
         };

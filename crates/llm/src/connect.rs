@@ -60,7 +60,7 @@ impl LlmConfig {
         Ok((found.0, found.1))
     }
 
-    /// Whether what a run with this profile costs can be counted and limited.
+    /// Checks that the cost of a run with this profile can be counted and limited.
     fn check_cost(&self, name: &str, profile: &Profile) -> Result<(), ConnectError> {
         let is_amount = |amount: &f64| amount.is_finite() && *amount >= 0.0;
         let prices = [

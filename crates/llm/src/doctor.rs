@@ -119,7 +119,7 @@ fn remedy(error: &CallError) -> String {
         }
         CallError::Transient { .. } => "try again later".to_owned(),
         CallError::Unreadable { .. } => {
-            "check `provider` and `base_url`: what answers there speaks another protocol".to_owned()
+            "check `provider` and `base_url`: the server there speaks another protocol".to_owned()
         }
         CallError::TooLong { .. } => "choose a model with a larger context".to_owned(),
         CallError::LevelRefused { .. } => {

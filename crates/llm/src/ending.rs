@@ -11,13 +11,13 @@ use crate::target::adapter;
 use crate::transport::{CallError, Chat, Finish, Reply};
 use crate::{ToolCall, ToolCalls};
 
-/// Tool whose argument is the answer.
+/// Tool that takes the answer as its argument.
 pub(super) const SUBMIT: &str = "submit_step";
 
 /// Stops a model that never ends; ten times the longest answer seen.
 pub(super) const MAX_ANSWER_BYTES: usize = 512 << 10;
 
-/// What genai drops from the raw frames.
+/// Parts of the raw frames that genai drops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RawDetails {
     refusal: String,
@@ -124,7 +124,7 @@ pub(super) fn reply(
 }
 
 /// Whether a stream broke off. For two protocols genai ends the stream itself when the connection
-/// closes; those are complete only if the server gave a reason for stopping.
+/// closes; such streams are complete only if the server gave a reason for stopping.
 fn is_cut_short(
     provider: Provider,
     chat: &Chat,

@@ -15,7 +15,8 @@ const EXCEPTIONS: &[(Provider, &str, Level)] = &[
     (Provider::Gemini, "gemma", Level::Text),
 ];
 
-/// The level to start with: the configured one, else what the model is known to support.
+/// The level to start with: the configured one, otherwise the strongest that the model is known to
+/// support.
 pub fn first(profile: &Profile) -> Level {
     profile
         .structured_output

@@ -1,5 +1,5 @@
 //! Language models: providers, profiles, streaming, structured answers, tool calls, cost and
-//! transcripts. Knows nothing about jobs, steps or prompts.
+//! transcripts. Independent of jobs, steps and prompts.
 
 mod budget;
 mod client;

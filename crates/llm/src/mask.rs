@@ -26,7 +26,7 @@ struct Name {
 }
 
 impl Mask {
-    /// Adds a name; its placeholder begins with `kind`. If it `is_exact`, only this spelling is
+    /// Adds a name; its placeholder starts with `kind`. If it `is_exact`, only this spelling is
     /// masked, otherwise any case.
     pub fn add(&mut self, kind: &str, name: &str, is_exact: bool) {
         let name = name.trim().trim_start_matches('@');
@@ -82,7 +82,7 @@ impl Mask {
         out
     }
 
-    /// The longest phrase that a text begins with.
+    /// The longest phrase at the start of a text.
     fn phrase(&self, rest: &str, first: char) -> Option<&Name> {
         let phrases = self.phrases.get(&first.to_ascii_lowercase())?;
         let mut phrases = phrases.iter().map(|index| &self.names[*index]);
@@ -186,7 +186,7 @@ pub fn is_word_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Where the parts of a word begin, and its end: at capitals that follow small letters, and behind
+/// Starts of the parts of a word, and its end: at capitals after small letters, and after
 /// underscores.
 fn humps(word: &str) -> Vec<usize> {
     let bytes = word.as_bytes();
@@ -200,7 +200,7 @@ fn humps(word: &str) -> Vec<usize> {
     starts
 }
 
-/// String literals and comments of a script: what its authors wrote in their own words.
+/// String literals and comments of a script: words of its authors.
 pub fn own_words(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in script.lines() {
@@ -210,7 +210,7 @@ pub fn own_words(script: &str) -> Vec<String> {
             if here.starts_with("//") || here.starts_with("/*") || here.starts_with('*') {
                 let comment =
                     here.trim_matches(|c: char| c == '/' || c == '*' || c.is_whitespace());
-                // A product is no comment, but hiding what follows it does no harm.
+                // A product is no comment, but hiding its right side does no harm.
                 if here.starts_with('/') || rest[..at].trim().is_empty() {
                     found.push(comment.to_owned());
                     break;

@@ -1,4 +1,4 @@
-//! A model, its transport, and what the run has learned about its server.
+//! A model, its transport, and the capabilities learned during the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -33,7 +33,7 @@ impl Model {
             .unwrap_or(Level::Text)
     }
 
-    /// Falls back to the next weaker level for the rest of the run; `false` if there is none.
+    /// Falls back to the next weaker level for the rest of the run; `false` at the weakest level.
     pub fn weaken(&self, from: Level) -> bool {
         let next = level::weaker(from);
         if let Some(next) = next {
@@ -62,6 +62,6 @@ pub struct LlmOptions {
     /// Limit for the run, in the currency of the prices.
     pub max_cost: Option<f64>,
     pub stream: bool,
-    /// What all runs together may take.
+    /// Budget of all runs together.
     pub budget: Option<Arc<dyn Budget>>,
 }

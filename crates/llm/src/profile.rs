@@ -35,7 +35,7 @@ pub struct Profile {
     pub api_key: Option<SecretString>,
     /// Environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// Command whose first output line is the key.
+    /// Command that prints the key in its first line.
     pub api_key_command: Option<String>,
     /// Azure API version; by default the versionless `/openai/v1`.
     pub api_version: Option<String>,
@@ -55,7 +55,7 @@ pub struct Profile {
     pub max_output_tokens: Option<u32>,
     /// Tokens of prompt and answer together; default 32,000, which all current models support.
     pub context_tokens: Option<usize>,
-    /// By default what the model is known to support.
+    /// By default the level that the model is known to support.
     pub structured_output: Option<Level>,
     pub price_per_million_in: Option<f64>,
     pub price_per_million_out: Option<f64>,
@@ -106,7 +106,7 @@ pub enum Level {
     Tool,
     /// The server enforces JSON; the schema is in the prompt.
     JsonObject,
-    /// The prompt asks for JSON or marks; nothing is enforced.
+    /// The prompt asks for JSON or marks, without enforcement.
     Text,
 }
 
@@ -127,7 +127,7 @@ impl Provider {
         }
     }
 
-    /// Default server; `None` for those that have no common address.
+    /// Default server; `None` for providers without a common address.
     pub fn base_url(self) -> Option<&'static str> {
         match self {
             Provider::OpenAi | Provider::OpenAiResponses => Some("https://api.openai.com/v1/"),

@@ -1,9 +1,9 @@
-//! The way to a server, with bounds on what comes back.
+//! A relay to a server that bounds its answers.
 //!
 //! genai collects events and error bodies of any length, and reads them again with every piece. So
 //! each of its requests goes through a relay: a listener on the loopback interface that exists as
-//! long as the request, sends it on, and passes the answer on in whole events. An answer that breaks
-//! a bound ends the call. Knows nothing of what is in a request or an answer.
+//! long as the request. It forwards the request and passes the answer on in whole events. An answer
+//! that breaks a bound ends the call. The relay never interprets a request or an answer.
 
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
@@ -52,7 +52,7 @@ const OWN_HEADERS: [HeaderName; 6] = [
 
 type Body = StreamBody<BoxStream<'static, Result<Frame<Bytes>, CallError>>>;
 
-/// Where a relay sends requests, and how long it waits.
+/// Server and timeouts of a relay.
 pub(super) struct Route<'a> {
     pub(super) client: &'a reqwest::Client,
     /// Address of the server, with a slash at its end.
@@ -86,12 +86,12 @@ impl<'a> Relay<'a> {
         })
     }
 
-    /// The address that stands for the server's.
+    /// The relay's address, in place of the server's.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// Why the call has to end, in the relay's own words, which say more than those of its client.
+    /// Why the call has to end. The relay's error is more precise than the client's.
     pub(super) fn failure(&self) -> Option<CallError> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.take()
@@ -121,7 +121,7 @@ impl<'a> Relay<'a> {
                 }
             })
         });
-        // The client hears of a broken connection itself.
+        // The client notices a broken connection itself.
         let _ = http1::Builder::new()
             .keep_alive(false)
             .serve_connection(TokioIo::new(stream), service)

@@ -1,7 +1,7 @@
 //! The secrets that the program uses, masked exactly wherever text leaves it.
 //!
-//! A secret is known from the moment it is read from the configuration, the environment or a command. Patterns for keys that the
-//! program doesn't know apply in addition to what servers say and to transcripts.
+//! A secret is known from the moment it is read from the configuration, the environment or a command. In transcripts and
+//! messages of servers, patterns hide unknown keys as well.
 
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
@@ -13,12 +13,12 @@ const HIDDEN: &str = "[hidden]";
 
 /// Anything shorter is not worth protecting, and occurs in ordinary text.
 const SHORTEST: usize = 4;
-/// From this length on, a secret is masked within a longer word too, and whatever it consists of.
+/// From this length on, a secret is masked within a longer word too, with any characters.
 const LONG: usize = 8;
-/// Shorter ones of letters only are placeholders (`none`, `EMPTY`).
+/// Shorter secrets of letters only are placeholders (`none`, `EMPTY`).
 const SHORTEST_WORD: usize = 6;
 
-/// For the whole process, as secrets are: logs and outputs have nothing else in common.
+/// One list for the whole process: logs and outputs share no other state.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
 /// Masks this secret from now on: as it is, as HTML and URLs write it, and quoted any number of times. Local servers take any key, so keys that are
@@ -36,7 +36,7 @@ pub fn remember(secret: &str) {
             known.push(form);
         }
     }
-    // Longest first, so that a secret inside another leaves nothing of the longer one.
+    // Longest first: a secret inside another must not keep the longer one from being masked.
     known.sort_by_key(|form| std::cmp::Reverse(form.len()));
 }
 
@@ -98,7 +98,7 @@ fn without(text: &str, secret: &str) -> Option<String> {
     (copied > 0).then_some(out)
 }
 
-/// Where the secret that starts at `at` ends. JSON in JSON quotes a quote by any number of backslashes.
+/// End of the secret that starts at `at`. JSON in JSON quotes a quote by any number of backslashes.
 fn end_of(secret: &str, text: &str, at: usize) -> Option<usize> {
     let mut rest = text.get(at..)?;
     for c in secret.chars() {
@@ -131,7 +131,7 @@ fn in_url(secret: &str) -> String {
     secret.bytes().map(escape).collect()
 }
 
-/// Hides the known secrets, and what looks like one: bearer tokens, `sk-…`, `key=…`.
+/// Hides the known secrets, and text that looks like one: bearer tokens, `sk-…`, `key=…`.
 pub fn secrets(text: &str) -> String {
     const MARKS: &[&str] = &[
         "Bearer ",

@@ -1,4 +1,4 @@
-//! Where the requests of a profile go: address, key, protocol, reasoning effort.
+//! Target of a profile's requests: address, key, protocol, reasoning effort.
 
 use genai::adapter::AdapterKind;
 use genai::chat::ReasoningEffort;
@@ -50,7 +50,7 @@ pub(super) fn base_url(profile: &Profile) -> Result<String, ClientError> {
     Ok(format!("{}/", base.trim_end_matches('/')))
 }
 
-/// What a request is sent with, if the server is reached under `base`.
+/// Target of a request to the server at `base`.
 pub(super) fn target(profile: &Profile, key: Option<&SecretString>, base: &str) -> ServiceTarget {
     // genai insists on a key even if the server needs none.
     let key = key.map_or_else(|| "none".to_owned(), |k| k.expose_secret().to_owned());

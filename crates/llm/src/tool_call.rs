@@ -45,7 +45,7 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
-/// Changes every text in a value, except what a provider has signed.
+/// Changes every text in a value, except parts that a provider has signed.
 pub(crate) fn change_strings(value: &mut Value, change: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => *text = change(text),

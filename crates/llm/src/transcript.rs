@@ -126,7 +126,7 @@ pub enum TranscriptError {
     Line { line: usize, reason: String },
 }
 
-/// Gives the answers of a transcript.
+/// Returns the answers of a transcript.
 pub struct Replay {
     calls: Mutex<VecDeque<(Chat, Outcome)>>,
     run: Option<(String, BTreeMap<String, f64>)>,
@@ -156,7 +156,7 @@ impl Replay {
         })
     }
 
-    /// Sets the id and times of a replayed report to those recorded.
+    /// Sets the id and times of a replayed report to the recorded ones.
     pub fn restore(&self, report: &mut Report) {
         let Some((run_id, elapsed_ms)) = &self.run else {
             return;
@@ -178,7 +178,7 @@ impl Replay {
         if calls.is_empty() {
             return Err(differs("it has no more answers"));
         }
-        // Concurrent calls were recorded in the order in which they ended.
+        // Concurrent calls were recorded by the time of their end.
         let wanted = without_secrets(chat);
         let at = calls.iter().position(|(recorded, _)| *recorded == wanted);
         let Some((_, outcome)) = at.and_then(|at| calls.remove(at)) else {

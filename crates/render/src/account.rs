@@ -1,5 +1,4 @@
-//! The time account as every form shows it: rows in the order in which they begin, and one line of
-//! totals.
+//! The time account for every output format: rows by start time, and one line of totals.
 
 use report::format::{Noun, Number, STAGE, Seconds, Share};
 use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
@@ -8,7 +7,7 @@ use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
 use super::style::{self, DIM};
 use super::words::Words;
 
-/// Rows of a short account; what is below it in the text report stays in sight.
+/// Rows of a short account; few enough that the findings below it stay visible.
 pub const ROWS: usize = 11;
 /// Neighbors that together take a smaller share of the time become one row.
 const TINY: f64 = 0.01;
@@ -35,7 +34,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Segments that differ in nothing but their time.
+    /// Segments of one kind, stage and finding.
     fn of(sum: &TimeSum<'a>) -> Row<'a> {
         let mut evidence = Vec::new();
         for segment in sum.segments() {
@@ -133,9 +132,9 @@ pub fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     rows
 }
 
-/// At most `most` rows, one for each kind, stage and finding: vertices of a stage that run one after
-/// the other repeat the same few kinds. The smallest neighbors share a row, best those of one stage,
-/// and those of different findings last.
+/// At most `most` rows, one for each kind, stage and finding: consecutive vertices of a stage repeat
+/// the same few kinds. The smallest neighbors share a row, preferably within one stage; neighbors
+/// with different findings are merged last.
 pub fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     let total = account.total_seconds();
     let sums = account.sums(|s| (s.kind, &s.stage, &s.finding));
@@ -158,7 +157,7 @@ pub fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     }
 }
 
-/// The whole time, what is explained and avoidable of it, and what the run cost.
+/// The whole time, its explained and avoidable parts, and the cost of the run.
 pub fn totals(report: &Report, words: Words) -> Vec<String> {
     let mut items = Vec::new();
     if let Some(time) = &report.time {
@@ -204,7 +203,7 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
     items
 }
 
-/// What the cost is counted in.
+/// Unit of the cost.
 pub fn unit(cost: &Cost) -> Noun {
     let (one, many, zh) = match cost.unit.as_str() {
         "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
@@ -229,7 +228,7 @@ fn hours(cost: &Cost, words: Words) -> Option<String> {
     })
 }
 
-/// The account as a waterfall for a terminal of so many columns.
+/// The account as a waterfall for a terminal of this width.
 pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
     const INDENT: &str = "  ";
     let mut lines = wrap_items(&totals(report, words), columns, INDENT);
@@ -283,7 +282,7 @@ pub fn waterfall(report: &Report, words: Words, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The color of the finding that claims most; what nobody claims is work or waiting.
+/// The color of the finding that claims most of a row; unclaimed rows are work or waiting.
 fn style_of(row: &Row, report: &Report) -> anstyle::Style {
     let claimed = report
         .findings
@@ -296,8 +295,8 @@ fn style_of(row: &Row, report: &Report) -> anstyle::Style {
     }
 }
 
-/// What is before, in and after a bar with these spans (0..1), in halves of a cell; none is too short
-/// to be seen.
+/// The parts before, in and after a bar with these spans (0..1), in halves of a cell. Every bar is
+/// wide enough to be visible.
 fn bar(spans: impl Iterator<Item = (f64, f64)>, cells: usize) -> [String; 3] {
     let mut halves = vec![false; cells * 2];
     for (from, to) in spans {

@@ -95,7 +95,7 @@ pub fn wrap_items(items: &[String], columns: usize, rest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a line of a unified diff is.
+/// Kind of a line of a unified diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffPart {
     /// The name of the old or the new file.

@@ -1,7 +1,7 @@
 //! Reports and comparisons in the forms that people read: text for a terminal, Markdown, and HTML pages.
 //!
-//! Everything here turns data into text; nothing is decided, read or printed. No character of a job's or a model's text acts: texts of
-//! terminals and Markdown pass through [`shown`] first, those of pages are escaped where they are printed ([`html::escape`]).
+//! Everything here turns data into text, without decisions, reads or prints. No character of a job's or a model's text acts: [`shown`]
+//! replaces such characters for terminals and Markdown, and pages escape every printed text ([`html::escape`]).
 
 pub mod account;
 pub mod comparison;

@@ -42,6 +42,9 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     if let Some(answer) = &report.answer {
         writeln!(out, "{}\n", escaped(&answer.text))?;
     }
+    if let Some((label, fix)) = words.fix_first(report) {
+        writeln!(out, "**{label}**{}{}\n", words.colon(), escaped(&fix))?;
+    }
     let is_open = report.verdict == Verdict::InsufficientInformation;
     if is_open {
         write_missing(out, report, words)?;
@@ -71,7 +74,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
     }
 }
 
-/// Where the time went, in the order in which it begins.
+/// The time account, by start time.
 fn write_time(out: &mut String, report: &Report, words: Words) -> fmt::Result {
     let totals = account::totals(report, words);
     if totals.is_empty() {

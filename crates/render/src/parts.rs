@@ -21,7 +21,7 @@ pub struct Gap<'a> {
 }
 
 impl Gap<'_> {
-    /// Why it matters, and where the files can be fetched.
+    /// Why the information matters, and the source of its files.
     pub fn reason(&self, words: Words) -> String {
         let reason = &self.first.reason;
         let Some(from) = &self.first.from else {
@@ -37,7 +37,7 @@ impl Gap<'_> {
         words.say(either(&self.files))
     }
 
-    /// Whether a file is there, which information it holds, and what that would decide.
+    /// Whether a file is present, its information, and the causes that it would decide.
     pub fn facts(&self, words: Words) -> String {
         let present = if self.first.present {
             words.in_folder()
@@ -69,7 +69,7 @@ fn either(names: &[&str]) -> Text {
     }
 }
 
-/// What is missing, most relevant first; files that hold the same are alternatives.
+/// Missing information, most relevant first; files with the same information are alternatives.
 pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     let mut gaps: Vec<Gap> = Vec::new();
     for missing in &report.missing_information {
@@ -90,7 +90,22 @@ pub fn gaps(report: &Report) -> Vec<Gap<'_>> {
     gaps
 }
 
-/// A document of which the steps were given passages.
+/// Up to `most` pieces of evidence: first evidence with an expectation, then plain sentences, then raw
+/// counters. A sentence appears once.
+pub fn telling<'a>(all: &[&'a Evidence], most: usize) -> Vec<&'a Evidence> {
+    let mut ranked: Vec<(usize, &Evidence)> = Vec::new();
+    for (at, item) in all.iter().enumerate() {
+        if !ranked.iter().any(|(_, known)| known.text == item.text) {
+            ranked.push((at, item));
+        }
+    }
+    ranked.sort_by_key(|(_, item)| (item.expected.is_none(), item.text.contains(&item.metric)));
+    ranked.truncate(most);
+    ranked.sort_by_key(|(at, _)| *at);
+    ranked.into_iter().map(|(_, item)| item).collect()
+}
+
+/// A document with passages that the steps received.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Consulted<'a> {
     pub title: &'a str,
@@ -98,7 +113,6 @@ pub struct Consulted<'a> {
     pub document: &'a str,
     /// The first passage of it that was given.
     pub chunk: &'a str,
-    pub steps: Vec<&'a str>,
 }
 
 /// The documents that the steps consulted, each once.
@@ -106,16 +120,12 @@ pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
     let mut all: Vec<Consulted> = Vec::new();
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let document = document_of(&experience.chunk);
-        let step = experience.step.as_str();
-        match all.iter_mut().find(|known| known.document == document) {
-            Some(known) if known.steps.contains(&step) => {}
-            Some(known) => known.steps.push(step),
-            None => all.push(Consulted {
+        if !all.iter().any(|known| known.document == document) {
+            all.push(Consulted {
                 title: before(&experience.title, " › "),
                 document,
                 chunk: &experience.chunk,
-                steps: vec![step],
-            }),
+            });
         }
     }
     all
@@ -137,7 +147,8 @@ pub fn place(diagnostic: &Diagnostic) -> String {
 }
 
 impl Words {
-    /// The first line: the top cause of a problem, or what keeps the verdict open.
+    /// The first line: the top cause of a problem, or the missing information that keeps the
+    /// verdict open.
     pub fn headline(self, report: &Report) -> String {
         if report.verdict == Verdict::InsufficientInformation {
             let gaps = gaps(report);
@@ -222,7 +233,7 @@ impl Words {
         [end, time].into_iter().chain(sizes).flatten().collect()
     }
 
-    /// Where it is, how bad it is and how sure that is.
+    /// Stage, severity and confidence of a finding.
     pub fn finding_facts(self, finding: &Finding) -> Vec<String> {
         let confidence = self.say(Share(finding.confidence));
         let place = finding.stage.as_deref().unwrap_or(self.whole_job());
@@ -233,7 +244,7 @@ impl Words {
         facts
     }
 
-    /// What fixing it would save: time, with the base of its share, and cost.
+    /// Saving of a fix: time, with the base of its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let saved = Seconds(impact.seconds_saved);
@@ -266,6 +277,24 @@ impl Words {
         }))
     }
 
+    /// The first suggestion with its saving and the command that shows it; `None` without one.
+    pub fn fix_first(self, report: &Report) -> Option<(&'static str, String)> {
+        let first = report.suggestions.first()?;
+        let mut parts = vec![first.title.clone()];
+        let saved = first.seconds_saved.map(Seconds);
+        parts.extend(saved.map(|saved| {
+            self.say(text!(
+                "约可节省 {saved}",
+                "saves about {saved}",
+                saved = saved
+            ))
+        }));
+        if !report.run_id.is_empty() {
+            parts.push(format!("`scopeagent fix {} {}`", report.run_id, first.id));
+        }
+        Some((self.first(), parts.join(self.semicolon())))
+    }
+
     /// First and last line of the script.
     pub fn script_lines(self, [first, last]: [u32; 2]) -> String {
         self.say(if first == last {
@@ -287,7 +316,7 @@ impl Words {
             .unwrap_or_else(|| figure(n))
     }
 
-    /// Metric and value; the metric alone if the sentence says the value.
+    /// Metric and value; the metric alone if the sentence contains the value.
     pub fn measured(self, item: &Evidence) -> String {
         let amount = self.amount(item);
         match item.text.contains(&amount) {
@@ -296,7 +325,7 @@ impl Words {
         }
     }
 
-    /// ` (expected <= 2.0)`; empty if nothing is expected.
+    /// ` (expected <= 2.0)`; empty without an expectation.
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
@@ -304,8 +333,7 @@ impl Words {
         })
     }
 
-    /// What was checked about the diff of a suggestion, and whether it gives the same rows; empty
-    /// if there is none.
+    /// Checks of a suggestion's diff, and whether it gives the same rows; empty without a diff.
     pub fn check_of(self, suggestion: &Suggestion) -> &'static str {
         match suggestion.verified {
             None => "",
@@ -330,7 +358,7 @@ impl Words {
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
-    /// Gain, pros, cons and what is unverified, each behind its label.
+    /// Gain, pros, cons and unverified parts, each with its label.
     pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
         let all = [
@@ -382,6 +410,7 @@ mod security {
                     same_result,
                 }),
                 gain: String::new(),
+                seconds_saved: None,
                 pros: Vec::new(),
                 cons: Vec::new(),
                 sources: Vec::new(),
@@ -482,7 +511,6 @@ mod tests {
             title: "Skew",
             document: "experience/skew.md",
             chunk: "experience/skew.md#cause",
-            steps: vec!["think1", "think3"],
         };
         assert_eq!(all, [expected]);
         assert_eq!(consulted(&report, 3).len(), 2);

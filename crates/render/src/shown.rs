@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::ser::{CharEscape, Formatter, Serializer};
 
-/// What is to be shown, with all characters in its texts visible that would act: a copy if there are any.
-/// Line ends stay in what has lines: scripts, diffs, steps and questions.
+/// The data with acting characters in its texts made visible; a copy only if there are any. Line ends
+/// stay in texts with lines: scripts, diffs, steps and questions.
 pub fn shown<T: Serialize + DeserializeOwned + Clone>(data: &T) -> Cow<'_, T> {
     let mut search = Search::default();
     let searched = data.serialize(&mut Serializer::with_formatter(io::sink(), &mut search));

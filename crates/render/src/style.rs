@@ -26,7 +26,7 @@ pub fn severity(severity: Severity) -> Style {
     }
 }
 
-/// A diff whose lines start with `indent`. They are not wrapped: a diff is there to be copied.
+/// A diff with indented lines. They are not wrapped, so that the diff can be copied.
 pub fn diff<'a>(lines: impl Iterator<Item = &'a str>, indent: &str) -> String {
     let line = |line| {
         let style = match DiffPart::of(line) {

@@ -37,7 +37,7 @@ impl Table {
         self.row(cells.collect());
     }
 
-    /// The table as lines behind `indent`; nothing if it has no rows.
+    /// The table as lines with an indent; empty without rows.
     pub fn render(&self, indent: &str) -> String {
         self.render_within(indent, None)
     }

@@ -4,10 +4,10 @@ use std::fmt::{self, Write as _};
 
 use anstyle::AnsiColor;
 use report::format::Seconds;
-use report::{Evidence, Finding, Report, Suggestion, Verdict};
+use report::{Evidence, Finding, Report, Suggestion, Verdict, text};
 
 use super::account;
-use super::layout::{bar, shorten, width, wrap, wrap_items, wrap_names};
+use super::layout::{bar, width, wrap, wrap_items, wrap_names};
 use super::parts::{self, EXPERIENCES_SHOWN};
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
@@ -17,19 +17,19 @@ use crate::shown;
 const BAR: usize = 20;
 /// Columns before the place of a piece of evidence.
 const EVIDENCE_INDENT: usize = 5;
-/// Columns of the title of a document at least, even where its line then gets too long.
-const MIN_TITLE: usize = 20;
+/// Pieces of evidence per finding, unless all are asked for.
+const EVIDENCE_SHOWN: usize = 3;
 /// What to show, and in how many columns.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
     pub columns: usize,
     /// Columns of drawings, which may be wider than text.
     pub drawing: usize,
-    /// Shows the THINK steps and every experience.
+    /// Shows the THINK steps, all evidence with its source, every diff and every experience.
     pub verbose: bool,
 }
 
-/// Renders a report with ANSI styles; the caller strips them where no terminal is.
+/// Renders a report with ANSI styles; the caller strips them outside of a terminal.
 pub fn render(report: &Report, options: TextOptions) -> String {
     let report = &shown(report);
     let mut page = Page {
@@ -82,8 +82,11 @@ impl Page {
         if let Some(question) = &report.question {
             self.labelled(self.words.question(), question, "")?;
         }
-        match &report.answer {
-            Some(answer) => self.labelled(self.words.answer(), &answer.text, ""),
+        if let Some(answer) = &report.answer {
+            self.labelled(self.words.answer(), &answer.text, "")?;
+        }
+        match self.words.fix_first(report) {
+            Some((label, fix)) => self.labelled(&format!("{BOLD}{label}{BOLD:#}"), &fix, ""),
             None => Ok(()),
         }
     }
@@ -133,14 +136,31 @@ impl Page {
             writeln!(self.out, "   {}{saving}", drawn.unwrap_or_default())?;
         }
         self.line(&finding.summary, "   ", "   ")?;
-        report
-            .evidence_of(&finding.evidence)
-            .try_for_each(|item| self.evidence(item))
+        let all: Vec<&Evidence> = report.evidence_of(&finding.evidence).collect();
+        if self.options.verbose {
+            return all.into_iter().try_for_each(|item| self.sourced(item));
+        }
+        let shown = parts::telling(&all, EVIDENCE_SHOWN);
+        shown.iter().try_for_each(|item| self.evidence(item))?;
+        match all.len() - shown.len() {
+            0 => Ok(()),
+            more => {
+                let more = self
+                    .words
+                    .say(text!("另有 {more} 条：-v", "{more} more: -v"));
+                writeln!(self.out, "   {DIM}· {more}{DIM:#}")
+            }
+        }
     }
 
     fn evidence(&mut self, item: &Evidence) -> fmt::Result {
         let text = format!("{} {}{}", item.id, item.text, self.words.expectation(item));
-        self.line(&text, "   · ", "     ")?;
+        self.line(&text, "   · ", "     ")
+    }
+
+    /// A piece of evidence with its metric, file and place.
+    fn sourced(&mut self, item: &Evidence) -> fmt::Result {
+        self.evidence(item)?;
         let place = match &item.source.locator {
             Some(locator) => format!("{} {locator}", item.source.file),
             None => item.source.file.clone(),
@@ -159,12 +179,21 @@ impl Page {
         self.heading(self.words.suggestions())?;
         for (n, suggestion) in report.suggestions.iter().enumerate() {
             self.gap(n)?;
-            self.suggestion(suggestion)?;
+            let earlier = &report.suggestions[..n];
+            let is_alternative = suggestion.finding.is_some()
+                && earlier.iter().any(|s| s.finding == suggestion.finding);
+            self.suggestion(suggestion, report, is_alternative)?;
         }
         Ok(())
     }
 
-    fn suggestion(&mut self, suggestion: &Suggestion) -> fmt::Result {
+    /// A suggestion; the diff of an `alternative` only on demand.
+    fn suggestion(
+        &mut self,
+        suggestion: &Suggestion,
+        report: &Report,
+        alternative: bool,
+    ) -> fmt::Result {
         let target = suggestion
             .finding
             .as_deref()
@@ -191,8 +220,13 @@ impl Page {
         for (n, step) in suggestion.steps.iter().enumerate() {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
-        if let Some(diff) = &suggestion.diff {
-            self.out.push_str(&style::diff(diff.lines(), "   "));
+        match &suggestion.diff {
+            Some(_) if alternative && !self.options.verbose => {
+                let command = format!("scopeagent fix {} {}", report.run_id, suggestion.id);
+                writeln!(self.out, "   diff{}`{command}`", self.words.colon())?;
+            }
+            Some(diff) => self.out.push_str(&style::diff(diff.lines(), "   ")),
+            None => {}
         }
         let check = self.words.check_of(suggestion);
         for line in wrap(check, self.options.columns, "   ", "   ") {
@@ -224,14 +258,8 @@ impl Page {
             EXPERIENCES_SHOWN
         };
         for consulted in parts::consulted(report, shown) {
-            let place = format!(
-                "{} ({})",
-                consulted.document,
-                consulted.steps.join(self.words.comma())
-            );
-            let room = self.options.columns.saturating_sub(width(&place) + 6);
-            let title = shorten(consulted.title, room.max(MIN_TITLE));
-            writeln!(self.out, "  · {title}  {DIM}{place}{DIM:#}")?;
+            let text = format!("{}  {}", consulted.title, consulted.document);
+            self.line(&text, "  · ", "    ")?;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ impl Words {
         Words(report.language, report.job.engine)
     }
 
-    /// What the engine calls the units of work of a stage.
+    /// The engine's word for the units of work of a stage.
     pub fn vertex(self) -> Noun {
         match self.1 {
             Some(JobEngine::Spark) => TASK,
@@ -43,7 +43,8 @@ macro_rules! phrases {
                 self.pick(($zh, $en))
             })*
 
-            /// The phrase of that name, for templates; `?` if there is none, which a test excludes.
+            /// The phrase of that name, for templates; `?` for an unknown name, which a test
+            /// excludes.
             pub fn by_name(self, name: &str) -> &'static str {
                 match name {
                     $(stringify!($name) => self.$name(),)*
@@ -58,6 +59,7 @@ phrases! {
     findings = "发现", "Findings";
     evidence = "证据", "Evidence";
     suggestions = "建议", "Suggestions";
+    first = "先改", "Fix first";
     experience = "相关经验", "Experience";
     missing = "缺少的信息", "Missing information";
     diagnostics = "读取时的问题", "Reading problems";
@@ -212,7 +214,7 @@ impl Words {
         })
     }
 
-    /// What kind of thing changed in a plan.
+    /// Kind of change in a plan.
     pub fn plan_change(self, kind: PlanChangeKind) -> &'static str {
         self.pick(match kind {
             PlanChangeKind::StageAppeared => ("新增阶段", "new stage"),

@@ -1,4 +1,4 @@
-//! Where the time went: segments along the critical path, from submission to end.
+//! The time account: segments along the critical path, from submission to end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,14 +9,14 @@ use crate::{JobEngine, StaticText, Text};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
     pub segments: Vec<Segment>,
-    /// Share of `total_seconds` whose kind is not [`SegmentKind::Unexplained`], 0..1.
+    /// Share of `total_seconds` with a kind other than [`SegmentKind::Unexplained`], 0..1.
     pub explained_share: f64,
     /// Seconds saved with all findings fixed together; computed jointly, never their sum.
     pub avoidable_seconds: Option<f64>,
-    /// The best time that the job could reach with its resources: at least and at most.
+    /// Bounds of the best possible time of the job with its resources.
     #[serde(default)]
     pub at_best_seconds: Option<[f64; 2]>,
-    /// What large parts of the time that no finding claims were spent on, and why they are no problem of the job.
+    /// Uses of large parts of the time without a finding, and why they are not a problem of the job.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
@@ -27,8 +27,8 @@ impl TimeAccount {
         self.segments.iter().map(|s| s.seconds).sum()
     }
 
-    /// The segments that took time, summed by what `key` takes of them, such as their kind and stage.
-    /// In the order in which the sums begin.
+    /// The segments that took time, summed by a key such as their kind and stage, in the sequence of each
+    /// key's first segment.
     pub fn sums<'a, K: PartialEq>(&'a self, key: impl Fn(&'a Segment) -> K) -> Vec<TimeSum<'a>> {
         let mut sums: Vec<(K, TimeSum<'a>)> = Vec::new();
         for segment in self.segments.iter().filter(|s| s.seconds > 0.0) {
@@ -76,12 +76,12 @@ pub struct Segment {
     pub evidence: Vec<String>,
     #[serde(default)]
     pub group: Option<SegmentGroup>,
-    /// Seconds that the same work needs: at least and at most; `None` if that can't be estimated.
+    /// Bounds of the seconds that the same work needs; `None` if they can't be estimated.
     #[serde(default)]
     pub needed_seconds: Option<[f64; 2]>,
 }
 
-/// What kind of use of the time a segment is.
+/// Group of a segment: the kind of use of its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentGroup {
@@ -116,7 +116,7 @@ pub enum SegmentKind {
 }
 
 impl SegmentKind {
-    /// The use of the time; `None` if it is not known.
+    /// Group of the kind; `None` for unexplained time.
     pub fn group(self) -> Option<SegmentGroup> {
         use SegmentKind::*;
         match self {
@@ -129,7 +129,7 @@ impl SegmentKind {
         }
     }
 
-    /// What the time went into, in a word or two: `sorting`.
+    /// Use of the time, in a word or two: `sorting`.
     pub fn title(self) -> StaticText {
         let (zh, en) = match self {
             SegmentKind::Compile => ("编译", "compilation"),
@@ -164,18 +164,18 @@ impl SegmentKind {
         Text { zh, en }
     }
 
-    /// Whether the job stood still for want of a machine or of work.
+    /// Whether the job waited for a machine or for work.
     pub fn is_wait(self) -> bool {
         use SegmentKind::{CapacityWait, Idle, Queue};
         matches!(self, Queue | CapacityWait | Idle)
     }
 }
 
-/// What the run cost.
+/// Cost of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     pub vertex_hours: Option<f64>,
-    /// Hours of attempts whose work was lost, and of work that findings would avoid.
+    /// Hours of attempts with lost work, and of work that fixing the findings would avoid.
     pub wasted_vertex_hours: Option<f64>,
     /// `vertex-hour`, `AU-hour` or `executor-core-hour`.
     pub unit: String,

@@ -1,4 +1,4 @@
-//! The causes of the contract and the classes that the specification puts them in.
+//! The causes of the contract, and their classes in the specification.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,12 +10,12 @@ use crate::{JobEngine, StaticText, Text};
 
 macro_rules! causes {
     ($($variant:ident = $code:literal, $type:ident, $zh:literal, $en:literal;)*) => {
-        /// A cause of the report contract; its code says what it is.
+        /// A cause of the report contract, described by its code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Cause { $($variant),* }
 
         impl Cause {
-            /// Every cause in the order of the contract.
+            /// Every cause, in the sequence of the contract.
             pub const ALL: &'static [Cause] = &[$(Cause::$variant),*];
 
             /// Code in reports: `skew.join_hot_key`.
@@ -23,7 +23,7 @@ macro_rules! causes {
                 match self { $(Cause::$variant => $code),* }
             }
 
-            /// What it is, in a few words: `hot key in a join`.
+            /// Title of the cause in a few words: `hot key in a join`.
             pub fn title(self) -> StaticText {
                 match self { $(Cause::$variant => Text { zh: $zh, en: $en }),* }
             }
@@ -52,7 +52,7 @@ causes! {
     SerialGather = "shuffle.serial_gather", ExcessiveShuffle, "大量数据汇集到单个顶点", "large gather into one vertex";
     UnalignedInput = "shuffle.unaligned_input", ExcessiveShuffle, "输入的存储分区与用法不符", "input stored on other keys than needed";
     HeapPressure = "gc.heap_pressure", Other, "垃圾回收开销过高", "heavy garbage collection";
-    Spill = "memory.spill", Other, "数据溢出到磁盘", "data spilled to disk";
+    Spill = "memory.spill", Other, "数据落盘", "data spilled to disk";
     MemoryEstimateTooLow = "memory.estimate_too_low", Other, "内存估计过低", "memory estimate too low";
     Misestimate = "cardinality.misestimate", Other, "行数估计错误", "wrong row estimate";
     JoinExplosion = "join.explosion", Other, "连接输出膨胀", "join output explosion";
@@ -79,6 +79,7 @@ causes! {
     CommitOnDriver = "driver.commit", Other, "Driver 提交输出过慢", "slow commit on the driver";
     CostlyExpression = "compute.costly_expression", Other, "表达式开销过高", "costly expression";
     ScanWithoutFilter = "io.scan_without_filter", Other, "读取了不需要的分区", "partitions read in vain";
+    OverProvisionedMemory = "memory.over_provisioned", Other, "内存分配过多", "more memory than needed";
     UnexplainedOverhead = "overhead.unexplained", Other, "原因不明的开销", "overhead of unknown cause";
     UnexplainedStraggler = "straggler.unexplained", Other, "原因不明的长尾", "straggler of unknown cause";
 }
@@ -90,9 +91,19 @@ impl Cause {
         match (self, engine) {
             (_, JobEngine::Spark) => true,
             (
-                DriverBottleneck | ExecutorLost | BroadcastTooLarge | IneffectiveCache
-                | OverAllocation | UnderAllocation | FetchWait | IdleSlots | CommitOnDriver
-                | CostlyExpression | ScanWithoutFilter | UnexplainedOverhead,
+                DriverBottleneck
+                | ExecutorLost
+                | BroadcastTooLarge
+                | IneffectiveCache
+                | OverAllocation
+                | UnderAllocation
+                | FetchWait
+                | IdleSlots
+                | CommitOnDriver
+                | CostlyExpression
+                | ScanWithoutFilter
+                | OverProvisionedMemory
+                | UnexplainedOverhead,
                 JobEngine::Scope | JobEngine::Usql,
             ) => false,
             (_, JobEngine::Scope | JobEngine::Usql) => true,

@@ -1,4 +1,4 @@
-//! What could not be read or done.
+//! Faults in files and failures of optional work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,23 @@ use crate::{Language, Text};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticSeverity {
-    /// Something is odd; the rest was read.
+    /// A part is odd; the rest was read.
     Warning,
     /// A file, or the rest of it, could not be read; a step failed.
     Error,
 }
 
-/// What could not be read or done. Readers make it in both languages (`Diagnostic<Text>`).
+/// A part of the input that could not be read, or a step that could not be done. Readers make it in both languages (`Diagnostic<Text>`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic<T = String> {
     pub severity: DiagnosticSeverity,
-    /// File name relative to the job folder; `None` if it is about no file.
+    /// File name relative to the job folder; `None` without a file.
     pub file: Option<String>,
     /// Place in the file.
     pub locator: Option<String>,
-    /// Lower-case fragment that says what is wrong.
+    /// Lower-case fragment that names the fault.
     pub message: T,
-    /// What the reader of the report can do about it.
+    /// Remedy for the reader of the report.
     pub hint: Option<T>,
 }
 

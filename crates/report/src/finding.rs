@@ -1,11 +1,11 @@
-//! Findings and the evidence they rest on.
+//! Findings and their evidence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Cause, ProblemType};
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -31,7 +31,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Chance that the finding is right, 0..1, calibrated.
     pub confidence: f64,
-    /// Stage in which it shows; `None` if it is about the whole job.
+    /// Stage with the symptom; `None` for a finding about the whole job.
     pub stage: Option<String>,
     /// First and last script line, 1-based; `None` if not located.
     pub script_lines: Option<[u32; 2]>,
@@ -39,18 +39,18 @@ pub struct Finding {
     pub summary: String,
     /// Ids of [`Evidence`], at least one.
     pub evidence: Vec<String>,
-    /// What fixing it would save; `None` if that cannot be estimated.
+    /// Estimated saving of the fix; `None` without an estimate.
     pub impact: Option<Impact>,
 }
 
-/// What fixing a cause would save.
+/// Estimated saving of fixing a cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
     /// Seconds of run time (for `queue.wait`: of the time in the queue).
     pub seconds_saved: f64,
     /// Share of the run time, 0..1; `None` if the run time is not known.
     pub share_of_elapsed: Option<f64>,
-    /// How it was computed, in words.
+    /// Method of the computation, in words.
     pub method: String,
     /// Hours of vertices; `None` if not estimated.
     #[serde(default)]
@@ -62,12 +62,12 @@ pub struct Impact {
 pub struct Evidence {
     /// `E1`, `E2`, …
     pub id: String,
-    /// What was measured, by the name that the file uses: `maxRowCount`.
+    /// The measured quantity, by its name in the file: `maxRowCount`.
     pub metric: String,
     pub value: EvidenceValue,
     /// `rows`, `bytes`, `ms`, `s`, `ratio`, `vertices`, …; `None` for texts.
     pub unit: Option<String>,
-    /// What a healthy job would show: `<= 3`.
+    /// Value in a healthy job: `<= 3`.
     pub expected: Option<String>,
     pub source: Source,
     /// The measurement as a sentence.
@@ -75,7 +75,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Adds what a healthy job would show.
+    /// Adds the value of a healthy job.
     #[must_use]
     pub fn expecting(mut self, expected: impl Into<String>) -> Evidence {
         self.expected = Some(expected.into());
@@ -92,7 +92,7 @@ pub enum EvidenceValue {
     Bool(bool),
 }
 
-/// Where a value was read.
+/// Source of a value.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -105,7 +105,7 @@ pub struct Source {
 }
 
 impl From<f64> for EvidenceValue {
-    /// JSON has no infinity; such a ratio is said in words.
+    /// JSON has no infinity, so such a ratio becomes a text.
     fn from(number: f64) -> EvidenceValue {
         if number.is_finite() {
             EvidenceValue::Number(number)

@@ -1,4 +1,4 @@
-//! The one place that formats numbers for people: counts, bytes, durations, shares, plurals.
+//! Formats numbers for people: counts, bytes, durations, shares, plurals.
 //!
 //! English writes `1.2 M rows`, `56.5 GiB`, `12 min 58 s`, `19 %`; Chinese writes `120 万行`,
 //! `56.5 GiB`, `12 分 58 秒`, `19 %`.
@@ -25,7 +25,7 @@ pub struct Share(pub f64);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio(pub f64);
 
-/// A change in percent of the earlier value: `+354 %`, `−40 %`; `–` if there was nothing before.
+/// A change in percent of the earlier value: `+354 %`, `−40 %`; `–` without an earlier value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change(pub Option<f64>);
 
@@ -51,7 +51,7 @@ impl Localize for Change {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(pub f64);
 
-/// What is counted: the English singular and plural, and the Chinese noun with its measure word.
+/// A countable noun: the English singular and plural, and the Chinese noun with its measure word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noun {
     pub one: &'static str,
@@ -206,7 +206,7 @@ pub fn with_unit(value: f64, unit: &str, language: Language) -> String {
     })
 }
 
-/// A number with a unit that sentences write out: of size, time, share, or something counted. `None` for any other unit.
+/// A number with a unit that sentences write out: a size, a time, a share, or a count. `None` for any other unit.
 pub fn amount(value: f64, unit: &str, language: Language) -> Option<String> {
     Some(match unit {
         "bytes" => Bytes(value).localize(language),
@@ -271,7 +271,7 @@ impl<S: AsRef<str>> Localize for Names<'_, S> {
     }
 }
 
-/// Joins items as a sentence does: `a, b and c`, `a、b和c`.
+/// Joins items for a sentence: `a, b and c`, `a、b和c`.
 pub fn list(items: &[String], language: Language) -> String {
     let (comma, and) = language.select(("、", "和"), (", ", " and "));
     match items {
@@ -281,7 +281,7 @@ pub fn list(items: &[String], language: Language) -> String {
     }
 }
 
-/// `text` without the stop at its end, for a sentence that goes on.
+/// `text` without the final stop, for a sentence that continues.
 pub fn without_stop(text: &str) -> &str {
     text.trim_end_matches(['.', '。'])
 }

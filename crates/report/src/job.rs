@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the job ended.
+/// Final state of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
@@ -25,7 +25,7 @@ pub enum JobEngine {
     Spark,
 }
 
-/// Name, state and size of the job; what is not known is `None`, never 0.
+/// Name, state and size of the job. An unknown value is `None`, never 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobSummary {
     pub id: Option<String>,
@@ -54,13 +54,13 @@ pub struct JobSummary {
     /// BLAKE3 hash of the script's text, 32 hexadecimal digits.
     #[serde(default)]
     pub script_hash: Option<String>,
-    /// The same of its tokens without comments and literals: equal for the runs of a recurring job.
+    /// Hash of the script's tokens without comments and literals: equal for the runs of a recurring job.
     #[serde(default)]
     pub script_shape: Option<String>,
 }
 
 impl JobSummary {
-    /// The name by which people know the job, else its identifier, else its folder.
+    /// The job's name, else its identifier, else its folder.
     pub fn label(&self) -> &str {
         let named = self.name.as_deref().or(self.id.as_deref());
         named.unwrap_or(&self.path)

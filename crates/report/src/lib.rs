@@ -1,4 +1,4 @@
-//! The report contract: the one object that every front end prints, stores or renders.
+//! The report contract: the object that every front end prints, stores or renders.
 //!
 //! Field names and values are an interface with a version ([`SCHEMA_VERSION`]): adding a field is
 //! free, renaming or removing one needs a new version. Next to the types live the two things that

@@ -1,9 +1,9 @@
-//! Texts of others in Markdown: no HTML, link, image or fence comes out of them.
+//! Escapes foreign text for Markdown: it can't produce HTML, links, images or fences.
 
 use crate::visible::{visible, visible_line};
 
-/// Text in Markdown: what is between single backticks stays code, and every mark that would format it is
-/// shown as it is.
+/// Text in Markdown: parts in single backticks stay code, and every mark that would format text is
+/// escaped.
 pub fn escaped(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     let mut codes = pieces.iter().skip(1).step_by(2);
@@ -19,12 +19,12 @@ pub fn escaped(text: &str) -> String {
     pieces.iter().enumerate().map(piece).collect()
 }
 
-/// Text in Markdown in which every mark is shown as it is.
+/// Text in Markdown with every mark escaped.
 pub fn plain(text: &str) -> String {
     marks(text, true)
 }
 
-/// `at_start` says whether it begins a line, where more marks have a meaning.
+/// `at_start` is true at the beginning of a line, where more marks have a meaning.
 fn marks(text: &str, at_start: bool) -> String {
     let text = text.replace(['\r', '\n'], " ");
     let text = visible_line(&text);
@@ -42,7 +42,7 @@ fn marks(text: &str, at_start: bool) -> String {
             // a list, a line under a heading
             '-' | '+' | '=' => at_start,
             '.' | ')' => in_number && !at_start && next.is_none_or(char::is_whitespace),
-            // addresses, which many readers make links of
+            // addresses: many readers turn them into links
             ':' => text[at..].starts_with("://"),
             _ => false,
         };
@@ -64,7 +64,7 @@ fn is_word(c: Option<char>) -> bool {
     c.is_some_and(char::is_alphanumeric)
 }
 
-/// Text as code within a line, in backticks that it has no run of; also in the cell of a table.
+/// Text as inline code, also in the cell of a table. The number of backticks does not occur in the text.
 pub fn code(text: &str) -> String {
     let text = text.replace(['\r', '\n'], " ");
     let text = visible_line(&text).replace('|', "\\|");
@@ -80,7 +80,7 @@ pub fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Lines as a block of code, in a fence that is longer than any run of backticks in them.
+/// Lines as a block of code, in a fence longer than any run of backticks in them.
 pub fn fenced(language: &str, text: &str) -> String {
     let text = visible(text);
     let fence = "`".repeat((longest_run(&text, '`') + 1).max(3));

@@ -1,4 +1,4 @@
-//! What each rule concluded, and what it lacked.
+//! Conclusion of each rule, and the information that it lacked.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ pub struct MissingInformation {
     pub file: String,
     /// Whether that file is in the folder and has not been read.
     pub present: bool,
-    /// Whether that file is in the folder but does not hold it: it was read without finding it, or its content is not recognized.
+    /// Whether that file is in the folder but lacks the information: it was read without finding it, or its content is not recognized.
     #[serde(default)]
     pub without_it: bool,
-    /// Causes that it would decide.
+    /// Causes that the file would decide.
     pub would_decide: Vec<Cause>,
-    /// Why it matters here.
+    /// Relevance for this job.
     pub reason: String,
-    /// Where the file can be fetched, if it is not in the folder.
+    /// Place to fetch the file from, if it is not in the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
@@ -31,29 +31,29 @@ pub struct MissingInformation {
 pub struct RuleOutcome {
     pub cause: Cause,
     pub outcome: RuleResult,
-    /// Finding that fired, or that explains what the rule saw.
+    /// Finding that the rule raised, or that explains its symptom.
     #[serde(default)]
     pub by: Option<String>,
-    /// What cleared the cause, what was lacking, or how many findings there are.
+    /// Reason for the outcome: the measurement that cleared the cause, the missing information, or the number of findings.
     pub text: String,
-    /// Codes of the information that it lacked.
+    /// Codes of the missing information.
     pub lacking: Vec<String>,
-    /// Ids of the evidence that it looked at.
+    /// Ids of the examined evidence.
     pub evidence: Vec<String>,
 }
 
-/// How a rule ended.
+/// Outcome of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleResult {
-    /// It found its cause.
+    /// The rule found its cause.
     Fired,
     /// Measured and fine.
     Cleared,
-    /// It lacked facts.
+    /// The rule lacked facts.
     Abstained,
-    /// The job has nothing that the cause could apply to.
+    /// No part of the job can have this cause.
     NotApplicable,
-    /// What it saw is the effect of another finding.
+    /// The symptom is the effect of another finding.
     Explained,
 }

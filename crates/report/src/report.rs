@@ -9,7 +9,7 @@ use crate::{
     Language, MissingInformation, ProblemType, RuleOutcome, Step, Suggestion, TimeAccount, Usage,
 };
 
-/// Version of the contract that these types follow.
+/// Version of the contract.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The answer to one question about one job.
@@ -20,7 +20,7 @@ pub struct Report {
     /// ULID of the run; empty if the run could not be saved.
     pub run_id: String,
     pub job: JobSummary,
-    /// What was asked; `None` if nothing was.
+    /// The user's question, if any.
     pub question: Option<String>,
     /// The question, answered from measured facts.
     #[serde(default)]
@@ -30,27 +30,27 @@ pub struct Report {
     pub verdict: Verdict,
     /// Class of the top finding; `none` without one.
     pub problem_type: ProblemType,
-    /// Where the time went; `None` if no file gives the times of the run.
+    /// The time account; `None` if no file has the times of the run.
     #[serde(default)]
     pub time: Option<TimeAccount>,
-    /// What the run cost, as far as the files tell.
+    /// Cost of the run, if the files show it.
     #[serde(default)]
     pub cost: Option<Cost>,
-    /// What is wrong, most seconds saved first.
+    /// Problems, most seconds saved first.
     pub findings: Vec<Finding>,
     /// Deduplicated evidence of findings, notes and rules.
     pub evidence: Vec<Evidence>,
-    /// What could not be decided, and which file would decide it.
+    /// Undecided causes, and the files that would decide them.
     pub missing_information: Vec<MissingInformation>,
     /// Changes to make, most useful first.
     pub suggestions: Vec<Suggestion>,
-    /// Chunks of the knowledge base that the steps were given.
+    /// Chunks of the knowledge base in the input of the steps.
     pub experiences: Vec<Experience>,
-    /// The THINK steps in their order.
+    /// The THINK steps in sequence.
     pub steps: Vec<Step>,
-    /// In the order of reading.
+    /// Files in reading sequence.
     pub files_read: Vec<FileRead>,
-    /// What could not be read, and what to do about it.
+    /// Unreadable parts of the input, and their remedies.
     pub diagnostics: Vec<Diagnostic>,
     /// `None` without an LLM.
     #[serde(default)]
@@ -83,9 +83,9 @@ impl Report {
 pub enum Verdict {
     /// At least one finding.
     Problem,
-    /// Every rule that could apply had its facts, and none found anything.
+    /// Every applicable rule had its facts, and none found its cause.
     Healthy,
-    /// No finding, and a rule that matters lacked its facts.
+    /// No finding, but a relevant rule lacked its facts.
     InsufficientInformation,
 }
 

@@ -1,10 +1,10 @@
-//! How the answer came about: who reasoned, the THINK steps, what they were given and what they cost.
+//! Origin of the answer: the reasoner, the THINK steps, their input and their cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who reasoned, and what it fell back to.
+/// The reasoner of the run, with its fallback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
     pub reasoner: ReasonerKind,
@@ -12,7 +12,7 @@ pub struct Engine {
     pub provider: Option<String>,
     /// Model of the LLM.
     pub model: Option<String>,
-    /// What was used instead of what was asked for, and why; `None` if nothing failed.
+    /// The replacement of the requested reasoner, and the reason; `None` without a failure.
     #[serde(default)]
     pub fallback: Option<String>,
 }
@@ -26,10 +26,10 @@ pub enum ReasonerKind {
     Llm,
 }
 
-/// A chunk of the knowledge base that a step was given.
+/// A chunk of the knowledge base in the input of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experience {
-    /// Step that it was retrieved for: `think3`.
+    /// The step that retrieved it: `think3`.
     pub step: String,
     /// Id of the chunk.
     pub chunk: String,
@@ -46,17 +46,17 @@ pub struct Experience {
     /// Whether the step's conclusion or a suggestion cites it.
     #[serde(default)]
     pub used: bool,
-    /// How well it fits, by absolute evidence; `None` where that was not judged.
+    /// Quality of the match, by absolute evidence; `None` if not judged.
     #[serde(default, rename = "match")]
     pub fit: Option<Match>,
 }
 
-/// How well a chunk fits the query.
+/// Quality of the match between a chunk and a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
     Strong,
-    /// Nothing in the knowledge base fits well.
+    /// No chunk of the knowledge base fits well.
     Weak,
 }
 
@@ -80,7 +80,7 @@ pub struct Step {
     /// Whether the LLM's answer had to be repaired or requested again.
     #[serde(default)]
     pub repaired: bool,
-    /// What the check of the LLM's answer dropped or marked.
+    /// Remarks of the check on dropped or marked parts of the LLM's answer.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
@@ -114,7 +114,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds what one call used.
+    /// Adds the usage of one call.
     pub fn add(&mut self, other: &Usage) {
         self.calls += other.calls;
         self.retries += other.retries;
@@ -127,7 +127,7 @@ impl Usage {
     }
 }
 
-/// What the check of the LLM's claims found.
+/// Results of checking the LLM's claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
     /// Claims that were checked.

@@ -1,21 +1,21 @@
-//! What to change.
+//! Suggestions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of change a suggestion asks for.
+/// Kind of change that a suggestion asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SuggestionKind {
-    /// The script is written differently.
+    /// Rewrites the script.
     Rewrite,
-    /// A hint is added or removed.
+    /// Adds or removes a hint.
     Hint,
-    /// A parameter of the submission or the script changes.
+    /// Changes a parameter of the submission or the script.
     Parameter,
-    /// Stored data gets another layout.
+    /// Changes the layout of stored data.
     Layout,
-    /// Something has to be looked at first.
+    /// Requires an investigation first.
     Investigate,
 }
 
@@ -32,23 +32,23 @@ impl SuggestionKind {
     }
 }
 
-/// Whether the changed script gives the rows that the script gave, in every output, and in the same
-/// order where the script orders them.
+/// Whether the changed script gives the same rows in every output, in the same
+/// sequence if the script orders them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SameResult {
-    /// By a known rewrite whose conditions hold, or because only hints and comments change.
+    /// Proven by a known rewrite with satisfied conditions, or because only hints and comments change.
     Proven,
     /// Both scripts were executed on generated rows that exercise the change, with the same result.
     Tested,
     /// Both were executed, with different results; the diff is left out.
     Different,
-    /// Undecided; for a diff of a model `unverified` says why.
+    /// Undecided; for a model's diff, `unverified` has the reason.
     #[default]
     Unknown,
 }
 
-/// What was checked about a diff.
+/// Checks of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {
     /// The new script parses without an error.
@@ -70,14 +70,14 @@ impl Verified {
     }
 }
 
-/// Who made a suggestion.
+/// Author of a suggestion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A rule; its numbers and diff are right by construction.
     #[default]
     Rules,
-    /// The LLM; what remains was checked afterwards.
+    /// The LLM, with its claims checked afterwards.
     Llm,
 }
 
@@ -89,23 +89,26 @@ pub struct Suggestion {
     /// Id of the finding that it fixes.
     pub finding: Option<String>,
     pub kind: SuggestionKind,
-    /// What to do, in one line.
+    /// The change in one line.
     pub title: String,
-    /// How to do it.
+    /// Steps of the change.
     pub steps: Vec<String>,
     /// Unified diff of the script.
     pub diff: Option<String>,
-    /// `Some` where there is a diff, and for one that was left out because it changes the result.
+    /// Checks of the diff, also of a diff that was left out because it changes the result.
     pub verified: Option<Verified>,
-    /// What it would bring.
+    /// Expected gain, in words.
     pub gain: String,
+    /// Estimated saving of the suggestion alone, in seconds of run time; `None` without an estimate.
+    #[serde(default)]
+    pub seconds_saved: Option<f64>,
     pub pros: Vec<String>,
     pub cons: Vec<String>,
     /// Chunks of the knowledge base that support it.
     pub sources: Vec<String>,
     #[serde(default)]
     pub origin: Origin,
-    /// What could not be confirmed about it; empty for suggestions of the rules.
+    /// Unconfirmed claims of the suggestion; empty for suggestions of the rules.
     #[serde(default)]
     pub unverified: Vec<String>,
 }

@@ -29,7 +29,7 @@ impl Text {
         language.select(self.zh, self.en)
     }
 
-    /// The sentences in a row, with what stands between them in each language, Chinese first.
+    /// The sentences in a row, with a separator in each language, Chinese first.
     pub fn joined(texts: &[Text], [zh, en]: [&str; 2]) -> Text {
         let join = |language, between| {
             let texts: Vec<&str> = texts.iter().map(|text| text.pick(language)).collect();
@@ -51,7 +51,7 @@ impl From<StaticText> for Text {
     }
 }
 
-/// A value that reads differently in each language: a duration, a count with its noun, a sentence.
+/// A value with a different text in each language: a duration, a count with its noun, a sentence.
 pub trait Localize {
     fn localize(&self, language: Language) -> String;
 }
@@ -80,8 +80,8 @@ impl<T: Localize + ?Sized> Localize for &T {
     }
 }
 
-/// Stands at both ends of a value in a Chinese sentence until [`unmarked`] has seen it. Unicode keeps it
-/// for such use inside a program: no text has it.
+/// Marks both ends of a value in a Chinese sentence until [`unmarked`] removes the marks. Unicode reserves the character
+/// for such internal use, so no text contains it.
 const END: char = '\u{FDD0}';
 
 #[doc(hidden)]
@@ -89,8 +89,8 @@ pub fn marked(value: String) -> String {
     format!("{END}{value}{END}")
 }
 
-/// A Chinese sentence whose values are marked, without the marks. The spaces around a value are for those
-/// that begin or end in a digit or a letter: `{size} 的` becomes `1.2 GiB 的`, but `{time} 的` `9 秒的`.
+/// A Chinese sentence without the marks around its values. A space next to a value stays if the value begins or
+/// ends there in a digit or a letter: `{size} 的` becomes `1.2 GiB 的`, but `{time} 的` `9 秒的`.
 #[doc(hidden)]
 pub fn unmarked(sentence: &str) -> String {
     let mut out = String::with_capacity(sentence.len());
@@ -120,8 +120,8 @@ fn is_wide(c: char) -> bool {
 
 /// Formats a sentence in both languages, Chinese first.
 ///
-/// Names in braces are either variables in scope that read alike in both languages, or one of the
-/// `name = value` arguments, whose values are [localized](Localize) into each language. The
+/// Names in braces are variables in scope with the same text in both languages, or
+/// `name = value` arguments with values that are [localized](Localize) into each language. The
 /// compiler checks both sentences like `format!`. In Chinese a space next to such a value is dropped
 /// where it would be between two Chinese characters.
 ///

@@ -2,7 +2,7 @@
 //!
 //! Texts of job files and of models go to terminals, logs, tickets and pages. Control characters move a
 //! cursor or start an escape sequence, and directional marks show a text in another order than it is
-//! stored: none of them reaches a reader as such.
+//! stored. This module makes all of them visible.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,14 +12,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// The same for what must stay on one line: a name, a place, a log message.
+/// Like [`visible`], for text that must stay on one line: a name, a place, a log message.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
 
 /// Whether a character acts on its surroundings.
 pub fn acts(c: char) -> bool {
-    // most texts are of these
+    // most texts only have these characters
     let is_common = matches!(c, ' '..='~' | '\u{2070}'..='\u{fefe}');
     if is_common {
         return false;
@@ -29,12 +29,12 @@ pub fn acts(c: char) -> bool {
             c,
             // directional marks
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            // line separators, byte order mark, and the tags that nobody sees
+            // line separators, byte order mark, and the invisible tags
             | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
         )
 }
 
-/// Whether a text is of printable ASCII, looked at by the block, which a processor does at once.
+/// Whether a text is printable ASCII. The check works on blocks, which the compiler vectorizes.
 fn is_plain(text: &str) -> bool {
     let mut blocks = text.as_bytes().chunks(32);
     blocks.all(|block| {

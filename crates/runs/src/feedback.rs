@@ -1,5 +1,5 @@
-//! What feedback teaches: a small, bounded, decaying preference per (cause, chunk) and per
-//! (cause, kind of suggestion).
+//! Learning from feedback: a small, bounded, decaying preference per (cause, chunk) and per (cause,
+//! kind of suggestion).
 //!
 //! A preference is `BOUND · (a − i) / (a + i + SMOOTHING)`, where `a` and `i` are the accepted and
 //! ignored suggestions that cite it, each weighted by its age. It shifts ranks among
@@ -15,9 +15,9 @@ use indexer::{Filter, Kind, Query};
 use crate::store::{Action, FeedbackRow};
 use agent::experience::ExperienceSource;
 
-/// Largest preference; an index accepts at most 1. It adds a fifth of it to fused scores in 0..1,
-/// whose neighbors differ by a few hundredths: 0.5 moves a chunk by a few ranks and no more. Measured
-/// by the test `learning`.
+/// Largest preference; an index accepts at most 1. It adds a fifth of it to fused scores in 0..1.
+/// Neighbors differ by a few hundredths, so 0.5 moves a chunk by a few ranks and no more. Measured by
+/// the test `learning`.
 pub const BOUND: f32 = 0.5;
 /// Neutral opinions that a preference starts with: the first click is worth a fifth of the bound.
 pub const SMOOTHING: f64 = 4.0;
@@ -107,12 +107,12 @@ impl Preferences {
         self.kinds.is_empty()
     }
 
-    /// What was learned about chunks, the strongest first.
+    /// Preferences for chunks, the strongest first.
     pub fn chunk_effects(&self) -> Vec<Effect> {
         effects(&self.chunks)
     }
 
-    /// What was learned about kinds of suggestions, the strongest first.
+    /// Preferences for kinds of suggestions, the strongest first.
     pub fn kind_effects(&self) -> Vec<Effect> {
         effects(&self.kinds)
     }

@@ -26,7 +26,7 @@ fn with_keys(kind: &str, keys: &[String]) -> String {
     }
 }
 
-/// The sum; `None` if there is nothing to add or a part is unknown.
+/// The sum; `None` for an empty list or an unknown part.
 fn sum(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let parts: Option<Vec<f64>> = parts.collect();
     parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())

@@ -62,7 +62,8 @@ impl Session {
         self.diagnose(folder)
     }
 
-    /// What was saved of a run. A run of an older version is completed from its folder if that still holds the same job.
+    /// The saved summary of a run. A run of an older version is completed from its folder if that still holds the same
+    /// job.
     fn saved_run(&self, run: &str) -> Result<ComparedRun> {
         let (row, summary) = self.with_store(|store| Ok((store.run(run)?, store.summary(run)?)))?;
         let report = self.report(run)?;

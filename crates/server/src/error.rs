@@ -1,4 +1,4 @@
-//! Errors with what users need: the cause chain, a remedy, and whose turn it is to act.
+//! Errors for users: the cause chain, a remedy, and the party that must act.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What kind of error it is; the program has an exit status for each.
+/// Kind of error; the program has an exit status for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
-    /// None of the others, e.g. the disk is full.
+    /// Any other error, e.g. the disk is full.
     Other,
     /// A wrong argument or configuration value.
     Usage,
@@ -84,7 +84,7 @@ impl<T, E: std::error::Error> Explain<T> for std::result::Result<T, E> {
     }
 }
 
-/// What an error, its causes and its remedy begin with, in English and in Chinese.
+/// Labels of an error, its causes and its remedy, in English and in Chinese.
 pub const LABELS: [[&str; 3]; 2] = [
     ["error: ", "caused by: ", "hint: "],
     ["错误：", "原因：", "办法："],

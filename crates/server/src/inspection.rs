@@ -1,6 +1,7 @@
-//! What `inspect` shows of a job: stages, operators, channels, tables and script, linked together.
+//! The content of `inspect`: stages, operators, channels, tables and script of a job, linked
+//! together.
 //!
-//! Only selects from what the `job` crate computes. Numbers that no file contains are `null`.
+//! Only selects results of the `job` crate. Numbers that no file contains are `null`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -16,7 +17,7 @@ use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a job folder or an event log contains.
+/// The content of a job folder or an event log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Inspection {
     /// The job folder or the event log.
@@ -35,10 +36,10 @@ pub struct Inspection {
     pub tables: Vec<TableView>,
     /// Statements of the script and the stages that run them; for one stage, its own.
     pub script: Vec<StatementView>,
-    /// What only a Spark application has.
+    /// Properties of Spark applications only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<ApplicationView>,
-    /// What could not be read; left out for one stage.
+    /// Unreadable parts of the job; left out for one stage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }

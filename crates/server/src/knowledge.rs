@@ -1,4 +1,4 @@
-//! The knowledge base and its index: built if there is none, and brought up to date where the documents come with the program.
+//! The knowledge base and its index: built if it is missing, and updated if the documents come with the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ pub struct Knowledge {
     pub documents: Documents,
     /// Folder of the index.
     pub index: PathBuf,
-    /// Whether the program owns the index folder, so that it may rebuild an index that it cannot use.
+    /// Whether the program owns the index folder and may rebuild an unusable index.
     pub is_own: bool,
     pub settings: Settings,
 }
@@ -60,9 +60,9 @@ impl OpenIndex {
 }
 
 impl Knowledge {
-    /// Opens the index, and builds it first if there is none. The index of the built-in documents follows the program's version. With
-    /// `use_graphs`, large segments get a graph in the background; a single call doesn't live long enough to profit. Where the index
-    /// can't be written, it is used as it is, or built for this session only.
+    /// Opens the index, and builds it first if it is missing. The index of the built-in documents follows the program's version. With
+    /// `use_graphs`, large segments get a graph in the background; a single call ends too early to profit. A read-only index is used
+    /// as it is, or built for this session only.
     ///
     /// # Errors
     /// If the index cannot be opened or built.
@@ -246,7 +246,7 @@ impl Knowledge {
         done
     }
 
-    /// Documents that changed since the index was built; 0 if that can't be said.
+    /// Documents that changed since the index was built; 0 if that is unknown.
     pub fn changed_documents(&self) -> usize {
         match &self.documents {
             Documents::Folder(folder) => {

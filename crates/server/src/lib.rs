@@ -6,7 +6,7 @@
 //! web::serve ─ pages, forms ──────> Session
 //! ```
 //!
-//! Configuration comes in as typed values. Nothing here reads the environment, prints or exits.
+//! Configuration comes in as typed values. This crate never reads the environment, prints or exits.
 
 mod compare;
 mod error;

@@ -1,4 +1,4 @@
-//! Connections of the servers: a bounded number at once, until the server is stopped.
+//! Connections of the servers: a bounded number at a time, until the server is stopped.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

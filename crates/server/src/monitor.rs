@@ -1,4 +1,4 @@
-//! What a session says while it works, apart from its answers.
+//! Messages of a session while it works, apart from its answers.
 
 /// Takes the current item, and how many of how many are done; a total of 0 is unknown.
 pub type Progress = dyn FnMut(&str, usize, usize);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::roots::Admitted;
 use crate::session::Task;
 
-/// Gets the logs of History Servers. Nothing else in this crate asks a server.
+/// Fetches logs from History Servers; the only part of this crate that sends requests to them.
 pub trait Fetch: Send + Sync {
     /// Copies the log of the application at this address. Blocks; must not be called from a thread that serves asynchronous tasks.
     ///
@@ -21,7 +21,7 @@ pub trait Fetch: Send + Sync {
 /// A job on this machine.
 pub struct Fetched {
     pub path: PathBuf,
-    /// Where it came from, if `path` is a copy.
+    /// Original location, if `path` is a copy.
     pub origin: Option<String>,
     /// Links of an archive that it came from, which were left out.
     pub links: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Fetched {
 }
 
 impl Admitted {
-    /// Opens the job that a task is to analyze; it is there until what this returns is dropped.
+    /// Opens the job of a task. Its files stay until the return value is dropped.
     pub(crate) fn open_for(self, task: &mut Task, fetch: &dyn Fetch) -> Result<Fetched> {
         let opened = self.open(fetch, &task.cancel)?;
         opened.path.clone_into(&mut task.request.job);

@@ -8,17 +8,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Analyses at the same time at most: each may hold a large job in memory.
 const MAX_ANALYSES: usize = 4;
 
-/// Most calls that may wait for a place; those beyond get an error.
+/// Maximum of waiting calls; further calls get an error.
 const MAX_WAITING: usize = 64;
 
 /// Places for calls that do work; a call that waits holds none.
 pub(crate) struct Places {
     free: Arc<Semaphore>,
-    /// Those that work and those that wait.
+    /// Running and waiting calls.
     room: Arc<Semaphore>,
 }
 
-/// Held by work until it has ended, whether or not somebody still waits for its answer.
+/// Held by work until it ends, even if its caller stops waiting.
 pub(crate) struct Place {
     _work: OwnedSemaphorePermit,
     _room: OwnedSemaphorePermit,

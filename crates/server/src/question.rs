@@ -31,7 +31,7 @@ pub struct Question {
     pub cancel: CancellationToken,
 }
 
-/// The answer to a question about a saved run. MCP clients see what is said about each field.
+/// The answer to a question about a saved run. MCP clients see the comment of each field.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Answered {
     /// Identifier of the run.
@@ -40,7 +40,7 @@ pub struct Answered {
     pub question: String,
     /// The answer, with the ids of its evidence in brackets.
     pub text: String,
-    /// What the text cites.
+    /// Evidence that the text cites.
     pub evidence: Vec<Evidence>,
     /// Who answered.
     pub engine: report::Engine,
@@ -52,7 +52,7 @@ pub struct Answered {
 }
 
 impl Session {
-    /// Answers the question of a report from what the run measured.
+    /// Answers the question of a report from the measurements of the run.
     pub(crate) fn measured_answer(&self, report: &Report, job: &Job) -> Option<MeasuredAnswer> {
         let question = report.question.as_deref()?;
         let summary = RunSummary::of(job);
@@ -61,7 +61,7 @@ impl Session {
         Some(question::answer(question, &[], &asked))
     }
 
-    /// The last run of the same job before this one. A second analysis of the same run is none.
+    /// The last run of the same job before this one. Repeated analyses of the same run count once.
     fn earlier_run(&self, report: &Report) -> Option<ComparedRun> {
         let filter = RunFilter {
             limit: Some(RUNS_BACK),

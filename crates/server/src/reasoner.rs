@@ -1,4 +1,4 @@
-//! Which reasoner answers: an LLM, the offline reasoner, a recorded transcript, or a preview of what would be sent.
+//! Selects the reasoner: an LLM, the offline reasoner, a recorded transcript, or a preview of the prompts.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Explain, Result};
 
-/// Fetches the key of a profile; `None` if it needs none, or says why there is none.
+/// Fetches the key of a profile; `None` if the profile needs no key. The error explains why the key
+/// is unavailable.
 pub type KeySource = fn(&Profile) -> std::result::Result<Option<SecretString>, String>;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,22 +41,22 @@ pub struct ReasonerChoice {
     pub redact: bool,
     /// Fails instead of falling back to another profile or the offline reasoner.
     pub no_fallback: bool,
-    /// Sends nothing, and keeps what would be sent.
+    /// Keeps the prompts instead of sending them.
     pub dry_run: bool,
     /// File to which every call is written.
     pub transcript: Option<PathBuf>,
-    /// File from which answers are taken.
+    /// File with recorded answers.
     pub replay: Option<PathBuf>,
-    /// What all runs together may take.
+    /// Budget of all runs together.
     #[serde(skip)]
     pub budget: Option<Arc<dyn Budget>>,
 }
 
 pub(crate) struct Reasoners {
     pub(crate) first: Box<dyn Reasoner>,
-    /// Tried in order when the first fails.
+    /// Tried one after the other when the first fails.
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
-    /// For the user; empty if there is nothing to say.
+    /// Remark for the user; may be empty.
     pub(crate) description: String,
     pub(crate) transcript: Option<Transcript>,
     pub(crate) replay: Option<Arc<Replay>>,
@@ -74,7 +75,7 @@ impl Reasoners {
         }
         let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
         match choice.mode {
-            // Whoever chose it needs no remark.
+            // A user who chose it needs no remark.
             Mode::Offline => Ok(Reasoners::offline("")),
             _ if choice.dry_run => dry_run(choice, llm),
             Mode::Auto if !is_configured => Ok(Reasoners::offline(&say!(
@@ -135,14 +136,14 @@ fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result
     })
 }
 
-/// Collects what would be sent to the chosen profile; without one, to any server.
+/// Collects the prompts for the chosen profile; without a profile, for any server.
 fn dry_run(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Reasoners> {
     let dry = DryRun::new(profile_or_any(choice, llm)?);
     Ok(Reasoners {
         previews: Some(dry.previews()),
         ..Reasoners::of(
             dry,
-            say!("试运行：不发送任何内容", "dry run: nothing is sent"),
+            say!("试运行：不发送任何内容", "dry run: no request is sent"),
         )
     })
 }
@@ -174,7 +175,7 @@ fn replayed(path: &Path, choice: &ReasonerChoice, llm: &LlmConfig) -> Result<Rea
             first,
             say!(
                 "重放记录：不发送任何内容",
-                "replaying a transcript: nothing is sent"
+                "replaying a transcript: no request is sent"
             ),
         )
     })

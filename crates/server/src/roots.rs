@@ -1,7 +1,7 @@
-//! What the server may read: folders, and Spark History Servers.
+//! Readable roots of the server: folders, and Spark History Servers.
 //!
-//! Links and `..` are resolved first. A path outside is refused in the same words whether it exists or not, an address without asking
-//! anybody.
+//! Links and `..` are resolved first. A path outside is refused with the same words whether it exists or not, and an address without
+//! a request.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) enum Admitted {
 enum Place {
     /// The real path.
     Inside(PathBuf),
-    /// In a root, but there is nothing.
+    /// In a root, but it does not exist.
     Missing,
     Outside,
 }
@@ -58,7 +58,7 @@ impl Roots {
         })
     }
 
-    /// What a client names.
+    /// Admits a name from a client: an address or a path.
     pub(crate) fn admit(&self, named: &str) -> Result<Admitted> {
         match address(named) {
             Some(url) if self.serve(&url) => Ok(Admitted::Remote(named.to_owned())),
@@ -67,7 +67,7 @@ impl Roots {
         }
     }
 
-    /// The real path of what a client names; a relative path is looked up in each root.
+    /// The real path of a name from a client; a relative path is looked up in each root.
     pub(crate) fn folder(&self, named: &str) -> Result<PathBuf> {
         let path = Path::new(named);
         let mut missing = 0;
@@ -115,7 +115,7 @@ impl Roots {
         }
     }
 
-    /// Whether an address is below that of a server.
+    /// Whether an address belongs to an allowed server.
     fn serve(&self, url: &Url) -> bool {
         self.servers.iter().any(|root| {
             let rest = url.path().strip_prefix(root.path().trim_end_matches('/'));
@@ -124,7 +124,7 @@ impl Roots {
         })
     }
 
-    /// The intersection of these roots and other folders. A client declares folders, which say nothing about servers.
+    /// The intersection of these roots and other folders. Clients declare folders only, so servers are not narrowed.
     pub(crate) fn narrowed(&self, folders: &[PathBuf]) -> Roots {
         let real: Vec<PathBuf> = folders
             .iter()
@@ -164,7 +164,7 @@ impl Roots {
         if self.folders.is_empty() && self.servers.is_empty() {
             return say!(
                 "（无：客户端的目录与允许的目录没有交集）",
-                "nothing: the client's roots and the allowed roots have no folder in common"
+                "none: the client's roots and the allowed roots have no folder in common"
             );
         }
         let folders = self
@@ -177,7 +177,7 @@ impl Roots {
 
     fn place(&self, path: &Path) -> Place {
         let within = |real: &Path| self.folders.iter().any(|root| real.starts_with(root));
-        // Where nothing exists, the existing part of the path decides.
+        // The existing part of a missing path decides.
         let existing = path.ancestors().find_map(|part| part.canonicalize().ok());
         match (path.canonicalize(), existing) {
             (Ok(real), _) if within(&real) => Place::Inside(real),

@@ -11,10 +11,10 @@ const MOST: usize = 2000;
 
 /// The answers of one index.
 #[derive(Default)]
-pub(crate) struct Searches(Mutex<Kept>);
+pub(crate) struct Searches(Mutex<Cache>);
 
 #[derive(Default)]
-struct Kept {
+struct Cache {
     /// The index that gave them.
     index: Option<Arc<Index>>,
     answers: HashMap<String, Vec<Hit>>,
@@ -34,15 +34,15 @@ impl Searches {
         }
     }
 
-    /// The answers of this index; those of an older generation are dropped.
-    fn of(&self, index: &Arc<Index>) -> MutexGuard<'_, Kept> {
+    /// The cached answers of this index; drops the answers of an older generation.
+    fn cached(&self, index: &Arc<Index>) -> MutexGuard<'_, Cache> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = kept
             .index
             .as_ref()
             .is_some_and(|known| Arc::ptr_eq(known, index));
         if !is_same || kept.answers.len() >= MOST {
-            *kept = Kept {
+            *kept = Cache {
                 index: Some(Arc::clone(index)),
                 answers: HashMap::new(),
             };
@@ -60,13 +60,13 @@ impl ExperienceSource for Remembered<'_> {
         let asked = (query.k, &query.filter, &query.prefer, query.diversity);
         let way = (&query.fusion, &query.without);
         let key = format!("{asked:?} {way:?} {}", query.text);
-        let known = self.searches.of(self.index).answers.get(&key).cloned();
+        let known = self.searches.cached(self.index).answers.get(&key).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
         let hits = ExperienceSource::search(&**self.index, query)?;
         self.searches
-            .of(self.index)
+            .cached(self.index)
             .answers
             .insert(key, hits.clone());
         Ok(hits)
@@ -99,9 +99,9 @@ mod tests {
         Query::new("hot key", 2)
     }
 
-    /// Whether a query is answered from what is kept: all kept answers are made empty before.
+    /// Whether a query is answered from the cache: the test empties all cached answers first.
     fn is_kept(searches: &Searches, index: &Arc<Index>, query: &Query<'_>) -> bool {
-        let mut kept = searches.of(index);
+        let mut kept = searches.cached(index);
         kept.answers.values_mut().for_each(Vec::clear);
         drop(kept);
         let hits = searches.over(index).search(query).expect("hits");
@@ -167,10 +167,10 @@ mod tests {
         };
         assert!(!is_kept(&searches, &old, &query));
         assert!(!is_kept(&searches, &old, &query));
-        assert!(searches.of(&old).answers.is_empty());
+        assert!(searches.cached(&old).answers.is_empty());
         assert!(!is_kept(&searches, &old, &hot_key()));
         let (_other, new) = index();
         assert!(!is_kept(&searches, &new, &hot_key()));
-        assert_eq!(searches.of(&new).answers.len(), 1);
+        assert_eq!(searches.cached(&new).answers.len(), 1);
     }
 }

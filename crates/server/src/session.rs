@@ -1,4 +1,4 @@
-//! The session: what analyses share, opened once and used from any thread.
+//! The session: resources shared by analyses, opened once and used from any thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub struct Settings {
     pub llm: LlmConfig,
     /// Fetches the keys of LLM profiles.
     pub keys: KeySource,
-    /// Language of reports; `None` takes that of the question.
+    /// Language of reports; `None` takes the language of the question.
     pub language: Option<Language>,
     /// Whether the session outlives a single call. Graphs that speed up the search of a large index then pay off.
     pub is_resident: bool,
@@ -45,7 +45,7 @@ pub struct Session {
     monitor: Arc<dyn Monitor>,
     index: Mutex<Option<OpenIndex>>,
     store: Mutex<Option<Store>>,
-    /// Those that are not in use.
+    /// Idle readers of the store.
     readers: Mutex<Vec<Store>>,
     /// Sees changes of the store.
     watch: Mutex<Option<Store>>,
@@ -93,7 +93,7 @@ fn masked<T: Serialize + DeserializeOwned>(value: T) -> T {
         return value;
     };
     match llm::hide_in(&mut fields) {
-        // A secret that is also a code of the report stays, as it says nothing.
+        // A secret that is equal to a code of the report stays: the code reveals no secret.
         true => serde_json::from_value(fields).unwrap_or(value),
         false => value,
     }
@@ -141,7 +141,7 @@ impl Session {
         mode != Mode::Offline && (profile.is_some() || !self.settings.llm.profiles.is_empty())
     }
 
-    /// The newest generation of the index, which is built if there is none.
+    /// The newest generation of the index; builds a missing index.
     pub fn index(&self) -> Result<Arc<Index>> {
         let mut open = locked(&self.index);
         let session = match &mut *open {
@@ -163,7 +163,7 @@ impl Session {
         self.settings.knowledge.document(name)
     }
 
-    /// Works with the run store, which is created if there is none.
+    /// Works with the run store; creates a missing store.
     pub fn with_store<T>(
         &self,
         work: impl FnOnce(&mut Store) -> std::result::Result<T, StoreError>,
@@ -197,11 +197,12 @@ impl Session {
         if watch.is_none() {
             *watch = self.reader()?;
         }
-        // Without a file there is nothing that could change.
+        // A missing file cannot change.
         Ok(watch.as_ref().map_or(Ok(0), Store::version)?)
     }
 
-    /// A reader of the store, which is created if there is none; `None` if that is not allowed.
+    /// A reader of the store; creates a missing store, or returns `None` if creating is not
+    /// allowed.
     fn reader(&self) -> Result<Option<Store>> {
         self.with_store(|_| Ok(()))?;
         Ok(Store::reader(&self.settings.data)?)
@@ -267,7 +268,7 @@ impl Session {
         Ok(analysis)
     }
 
-    /// What would be sent to the LLM for a task, step by step.
+    /// The prompts for a task, step by step, without sending them.
     pub fn preview(&self, mut task: Task, observer: &mut dyn Observer) -> Result<Vec<Preview>> {
         let language = &mut task.request.language;
         *language = language.or(self.settings.language);
@@ -332,7 +333,7 @@ impl Session {
         Ok(Analysis { report, summary })
     }
 
-    /// Works with what advice may use: a reasoner, and experience.
+    /// Works with the services for advice: a reasoner, and experience.
     ///
     /// # Errors
     /// If the reasoner cannot be set up, or there is no index.
@@ -352,7 +353,7 @@ impl Session {
         Ok(work(&services))
     }
 
-    /// What an analysis may use, without experience and feedback.
+    /// The services for an analysis, without experience and feedback.
     pub(crate) fn services(
         &self,
         reasoners: Reasoners,
@@ -391,8 +392,8 @@ impl Session {
         }
     }
 
-    /// What all feedback has taught so far. No store is created just to read it. If the run is to be saved, [`Session::begin`] has
-    /// opened the store, or has waited for it in vain and said so.
+    /// Preferences learned from all feedback. A store is never created just to read it. If the run is to be saved,
+    /// [`Session::begin`] has opened the store, or has waited for it in vain and reported that.
     fn preferences(&self, save: bool) -> Preferences {
         let is_there = match save {
             true => locked(&self.store).is_some(),

@@ -13,7 +13,7 @@ use std::{fs, io};
 pub struct Case {
     /// Name of its folder.
     pub name: &'static str,
-    /// What is simulated.
+    /// Parameters of the simulation.
     pub request: Request,
 }
 
@@ -113,8 +113,8 @@ pub const COMMITTED: [&str; 6] = [
     "withheld-join-hot-key-skew",
 ];
 
-/// Returns every case: by cause one that shows it and one that resembles it, then one whose deciding files are
-/// absent, then `healthy`.
+/// Returns every case: for each cause one case with it and one near miss, then one case without the deciding
+/// files, then `healthy`.
 pub fn cases() -> Vec<Case> {
     let small = |request: Request, dialect: Dialect| Request {
         scale: Scale::Small,
@@ -124,7 +124,7 @@ pub fn cases() -> Vec<Case> {
     };
     let mut out = Vec::new();
     for (i, (cause, name, near)) in NAMES.into_iter().enumerate() {
-        // Every third case is U-SQL where the cause allows it.
+        // Every third case is U-SQL, if the cause allows it.
         let only_scope = [
             Cause::RedundantRepartition,
             Cause::TooLow,
@@ -177,7 +177,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// What the file system reports.
+    /// Errors of the file system.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let (job, home) = (self.simulate(), folder.join(self.name));
         fs::create_dir_all(home.join("job"))?;
@@ -216,7 +216,7 @@ pub fn cases_in(parent: &str) -> &'static Path {
 ///
 /// # Errors
 ///
-/// What the file system reports.
+/// Errors of the file system.
 pub fn write_cases(folder: &Path) -> io::Result<()> {
     cases().iter().try_for_each(|case| case.write(folder))
 }

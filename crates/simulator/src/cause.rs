@@ -1,8 +1,8 @@
-//! Causes of the report contract, and where they are in a job.
+//! Causes of the report contract, and their places in a job.
 
 use crate::plan::NodeId;
 
-/// What makes a job slow, expensive or fail.
+/// A reason why a job is slow, expensive or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each variant is the code that `code` returns")]
 pub enum Cause {
@@ -90,12 +90,12 @@ impl Cause {
     }
 }
 
-/// Where a cause is.
+/// Place of a cause.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub(crate) cause: Cause,
     pub(crate) mechanism: &'static str,
-    /// The statement whose stage suffers; `None`: the whole job.
+    /// The statement with the affected stage; `None`: the whole job.
     pub(crate) node: Option<NodeId>,
     /// Statements that are right as well.
     pub(crate) also: Vec<NodeId>,

@@ -1,4 +1,4 @@
-//! The cost model: what each operator costs each vertex, in milliseconds of waiting and of CPU.
+//! The cost model: cost of each operator per vertex, in milliseconds of waiting and of CPU.
 //!
 //! The constants are our own. They reproduce the magnitudes of published job statistics (tens of megabytes per second
 //! and vertex, a few tenths of a microsecond per row and operator), not a particular cluster.
@@ -140,7 +140,7 @@ fn own_cost(
                 return;
             };
             let table = &spec.tables[*t];
-            // A column store reads only what is needed; text is read whole.
+            // A column store reads only used columns; text is read whole.
             let share = if table.kind == TableKind::Text {
                 1.0
             } else {

@@ -150,7 +150,7 @@ fn use_of(column: &Column) -> String {
     }
 }
 
-/// Value that the code emits for a column: that of its input, if it has the column.
+/// Value that the code emits for a column: the input's value, if the input has the column.
 fn result_of(column: &Column, reads: &[&Column]) -> String {
     if reads
         .iter()
@@ -279,7 +279,7 @@ fn operator(
     frame(dialect, udo, produce, reducer, &body.text)
 }
 
-/// What happens to every row.
+/// The code for every row.
 fn row_code(dialect: Dialect, udo: &Udo, reads: &[&Column], depth: usize, body: &mut Body) {
     for column in reads {
         body.line(

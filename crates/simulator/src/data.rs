@@ -1,4 +1,4 @@
-//! Tables, columns and the distribution of their values: what a simulated job reads.
+//! Input data of a simulated job: tables, columns and the distribution of their values.
 //!
 //! Values are not stored row by row. A column knows its most frequent values with their share of the rows
 //! and how many distinct values share the rest; partitioning hashes those values, so that skew, empty
@@ -71,12 +71,12 @@ pub(crate) struct Column {
     pub(crate) nulls: f64,
     /// Most frequent values and their share of the rows, most frequent first.
     pub(crate) heavy: Vec<(String, f64)>,
-    /// Distinct values, the heavy ones included.
+    /// Distinct values, including the frequent ones.
     pub(crate) distinct: f64,
 }
 
 impl Column {
-    /// A column whose values are evenly frequent.
+    /// A column with evenly frequent values.
     pub(crate) fn new(name: &str, ty: Ty, width: f64, distinct: f64) -> Self {
         let width = if ty == Ty::Text { width } else { ty.width() };
         Self {
@@ -91,7 +91,7 @@ impl Column {
         }
     }
 
-    /// Gives the column a Zipf-like head of the given labels.
+    /// Adds a Zipf-like head with the given labels to the column.
     pub(crate) fn with_head(mut self, labels: &[&str], first: f64, falloff: f64) -> Self {
         let mut share = first;
         for label in labels {
@@ -108,7 +108,7 @@ impl Column {
         format!("{}:{}{mark}", self.name, self.ty.name())
     }
 
-    /// The same column where a share of the rows has no value.
+    /// The same column, with nulls in a share of the rows.
     pub(crate) fn with_nulls(mut self, share: f64) -> Self {
         self.nullable = true;
         if share > 0.0 {

@@ -90,7 +90,7 @@ pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
         Decoy::OtherClustering => {
             let split = spec.env.split_bytes;
             let t = &mut spec.tables[slots.fact];
-            // After a processor, nobody knows which layout would help.
+            // After a processor, the helpful layout is unknown.
             let processed = slots.udo.is_some() && slots.by_key.or(slots.again).is_none();
             if slots.second.is_some() || processed || t.kind == TableKind::Text {
                 return false;
@@ -127,7 +127,7 @@ pub(crate) fn decoy(spec: &mut Spec, slots: &Slots, decoy: Decoy) -> bool {
         }
         Decoy::Warnings => true,
         Decoy::UnevenColumn => {
-            // A frequent value in a column that nothing is partitioned by.
+            // A frequent value in a column that is no partitioning key.
             let t = &mut spec.tables[slots.fact];
             let Some(c) = t
                 .columns

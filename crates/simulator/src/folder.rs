@@ -6,13 +6,14 @@ use crate::outcome::{Failure, Outcome};
 use crate::plan::Dialect;
 use crate::request::{Kind, Request};
 use crate::simulate::{self, Draft};
+use crate::trial;
 use crate::truth;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// A simulated job: its files and what is true about it.
+/// A simulated job: its files and the truth about it.
 #[derive(Debug, Clone)]
 pub struct SimulatedJob {
     /// Contents by file name.
@@ -26,7 +27,7 @@ impl SimulatedJob {
     ///
     /// # Errors
     ///
-    /// What the file system reports.
+    /// Errors of the file system.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         std::fs::create_dir_all(dir)?;
         for (name, bytes) in &self.files {
@@ -66,6 +67,25 @@ pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)>
         SimulatedJob { files, truth }
     };
     Some((written(&sound, good), written(request, bad)))
+}
+
+/// Simulates a job, and its run time in seconds with other numbers of tokens: the job's number times
+/// each factor.
+pub fn simulate_with_tokens(
+    request: &Request,
+    factors: &[f64],
+) -> Option<(SimulatedJob, Vec<(u32, f64)>)> {
+    let mut draft = simulate::draft(request)?;
+    let spec = &draft.outcome.spec;
+    let elapsed = |factor: &f64| {
+        let mut other = spec.clone();
+        other.env.tokens = ((f64::from(spec.env.tokens) * factor).round() as u32).max(1);
+        (other.env.tokens, trial::elapsed(&other))
+    };
+    let others = factors.iter().map(elapsed).collect();
+    let truth = truth::truth(request, &draft, "job", "testkit", "");
+    let files = files(request, &mut draft);
+    Some((SimulatedJob { files, truth }, others))
 }
 
 fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {
@@ -120,7 +140,7 @@ fn files(request: &Request, draft: &mut Draft) -> BTreeMap<String, Vec<u8>> {
     bytes
 }
 
-/// Removes what a withheld job must not show.
+/// Removes the deciding information from a withheld job.
 fn hide(request: &Request, out: &mut BTreeMap<&str, String>) {
     if request.kind != Kind::Withheld {
         return;

@@ -1,9 +1,9 @@
 //! Simulated SCOPE and U-SQL jobs with known causes; for tests only.
 //!
-//! A simulated job is the outcome of a model, not a recording: tables with value distributions are read by a
-//! compiled plan, hashed over vertices, charged by a cost model and scheduled on tokens. The same job
-//! is run once more without its cause, at the same seed, so that the time the cause costs is known
-//! exactly. Nothing here knows how the analyzer works.
+//! A simulated job is the outcome of a model, not a recording: a compiled plan reads tables with value
+//! distributions, hashes them over vertices, charges a cost model and schedules tokens. The same job runs
+//! once more without its cause, at the same seed, so that the cost of the cause is known exactly. The
+//! simulator does not use the analyzer.
 
 mod cases;
 mod cause;
@@ -34,7 +34,7 @@ mod words;
 pub use cases::{COMMITTED, Case, cases, cases_in, write_cases};
 pub use cause::{CAUSES, Cause};
 pub use files::profile::write_large_profile;
-pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins};
+pub use folder::{SimulatedJob, simulate, simulate_as, simulate_twins, simulate_with_tokens};
 pub use plan::Dialect;
 pub use request::{Kind, Mechanisms, Request};
 pub use set::{Set, Way, job_of_set, pair_of_set, ways};

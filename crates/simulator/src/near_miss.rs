@@ -1,4 +1,4 @@
-//! Jobs that resemble a cause and must not be reported. The first of each cause is the one that rules were tuned on.
+//! Jobs that resemble a cause and must not be reported. Rules were tuned on the first near miss of each cause.
 
 use crate::cause::Cause;
 use crate::compile::compile;
@@ -49,14 +49,14 @@ const fn near(
     }
 }
 
-/// Nothing needs to change for it.
+/// Needs no change of the job.
 fn as_it_is(_: &mut Spec, _: &Slots, _: &mut Rng) -> Option<()> {
     Some(())
 }
 
-/// Every near miss; those of a cause are neighbours.
+/// Every near miss; near misses of one cause are neighbors.
 pub(crate) static ALL: &[NearMiss] = &[
-    // The hot key is there, and the join already splits it.
+    // The job has the hot key, and the join already splits it.
     near(
         Cause::JoinHotKey,
         "hot_key_split_by_hint",
@@ -148,7 +148,7 @@ pub(crate) static ALL: &[NearMiss] = &[
             Some(())
         },
     ),
-    // Nothing needs to be repartitioned, broadcast or realigned in these jobs.
+    // These jobs have no exchange to repartition, broadcast or realign.
     near(
         Cause::RedundantRepartition,
         "second_operator_on_the_key",
@@ -323,7 +323,7 @@ pub(crate) static ALL: &[NearMiss] = &[
             Some(())
         },
     ),
-    // Memory is nearly full, and nothing spills.
+    // Memory is nearly full, without a spill.
     near(
         Cause::Spill,
         "memory_nearly_full",
@@ -580,7 +580,7 @@ fn uneven(s: &mut Spec, at: &Slots, r: &mut Rng, range: (f64, f64)) -> Option<()
     Some(())
 }
 
-/// Memory is a factor of what the largest vertex holds.
+/// Sets the memory to a factor of the largest vertex's need.
 fn memory(s: &mut Spec, factor: f64) -> Option<()> {
     let physical = compile(s);
     let ops = physical.live().flat_map(|(_, s)| &s.ops);

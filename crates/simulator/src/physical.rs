@@ -14,7 +14,7 @@ pub(crate) enum Exchange {
     Broadcast,
 }
 
-/// What a physical operator does.
+/// Kind of a physical operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Get,
@@ -79,9 +79,9 @@ pub(crate) struct PhysOp {
     pub(crate) rows: Vec<f64>,
     /// Rows in, by vertex (all inputs).
     pub(crate) rows_in: Vec<f64>,
-    /// Distinct keys, by vertex, where the operator groups or joins.
+    /// Distinct keys of a grouping or joining operator, by vertex.
     pub(crate) distinct: Vec<f64>,
-    /// Bytes read or written, by vertex, where the operator does I/O.
+    /// Bytes that the operator reads or writes, by vertex.
     pub(crate) bytes: Vec<f64>,
     /// Bytes that the operator holds, by vertex.
     pub(crate) held: Vec<f64>,
@@ -197,7 +197,7 @@ impl Physical {
         self.stages.iter().enumerate().filter(|(_, s)| !s.dead)
     }
 
-    /// The stage in which a node does its main work (sorts, joins, groups, user code), else its last one.
+    /// The stage with the main work of a node (sorts, joins, groups, user code), otherwise its last one.
     pub(crate) fn stage_of(&self, node: NodeId) -> Option<usize> {
         let works = |op: &PhysOp| {
             op.node == node

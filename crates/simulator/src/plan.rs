@@ -1,6 +1,6 @@
-//! The logical plan of a simulated script and everything else that decides how its job runs.
+//! The logical plan of a simulated script, and all other parameters of its run.
 //!
-//! One plan gives the script text, the compiled stages, the estimates and the truth; nothing is written twice.
+//! Script text, compiled stages, estimates and truth all come from this plan.
 
 use crate::data::{Column, Table, Ty};
 
@@ -16,7 +16,7 @@ pub enum Dialect {
     Usql,
 }
 
-/// One column that a SELECT puts out.
+/// One output column of a SELECT.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     /// Name of the output column.
@@ -105,7 +105,7 @@ pub(crate) struct Udo {
     pub(crate) splits: bool,
 }
 
-/// What a statement does.
+/// Operation of a statement.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     /// Reads a table.
@@ -162,7 +162,7 @@ pub(crate) enum Op {
         input: NodeId,
         /// Output columns.
         produce: Vec<Column>,
-        /// Output rows per input row, and what the optimizer believes.
+        /// Output rows per input row, actual and as the optimizer believes.
         ratio: f64,
         believed: f64,
         /// Code.
@@ -198,7 +198,7 @@ pub(crate) struct Node {
     pub(crate) comment: Option<String>,
 }
 
-/// A hint and what the compiler makes of it.
+/// A hint and its effect in the compiler.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Hint {
     /// `[ROWCOUNT=n]` or `OPTION(ROWCOUNT=n)`: the estimate.
@@ -224,7 +224,7 @@ pub(crate) enum Place {
     Stage(NodeId),
     /// Some vertices of the stage of this node.
     Vertices(NodeId, u32),
-    /// Whatever runs on the first machines of the cluster.
+    /// Work on the first machines of the cluster.
     Machines(u64),
     /// Any vertex.
     Anywhere,
@@ -265,7 +265,7 @@ pub(crate) struct Slow {
 pub(crate) enum MemoryLow {
     /// Every vertex, once or twice.
     Every,
-    /// Only those with much data.
+    /// Only operators with much data.
     Large,
     /// Every vertex, three times.
     Thrice,

@@ -4,7 +4,7 @@ use crate::cause::Cause;
 use crate::plan::Dialect;
 use crate::templates::Scale;
 
-/// What kind of job to make.
+/// Kind of job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// One cause.
@@ -29,7 +29,7 @@ pub enum Mechanisms {
     HeldOut,
     /// Any.
     All,
-    /// Those of these names.
+    /// Only mechanisms with these names.
     Only(Vec<String>),
 }
 

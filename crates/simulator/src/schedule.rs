@@ -56,7 +56,7 @@ pub(crate) struct Run {
     pub(crate) completed: Vec<Vec<bool>>,
 }
 
-/// What makes the job fail, if it does.
+/// Reason why the job fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fatal {
     /// User code throws on some row of this stage.
@@ -69,7 +69,7 @@ pub(crate) enum Fatal {
 
 /// Machines that a job runs on.
 const MACHINES: u64 = 90;
-/// Attempts of a vertex whose user code throws, before the job fails.
+/// Attempts of a vertex with failing user code, before the job fails.
 const TRIES: u32 = 4;
 /// Seconds that the job manager needs before the first vertex.
 const MANAGER_S: f64 = 1.5;
@@ -404,7 +404,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// Gives a few vertices a duplicate that lost the race; it ran on idle tokens and delayed nobody.
+/// Gives a few vertices a duplicate that lost the race; it ran on idle tokens without delaying any
+/// vertex.
 fn duplicates(spec: &Spec, attempts: &mut Vec<Attempt>) {
     let extra: Vec<Attempt> = attempts
         .iter()

@@ -19,7 +19,7 @@ const MIX: [(Kind, f64); 5] = [
     (Kind::Failed, 0.1),
 ];
 
-/// A mechanism of a cause, or of what only resembles it.
+/// A mechanism of a cause or of a near miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
     /// The cause.
@@ -32,7 +32,7 @@ pub struct Way {
     pub near_miss: bool,
 }
 
-/// Every mechanism: those of the causes, then those of the near misses.
+/// Every mechanism: first of the causes, then of the near misses.
 pub fn ways() -> Vec<Way> {
     let causes = mechanism::all().map(|m| (m.cause, m.name, false));
     let near = near_miss::ALL.iter().map(|n| (n.cause, n.name, true));

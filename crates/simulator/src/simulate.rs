@@ -17,8 +17,8 @@ use crate::templates::{Scale, Slots, TEMPLATES, Template, USUAL, build};
 use crate::trial::{VERTEX_LIMIT_S, trial};
 use crate::words::USERS;
 
-/// A cause must cost at least this share of the run to count; the report's own threshold is 2 %, and nothing in
-/// between is scored as right or wrong.
+/// A cause must cost at least this share of the run to count. The report's own threshold is 2 %; causes in
+/// between are not scored.
 const COSTS_AT_LEAST: f64 = 0.07;
 /// Seeds tried until a job shows what it should.
 const TRIES: u64 = 60;
@@ -30,7 +30,7 @@ pub(crate) struct Draft {
     pub(crate) near_miss: Option<&'static str>,
     /// Seconds that removing each cause saves, in the order of the sites.
     pub(crate) saved: Vec<f64>,
-    /// Seconds that removing all of them at once saves.
+    /// Seconds saved by removing all causes together.
     pub(crate) saved_together: f64,
     /// Other causes that are present to some extent.
     pub(crate) symptoms: Vec<Cause>,
@@ -38,12 +38,12 @@ pub(crate) struct Draft {
     pub(crate) rng: Rng,
 }
 
-/// Simulates until the job shows what was asked for; `None` if no seed does.
+/// Simulates until the job satisfies the request; `None` if no seed does.
 pub(crate) fn draft(request: &Request) -> Option<Draft> {
     (0..TRIES).find_map(|i| attempt(request, mix(request.seed ^ mix(i))))
 }
 
-/// What a job is made of.
+/// Choices that define a job.
 struct Choice {
     template: Template,
     dialect: Dialect,
@@ -210,7 +210,7 @@ fn attempt(request: &Request, seed: u64) -> Option<Draft> {
     })
 }
 
-/// User code reads all its input columns, unless a cause says otherwise.
+/// User code reads all its input columns, unless a cause restricts them.
 fn read_everything(spec: &mut Spec) {
     for node in 0..spec.nodes.len() {
         let Some(&input) = spec.inputs(node).first() else {
@@ -296,7 +296,7 @@ fn decoys(request: &Request, spec: &mut Spec, slots: &Slots, rng: &mut Rng) -> V
     let mut out: Vec<&'static str> = Vec::new();
     for _ in 0..wanted {
         let (decoy, name) = DECOYS[rng.index(DECOYS.len())];
-        // Next to a real cause, only what cannot change its cost.
+        // Next to a real cause, only decoys that cannot change its cost.
         let mild = matches!(
             decoy,
             Decoy::Warnings | Decoy::ScaryCode | Decoy::DataGrew | Decoy::UnevenColumn

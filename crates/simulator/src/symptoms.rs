@@ -1,4 +1,4 @@
-//! Causes that are present although nobody injected them, found by removing each.
+//! Causes that are present without being injected, found by removing each.
 
 use crate::cause::Cause;
 use crate::plan::{Hint, Spec};
@@ -9,7 +9,7 @@ use crate::trial::elapsed;
 /// A healthy job loses less than this to anything that can be measured.
 const HEALTHY_BELOW: f64 = 0.018;
 
-/// Returns causes that cost something although nobody injected them, each measured by removing it.
+/// Returns costly causes that were not injected, each measured by removing it.
 pub(crate) fn symptoms(spec: &Spec, slots: &Slots, now: f64, request: &Request) -> Vec<Cause> {
     if request.fails() || request.scale == Scale::Huge {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What is true about a simulated job, in the fields that scoring reads.
+//! The truth about a simulated job, in the fields that scoring reads.
 
 use crate::cause::Cause;
 use crate::outcome::Failure;
@@ -6,7 +6,7 @@ use crate::request::{Kind, Request};
 use crate::simulate::Draft;
 use serde_json::{Value, json};
 
-/// What is removed from the folder of a withheld job.
+/// Files and contents removed from the folder of a withheld job.
 pub(crate) struct Withheld {
     pub(crate) file: &'static str,
     pub(crate) files: Vec<&'static str>,
@@ -14,7 +14,7 @@ pub(crate) struct Withheld {
     pub(crate) would_decide: Vec<&'static str>,
 }
 
-/// Files whose absence hides a cause; `None` if a folder always shows it.
+/// Files that are needed to see a cause; `None` if a folder always shows it.
 pub(crate) fn withheld(cause: Cause) -> Option<Withheld> {
     let code = cause.code();
     let runtime = "__ScopeRuntimeStatistics__.xml";
@@ -65,7 +65,7 @@ pub(crate) fn withheld(cause: Cause) -> Option<Withheld> {
             info: "estimates",
             would_decide: vec![code],
         },
-        // Only where the code is nowhere else.
+        // Only if no other file has the code.
         Cause::UnusedColumns => Withheld {
             file: "__ScopeCodeGen__.dll.cs",
             files: vec!["__ScopeCodeGen__.dll.cs"],

@@ -15,7 +15,7 @@ fn main() {
     let server = Server::start([]).rule(move |request| {
         let turn = Turn::json(&answer(request));
         let mut out = std::io::stdout().lock();
-        // whoever counts may be gone
+        // the counting process may be gone
         let _ = writeln!(out, "{}", step_of(request)).and_then(|()| out.flush());
         Some(turn.delay(Duration::from_millis(delay)).usage(2_000, 500))
     });

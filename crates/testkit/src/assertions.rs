@@ -1,4 +1,4 @@
-//! Assertions that show what they looked at.
+//! Assertions that print the examined values.
 
 use std::fmt::Debug;
 
@@ -24,5 +24,5 @@ pub fn lacks<'a>(text: impl AsRef<str>, parts: impl IntoIterator<Item = &'a str>
 #[track_caller]
 pub fn any_contains<T: AsRef<str> + Debug>(items: &[T], part: &str) {
     let found = items.iter().any(|item| item.as_ref().contains(part));
-    assert!(found, "`{part}` is in none of: {items:?}");
+    assert!(found, "no item contains `{part}`: {items:?}");
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Bytes of a piece of an endless body.
 const PIECE: usize = 64 << 10;
 
-/// What the server answers.
+/// An answer of the server.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// Status and type with a body.
@@ -16,7 +16,7 @@ pub enum Answer {
     Redirect(String),
     /// Zeros until the client hangs up, without a length.
     Endless,
-    /// A length and nothing else.
+    /// A length without content.
     Announced(u64),
 }
 
@@ -42,7 +42,7 @@ pub struct HistoryServer {
 }
 
 impl HistoryServer {
-    /// Answers each path, with its query, as `answer` says; with 404 where it says nothing.
+    /// Answers each path, with its query, by `answer`; with 404 if `answer` returns `None`.
     ///
     /// # Panics
     /// If the system has no free port.
@@ -65,7 +65,7 @@ impl HistoryServer {
         }
     }
 
-    /// A server with one application, whose attempts, oldest first, have these logs. A single attempt has no number.
+    /// A server with one application. Its attempts, oldest first, have these logs. A single attempt has no number.
     pub fn with(id: &'static str, logs: Vec<Vec<u8>>) -> HistoryServer {
         HistoryServer::start(move |path| {
             let rest = path.strip_prefix("/api/v1/applications")?;
@@ -97,7 +97,7 @@ impl HistoryServer {
     }
 }
 
-/// What the REST interface says of an application, the newest attempt first.
+/// The REST interface's description of an application, the newest attempt first.
 pub fn description(id: &str, attempts: usize) -> String {
     let attempt = |n: usize| {
         let number = match attempts {

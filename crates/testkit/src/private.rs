@@ -1,4 +1,4 @@
-//! What only one job says: the words of its files that no other job and no public text has.
+//! Private words of a job: words of its files that no other job and no public text has.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,8 +46,8 @@ fn structure(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The words of `job` that none of `others` has, without what names the parts of its files, what the
-/// compiler numbered (`SV3_Combine`, `Join_5`) and what the engine calls its errors.
+/// Private words of `job`: no job in `others` has them. Leaves out names of file parts, compiler
+/// numbers (`SV3_Combine`, `Join_5`) and the engine's names of errors.
 pub fn only_in(job: &Path, others: &[&Path]) -> BTreeSet<String> {
     let mut own = words_below(job);
     for entry in std::fs::read_dir(job).expect("a folder").flatten() {

@@ -1,10 +1,10 @@
-//! What not every machine has: files next to the project, programs.
+//! Files next to the project, and programs; some machines lack them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Returns `path` in the folder that `SCOPEAGENT_SHARED` names, else in the folder `shared` next to the project.
-/// Where it is absent, prints that what needs it is skipped.
+/// Returns `path` in the folder that `SCOPEAGENT_SHARED` names, otherwise in the folder `shared` next to the
+/// project. If it is absent, prints that the dependent test is skipped.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SCOPEAGENT_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),

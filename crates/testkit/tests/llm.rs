@@ -22,7 +22,7 @@ fn post_to(server: &Server, path: &str, body: &Value) -> Vec<u8> {
     )
     .expect("writes");
     let mut out = Vec::new();
-    // A cut connection is what some tests are about.
+    // Some tests cut the connection on purpose.
     let _ = stream.read_to_end(&mut out);
     out
 }

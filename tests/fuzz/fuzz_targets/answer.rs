@@ -1,8 +1,8 @@
-//! What a model says, from its answers to the report: parts separated by a line `=====` answer one request each. A part that begins
-//! with `!tool NAME` calls that tool with the rest as arguments, one that begins with `!cut` reached the token limit. After the last
-//! part the model is gone and the rules go on.
+//! Answers of a model, up to the report: parts separated by a line `=====` answer one request each. A part that starts with
+//! `!tool NAME` calls that tool with the rest as arguments; a part that starts with `!cut` reached the token limit. After the last
+//! part the model is gone and the rules continue.
 //!
-//! Whatever it says, what was measured stays.
+//! No answer changes the measurements.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 static CATALOGUE: LazyLock<job::Catalogue> = LazyLock::new(job::Catalogue::builtin);
 
-/// What the rules alone report.
+/// The report of the rules alone.
 static MEASURED: LazyLock<Report> = LazyLock::new(|| analyze(Box::new(Offline)));
 
 /// Answers from a list.

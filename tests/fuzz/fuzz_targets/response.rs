@@ -1,4 +1,4 @@
-//! What a model's server sends: the first byte chooses the protocol (upper case streams), the rest is the body of its response.
+//! Responses of a model's server: the first byte chooses the protocol (upper case streams), the rest is the body of its response.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The script parser: nothing is lost, and spans are within the text.
+//! The script parser: it loses no text, and spans are within the text.
 
 #![no_main]
 

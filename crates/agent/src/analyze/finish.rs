@@ -45,7 +45,7 @@ impl Run<'_> {
         }
     }
 
-    /// The report of what has been done, and the job as it was read.
+    /// The report on the work done so far, and the job as it was read.
     pub(super) fn finish(self, partial: bool) -> Analysis {
         let mut report = self.draft();
         self.answer(&mut report);

@@ -1,4 +1,4 @@
-//! The job folder as far as it has been read, and what the rules say about it.
+//! The files of the job folder read so far, and the rules' results for them.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::wording::{run_on, shorten};
 use report::format::cut;
 use report::{Diagnostic, FileRead};
 
-/// Bytes of a file in which lines are looked for; code and scripts are far smaller.
+/// Searched bytes of a file; code and scripts are far smaller.
 const REACHABLE: usize = 8 << 20;
 
-/// Bytes of the line that says what was read of a file.
+/// Length of the one-line summary of a file, in bytes.
 const CONTENT_BYTES: usize = 240;
 
 /// Share of the time of an analysis that reading may take.
@@ -112,7 +112,7 @@ impl<'a> Folder<'a> {
         });
     }
 
-    /// Quotes a file or a part of it: what its reader understood, else its text.
+    /// Quotes a file or a part of it: the reader's digest, otherwise its text.
     ///
     /// # Errors
     /// If its text is needed and cannot be read.
@@ -133,7 +133,7 @@ impl<'a> Folder<'a> {
         Ok(())
     }
 
-    /// What a tool other than reading files gives.
+    /// Serves a tool other than reading files.
     pub(super) fn look_up(&mut self, lookup: &Lookup, bounds: Bounds<'_>) {
         let text = |name: &str| self.reader.text(name, REACHABLE).ok();
         let experience = self.services.index.map(|index| (index, bounds));
@@ -143,7 +143,7 @@ impl<'a> Folder<'a> {
         self.add_excerpt(excerpt);
     }
 
-    /// What was read of a file, in a line; `None` if its reader gives no digest.
+    /// One-line summary of a file; `None` if its reader gives no digest.
     pub(super) fn content(&self, name: &str) -> Option<String> {
         let file = self.reader.files().iter().find(|f| f.name == name)?;
         let text = |_: &str| None;
@@ -195,7 +195,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// What the readers could not make sense of.
+    /// Parts of the files that the readers could not interpret.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let (found, language) = (&self.job().diagnostics, self.facts.language);
         found.iter().map(|d| d.localize(language)).collect()
@@ -221,7 +221,7 @@ fn hide_words(facts: &mut Arc<Facts>, quoted: &[Excerpt]) {
     }
 }
 
-/// What the rules say about a job as far as it has been read, and the facts for the steps.
+/// Runs the rules on the files read so far; returns the facts for the steps.
 fn diagnose(
     reader: &JobReader,
     services: &Services<'_>,

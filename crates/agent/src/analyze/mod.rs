@@ -1,7 +1,7 @@
 //! The chain: open, read, diagnose, five THINK steps, report.
 //!
-//! The order of the steps and what passes between them is here; what a step concludes is the
-//! reasoner's, what the facts say is the rules'.
+//! This module has the order of the steps and the data that they pass on. Conclusions come from the
+//! reasoner, facts from the rules.
 
 mod finish;
 mod folder;
@@ -49,7 +49,7 @@ pub struct Analysis {
 
 /// Analyzes one job folder.
 ///
-/// A cancelled analysis returns the report of what was done by then, marked `partial`.
+/// A cancelled analysis returns the report on the work done by then, marked `partial`.
 ///
 /// # Errors
 /// If the folder is no job, or the reasoner fails and there is no other.
@@ -75,11 +75,12 @@ async fn chain(
 ) -> Result<(), Stop> {
     let mut rounds = Rounds::new(request.report_language());
     if request.depth != Depth::Deep {
-        // Reading what the rules lack needs no call of a model, and saves repeating the first steps.
+        // Reading files for the rules needs no call of a model, and saves repeating the first steps.
         rounds.by_rules(run, observer)?;
     }
     if !run.services.asks_model() {
-        // Nothing is learned between the steps, so what they ask is known now.
+        // Without a model, the facts stay the same between the steps, so their searches are known
+        // now.
         run.retrieval
             .look_ahead(&StepId::THINK, &run.folder.facts());
     }
@@ -92,7 +93,7 @@ async fn chain(
     }
     rounds.finish(run, observer);
     if have_changed(&before, &run.folder.facts()) {
-        // What was read changed the facts that the first steps rest on.
+        // The files changed the facts that the first steps rest on.
         first_steps(run, observer, request.depth != Depth::Deep).await?;
     }
     if request.hypotheses {
@@ -101,7 +102,7 @@ async fn chain(
     step(run, StepId::Advice, observer).await
 }
 
-/// Whether reading changed what the first steps rest on.
+/// Whether the files changed the facts that the first steps rest on.
 fn have_changed(before: &Facts, now: &Facts) -> bool {
     let (a, b) = (&before.found, &now.found);
     a.findings != b.findings || a.evidence != b.evidence || a.cleared.len() != b.cleared.len()
@@ -119,7 +120,7 @@ async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<()
         .record_answer(&[StepId::Hypotheses], hypotheses, longer, observer);
     let before = run.folder.facts();
     if rounds::check_files(run, &open, observer) {
-        // What the files hold decides hypotheses, and may change the facts under the advice.
+        // The files decide hypotheses, and may change the facts under the advice.
         step(run, StepId::Hypotheses, observer).await?;
         if have_changed(&before, &run.folder.facts()) {
             step(run, StepId::Advice, observer).await?;

@@ -1,4 +1,4 @@
-//! What the steps concluded, and what the report has to say about how.
+//! The conclusions of the steps, and the report's remarks on how they came about.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Notebook {
         }
     }
 
-    /// Records a step; a repeated step keeps what its first conclusion cost.
+    /// Records a step; a repeated step keeps the cost of its first conclusion.
     pub(super) fn record(&mut self, id: StepId, mut step: Step, observer: &mut dyn Observer) {
         observer.event(Event::StepFinished {
             step: id,

@@ -1,6 +1,6 @@
-//! The reasoners in their order: asks them, checks what a model says, lets it fix its faults once.
+//! The reasoners by preference: asks them, checks a model's conclusion, has it repaired once.
 //!
-//! A step's outcome changes nothing until the run accepts it, so that two steps may be reasoned
+//! A step's outcome changes the run only when the run accepts it, so two steps may be reasoned
 //! about concurrently.
 
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(super) struct Panel<'a> {
     pub(super) repairs: bool,
 }
 
-/// What a reasoner concluded, and what happened on the way.
+/// A reasoner's conclusion, with the faults and fallbacks on the way.
 pub(super) struct StepOutcome {
     pub(super) answer: Answer,
     pub(super) check: Option<check::Outcome>,
@@ -60,7 +60,7 @@ impl<'a> Panel<'a> {
         self.reasoner(self.failed).asks_model()
     }
 
-    /// The reasoner that takes over after so many have failed.
+    /// The reasoner that takes over after `failed` reasoners have failed.
     fn reasoner(&self, failed: usize) -> &dyn Reasoner {
         let (first, others) = (&self.services.reasoner, &self.services.fallbacks);
         let fallback = failed.checked_sub(1).and_then(|index| others.get(index));
@@ -115,7 +115,8 @@ impl<'a> Panel<'a> {
         Ok(outcome)
     }
 
-    /// Checks what a model concluded; it may fix its faults once, then they are removed or marked.
+    /// Checks a model's conclusion. The model may fix its faults once; the remaining ones are
+    /// removed or marked.
     async fn check(
         &self,
         failed: usize,
@@ -127,7 +128,7 @@ impl<'a> Panel<'a> {
     ) -> Result<(), Stop> {
         let answer = &mut outcome.answer;
         let faults = check::faults(&answer.conclusions, input, job);
-        // Tool calls get results, not repairs: the results say what is wrong with them.
+        // Tool calls get results, not repairs: a result names the fault of its call.
         let can_repair =
             self.repairs && answer.calls.is_none() && self.reasoner(failed).can_repair();
         if !faults.is_empty() && can_repair {
@@ -135,7 +136,7 @@ impl<'a> Panel<'a> {
                 answer: answer.raw.clone(),
                 faults,
             };
-            // A failed repair leaves the first answer, whose faults are removed below.
+            // A failed repair leaves the first answer; its faults are removed below.
             match self.ask(failed, ids, input, Some(&faulty), observer).await {
                 Ok(fixed) if fixed.calls.is_none() => repair(answer, fixed),
                 Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
@@ -155,7 +156,7 @@ impl<'a> Panel<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Answer, ReasonerError> {
         let rounds: &[ToolRound] = match ids {
-            // What one provider signed is useless to another.
+            // A provider's signature is useless to another provider.
             [StepId::Completeness] if failed == self.failed => &self.tool_rounds,
             _ => &[],
         };

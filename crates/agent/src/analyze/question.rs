@@ -22,7 +22,7 @@ pub struct Replied {
     pub usage: Option<Usage>,
     /// `None` without an LLM.
     pub checks: Option<Checks>,
-    /// What the check of an LLM's answer marked.
+    /// Parts of an LLM's answer that the check marked.
     pub remarks: Vec<String>,
 }
 
@@ -57,11 +57,11 @@ pub struct Advised {
     pub advice: Advice,
     pub engine: Engine,
     pub usage: Usage,
-    /// What the check left out or marked.
+    /// Parts that the check left out or marked.
     pub remarks: Vec<String>,
 }
 
-/// Advises on the finding that `input` is about, in one call: what is wrong with the answer is left out or marked, not repaired.
+/// Advises on the finding that `input` is about, in one call: faults of the answer are left out or marked, not repaired.
 ///
 /// # Errors
 /// If the reasoner fails and there is no other, or the call is cancelled.
@@ -90,7 +90,7 @@ pub async fn advise(
     })
 }
 
-/// What a step concluded, and how.
+/// A step's conclusion, and how it came about.
 struct Concluded {
     conclusion: Option<Conclusion>,
     engine: Engine,

@@ -15,7 +15,7 @@ pub(super) struct Retrieval<'a> {
     services: &'a Services<'a>,
     answers: Answers,
     k: usize,
-    /// What each step was given.
+    /// Passages of each step.
     by_step: BTreeMap<StepId, Vec<Hit>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Retrieval<'a> {
         })
     }
 
-    /// Asks what the steps are going to ask of these facts, several questions at a time.
+    /// Runs the searches that the steps will need for these facts, several at a time.
     pub(super) fn look_ahead(&self, ids: &[StepId], facts: &Facts) {
         if let Some(asker) = self.asker(facts) {
             let supported: Vec<_> = topics(facts).collect();
@@ -88,7 +88,7 @@ impl<'a> Retrieval<'a> {
         suggestions
     }
 
-    /// What the steps were given, in their order.
+    /// The passages of the steps, by step.
     pub(super) fn experiences(&self) -> Vec<Experience> {
         let steps = self.by_step.iter();
         let entries = steps.flat_map(|(id, hits)| experience::entries(*id, hits));

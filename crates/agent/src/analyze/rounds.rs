@@ -1,8 +1,8 @@
 //! THINK 4: which information is missing, which files would give it, read them, ask again.
 //!
-//! The rules say which facts they lack; once they have them, the reasoner may ask for more. At most
-//! three files a round and a bounded number of rounds; it ends when the information suffices, when
-//! nothing is left to read, or at the bound, and the conclusion says which.
+//! The rules name the facts they lack; afterwards the reasoner may ask for more files. At most
+//! three files per round and a bounded number of rounds. It ends when the information suffices,
+//! when no file is left to read, or at the bound, and the conclusion states which.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use super::Stop;
 use super::run::Run;
 use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 
-/// Consecutive rounds of tool calls that may bring nothing new: one mistake may be corrected.
+/// Allowed consecutive rounds of tool calls without news: one mistake may be corrected.
 const FRUITLESS: u32 = 2;
 
 struct Asked {
@@ -64,7 +64,7 @@ impl Rounds {
         }
     }
 
-    /// Reads what the rules lack, until they lack nothing that the folder has.
+    /// Reads files for the rules, until the folder has no more files that they need.
     pub(super) fn by_rules(
         &mut self,
         run: &mut Run<'_>,
@@ -89,7 +89,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// Lets the reasoner ask for more, until it asks for nothing new.
+    /// Lets the reasoner ask for more, until it asks for no new file.
     pub(super) async fn by_reasoner(
         &mut self,
         run: &mut Run<'_>,
@@ -107,8 +107,8 @@ impl Rounds {
             self.judged = Some(request.clone());
             let is_new = !chosen.is_empty() || !lookups.is_empty();
             fruitless = if is_new { 0 } else { fruitless + 1 };
-            // A tool call is answered even where it brings nothing; an answer that asks for
-            // nothing new is the last one.
+            // A tool call gets an answer even without news; an answer without a new request is the
+            // last one.
             let goes_on = is_new || (calls.is_some() && fruitless < FRUITLESS);
             if !goes_on || !self.begin(run) {
                 self.elapsed += started.elapsed();
@@ -167,7 +167,7 @@ impl Rounds {
 
     pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
         let started = Instant::now();
-        // Experience on what is still missing is looked up even where no reasoner was asked.
+        // Experience on missing information is looked up even without a reasoner.
         let input = match self.judged {
             Some(_) => run.input_without_experience(),
             None => run.input(&[StepId::Completeness]),
@@ -249,7 +249,7 @@ pub(super) fn check_files(
     true
 }
 
-/// What a round read and why, what the files hold, and what is known since.
+/// A round: its files with reasons, their content, and the facts known since.
 fn entry(run: &Run<'_>, before: &Facts, chosen: &[Chosen], asked: &FileRequest) -> Value {
     let now = run.folder.facts();
     let file = |c: &Chosen| {

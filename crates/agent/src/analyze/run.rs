@@ -1,4 +1,4 @@
-//! One analysis in progress: the folder, the experience, the reasoners, and what they concluded.
+//! One analysis in progress: the folder, the experience, the reasoners, and their conclusions.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What some steps look at, with their experience.
+    /// The input of some steps, with their experience.
     pub(super) fn input(&mut self, ids: &[StepId]) -> StepInput {
         let facts = self.folder.facts();
         let experiences = match self.retrieval.passages(ids, &facts) {
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
         Ok(self.accept(outcome))
     }
 
-    /// Runs two steps concurrently; neither sees what the other concludes.
+    /// Runs two steps concurrently; neither sees the other's conclusion.
     pub(super) async fn conclude_both(
         &mut self,
         ids: [StepId; 2],
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         Ok([self.accept(a), self.accept(b)])
     }
 
-    /// Records what an outcome says about reasoners and claims.
+    /// Records an outcome's reasoner failures and claims.
     fn accept(&mut self, outcome: StepOutcome) -> (Answer, Duration) {
         for failure in &outcome.failures {
             if self.panel.fall_back(failure) {

@@ -1,7 +1,7 @@
-//! Serves what a reasoner asks for in THINK 4: files of the folder, and look-ups.
+//! Serves a reasoner's requests in THINK 4: files of the folder, and look-ups.
 //!
-//! However it asks (tools, a structured answer, the marks of the specification), the bounds are
-//! the same: a few files a round, a few look-ups, each cut to size, none of them outside the folder.
+//! The bounds are the same for every form of request (tools, a structured answer, the marks of the
+//! specification): a few files per round, a few look-ups, each cut to size, all inside the folder.
 
 use crate::conclusion::{Lookup, WantedFile};
 use crate::experience::Bounds;
@@ -82,7 +82,7 @@ pub(super) fn look_up(run: &mut Run<'_>, lookups: &[&Lookup], input: &StepInput)
     }
 }
 
-/// Quotes the files that the reasoner asked for; what the rules asked for is in the facts.
+/// Quotes the files that the reasoner requested; files for the rules are in the facts.
 pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
     for Chosen { wanted, .. } in chosen.iter().filter(|c| c.by == "reasoner") {
         if let Err(error) = run.folder.quote(&wanted.file, wanted.part.as_deref()) {
@@ -91,7 +91,8 @@ pub(super) fn quote(run: &mut Run<'_>, chosen: &[Chosen]) {
     }
 }
 
-/// What each call got, after the round was served. `before` is what was known when it was asked.
+/// The result of each call, after the round was served. `before` has the facts at the time of the
+/// call.
 pub(super) fn results(run: &Run<'_>, calls: &[ToolCall], before: &StepInput) -> Vec<ToolResult> {
     let result = |call: &ToolCall| ToolResult {
         id: call.id.clone(),
@@ -128,7 +129,7 @@ fn result(run: &Run<'_>, call: &ToolCall, before: &StepInput) -> String {
     }
 }
 
-/// Why a call got nothing. It repeats what the call named, so it is fenced as data are.
+/// The reason why a call got no result. It repeats names from the call, so it is fenced like data.
 fn refusal(text: Text, language: Language) -> String {
     let text: String = text.into(language);
     fence(&text, "error")

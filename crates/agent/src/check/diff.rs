@@ -3,7 +3,7 @@
 
 use std::iter::Peekable;
 
-use equivalence::{Facts, Judgement};
+use equivalence::{Facts, Judgment};
 use job::Job;
 use job::script::Script;
 use report::{Origin, SameResult, StaticText, Suggestion, Text, Verified, text};
@@ -113,9 +113,9 @@ fn result(
         rewrites: &rewrites,
     };
     match equivalence::judge(script, &Script::parse(&script.file, changed), &facts) {
-        Judgement::Proven => (SameResult::Proven, None),
-        Judgement::Tested => (SameResult::Tested, None),
-        Judgement::Different(example) => {
+        Judgment::Proven => (SameResult::Proven, None),
+        Judgment::Tested => (SameResult::Tested, None),
+        Judgment::Different(example) => {
             let said = text!(
                 "diff 会改变结果：{example}；已略去",
                 "the diff changes the result: {example}; it was left out",
@@ -123,7 +123,7 @@ fn result(
             );
             (SameResult::Different, Some(said))
         }
-        Judgement::Unknown(reason) => {
+        Judgment::Unknown(reason) => {
             let said = text!(
                 "不知道结果是否不变：{reason}",
                 "unknown whether the result stays the same: {reason}",

@@ -400,6 +400,7 @@ impl<'a> Checker<'a> {
             diff: proposal.diff.clone(),
             verified,
             gain: String::new(),
+            seconds_saved: None,
             pros: proposal.pros.clone(),
             cons: proposal.cons.clone(),
             sources: proposal.experiences.clone(),

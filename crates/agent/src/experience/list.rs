@@ -1,4 +1,4 @@
-//! The list of a step: a place for each of its sections, nothing twice, nothing in two languages.
+//! The list of a step: a place for each of its sections, without repeats and translations.
 
 use indexer::{Chunk, Filter, Hit, Kind, Query, Section};
 use rayon::prelude::*;
@@ -8,14 +8,14 @@ use super::plan::{self, Topic};
 use crate::facts::Facts;
 use crate::step::StepId;
 
-/// Parts of playbooks, and of cases, that lists choose from. A cause has up to a dozen of a section; where nothing is known that a search
-/// could be about, most may be about causes that are ruled out.
+/// Candidate parts of playbooks and cases for a list. A cause has up to a dozen of a section; without a known cause, most may be about
+/// causes that are ruled out.
 const CHOICE: usize = 48;
 
-/// The chunks for a step, best first, none of them among those that other steps have.
+/// The chunks for a step, best first, without chunks of other steps.
 ///
 /// # Errors
-/// What the source says.
+/// Errors of the source.
 pub(crate) fn retrieve(
     asker: &Asker<'_>,
     step: StepId,
@@ -44,8 +44,8 @@ pub(crate) fn retrieve(
     Ok(list.chosen)
 }
 
-/// Asks what the steps are going to ask first, several questions at a time; the asker keeps the answers. What fails here fails
-/// again where it is asked.
+/// Runs the first searches of the steps, several at a time; the asker keeps the answers. A search that fails here fails again
+/// in its step.
 pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
     let mut asked: Vec<(Topic, Kind)> = Vec::new();
     for step in steps {
@@ -64,7 +64,7 @@ pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
     });
 }
 
-/// What was found about a topic, best first.
+/// Hits on a topic, best first.
 struct Shelf {
     playbooks: Vec<Hit>,
     cases: Vec<Hit>,
@@ -84,7 +84,7 @@ fn shelf(
             cases: Vec::new(),
         });
     }
-    // One ranking of what is known about the causes serves all steps; what it lacks is looked for.
+    // One ranking per cause serves all steps; missing sections are searched for.
     let mut playbooks = of(Kind::Experience, &[])?;
     let serves = |hit: &Hit| hit.chunk.section.is_some_and(|s| sections.contains(&s));
     if !playbooks.iter().any(serves) {
@@ -131,7 +131,7 @@ fn is_ruled_out(chunk: &Chunk, facts: &Facts) -> bool {
 }
 
 struct List<'a> {
-    /// What other steps have.
+    /// Hits of other steps.
     others: &'a [&'a Hit],
     chosen: Vec<Hit>,
 }

@@ -1,4 +1,4 @@
-//! Experience for a step: its own searches, and a short list of which nothing is repeated.
+//! Experience for a step: its own searches, and a short list without repeats.
 //!
 //! Knows which facets suit which step; how the index ranks is the indexer's business.
 
@@ -35,7 +35,7 @@ pub trait ExperienceSource: Send + Sync {
     /// A sentence for the report; the analysis goes on without experience.
     fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, String>;
 
-    /// The chunk with this id; `None` if there is none.
+    /// The chunk with this id; `None` for an unknown id.
     fn chunk(&self, id: &str) -> Option<Chunk>;
 }
 
@@ -49,23 +49,23 @@ impl ExperienceSource for indexer::Index {
     }
 }
 
-/// What feedback says about a chunk for some causes, roughly -1 to 1.
+/// Feedback on a chunk for some causes, roughly -1 to 1.
 pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 
-/// A source together with what feedback says about its chunks. Asks for the job's engine only: advice for another engine would mislead.
-/// Remembers its answers: several steps and the report ask the same.
+/// A source with feedback on its chunks. Searches for the job's engine only: advice for another engine would mislead. Caches its
+/// answers, because steps and report search for the same.
 #[derive(Clone)]
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
     pub(crate) engine: Engine,
-    /// What the job calls its parts: names that no query needs.
+    /// Names of the job's parts, which queries leave out.
     pub(crate) outline: &'a Outline,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
     pub(crate) bounds: Bounds<'a>,
 }
 
-/// What a search has to respect if a server computes vectors.
+/// Bounds of a search that needs vectors from a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds<'a> {
     pub(crate) mask: Option<&'a Mask>,
@@ -123,7 +123,7 @@ impl Asker<'_> {
     }
 }
 
-/// Asks what steps and suggestions are going to ask, on all cores; on one, nothing is gained by asking early.
+/// Runs the searches of steps and suggestions on all cores; with one core, early searches bring no gain.
 pub(crate) fn look_ahead(
     asker: &Asker<'_>,
     steps: &[StepId],
@@ -146,7 +146,7 @@ pub(crate) fn look_ahead(
 /// Chunks that support a suggestion, by its topic and the cause that it fixes.
 ///
 /// # Errors
-/// What the source says.
+/// Errors of the source.
 pub(crate) fn support(
     asker: &Asker<'_>,
     topic: &str,
@@ -157,7 +157,7 @@ pub(crate) fn support(
     let advice = [Section::Fix, Section::Example, Section::TradeOffs];
     let mut query = Query::new(topic, SOURCES_PER_SUGGESTION);
     query.diversity = THINNING;
-    // What the reader can read first; a topic is worded in one language.
+    // Passages in the reader's language first; a topic is worded in one language.
     for languages in [&[facts.language][..], &[]] {
         for sections in [&advice[..], &[]] {
             query.filter = Filter {
@@ -242,7 +242,7 @@ mod tests {
     use crate::outline::Outline;
     use crate::terms::Terms;
 
-    /// What a job with one finding would be asked about.
+    /// Facts of a job with one finding.
     fn facts(cause: Cause, engine: JobEngine, language: Language) -> Facts {
         let (job, catalogue) = (Job::default(), Catalogue::builtin());
         let settings = diagnosis::Settings::default();

@@ -1,4 +1,4 @@
-//! What a step asks the knowledge base: its sections, and a topic per finding that matters to it.
+//! Searches of a step: its sections, and a topic per relevant finding.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use crate::step::StepId;
 use report::{Finding, MissingInformation, Verdict};
 
-/// Findings whose causes each get a search; more would leave each a single chunk.
+/// Maximum findings with a search of their own; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
 
 /// Parts of a playbook that serve a step, one for each place of its list (with more places they start again), and what
@@ -27,12 +27,12 @@ pub(super) fn widths(step: StepId) -> &'static [&'static [Section]] {
     }
 }
 
-/// Whether cases serve a step: how the cause arose elsewhere, and what was done about it.
+/// Whether cases serve a step: how the cause arose elsewhere, and how it was fixed.
 pub(super) fn takes_cases(step: StepId) -> bool {
     matches!(step, StepId::Experience | StepId::Advice)
 }
 
-/// What one search is about.
+/// Subject of a search.
 #[derive(Clone, PartialEq)]
 pub(super) struct Topic {
     pub(super) text: String,
@@ -41,7 +41,7 @@ pub(super) struct Topic {
     pub(super) prefer: Filter,
 }
 
-/// The topics of a step: what was found, and the causes whose rules lack information. Hypotheses are only about what is open.
+/// The topics of a step: the findings, and the causes with undecided rules. Hypotheses cover only undecided causes.
 pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     if step != StepId::Hypotheses {
@@ -65,7 +65,8 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
     topics
 }
 
-/// The topic of a step about some causes, or about jobs in general: by the user's question and what is missing.
+/// The topic of a step about some causes, or about jobs in general: from the user's question and the missing
+/// information.
 fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> Topic {
     let mut parts: Vec<String> = facts.question.clone().into_iter().collect();
     parts.extend(gaps(facts).map(|m| format!("{} {}", m.info, m.reason)));
@@ -82,7 +83,8 @@ fn in_general(step: StepId, causes: Vec<String>, facts: &Facts) -> Topic {
     }
 }
 
-/// The same for all steps before the advice: what a cause has is ranked once, and each step takes its sections.
+/// The same for all steps before the advice: passages on a cause are ranked once, and each step takes its
+/// sections.
 fn about(step: StepId, finding: &Finding, facts: &Facts) -> Topic {
     let (found, cause) = (&facts.found, finding.cause.code());
     let cause_words = words(cause);

@@ -1,5 +1,5 @@
-//! The words of a query. Names and numbers of one job mean nothing to the knowledge base: without them, jobs with the same problem ask
-//! the same, and no remote embedder learns them.
+//! The words of a query. Names and numbers of one job mean nothing to the knowledge base. Without them, jobs with the same problem
+//! make the same search, and no remote embedder learns them.
 
 use crate::outline::Outline;
 
@@ -33,7 +33,7 @@ pub(super) fn general(text: &str, job: &Outline) -> String {
 
 #[derive(PartialEq)]
 enum Sign {
-    /// What words and numbers of Latin letters are made of.
+    /// Words and numbers of Latin letters.
     Latin,
     /// Letters of another script.
     Other,
@@ -57,7 +57,7 @@ fn is_number(word: &str) -> bool {
     !is_id && word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Whether the people of the job chose a word as a name. A word of the field is none, even if a column is called so.
+/// Whether authors of the job chose a word as a name. A word of the field is no name, even if it is also a column.
 fn is_name(word: &str, job: &Outline) -> bool {
     if word.chars().all(|c| c.is_ascii_lowercase()) {
         return false;

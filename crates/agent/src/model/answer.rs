@@ -1,7 +1,7 @@
-//! Reads a conclusion out of what a model wrote: fences, thoughts, prose around it, broken JSON.
+//! Reads a conclusion from a model's text: fences, thoughts, surrounding prose, broken JSON.
 //!
-//! Whatever the repair guesses, the schema decides; a file name from a repaired answer still has
-//! to exist, which the chain checks.
+//! The schema decides about every repaired answer. The chain checks that a file named by a repaired
+//! answer exists.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub(super) struct Read {
 /// Reads the conclusions of some steps.
 ///
 /// # Errors
-/// Short lines in the language of the run that say what is wrong, for a turn of repair.
+/// The faults as short lines in the language of the run, for a turn of repair.
 pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<Read, Vec<String>> {
     let answer = without_thoughts(text);
     let faults = match read_json(steps, answer, language) {
@@ -48,11 +48,11 @@ pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<R
     Err(faults)
 }
 
-/// Reads what a model wrote that might have called tools: a conclusion, the arguments of the tool
+/// Reads the text of a model that might have called tools: a conclusion, the arguments of the tool
 /// that ends the step, or plain words, which are its basis.
 ///
 /// # Errors
-/// Short lines in the language of the run that say what is wrong, for a turn of repair.
+/// The faults as short lines in the language of the run, for a turn of repair.
 pub(super) fn read_beside_tools(
     steps: &[StepId],
     text: &str,
@@ -106,7 +106,7 @@ fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read,
     Err(faults)
 }
 
-/// What follows the last `</think>`; a thought that never ends leaves nothing.
+/// The text after the last `</think>`; empty if a thought never ends.
 fn without_thoughts(text: &str) -> &str {
     match text.rfind("</think>") {
         Some(at) => &text[at + "</think>".len()..],
@@ -141,7 +141,7 @@ fn last_fence(answer: &str) -> Option<&str> {
     Some(named.unwrap_or(rest).trim())
 }
 
-/// The first object whose braces balance, strings taken into account.
+/// The first object with balanced braces, outside of strings.
 fn balanced(answer: &str) -> Option<&str> {
     let start = answer.find('{')?;
     let mut depth = 0_usize;
@@ -229,8 +229,8 @@ fn one(step: StepId, mut value: Value, language: Language) -> Result<Conclusion,
     Conclusion::from_value(step, value).map_err(|e| vec![e.to_string()])
 }
 
-/// Gives what a model left out and may leave out: lists become empty, values that may be null null.
-/// Properties that the schema does not know are dropped.
+/// Fills in optional values that a model left out: lists become empty, nullable values null. Drops
+/// properties that the schema does not know.
 fn fill_gaps(value: &mut Value, schema: &Value) {
     if let (Value::Object(map), Some(Value::Object(properties))) =
         (&mut *value, schema.get("properties"))

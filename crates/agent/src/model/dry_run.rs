@@ -1,6 +1,6 @@
-//! What would be sent, without sending it: the prompts of each step, their tokens and their price.
+//! The prompts of each step, their tokens and their price, without sending them.
 //!
-//! The conclusions that later prompts build on are those of the offline reasoner.
+//! Later prompts build on the conclusions of the offline reasoner.
 
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ pub struct Preview {
     pub tools: Vec<ToolSpec>,
     /// Estimated tokens of all of it.
     pub tokens: usize,
-    /// What was left out to keep it short.
+    /// Parts left out of the prompt to shorten it.
     pub cuts: Vec<String>,
     /// Price of sending it; `None` without a price list.
     pub cost: Option<f64>,

@@ -38,7 +38,7 @@ pub(crate) fn read(answer: &str) -> Option<FileRequest> {
             current = Some(mark);
             match mark {
                 Mark::Needed => {
-                    // A later mark starts over: what came before was a quotation.
+                    // A later mark starts over: the earlier text was a quotation.
                     needed = yes_or_no(rest).or(needed);
                     files.clear();
                     basis.clear();
@@ -72,7 +72,7 @@ pub(crate) fn read(answer: &str) -> Option<FileRequest> {
     })
 }
 
-/// The mark that a line begins with, and what follows its colon.
+/// The mark at the start of a line, and the text after its colon.
 fn mark_of(line: &str) -> Option<(Mark, &str)> {
     let bare = line.trim().trim_start_matches(['*', '#', ' ', '-', '`']);
     let opened = bare.strip_prefix(['【', '[', '［', '〔']);

@@ -1,4 +1,4 @@
-//! The reasoner that asks a language model: which model for which step, and what it may cost.
+//! The reasoner that asks a language model: the model of each step, and its budget.
 
 use std::collections::BTreeMap;
 

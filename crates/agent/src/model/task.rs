@@ -30,7 +30,7 @@ const MOST_ANSWER_TOKENS: u32 = 16_000;
 /// An answer needs this many; a run that cannot pay for them ends.
 const LEAST_ANSWER_TOKENS: u32 = 4_000;
 
-/// Characters of prose from which an answer is summed up; five long sentences have half of it in
+/// Minimum length of prose to be summed up, in characters; five long sentences have half of it in
 /// English, and less in Chinese.
 const LONG_TEXT: usize = 3_000;
 
@@ -68,7 +68,7 @@ impl<'a> Call<'a> {
         self.read(reply, observer).await
     }
 
-    /// Sets aside what a request may cost at most, and limits its answer to what is left.
+    /// Reserves the maximum cost of a request, and limits its answer to the remaining budget.
     fn reserve(&self, chat: &mut Chat) -> Result<Option<Reservation<'a>>, ReasonerError> {
         let Some(cap) = self.options.max_cost else {
             return Ok(None);
@@ -94,7 +94,8 @@ impl<'a> Call<'a> {
         Err(ReasonerError::CostCap { spent, needed, cap })
     }
 
-    /// Sends a request within the budget that runs share. Waiting for the budget takes none of its time.
+    /// Sends a request within the common budget of all runs. Waiting for the budget does not count as
+    /// time of the request.
     async fn send_budgeted(
         &mut self,
         chat: &mut Chat,
@@ -146,7 +147,7 @@ impl<'a> Call<'a> {
         let mut budget = context::budget(&self.model.profile);
         let mut shrunk = false;
         loop {
-            // A conversation that is too long is begun anew, with what was read in its prompt.
+            // A conversation that is too long starts over, with the files in its prompt.
             let form = self.form(shrunk || context::rounds(self.task.rounds) > budget / 2);
             let prompt = self.prompt(&form, budget)?;
             let chat = self.chat(&prompt, &form, repair.clone())?;
@@ -213,7 +214,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Sends a request, masked if it has to be. Nothing is sent but through here.
+    /// Sends a request, masked if necessary. All requests go through this function.
     async fn send(
         &mut self,
         mut chat: Chat,
@@ -276,7 +277,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Sends a request once, within what is left of its time, and takes from that what it took.
+    /// Sends a request once, within its remaining time, and subtracts the used time.
     async fn send_once(
         &mut self,
         chat: &Chat,
@@ -374,7 +375,7 @@ impl<'a> Call<'a> {
                     reply = summary;
                 }
                 Err(error) if is_cut => return Err(error),
-                // What is merely long can still be read.
+                // A long answer can still be read.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -382,7 +383,8 @@ impl<'a> Call<'a> {
             Ok(read) => read,
             Err(faults) => {
                 repaired = true;
-                // Some proxies lose pieces of a stream; a whole answer shows whose fault it was.
+                // Some proxies lose pieces of a stream; a complete answer shows whether the model
+                // is at fault.
                 self.stream = false;
                 let again = Some((shown(&reply.text), faults));
                 reply = self.ask(again, observer).await?;
@@ -484,7 +486,7 @@ fn is_broken_stream(error: &CallError) -> bool {
     }
 }
 
-/// The part of a faulty answer that is sent back; its beginning shows what went wrong.
+/// The part of a faulty answer that is sent back; its beginning shows the fault.
 fn shown(answer: &str) -> String {
     report::format::cut(answer, 12 << 10).to_owned()
 }

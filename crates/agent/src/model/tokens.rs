@@ -15,7 +15,7 @@
 //!
 //! Vocabularies of other providers need up to a fifth more; `PROMPT_SHARE` in the budget covers that.
 
-/// What a character belongs to; a token rarely crosses from one kind to another.
+/// Kind of a character; a token rarely crosses from one kind to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Upper,

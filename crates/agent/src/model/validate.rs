@@ -4,7 +4,7 @@
 use report::{Language, Text, text};
 use serde_json::Value;
 
-/// What is wrong with a value, each with its place as a JSON pointer.
+/// The faults of a value, each with its place as a JSON pointer.
 pub(super) fn faults(value: &Value, schema: &Value, language: Language) -> Vec<String> {
     let mut faults = Vec::new();
     check(value, schema, "", &mut faults);

@@ -1,7 +1,7 @@
-//! What the tools of THINK 4 give: files and parts of them, script, table metadata, generated code, experience.
+//! Results of THINK 4's tools: files and parts of them, script, table metadata, generated code, experience.
 //!
-//! They answer from what has been read and from the index; none of them reaches outside the job
-//! folder, and every answer is bounded.
+//! They use the files read so far and the index. No tool reaches outside the job folder, and every
+//! answer is bounded.
 
 use job::model::JobFile;
 
@@ -14,7 +14,7 @@ use crate::outline::StatementRow;
 use report::format::cut;
 use report::{Match, Text, text};
 
-/// Chunks that a search gives; as many as a step gets by itself.
+/// Hits of a search, the same number as in a step's own search.
 const SEARCH_HITS: usize = 3;
 
 /// Name of a look-up in logs and prompts: `table_metadata(Clicks)`.
@@ -28,7 +28,7 @@ pub(crate) fn name(lookup: &Lookup) -> String {
     format!("{tool}({})", cut(&lookup.argument, 200))
 }
 
-/// A text cut to what a prompt may quote, saying how much was left out of `bytes`.
+/// A text cut to the quotable length, with the number of omitted bytes of `bytes`.
 pub(crate) fn excerpt(name: &str, text: String, bytes: u64) -> Excerpt {
     let cut_bytes = bytes.saturating_sub(text.len() as u64);
     Excerpt {
@@ -65,8 +65,8 @@ pub(crate) fn shown_name(file: &str, part: Option<&str>) -> String {
     }
 }
 
-/// A file that has been read, or a part of it: what its reader understood, else its text. Of a text in which a name is asked for,
-/// the lines that have it.
+/// A file that has been read, or a part of it: the reader's digest, otherwise its text. If a name is requested, the lines of the
+/// text that contain it.
 pub(crate) fn show(
     look: &Look<'_>,
     file: &JobFile,

@@ -1,7 +1,7 @@
-//! The tools of THINK 4: their names and schemas, what a call asks for, and the look-ups.
+//! The tools of THINK 4: their names and schemas, the parsing of calls, and the look-ups.
 //!
-//! A call is only read here; the chain serves it, so that every way of asking has the same bounds
-//! and none of them reaches outside the job folder.
+//! This module only parses a call; the chain serves it, so that every form of request has the same
+//! bounds and none reaches outside the job folder.
 
 pub(crate) mod digest;
 mod lookup;
@@ -42,7 +42,7 @@ pub(crate) struct Check {
     /// Ids of the experience chunks that fit.
     #[serde(default)]
     pub(crate) experiences: Vec<String>,
-    /// Why it does, or what is missing, in the report's language.
+    /// Why the information suffices, or which part is missing, in the report's language.
     pub(crate) basis: String,
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn read(call: &ToolCall) -> Result<ToolRequest, Text> {
     }
 }
 
-/// The calls of one answer as the request that they make; `said` is what was written next to them.
+/// The calls of one answer as a request; `said` is the text next to them.
 pub(crate) fn request_of(calls: &[ToolCall], said: &str) -> FileRequest {
     let mut request = FileRequest {
         needs_files: true,
@@ -182,7 +182,7 @@ pub(crate) fn submitted(calls: &[ToolCall]) -> Option<FileRequest> {
 }
 
 impl Check {
-    /// The same as a request for nothing.
+    /// The same as a request without files.
     pub(crate) fn into_request(self) -> FileRequest {
         FileRequest {
             needs_files: !self.sufficient,

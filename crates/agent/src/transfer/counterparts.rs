@@ -1,8 +1,8 @@
-//! Ids, names and values of one job, and what takes their place in another.
+//! Ids, names and values of one job, and their counterparts in another.
 //!
-//! Both jobs have the same finding, so rules wrote the same sentences about both, and both often have the same script but for its
-//! literals. Where two such texts have the same words in the same places, the words that differ correspond. Values also correspond as
-//! evidence of the same metric.
+//! Both jobs have the same finding, so rules wrote the same sentences about both, and both scripts often differ only in literals. If
+//! two such texts have the same words in the same places, their differing words correspond. Values also correspond as evidence of the
+//! same metric.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,11 +20,11 @@ const ALIKE: f64 = 2.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Values {
     Any,
-    /// Those of the same order only.
+    /// Only values of the same magnitude.
     Alike,
 }
 
-/// What each word or number of the one job is in the other; `None` where that depends on the place.
+/// Counterpart of each word or number in the other job; `None` if it depends on the place.
 type Words = HashMap<String, Option<String>>;
 
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl Counterparts {
     /// A text as it would be written about the other job.
     ///
     /// # Errors
-    /// Why nobody can say what it would be there.
+    /// Why the counterpart is unclear.
     pub(super) fn text(&self, text: &str, values: Values) -> Result<String, Text> {
         let mut fault = None;
         let moved = replaced(text, |token| {
@@ -108,7 +108,7 @@ impl Counterparts {
         fault.map_or(Ok(moved), Err)
     }
 
-    /// What a number is in the other job; `None` if it stays.
+    /// Counterpart of a number in the other job; `None` if it stays.
     fn number(
         &self,
         text: &str,

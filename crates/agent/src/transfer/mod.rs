@@ -1,5 +1,5 @@
-//! Advice on a finding of one job, given to another job with the same finding: names and values become those of the other job, and
-//! what it then claims is checked against the facts of that job. A piece of advice that does not hold there is withheld, with the reason.
+//! Transfers advice on a finding to another job with the same finding: names and values become the other job's, and the resulting claims
+//! are checked against its facts. A piece of advice that does not hold there is withheld, with the reason.
 
 mod counterparts;
 
@@ -12,7 +12,7 @@ use crate::conclusion::{Advice, Conclusion, Proposal, Recommendation};
 use crate::facts::StepInput;
 use counterparts::{Counterparts, Values};
 
-/// The advice that holds for another job, and what does not.
+/// The advice that holds for another job, and the withheld parts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transferred {
     pub advice: Advice,
@@ -50,7 +50,7 @@ pub fn transfer(advice: &Advice, from: &StepInput, to: &StepInput) -> Transferre
     pieces.given
 }
 
-/// A job with the script of the facts, and nothing else.
+/// A job with the script of the facts only.
 pub(crate) fn job_of(input: &StepInput) -> Job {
     let script = input.facts.outline.script.as_ref();
     Job {
@@ -68,7 +68,7 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// What a rule proposes for the other job too was computed for it.
+    /// A rule computed its proposal for the other job too.
     fn recommendation(&mut self, of: &Recommendation) {
         let known = self.from.suggestions.iter().find(|s| s.id == of.suggestion);
         let title = known.map_or(&of.why, |s| &s.title);
@@ -97,7 +97,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Nobody computed it for the other job, so that the values that it rests on must be alike.
+    /// A proposal was not computed for the other job, so its values must be similar there.
     fn proposal(&mut self, of: &Proposal) {
         let moved = (|| {
             let all = |texts: &[String]| -> Result<Vec<String>, Text> {

@@ -5,7 +5,7 @@ use super::*;
 use crate::outline::ScriptText;
 use crate::saved::SavedRun;
 
-/// What a job differs in from the others of its cluster.
+/// Differences of a job from the others of its cluster.
 struct Given {
     stage: &'static str,
     lines: [u32; 2],
@@ -40,7 +40,7 @@ const OTHER: Given = Given {
     suggests: true,
 };
 
-/// What THINK 5 would look at.
+/// The input of THINK 5.
 fn input(of: &Given) -> StepInput {
     let [rows, key] = of.ids;
     let millions = of.rows / 1e6;
@@ -172,7 +172,7 @@ fn what_does_not_hold_for_the_other_job_is_withheld_with_the_reason() {
             &OTHER,
             "not confirmed",
         ),
-        // nobody computed it for a job with far fewer rows
+        // the proposal was not computed for a job with far fewer rows
         (
             proposed("Salt the key: 63 M rows are too many"),
             &smaller,

@@ -1,4 +1,4 @@
-//! What each step gets of the knowledge base, over every case and in both languages.
+//! Passages of each step, over every case and in both languages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use testkit::knowledge::index;
 
 use crate::support::{self, *};
 
-/// Every job that there is: those of the simulator, and the logs of Spark.
+/// Every job: the simulator's cases, and the Spark logs.
 fn jobs() -> Vec<PathBuf> {
     let names = simulator::cases().into_iter().map(|case| case.name);
     let mut jobs: Vec<PathBuf> = names.map(support::case).collect();
@@ -22,7 +22,7 @@ fn jobs() -> Vec<PathBuf> {
     jobs
 }
 
-/// One in so many jobs is looked at with its prompts, which take longest.
+/// Prompts take longest, so only one job of this many is checked with its prompts.
 const SHOWN: usize = 7;
 
 /// A report, and the prompt that each step saw last.
@@ -75,7 +75,7 @@ fn lists(report: &Report) -> Vec<(&str, Vec<Chunk>)> {
     lists
 }
 
-/// What is wrong with the experience of one analysis, and which of its lists hold the section that they are for.
+/// Faults in the experience of one analysis, and its lists with the section that they are for.
 #[derive(Default)]
 struct Measured {
     faults: Vec<String>,
@@ -134,7 +134,7 @@ impl Measured {
         let count = |of: &str, section: Section| {
             let list = lists.iter().find(|(step, _)| *step == of);
             let holds = list.is_some_and(|(_, list)| {
-                // A short case is one chunk, with what was changed.
+                // A short case is one chunk, including the fix.
                 let is_whole_case = |c: &Chunk| c.kind == Kind::Case && c.section.is_none();
                 list.iter().any(|c| {
                     c.section == Some(section) || section == Section::Fix && is_whole_case(c)

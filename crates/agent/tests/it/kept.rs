@@ -38,7 +38,7 @@ fn with_hypotheses() -> Request {
     }
 }
 
-/// Nobody listens there.
+/// No server listens there.
 fn unreachable() -> Profile {
     let mut profile = Profile::new(Provider::Compatible, "scripted");
     profile.base_url = Some("http://127.0.0.1:9/v1".to_owned());
@@ -69,7 +69,7 @@ async fn recorded() -> (Report, Vec<u8>) {
     (report, written)
 }
 
-/// What is asked must come from the transcript.
+/// Every request must be answered from the transcript.
 async fn replayed(transcript: &[u8], request: &Request) -> Report {
     let replay = Arc::new(Replay::read(transcript).expect("a transcript"));
     let model = Model::new(unreachable(), replay.clone());
@@ -105,7 +105,7 @@ fn a_broken_transcript_names_its_line() {
     contains(error.expect("an error").to_string(), ["line 2"]);
 }
 
-/// What a model of this profile would be sent about the skewed job.
+/// The prompts for a model of this profile about the skewed job.
 async fn previews(profile: Profile) -> (Vec<Preview>, Outcome) {
     let dry = DryRun::new(profile);
     let previews = dry.previews();

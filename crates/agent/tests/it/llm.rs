@@ -110,7 +110,7 @@ fn facts_of(report: &Report) -> Map<String, Value> {
     let Value::Object(mut fields) = value else {
         panic!("a report is an object");
     };
-    // What a reasoner adds, and what distinguishes one run from another.
+    // Fields that a reasoner adds, and fields that differ between runs.
     let own = [
         "run_id",
         "engine",
@@ -189,7 +189,7 @@ async fn advice_and_hypotheses_are_asked_for_at_once() {
     for asked in server.requests().iter().rev().take(2) {
         assert!(matches!(step_of(asked), "think5" | "hypotheses"));
         let sees_the_other = asked.conversation().contains("### Advice");
-        assert!(!sees_the_other, "neither saw what the other concluded");
+        assert!(!sees_the_other, "neither saw the other's conclusion");
     }
     assert_eq!(report.usage.as_ref().map(|u| u.calls), Some(6));
 }

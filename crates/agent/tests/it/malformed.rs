@@ -75,7 +75,7 @@ const AROUND: &[(&str, &str)] = &[
     ("nothing but prose", "The job is fine."),
 ];
 
-/// What a model wrote in place of `GOOD`, and what is wrong with it.
+/// Faulty texts of a model in place of `GOOD`, with their fault.
 fn samples() -> Vec<(&'static str, String)> {
     let false_answer = GOOD.replace("class", "draft");
     let thoughts = format!("<think>{false_answer}</think>\n{GOOD}");

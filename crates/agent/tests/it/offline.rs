@@ -20,7 +20,8 @@ fn found(findings: &[Finding]) -> Vec<(&str, Option<&str>)> {
     places.collect()
 }
 
-/// The report follows its schema, and what THINK 4 left unread would not change the diagnosis.
+/// The report follows its schema, and files that THINK 4 left unread would not change the
+/// diagnosis.
 fn check_schema_and_diagnosis(report: &Report, folder: &Path) {
     let job = job::load(folder).expect("a job");
     let (catalogue, settings) = (job::Catalogue::builtin(), diagnosis::Settings::default());
@@ -61,7 +62,7 @@ async fn section_3_the_five_steps_conclude_with_experience_within_their_bounds()
         for step in &report.steps {
             let experienced = report.experiences.iter().any(|e| e.step == step.id);
             let concluded = step.conclusion.is_object() && !step.text.is_empty();
-            // Nothing is to be looked up about a job that has no problem.
+            // A job without a problem needs no look-up.
             let needed = report.verdict != Verdict::Healthy;
             assert!(concluded && experienced == needed, "{case} {}", step.id);
         }
@@ -73,7 +74,7 @@ async fn section_3_the_five_steps_conclude_with_experience_within_their_bounds()
     }
 }
 
-/// Each step cites the experience of its query that is about what was found, and no other.
+/// Each step cites exactly the experience of its query that is about the findings.
 #[tokio::test]
 async fn every_step_cites_the_experience_that_fits() {
     for case in ["join-hot-key-skew", "excessive-shuffle"] {
@@ -96,7 +97,7 @@ async fn every_step_cites_the_experience_that_fits() {
             }
         }
     }
-    // Where nothing was found and nothing is missing, no experience is about it.
+    // Without findings and missing information, no experience is relevant.
     let healthy = report(&healthy()).await;
     assert_eq!(healthy.steps[0].conclusion["experiences"], json!([]));
 }
@@ -152,7 +153,7 @@ async fn the_language_follows_the_question_unless_it_is_named() {
     }
 }
 
-/// What the offline reasoner says passes the checks that an LLM's answer has to pass.
+/// The offline reasoner's text passes the checks for an LLM's answer.
 #[tokio::test]
 async fn evidence_ids_resolve_and_are_not_repeated() {
     for case in CASES {

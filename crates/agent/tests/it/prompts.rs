@@ -17,7 +17,7 @@ use testkit::contains;
 
 use crate::support::{self, *};
 
-/// The documents of the project, without what they say.
+/// The documents of the project, without their text.
 struct Titles;
 
 fn without_text(mut chunk: Chunk) -> Chunk {
@@ -40,7 +40,7 @@ impl ExperienceSource for Titles {
     }
 }
 
-/// A reasoner that shows what would be sent.
+/// A reasoner that shows the prompts.
 fn dry_run() -> (DryRun, Arc<Mutex<Vec<Preview>>>) {
     let dry = DryRun::new(Profile::new(Provider::OpenAi, "gpt-4o"));
     let previews = dry.previews();
@@ -51,7 +51,7 @@ fn taken(previews: &Mutex<Vec<Preview>>) -> Vec<Preview> {
     std::mem::take(&mut *previews.lock().expect("the run is over"))
 }
 
-/// What is sent for an analysis with hypotheses, and for the second of two questions about the saved run.
+/// The prompts of an analysis with hypotheses, and of the second of two questions about the saved run.
 async fn sent(request: &Request) -> Vec<Preview> {
     let (dry, previews) = dry_run();
     let setting = Setting {
@@ -99,7 +99,7 @@ fn contexts(previews: &[Preview]) -> String {
     out
 }
 
-/// A job, and what is asked about it in Chinese and English.
+/// A job, and a question about it in Chinese and English.
 const JOBS: [(&str, &str, &str); 4] = [
     (
         "join-hot-key-skew",

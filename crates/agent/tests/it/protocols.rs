@@ -1,4 +1,4 @@
-//! What a profile says is in the request, in the place where its provider looks for it.
+//! The settings of a profile are in the request, in the place that its provider expects.
 
 use llm::{Level, Profile, Provider};
 use testkit::llm::{Recorded, Server};

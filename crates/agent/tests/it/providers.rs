@@ -1,7 +1,7 @@
 //! Every provider in its own protocol, against a server that takes its place: text, streams, tools,
 //! thoughts, structured answers, throttling, breakdowns, prompts that are too long, refusals.
 //!
-//! The server refuses what the provider would refuse, so a request in a wrong shape fails here.
+//! The server refuses the same requests as the provider, so a request in a wrong form fails here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,7 +80,7 @@ impl Case {
         (report, server.requests())
     }
 
-    /// Analyzes with a model whose first answer is `trouble`; the LLM finishes all the same.
+    /// Analyzes with a model that answers `trouble` first; the LLM finishes all the same.
     async fn run_into(self, trouble: Trouble) -> (Outcome, Vec<Recorded>) {
         let first = AtomicBool::new(true);
         let turn = move |_: &Recorded| {
@@ -216,7 +216,7 @@ fn a_prompt_that_is_too_long_is_shrunk_once() {
         let [first, second] = [0, 1].map(|n: usize| requests[n].prompt().len());
         assert!(second < first);
         any_contains(&report.steps[0].remarks, "left out");
-        // Once only: what is still too long is not sent for ever.
+        // Once only: a prompt that is still too long is not sent forever.
         let (report, requests) = case.run(|_| Some(Turn::trouble(Trouble::TooLong))).await;
         assert_eq!(requests.len(), 2);
         contains(report.fallback(), ["too long"]);

@@ -1,5 +1,5 @@
-//! What must hold whatever a job, a model or a server does: nothing private gets out, a call ends, a
-//! run costs no more than it may, and no claim against the findings goes unmarked.
+//! Guarantees for every job, model and server: no private data gets out, a call ends, a run stays
+//! within its budget, and every claim against the findings is marked.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -84,7 +84,7 @@ async fn an_interrupt_ends_an_endless_answer_at_once() {
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
-/// A profile whose tokens cost 1 per thousand.
+/// A profile with a price of 1 per thousand tokens.
 fn priced(server: &Server) -> llm::Profile {
     let mut profile = profile(server);
     profile.price_per_million_in = Some(1_000.0);
@@ -151,7 +151,7 @@ fn with_redact_no_request_has_a_word_of_the_job() {
     let prompts = support::root().join("prompts");
     let experience = support::root().join("knowledge/experience");
     let mut public: Vec<&Path> = others.iter().map(|o| o.as_path()).collect();
-    // What the compiler and the engine say of every job is known to our readers and rules.
+    // Our readers and rules know the compiler's and the engine's words for every job.
     let sources = ["crates/job/src", "crates/diagnosis/src"].map(|s| support::root().join(s));
     public.extend(sources.iter().map(|s| s.as_path()));
     public.extend([prompts.as_path(), experience.as_path()]);

@@ -1,4 +1,4 @@
-//! What a model is sent about simulated jobs: user code, schema and tools, in the language of the run.
+//! Requests to a model about simulated jobs: user code, schema and tools, in the language of the run.
 
 use agent::facts::MeasuredAnswer;
 use agent::model::{DryRun, LlmReasoner, Preview, tokens};
@@ -33,7 +33,7 @@ async fn analyzed(
     run(&request, setting).await
 }
 
-/// What would be sent to such a model, and the report of the dry run.
+/// The prompts for such a model, and the report of the dry run.
 async fn dry_run(
     case: &str,
     profile: Profile,
@@ -47,7 +47,7 @@ async fn dry_run(
     (previews.clone(), report)
 }
 
-/// What would be sent to a model with such a context.
+/// The prompts for a model with such a context.
 async fn previews(
     case: &str,
     context: Option<usize>,
@@ -153,7 +153,7 @@ async fn words_of_code_are_masked() {
     }
 }
 
-/// An answer to a request: what the dry run concluded.
+/// An answer to a request: the conclusion of the dry run.
 fn concluded(report: &Report, request: &Recorded) -> Turn {
     let step = report.steps.iter().find(|s| s.id == step_of(request));
     let conclusion = &step.expect("a step").conclusion;
@@ -175,7 +175,7 @@ fn unmarked(text: &str) -> String {
     text.replace(own, MARK)
 }
 
-/// What a server received next to the texts: the schema, or the tools.
+/// Parts of a request apart from the texts: the schema, or the tools.
 fn apart(request: &Recorded) -> (Option<Value>, Vec<Value>) {
     let schema = request.body["response_format"]["json_schema"].get("schema");
     let tools = request.body["tools"].as_array();

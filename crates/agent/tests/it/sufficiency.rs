@@ -1,4 +1,4 @@
-//! Whether the information suffices: the judgment of the program and that of the model, also where they disagree.
+//! Whether the information suffices: the program's and the model's judgment, also if they disagree.
 
 use agent::Request;
 use report::Language;
@@ -74,7 +74,7 @@ async fn section_5_6_program_and_model_judge_apart_where_they_disagree() {
             let said = |enough: bool| by[2 + usize::from(enough)];
             assert!(program.starts_with(said(enough)), "{program}");
             assert!(model.starts_with(said(!enough)), "{model}");
-            // What the model says to it is in its own line only.
+            // The model's reason is in its own line only.
             assert!(
                 model.contains(basis.trim_end_matches(['.', '。'])),
                 "{model}"

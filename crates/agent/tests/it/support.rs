@@ -27,7 +27,7 @@ pub(crate) fn case(name: &str) -> PathBuf {
 
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
 
-/// What a test changes about an analysis.
+/// Changes that a test makes to an analysis.
 pub(crate) struct Setting {
     pub(crate) reasoner: Box<dyn Reasoner>,
     pub(crate) fallbacks: Vec<Box<dyn Reasoner>>,
@@ -122,7 +122,7 @@ pub(crate) fn model(profile: &Profile) -> Model {
 /// A report, and the events on the way to it, as lines.
 pub(crate) struct Outcome {
     pub(crate) report: Report,
-    /// What is saved next to the report.
+    /// The summary that is saved next to the report.
     pub(crate) summary: RunSummary,
     pub(crate) events: Vec<String>,
 }

@@ -150,7 +150,7 @@ async fn section_5_4_a_recommendation_has_relevance_threshold_reason_and_parser(
     let rounds = think4.conclusion["rounds"].as_array().expect("rounds");
     let mut read = Vec::new();
     for round in rounds {
-        // Section 5.6: what is known since.
+        // Section 5.6: facts known since.
         assert!(
             round["score"].is_number() && round["progress"].is_number(),
             "{round}"

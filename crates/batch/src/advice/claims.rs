@@ -14,7 +14,7 @@ use super::object::{path_of, to_json};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Processes that may try one after the other; what all of them fail at is not worth a sixth call.
+/// Attempts per cluster, by different processes. A sixth call would not be worth its cost.
 const TRIES: usize = 5;
 
 /// Claims of one process.
@@ -24,7 +24,7 @@ pub(super) struct Claims<'a> {
     worker: String,
     /// How long another process may be silent.
     patience: Duration,
-    /// What the objects of other processes contained, and since when.
+    /// Contents of other processes' objects, and the time of the last change.
     seen: Mutex<HashMap<String, (Vec<u8>, Instant)>>,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Claimed {
     Others,
     /// There is advice already.
     Done,
-    /// So many have tried that nobody should any more; why the last one failed.
+    /// The retry limit is reached; holds the last error.
     Hopeless(String),
 }
 
@@ -63,11 +63,11 @@ impl Claims<'_> {
         self.beat(0).await
     }
 
-    /// Goes on showing it, until it is dropped.
+    /// Repeats this until it is dropped.
     pub(super) async fn keep(&self) {
         for n in 1u64.. {
             tokio::time::sleep(self.patience / 3).await;
-            // a store that is out of reach is noticed by those who need it
+            // other accesses report an unreachable store
             let _ = self.beat(n).await;
         }
     }
@@ -82,7 +82,7 @@ impl Claims<'_> {
         self.store.replace(&path, to_json("worker", &n)?).await
     }
 
-    /// Claims the cluster whose advice has this key.
+    /// Claims a cluster by the key of its advice.
     pub(super) async fn claim(&self, key: &str) -> Result<Claimed> {
         let mut last = None;
         for n in 1..=TRIES {
@@ -92,7 +92,7 @@ impl Claims<'_> {
             };
             let (path, claim) = (path(key, n), to_json(key, &claim)?);
             if self.store.create(&path, claim).await? {
-                // whoever gave up may have written something before
+                // the process of the previous claim may have written advice before it gave up
                 if n > 1 && self.is_done(key).await? {
                     return Ok(Claimed::Done);
                 }
@@ -114,7 +114,7 @@ impl Claims<'_> {
         Ok(Claimed::Hopeless(last.unwrap_or_else(died)))
     }
 
-    /// Gives a claim back, as if it had not been made.
+    /// Returns a claim, as if it had not been made.
     pub(super) async fn give_back(&self, key: &str, n: usize) -> Result<()> {
         self.store.delete(&path(key, n)).await
     }

@@ -57,7 +57,7 @@ impl Cluster {
     fn add(&mut self, row: &FindingRow) {
         let seconds = row.avoidable_seconds.unwrap_or(0.0);
         self.seconds += seconds;
-        // of equal ones the same whoever reads, in whatever order
+        // ties are decided by the key, so the choice does not depend on the order of reading
         let is_costlier =
             seconds > self.highest || seconds == self.highest && row.job.key < self.result;
         if is_costlier {

@@ -1,8 +1,8 @@
-//! What the calls of all processes have taken: a chain of objects, of which the nth holds the totals after n changes.
+//! The calls and cost of all processes: a chain of objects. Object n holds the totals after n changes.
 //!
-//! A change is written under the next number only if nobody else has written that one, so no change is lost and no two processes reserve
-//! the same rest. Changes that come while one is written are written together. A call that was begun and whose end nobody has written
-//! stays reserved: nobody knows what it cost.
+//! A change is written under the next number, and only if that object does not exist yet. So no change is lost, and no two processes
+//! reserve the same rest. Changes that arrive during a write are written together. A started call without a written end stays reserved,
+//! because its cost is unknown.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use super::object::to_json;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// What all calls together may take.
+/// Limits for all calls together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Caps {
     /// In the currency of the prices.
@@ -32,7 +32,7 @@ pub struct Caps {
 pub struct Spent {
     pub calls: u64,
     pub cost: f64,
-    /// Calls under way, and what they may cost.
+    /// Calls under way, and their maximum cost.
     pub reserved_calls: u64,
     pub reserved_cost: f64,
 }
@@ -41,7 +41,7 @@ pub struct Spent {
 pub struct Ledger {
     store: Store,
     caps: Caps,
-    /// How long reservations of other processes are waited for in which nothing changes.
+    /// How long to wait while only other processes hold reservations and no total changes.
     patience: Duration,
     /// Of calls that this process may have under way.
     places: Semaphore,
@@ -60,12 +60,12 @@ struct Last {
 
 #[derive(Debug)]
 struct Change {
-    what: What,
+    operation: Operation,
     answer: oneshot::Sender<std::result::Result<Verdict, String>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum What {
+enum Operation {
     Reserve { most: Option<f64> },
     Settle { most: f64, calls: u64, cost: f64 },
 }
@@ -73,7 +73,7 @@ enum What {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     Fine,
-    /// What is reserved may come back.
+    /// The caps are reserved, not used up: a reservation may be released.
     Wait(u64),
     UsedUp(Spent),
     NoPrices,
@@ -94,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// What has been taken until now.
+    /// Current totals of calls and cost.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -106,17 +106,20 @@ impl Ledger {
     }
 
     /// Decides on a change and writes it, together with all that wait.
-    async fn apply(&self, what: What) -> std::result::Result<Verdict, String> {
-        let decided = self.note(what);
+    async fn apply(&self, operation: Operation) -> std::result::Result<Verdict, String> {
+        let decided = self.note(operation);
         self.write().await;
         let interrupted = || Err("interrupted".to_owned());
         decided.await.unwrap_or_else(|_| interrupted())
     }
 
     /// Notes a change that is written with the next one.
-    fn note(&self, what: What) -> oneshot::Receiver<std::result::Result<Verdict, String>> {
+    fn note(
+        &self,
+        operation: Operation,
+    ) -> oneshot::Receiver<std::result::Result<Verdict, String>> {
         let (answer, decided) = oneshot::channel();
-        self.waiting().push(Change { what, answer });
+        self.waiting().push(Change { operation, answer });
         decided
     }
 
@@ -124,12 +127,12 @@ impl Ledger {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the changes that were noted. What cannot be written stays as it was.
+    /// Writes the pending changes. A change that cannot be written has no effect.
     async fn write(&self) {
         let mut last = self.last.lock().await;
         let changes = std::mem::take(&mut *self.waiting());
-        let whats: Vec<What> = changes.iter().map(|change| change.what).collect();
-        let written = self.append(&mut last, &whats).await;
+        let operations: Vec<Operation> = changes.iter().map(|change| change.operation).collect();
+        let written = self.append(&mut last, &operations).await;
         drop(last);
         let verdicts = written.map_err(|error| error.one_line());
         for (n, change) in changes.into_iter().enumerate() {
@@ -139,17 +142,17 @@ impl Ledger {
         }
     }
 
-    async fn append(&self, last: &mut Last, changes: &[What]) -> Result<Vec<Verdict>> {
+    async fn append(&self, last: &mut Last, changes: &[Operation]) -> Result<Vec<Verdict>> {
         let mut is_current = false;
-        // whoever held the lock may have written them
+        // the previous holder of the lock may have written them
         while !changes.is_empty() {
             let mut spent = last.spent;
             let verdicts = changes
                 .iter()
-                .map(|what| spent.decide(*what, self.caps, last.n));
+                .map(|operation| spent.decide(*operation, self.caps, last.n));
             let verdicts: Vec<Verdict> = verdicts.collect();
             let is_fine = verdicts.iter().all(|v| *v == Verdict::Fine);
-            // nobody is turned away by old totals
+            // old totals must not refuse a reservation
             if !is_fine && !is_current {
                 self.catch_up(last).await?;
                 is_current = true;
@@ -169,7 +172,7 @@ impl Ledger {
         Ok(Vec::new())
     }
 
-    /// Reads what others wrote.
+    /// Reads the changes of other processes.
     async fn catch_up(&self, last: &mut Last) -> Result<()> {
         let listed = self.store.below("ledger", Some(&path(last.n))).await?;
         let Some(newest) = listed.into_iter().map(|meta| meta.location).max() else {
@@ -203,17 +206,17 @@ impl Ledger {
 }
 
 impl Spent {
-    fn decide(&mut self, what: What, caps: Caps, n: u64) -> Verdict {
-        match what {
-            What::Settle { most, calls, cost } => {
+    fn decide(&mut self, operation: Operation, caps: Caps, n: u64) -> Verdict {
+        match operation {
+            Operation::Settle { most, calls, cost } => {
                 self.reserved_calls = self.reserved_calls.saturating_sub(1);
                 self.reserved_cost = (self.reserved_cost - most).max(0.0);
                 self.calls += calls;
                 self.cost += cost;
                 Verdict::Fine
             }
-            What::Reserve { most: None } if caps.cost.is_some() => Verdict::NoPrices,
-            What::Reserve { most } => {
+            Operation::Reserve { most: None } if caps.cost.is_some() => Verdict::NoPrices,
+            Operation::Reserve { most } => {
                 let most = most.unwrap_or(0.0);
                 let fits = |calls: u64, cost: f64| {
                     caps.calls.is_none_or(|cap| calls < cap)
@@ -240,7 +243,7 @@ impl Ledger {
         let mut unchanged: Option<(u64, Instant)> = None;
         loop {
             let settled = self.settled.notified();
-            match self.apply(What::Reserve { most }).await? {
+            match self.apply(Operation::Reserve { most }).await? {
                 Verdict::Fine => return Ok(()),
                 Verdict::NoPrices => {
                     return Err("the cost is capped, but the profile has no prices: set price_per_million_in and price_per_million_out".to_owned());
@@ -255,7 +258,7 @@ impl Ledger {
                     if is_alone && since.elapsed() >= self.patience {
                         return Err("the rest of the budget is reserved for calls of processes that no longer answer".to_owned());
                     }
-                    // another process says nothing when it settles
+                    // another process sends no notice when it settles
                     let _ = tokio::time::timeout(Duration::from_secs(1), settled).await;
                 }
             }
@@ -277,7 +280,7 @@ impl Budget for Ledger {
                 place: None,
                 is_settled: false,
             });
-            // last, so that nothing but a call has a place
+            // last, so that only calls occupy a place
             let place = self.places.acquire().await;
             reservation.place = Some(place.map_err(|closed| closed.to_string())?);
             Ok(reservation as Box<dyn Reserved>)
@@ -297,8 +300,8 @@ struct Reservation<'a> {
 
 impl Reservation<'_> {
     fn note(&self, calls: u32, cost: f64) {
-        // nobody waits for the answer
-        drop(self.ledger.note(What::Settle {
+        // the result of the write is not needed
+        drop(self.ledger.note(Operation::Settle {
             most: self.most,
             calls: u64::from(calls),
             cost,
@@ -376,7 +379,7 @@ mod tests {
                 },
                 30,
             ),
-            // the last call that fits is the one that may still cost 1
+            // the last call that fits may still cost 1
             (
                 Caps {
                     cost: Some(5.0),

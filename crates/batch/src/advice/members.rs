@@ -1,4 +1,4 @@
-//! What the members of clusters get of the advice on them.
+//! Transfers the advice on a cluster to its members.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Members {
 pub(crate) struct Advised {
     pub(crate) object: ClusterAdvice,
     advice: Advice,
-    /// What the model was asked about.
+    /// The finding in the model's question.
     from: StepInput,
 }
 
@@ -64,7 +64,7 @@ impl Members {
         self.by_cluster.get(cluster)
     }
 
-    /// Gives the findings of a result the advice on their clusters.
+    /// Adds the advice on their clusters to the findings of a result.
     pub(crate) fn give(&self, findings: &mut [FindingRow], result: &[u8]) {
         if self.by_cluster.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl Advised {
     }
 }
 
-/// What THINK 5 would look at for a finding of a result; `None` if the result has no such finding.
+/// The input of THINK 5 for a finding of a result; `None` if the result has no such finding.
 pub(super) fn input(result: &JobResult, finding: &str, redact: bool) -> Option<StepInput> {
     let report = result.report.as_deref()?;
     let nothing = RunSummary::default();

@@ -1,4 +1,4 @@
-//! What was advised on a cluster, as an object of the store.
+//! The advice on a cluster, as an object of the store.
 
 use agent::conclusion::Advice;
 use futures::{StreamExt, TryStreamExt};
@@ -26,19 +26,19 @@ pub struct ClusterAdvice {
     pub cause: String,
     pub script: Option<String>,
     pub role: Option<String>,
-    /// Key of the result that the model was asked about: that of the costliest finding.
+    /// Key of the result with the cluster's costliest finding, which the model was asked about.
     pub result: String,
     /// That finding.
     pub finding: String,
     pub program: Program,
-    /// What the model advises on that finding; `None` with a `reason`.
+    /// The model's advice on that finding; `None` with a `reason`.
     pub advice: Option<Advice>,
     /// Why there is no advice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub engine: Option<Engine>,
     pub usage: Usage,
-    /// What the check of the answer left out or marked.
+    /// Parts of the answer that the check left out or marked.
     pub remarks: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn all(store: &Store) -> Result<Vec<ClusterAdvice>> {
     let mut read = read.buffered(CONCURRENT);
     let mut found = Vec::new();
     while let Some(bytes) = read.try_next().await? {
-        // what another version wrote is asked again by this one
+        // advice of another version is requested again
         let advice = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         found.extend(advice.filter(|a: &ClusterAdvice| a.version == ADVICE_VERSION));
     }

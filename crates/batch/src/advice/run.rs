@@ -27,10 +27,10 @@ const THREADS: usize = 2;
 /// Until clusters that others claimed are looked at again.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// What one process needs to advise.
+/// Configuration of one advising process.
 pub struct Advising<'a> {
     pub store: &'a Store,
-    /// Who advises, as far as it decides what the advice is.
+    /// The parts of program and configuration that affect the advice.
     pub program: Program,
     pub services: &'a Services<'a>,
     /// Clusters at a time: more than the budget of `services` has places for calls, so that prompts are made and answers read while
@@ -41,10 +41,10 @@ pub struct Advising<'a> {
     pub cancel: CancellationToken,
 }
 
-/// What came of a cluster.
+/// The outcome for a cluster.
 #[derive(Debug)]
 pub enum Outcome {
-    /// There was advice already, or somebody else wrote it.
+    /// There was advice already, or another process wrote it.
     Known,
     Advised(Box<ClusterAdvice>),
     /// There is no advice, and there will be none before failures are retried.
@@ -68,7 +68,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
     pub clusters: usize,
-    /// Why no more was asked; `None` if there is nothing left to ask.
+    /// Why the run stopped early; `None` if all clusters were processed.
     pub stopped: Option<Stopped>,
 }
 
@@ -77,7 +77,7 @@ pub struct Totals {
 pub enum Stopped {
     /// The budget is used up.
     Budget(String),
-    /// So many calls failed that others would too.
+    /// Repeated calls failed, so further calls would probably fail too.
     Failures(String),
 }
 
@@ -116,7 +116,7 @@ impl Advising<'_> {
     /// Reports each outcome as it comes.
     ///
     /// # Errors
-    /// If the store cannot be read or written; what is written stays.
+    /// If the store cannot be read or written; written advice stays.
     pub fn run(
         &self,
         runtime: &Handle,
@@ -152,7 +152,7 @@ impl Advising<'_> {
         Ok(())
     }
 
-    /// Prompts are made and answers read on all threads, so that a call that may begin does not wait until others are.
+    /// Uses all threads for prompts and answers, so that a call never waits for the prompts of others.
     fn all(
         &self,
         runtime: &Handle,
@@ -183,7 +183,7 @@ impl Advising<'_> {
         Ok(locked(&course).stopped.take())
     }
 
-    /// Advises on clusters, so many at a time.
+    /// Advises on clusters, `places` at a time.
     async fn share(
         &self,
         claims: &Claims<'_>,
@@ -204,7 +204,7 @@ impl Advising<'_> {
             let mut has_moved = false;
             while let Some((cluster, outcome)) = outcomes.next().await {
                 let outcome = outcome.inspect_err(|error| {
-                    // the store cannot be used: the other threads begin nothing more
+                    // the store is unusable: the other threads start no further call
                     locked(course).stopped = Some(Stopped::Failures(error.one_line()));
                 })?;
                 has_moved |= matches!(outcome, Outcome::Known | Outcome::Advised(_));
@@ -269,7 +269,7 @@ impl Advising<'_> {
         };
         use ReasonerError::{Budget, Cancelled, CostCap, Permanent, Transient};
         match &source {
-            // the cluster has nothing to do with it
+            // the failure is not the cluster's fault
             Budget(_) | Cancelled | CostCap { .. } | Permanent { .. } | Transient { .. } => {
                 claims.give_back(&key, n).await?;
             }

@@ -14,7 +14,7 @@ use crate::result::Entry;
 use crate::source::Sources;
 use crate::state::state_of;
 
-/// The jobs of a source, those inside the store left out.
+/// The jobs of a source, without jobs inside the store.
 ///
 /// # Errors
 /// If the source cannot be listed.

@@ -18,11 +18,11 @@ use crate::state::{relative, state_of_objects};
 
 /// Prefixes that are listed concurrently, and objects that are looked into.
 const CONCURRENT: usize = 16;
-/// Bytes by which a file is recognized.
+/// Bytes that are read to recognize a file.
 const HEAD_BYTES: u64 = 4096;
 /// Objects of a folder that are looked into.
 const LOOKED_INTO: usize = 8;
-/// How the folder of a rolling Spark event log begins. Its files are one log.
+/// Name prefix of the folder of a rolling Spark event log. Its files are one log.
 const ROLLING: &str = "eventlog_v2_";
 
 /// A folder of the listing.
@@ -32,7 +32,7 @@ struct Folder {
     objects: BTreeMap<String, ObjectMeta>,
 }
 
-/// Where a job is relative to the prefix, with its objects by their names relative to the job.
+/// Path of a job relative to the prefix, with its objects by their names relative to the job.
 type Found = (String, Vec<(String, ObjectMeta)>);
 
 pub(super) async fn discover(remote: &Remote) -> Result<Vec<Entry>> {
@@ -43,13 +43,13 @@ pub(super) async fn discover(remote: &Remote) -> Result<Vec<Entry>> {
         }
     }
     if root.folders.is_empty() && root.objects.is_empty() {
-        // a single object, or nothing, which is then the error
+        // a single object, or no object, which becomes the error
         let meta = remote.objects.head(&remote.path).await;
         let meta = meta.map_err(|e| failed(remote, e))?;
         return Ok(vec![entry(remote, "", &[(String::new(), meta)])]);
     }
     let mut found = Vec::new();
-    // what is not clear yet
+    // folders that are not classified yet
     let mut open = vec![(String::new(), root)];
     while !open.is_empty() {
         let looked = futures::stream::iter(open).map(|(name, folder)| async move {
@@ -90,7 +90,7 @@ async fn list(remote: &Remote) -> Result<Vec<ObjectMeta>> {
 enum Kind {
     Job,
     Collection {
-        /// Whether the objects in it are event logs, each of which is a job.
+        /// True if its objects are event logs, and each log is a job.
         logs: bool,
     },
 }
@@ -177,7 +177,7 @@ impl Folder {
     }
 }
 
-/// Whether an object may be the log of one Spark application, by the names that Spark gives them.
+/// Whether an object may be the log of one Spark application, judging by Spark's naming of logs.
 fn is_log(name: &str) -> bool {
     ["application_", "app-", "local-", "spark-"]
         .iter()

@@ -36,7 +36,7 @@ pub(crate) struct Found {
     client: HistoryClient,
 }
 
-/// What the REST interface says of an application.
+/// An application in the REST interface.
 #[derive(Deserialize)]
 struct Description {
     attempts: Vec<Described>,
@@ -121,7 +121,7 @@ impl Found {
     /// Downloads the log into a new file, as a ZIP archive.
     ///
     /// # Errors
-    /// If the server fails, or sends more than so many bytes.
+    /// If the server fails, or sends more than `most` bytes.
     pub(crate) async fn download(&self, to: &Path, most: u64) -> Result<()> {
         let path = match &self.application.attempt {
             Some(attempt) => format!("{}/{attempt}/logs", self.application.path()),
@@ -174,7 +174,7 @@ impl HistoryClient {
             let response = self.successful(response)?;
             return self.json(response).await;
         }
-        // A server of another kind has nothing there either.
+        // A server of another kind has no such page either.
         let listed = self.ask("api/v1/applications?limit=1").await?;
         self.json::<Vec<Description>>(self.successful(listed)?)
             .await?;

@@ -1,4 +1,4 @@
-//! The clusters of findings, as far as the page shows them.
+//! The clusters of findings, in the form that the page needs.
 
 #[derive(Debug)]
 pub(super) struct Cluster {
@@ -11,16 +11,16 @@ pub(super) struct Cluster {
     pub(super) role: Option<String>,
     pub(super) jobs: usize,
     pub(super) findings: usize,
-    /// Findings for which some of a model's advice holds.
+    /// Findings with applicable advice of a model.
     pub(super) advised: usize,
     /// Parts of the jobs' avoidable seconds.
     pub(super) seconds: f64,
-    /// The job whose finding costs most.
+    /// The job with the costliest finding.
     pub(super) costliest: usize,
     highest: f64,
     /// Suggestion of the costliest finding.
     pub(super) suggestion: Option<u32>,
-    /// What the page advises: that, or what a model says.
+    /// The page's advice: the suggestion above, or the model's advice.
     pub(super) advice: Option<u32>,
     last: Option<usize>,
 }
@@ -49,7 +49,7 @@ impl Cluster {
         }
     }
 
-    /// Adds a finding; those of one job follow one another.
+    /// Adds a finding; findings of one job must be consecutive.
     pub(super) fn add(&mut self, job: usize, seconds: Option<f64>, suggestion: Option<u32>) {
         if self.last != Some(job) {
             self.jobs += 1;

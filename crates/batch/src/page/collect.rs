@@ -1,4 +1,4 @@
-//! What the page needs of each result: a row per job in columns, equal texts stored once, and the clusters of findings.
+//! Data of the page from each result: a row per job in columns, equal texts stored once, and the clusters of findings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::cluster::{ClusterKey, script_of, without_numbers};
 use crate::result::Status;
 use crate::tables::{FindingRow, JobRow, Rows};
 
-/// Distinct texts in the order in which they came.
+/// Distinct texts, by first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) all: Vec<String>,
@@ -36,7 +36,7 @@ impl Texts {
     }
 }
 
-/// What a job ended with, for the page.
+/// Outcome of a job, for the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ending {
     Problem,
@@ -80,7 +80,7 @@ pub(super) struct Part {
     pub(super) seconds: Option<f64>,
 }
 
-/// Scripts: recurring jobs whose scripts differ in literals only count as one.
+/// Scripts. Recurring jobs count as one script if only literals differ.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
     at: HashMap<String, u32>,
@@ -91,14 +91,14 @@ pub(super) struct Scripts {
 pub(super) struct Script {
     /// Hash of the shape; `None` if only the name is known.
     shape: Option<String>,
-    /// The name of all its jobs, numbers replaced by `#` where they differ.
+    /// The common name of all its jobs, with differing numbers replaced by `#`.
     name: Option<String>,
 }
 
-/// All results, as far as the page shows them.
+/// All results, in the form that the page needs.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
-    /// Where the links to results begin.
+    /// Common start of the links to results.
     pub(super) base: String,
     /// Jobs that have no result yet.
     pub(super) pending: usize,
@@ -189,14 +189,14 @@ impl Collected {
         }
     }
 
-    /// Clusters in the order in which they should be fixed.
+    /// Clusters by priority.
     pub(super) fn ranked_clusters(&self) -> Vec<&Cluster> {
         let mut clusters: Vec<&Cluster> = self.clusters.iter().collect();
         clusters.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.jobs.cmp(&a.jobs)));
         clusters
     }
 
-    /// Jobs in the order in which they should be fixed.
+    /// Jobs by priority.
     pub(super) fn ranked(&self) -> Vec<&Job> {
         let mut jobs: Vec<&Job> = self.jobs.iter().collect();
         let seconds = |job: &Job| job.avoidable.unwrap_or(-1.0);
@@ -222,7 +222,7 @@ impl Scripts {
         Some(index)
     }
 
-    /// What people know the scripts by: distinct, if necessary by the hash.
+    /// Names of the scripts for people: distinct, if necessary by the hash.
     pub(super) fn labels(&self) -> Vec<String> {
         let mut used: HashMap<&str, usize> = HashMap::new();
         for name in self.all.iter().filter_map(|s| s.name.as_deref()) {
@@ -245,7 +245,7 @@ impl Script {
         match (&self.name, name) {
             (Some(known), Some(name)) if *known != name => {
                 let pattern = without_numbers(known);
-                // of jobs with nothing in common the first names the script
+                // if the names of the jobs share no pattern, the first one names the script
                 if pattern == without_numbers(&name) {
                     self.name = Some(pattern);
                 }

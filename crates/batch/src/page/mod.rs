@@ -1,7 +1,7 @@
 //! The batch as one self-contained HTML page: totals, groups, trend, what to fix first, and a table of all jobs that filters and sorts.
 //!
-//! What matters is in the markup and readable without a script; the script, which the page's policy names by its hash, adds filters and the
-//! rest of the table from the data in the page. Nothing is loaded from anywhere.
+//! The markup has the important parts, readable without a script. The script adds filters and the rest of the table from the data in the
+//! page; the page's policy allows it by its hash. The page loads no other file.
 
 mod cluster;
 mod collect;
@@ -57,7 +57,8 @@ impl Page {
         self.collected.pending = jobs;
     }
 
-    /// Keys of the jobs whose reports are most worth reading: the costliest, and those that stand for the costliest clusters.
+    /// Keys of the jobs with the reports most worth reading: the costliest jobs, and the costliest member of each costly
+    /// cluster.
     pub fn costliest(&self, jobs: usize) -> Vec<String> {
         let ranked = self.collected.ranked();
         let analyzed = ranked
@@ -85,7 +86,7 @@ impl Page {
         self.collected.add(rows);
     }
 
-    /// Shows what a model advises on a cluster in the place of what the rules suggest for its costliest finding.
+    /// Shows a model's advice on a cluster instead of the rules' suggestion for its costliest finding.
     pub(crate) fn advise(&mut self, advice: &Members, language: Language) {
         let collected = &mut self.collected;
         for cluster in &mut collected.clusters {
@@ -103,7 +104,7 @@ impl Page {
         }
     }
 
-    /// The clusters as rows of a table, in the order in which they should be fixed.
+    /// The clusters as rows of a table, by priority.
     pub(crate) fn clusters(&self, advice: &Members) -> Vec<ClusterRow> {
         let collected = &self.collected;
         let scripts = collected.scripts.labels();
@@ -162,7 +163,7 @@ impl Page {
     }
 }
 
-/// Where the page of a job is, relative to the page of the batch.
+/// Path of a job's page, relative to the page of the batch.
 pub fn page_of(key: &str) -> String {
     format!("jobs/{key}.html")
 }

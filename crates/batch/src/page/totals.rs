@@ -10,7 +10,7 @@ pub(super) struct Totals {
     pub(super) endings: [usize; 4],
     /// Seconds of the runs.
     pub(super) run: f64,
-    /// Seconds from submission to end; of a job that doesn't say, those of its run.
+    /// Seconds from submission to end; the run time if that is unknown.
     pub(super) total: f64,
     pub(super) avoidable: f64,
     /// Cost and the part of it that was wasted, by unit.
@@ -20,7 +20,7 @@ pub(super) struct Totals {
 /// Jobs that have something in common.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Group {
-    /// Index of what they have in common; `None` where it is unknown.
+    /// Index of their common property; `None` if it is unknown.
     pub(super) of: Option<u32>,
     pub(super) jobs: usize,
     pub(super) run: f64,
@@ -52,7 +52,7 @@ impl Totals {
     }
 }
 
-/// Jobs by something of which each has at most one.
+/// Groups jobs by a property with at most one value per job.
 pub(super) fn groups(jobs: &[Job], of: impl Fn(&Job) -> Option<u32>) -> Vec<Group> {
     let mut groups = Groups::default();
     for job in jobs {

@@ -1,4 +1,4 @@
-//! What the markup of the page shows, in words.
+//! The markup of the page, in words.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -15,7 +15,7 @@ use super::words::Words;
 const BARS: usize = 8;
 const CLUSTERS: usize = 20;
 const ROWS: usize = 50;
-/// Weeks of a trend whose gaps are filled.
+/// Maximum length of a trend, in weeks, with filled gaps.
 const WEEKS: i32 = 130;
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ struct Tile {
 struct Column {
     value: i64,
     label: Option<String>,
-    /// Whether the label is left out where there is little room.
+    /// Whether narrow pages omit the label.
     minor: bool,
     title: String,
     avoidable: f64,
@@ -250,7 +250,7 @@ fn noted(words: Words, name: &str, number: &str) -> String {
         .select(format!("{word} {number}"), format!("{number} {word}"))
 }
 
-/// Weeks with their sums, in order, weeks without jobs included; unknown weeks left out.
+/// Weeks with their sums, ascending. Weeks without jobs are included; unknown weeks are left out.
 fn weeks(collected: &Collected) -> Vec<(Date, Group)> {
     let groups = totals::groups(&collected.jobs, |j| j.week).into_iter();
     let dated = groups.filter_map(|g| Some((collected.weeks.of(g.of)?.parse().ok()?, g)));
@@ -420,7 +420,7 @@ fn row<'a>(job: &'a Job, highest: f64, collected: &'a Collected, words: Words) -
 }
 
 impl Job {
-    /// What people know the job by.
+    /// Name of the job for people.
     pub(super) fn label(&self) -> &str {
         self.name
             .as_deref()

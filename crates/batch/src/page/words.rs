@@ -103,7 +103,7 @@ const WORDS: &[(&str, StaticText)] = &[
         "footer",
         text(
             "“可避免”指一并修复某作业的全部问题所节省的时间；有多个问题时，按各自单独修复的收益分摊到原因，因此各项相加等于总计。未知的值不计入总和。",
-            "Avoidable hours are what fixing all findings of a job together would save. They are shared among its findings in proportion to what each would save alone, so the parts add up. Unknown values are left out of sums.",
+            "Avoidable hours are the saving of all fixes of a job together. They are divided among its findings in proportion to the saving of each fix alone, so the parts add up. Unknown values are left out of sums.",
         ),
     ),
 ];
@@ -113,7 +113,7 @@ const WORDS: &[(&str, StaticText)] = &[
 pub(super) struct Words(pub(super) Language);
 
 impl Words {
-    /// The word with a name, or the name if there is none.
+    /// The word with this name; the name itself if it is unknown.
     pub(super) fn get(self, name: &str) -> &str {
         let word = WORDS.iter().find(|(known, _)| *known == name);
         word.map_or(name, |(_, text)| text.pick(self.0))

@@ -1,5 +1,5 @@
-//! Jobs handed out by NATS JetStream. The store stays the truth: the queue holds what the manifest has and the results lack, and whatever
-//! happens to it, enqueueing again makes it whole.
+//! Jobs handed out by NATS JetStream. The store stays the truth: the queue holds the planned jobs without a result. After any loss,
+//! enqueueing again completes it.
 //!
 //! ```text
 //! enqueue:  one message per open job, subject `scopeagent.<store>.<key>`, in a stream with file storage and Limits retention
@@ -23,11 +23,11 @@ use crate::result::{Entry, Program};
 use crate::run::Batch;
 use crate::shard::Shard;
 
-/// Deliveries of a message, the last of which only records that none of the others ended.
+/// Deliveries of a message. The last delivery only records that no earlier one ended.
 pub const DELIVERIES: u32 = 5;
 /// Messages that are published concurrently.
 const CONCURRENT: usize = 256;
-/// Copies of the stream where there are servers for them.
+/// Copies of the stream, if there are enough servers.
 const COPIES: usize = 3;
 /// How long messages are kept; a batch is long over by then.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -47,7 +47,7 @@ pub struct Servers {
     pub credentials: Option<std::path::PathBuf>,
 }
 
-/// What a call enqueued.
+/// Counts of an enqueue call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enqueued {
     pub jobs: usize,
@@ -186,8 +186,8 @@ impl Batch {
     }
 }
 
-/// Marks a stream with the program that its jobs are for: workers with another one would write other results, and take their deliveries
-/// from those with the right one.
+/// Marks a stream with the program that its jobs are for. Workers with another program would write other results, and take deliveries
+/// from workers with the right one.
 fn mark(program: &Program) -> String {
     format!("{} {}", program.version, program.configuration)
 }

@@ -21,11 +21,12 @@ const WAIT: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 impl Batch {
-    /// Works until every enqueued job is done by somebody, `workers` jobs at a time, and reports each of its own as it comes. A worker that
+    /// Works until every enqueued job is done by some worker, `workers` jobs at a time, and reports each of its jobs as it comes. A worker
+    /// that
     /// is silent for `ack_wait` is taken for dead: its jobs go to others. The first worker of a queue decides how long that is.
     ///
     /// # Errors
-    /// If the store or the servers cannot be reached, nothing was ever enqueued, or the queue was filled for another program.
+    /// If the store or the servers are unreachable, the queue does not exist, or the queue was filled for another program.
     pub async fn work(
         &self,
         servers: &Servers,
@@ -150,7 +151,7 @@ impl Worker<'_> {
         Ok(info.is_none_or(|info| info.num_pending == 0 && info.num_ack_pending == 0))
     }
 
-    /// Works on one message, and says so to the servers meanwhile.
+    /// Works on one message, and reports progress to the servers meanwhile.
     async fn job(self, message: &Message) -> Result<Step> {
         let order: Order =
             serde_json::from_slice(&message.payload).map_err(|source| Error::Unreadable {
@@ -158,7 +159,7 @@ impl Worker<'_> {
                 source,
             })?;
         if order.program != self.batch.program {
-            // what was enqueued before the program changed is enqueued again for the new one
+            // a job enqueued for an earlier program is enqueued again for this one
             drop(message.double_ack_with(AckKind::Term).await);
             return Ok(Step::Obsolete);
         }

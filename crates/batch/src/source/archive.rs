@@ -14,13 +14,13 @@ use super::Bounds;
 use super::inside::inside;
 use crate::formats::{Format, format_of};
 
-/// What a tar may have between the contents of two files: headers with long names and attributes. They are read into memory.
+/// Limit for headers between two files of a tar (long names, attributes); they are read into memory.
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// Unpacks an archive into a new folder. Returns the names of links in it, which are left out.
 ///
 /// # Errors
-/// Why it cannot be unpacked; what was written until then remains.
+/// The reason why it cannot be unpacked; files written until then remain.
 pub(super) fn unpack(
     archive: &Path,
     folder: &Path,
@@ -65,7 +65,7 @@ fn is_of_macos(name: &str) -> bool {
 }
 
 impl Writer<'_> {
-    /// Notes an entry that is neither a file nor a folder; its name is refused like that of a file.
+    /// Records an entry that is neither a file nor a folder; its name is checked like a file's.
     fn link(&mut self, name: String) -> Result<(), String> {
         /// Links that are reported.
         const MOST: usize = 20;
@@ -112,7 +112,7 @@ fn too_many(most: usize) -> String {
     say!("条目超过 {most} 个", "it has more than {most} entries")
 }
 
-/// What a library says of an archive that it cannot read, after what that means.
+/// A library's error about an unreadable archive, after its meaning.
 fn incomplete(format: &str, error: &dyn std::error::Error) -> String {
     let error = error.to_string();
     say!(
@@ -194,7 +194,7 @@ fn untar(archive: impl Read, writer: &mut Writer<'_>) -> Result<(), String> {
         } else {
             inside(writer.folder, &name, writer.bounds)?;
         }
-        // what nobody wants of an entry is skipped here, so that only headers are left
+        // skips the rest of the entry, so that only headers are left
         io::copy(&mut entry, &mut io::sink()).map_err(|e| e.to_string())?;
         allowed.set(HEADER_BYTES);
     }

@@ -1,4 +1,4 @@
-//! Opening jobs in tests of what may and may not be written.
+//! Opens jobs in tests of allowed and forbidden writes.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::location::Access;
 /// Where an opened job came from, if its files are copies, and the names of its files.
 pub(crate) type Seen = (Option<String>, Vec<String>);
 
-/// Opens a job with `here` around the temporary folder, and closes it. Nothing may remain, inside or outside of that folder.
+/// Opens a job with `here` around the temporary folder, and closes it. The test fails if a file remains inside or outside of
+/// that folder.
 pub(crate) async fn opened(
     here: &Path,
     access: Access,

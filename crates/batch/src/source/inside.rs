@@ -1,4 +1,4 @@
-//! The file below a folder that a name from outside stands for.
+//! Maps a name from an archive or a listing to a file below a folder.
 
 use std::path::{Path, PathBuf};
 

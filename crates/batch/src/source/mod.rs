@@ -1,8 +1,8 @@
-//! From where a job is to a local folder that can be analyzed.
+//! Opens a job from any location as a local folder.
 //!
-//! A local folder or file is used in place. An archive is unpacked, and objects and the logs of a History Server are fetched into a temporary
-//! folder, within bounds, which is removed with the [`Opened`] job. Whatever an archive or a listing contains, nothing is written outside of
-//! that folder.
+//! A local folder or file is used in place. An archive is unpacked, and objects and the logs of a History Server are fetched into a
+//! temporary folder, within bounds, which is removed with the [`Opened`] job. All writes stay inside that folder, with any content of
+//! archives and listings.
 
 mod archive;
 mod fetch;
@@ -26,7 +26,7 @@ use crate::state::state_of;
 use report::say;
 use temporary::{Folder, Temporary};
 
-/// What a job may take that is unpacked or fetched.
+/// Limits for an unpacked or fetched job.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes after unpacking.
@@ -70,7 +70,7 @@ pub struct Opened {
     pub path: PathBuf,
     /// Changes when a file of the job does.
     pub etag: String,
-    /// Where it came from, if `path` is a copy.
+    /// Original location, if `path` is a copy.
     pub origin: Option<String>,
     /// Links in an archive, which were left out.
     pub links: Vec<String>,
@@ -132,7 +132,8 @@ impl Sources {
         found.download(&archive, self.bounds.bytes).await?;
         let path = self.unpack(source, archive.clone(), folder.path().join("job"));
         let (path, links) = path.await?;
-        // a large log would take its space twice; what cannot be removed goes with the folder
+        // a large log would take its space twice; if the removal fails, the folder's removal
+        // deletes it
         let _ = std::fs::remove_file(archive);
         Ok(Opened {
             path,

@@ -1,6 +1,6 @@
-//! Folders for copies of jobs, removed when they are dropped, and those of killed processes at the next start.
+//! Folders for copies of jobs, removed when they are dropped. Folders of killed processes are removed at the next start.
 //!
-//! A process keeps a lock on a file in its folder; a folder whose lock nobody holds belongs to no process.
+//! A process keeps a lock on a file in its folder; a folder without a held lock belongs to no process.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Temporary {
         let folder = tempfile::Builder::new()
             .prefix(PREFIX)
             .tempdir_in(&self.parent)?;
-        // Locked before it has its name: nobody takes the folder for one that was left behind.
+        // Locked before the folder gets its name, so other processes don't remove it as a leftover.
         let unnamed = folder.path().join("new");
         let lock = File::create(&unnamed)?;
         lock.lock()?;

@@ -1,4 +1,4 @@
-//! The columns of the tables: name, type, unit, meaning, and where a row has the value.
+//! The columns of the tables: name, type, unit, meaning, and access to the value.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// One value; its type is that of its column, or null.
+/// One value of its column's type, or null.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell<'a> {
     Null,
@@ -51,7 +51,7 @@ pub(super) struct Column<R: 'static> {
     kind: Kind,
     /// `s`, `h`, `0..1`; empty for texts and counts.
     unit: &'static str,
-    /// What it says, in English: the documentation of the tables.
+    /// Meaning, in English: the documentation of the tables.
     about: &'static str,
     get: fn(&R) -> Cell<'_>,
 }
@@ -78,26 +78,26 @@ macro_rules! columns {
 
 const JOBS: &[Column<JobRow>] = columns! { JobRow;
     key Text "" "key of the result" |r| text(&r.key);
-    uri Text "" "where the job is" |r| text(&r.uri);
+    uri Text "" "address of the job" |r| text(&r.uri);
     report Text "" "path of the result in the store; it contains the whole report" |r| text(&r.report);
     status Text "" "`done`, or `failed` if the job could not be analyzed" |r| coded(Some(r.status));
-    tries Integer "" "attempts to analyze it" |r| integer(r.tries);
-    reason Text "" "why it could not be analyzed" |r| maybe(&r.reason);
+    tries Integer "" "attempts to analyze the job" |r| integer(r.tries);
+    reason Text "" "reason of a failed analysis" |r| maybe(&r.reason);
     job_id Text "" "identifier of the job" |r| maybe(&r.job_id);
     name Text "" "name of the job" |r| maybe(&r.name);
     engine Text "" "`scope`, `usql` or `spark`" |r| coded(r.engine);
     state Text "" "`succeeded`, `failed` or `cancelled`" |r| coded(r.state);
-    owner Text "" "who submitted it" |r| maybe(&r.owner);
+    owner Text "" "submitter of the job" |r| maybe(&r.owner);
     queue Text "" "queue or virtual cluster" |r| maybe(&r.queue);
-    submitted Timestamp "UTC" "when it was submitted" |r| r.submitted.map_or(Cell::Null, Cell::Timestamp);
+    submitted Timestamp "UTC" "time of submission" |r| r.submitted.map_or(Cell::Null, Cell::Timestamp);
     week Date "UTC" "Monday of the week of submission" |r| r.week.map_or(Cell::Null, Cell::Date);
     script_hash Text "" "hash of the script's text" |r| maybe(&r.script_hash);
     script_shape Text "" "hash of the script without comments, spaces and literals: equal for the runs of a recurring job" |r| maybe(&r.script_shape);
     elapsed_seconds Real "s" "run time, without compilation and queue" |r| real(r.elapsed_seconds);
     total_seconds Real "s" "from submission to end" |r| real(r.total_seconds);
-    avoidable_seconds Real "s" "saved with all findings fixed together" |r| real(r.avoidable_seconds);
-    explained_share Real "0..1" "share of the total time whose segments are explained" |r| real(r.explained_share);
-    cost Real "`cost_unit`" "what the run cost" |r| real(r.cost_hours);
+    avoidable_seconds Real "s" "saving of all fixes together" |r| real(r.avoidable_seconds);
+    explained_share Real "0..1" "explained share of the total time" |r| real(r.explained_share);
+    cost Real "`cost_unit`" "cost of the run" |r| real(r.cost_hours);
     cost_wasted Real "`cost_unit`" "lost attempts, and work that the findings would avoid" |r| real(r.wasted_hours);
     cost_unit Text "" "`vertex-hour`, `AU-hour` or `executor-core-hour`" |r| maybe(&r.cost_unit);
     stages Integer "" "number of stages" |r| integer(r.stages);
@@ -112,7 +112,7 @@ const JOBS: &[Column<JobRow>] = columns! { JobRow;
     last_line Integer "" "last script line of the first finding" |r| line(r.script_lines, 1);
     suggestion Text "" "best suggestion" |r| maybe(&r.suggestion);
     suggestion_kind Text "" "`rewrite`, `hint`, `parameter`, `layout` or `investigate`" |r| coded(r.suggestion_kind);
-    gain Text "" "what the best suggestion would bring" |r| maybe(&r.gain);
+    gain Text "" "expected gain of the best suggestion" |r| maybe(&r.gain);
     missing_file Text "" "file that would let more causes be checked" |r| maybe(&r.missing_file);
 };
 
@@ -122,21 +122,21 @@ const FINDINGS: &[Column<FindingRow>] = columns! { FindingRow;
     problem_type Text "" "class of the cause" |r| text(r.finding.problem_type.code());
     severity Text "" "`critical`, `high`, `medium` or `low`" |r| coded(Some(r.finding.severity));
     confidence Real "0..1" "chance that the finding is right" |r| real(Some(r.finding.confidence));
-    stage Text "" "stage in which it shows" |r| maybe(&r.finding.stage);
+    stage Text "" "stage of the finding" |r| maybe(&r.finding.stage);
     stage_role Text "" "the stage's name without its number" |r| maybe(&r.cluster.role);
     first_line Integer "" "first script line, from 1" |r| line(r.finding.script_lines, 0);
     last_line Integer "" "last script line" |r| line(r.finding.script_lines, 1);
     summary Text "" "the finding in one sentence" |r| text(&r.finding.summary);
-    seconds_saved Real "s" "saved by fixing it alone" |r| real(r.finding.impact.as_ref().map(|i| i.seconds_saved));
-    avoidable_seconds Real "s" "its part of the job's avoidable time; parts add up, savings overlap" |r| real(r.avoidable_seconds);
+    seconds_saved Real "s" "saving of this fix alone" |r| real(r.finding.impact.as_ref().map(|i| i.seconds_saved));
+    avoidable_seconds Real "s" "the finding's part of the job's avoidable time; parts add up, savings overlap" |r| real(r.avoidable_seconds);
     share_of_elapsed Real "0..1" "`seconds_saved` as a share of the run time" |r| real(r.finding.impact.as_ref().and_then(|i| i.share_of_elapsed));
-    vertex_hours_saved Real "h" "vertex time saved by fixing it alone" |r| real(r.finding.impact.as_ref().and_then(|i| i.vertex_hours_saved));
-    suggestion Text "" "best suggestion for it" |r| r.suggestion.as_ref().map_or(Cell::Null, |s| text(&s.title));
+    vertex_hours_saved Real "h" "vertex time saved by this fix alone" |r| real(r.finding.impact.as_ref().and_then(|i| i.vertex_hours_saved));
+    suggestion Text "" "best suggestion for the finding" |r| r.suggestion.as_ref().map_or(Cell::Null, |s| text(&s.title));
     suggestion_kind Text "" "kind of that suggestion" |r| coded(r.suggestion.as_ref().map(|s| s.kind));
-    cluster Text "" "cluster that it belongs to" |r| Cell::Text(Cow::Owned(r.cluster.id()));
-    advice Text "" "what holds for it of a language model's advice on the cluster" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.advice));
-    advice_withheld Text "" "what of that advice does not hold for it, and why" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.withheld));
-    diff_verified Boolean "" "whether its diff passed every check; null without a diff" |r| r.suggestion.as_ref().and_then(|s| s.verified).map_or(Cell::Null, |v| Cell::Boolean(v.holds()));
+    cluster Text "" "cluster of the finding" |r| Cell::Text(Cow::Owned(r.cluster.id()));
+    advice Text "" "language model's advice on the cluster, as far as it holds for the finding" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.advice));
+    advice_withheld Text "" "withheld parts of that advice, with the reason" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.withheld));
+    diff_verified Boolean "" "true if the diff passed every check; null without a diff" |r| r.suggestion.as_ref().and_then(|s| s.verified).map_or(Cell::Null, |v| Cell::Boolean(v.holds()));
 };
 
 const CLUSTERS: &[Column<ClusterRow>] = columns! { ClusterRow;
@@ -145,23 +145,23 @@ const CLUSTERS: &[Column<ClusterRow>] = columns! { ClusterRow;
     script Text "" "script of its jobs" |r| maybe(&r.script);
     stage_role Text "" "the stages' name without its number" |r| maybe(&r.stage_role);
     jobs Integer "" "jobs with such a finding" |r| integer(Some(r.jobs));
-    findings Integer "" "its findings" |r| integer(Some(r.findings));
+    findings Integer "" "findings of the cluster" |r| integer(Some(r.findings));
     avoidable_seconds Real "s" "parts of the jobs' avoidable time" |r| real(Some(r.avoidable_seconds));
-    costliest Text "" "key of the job whose finding costs most" |r| text(&r.costliest);
+    costliest Text "" "key of the job with the costliest finding" |r| text(&r.costliest);
     suggestion Text "" "best suggestion for that finding" |r| maybe(&r.suggestion);
     advice Text "" "advice of a language model on that finding (`batch advise`)" |r| maybe(&r.advice);
-    model Text "" "model that gave it" |r| maybe(&r.model);
-    advised Integer "" "findings for which some of that advice holds" |r| integer(Some(r.advised));
-    calls Integer "" "calls that the advice took" |r| integer(r.calls);
-    cost Real "currency of the prices" "what the advice cost" |r| real(r.cost);
+    model Text "" "model that gave the advice" |r| maybe(&r.model);
+    advised Integer "" "findings with applicable advice" |r| integer(Some(r.advised));
+    calls Integer "" "calls needed for the advice" |r| integer(r.calls);
+    cost Real "currency of the prices" "cost of the advice" |r| real(r.cost);
 };
 
 const SEGMENTS: &[Column<SegmentRow>] = columns! { SegmentRow;
-    kind Text "" "what the time went into" |r| coded(Some(r.segment.kind));
+    kind Text "" "kind of work or wait" |r| coded(Some(r.segment.kind));
     stage Text "" "stage" |r| maybe(&r.segment.stage);
     start_seconds Real "s" "start, from submission" |r| real(Some(r.segment.start_seconds));
     seconds Real "s" "length; the segments of a job add up to `total_seconds`" |r| real(Some(r.segment.seconds));
-    finding Text "" "finding that claims it" |r| maybe(&r.segment.finding);
+    finding Text "" "finding that claims the segment" |r| maybe(&r.segment.finding);
     cause Text "" "cause of that finding" |r| r.cause.map_or(Cell::Null, text);
 };
 

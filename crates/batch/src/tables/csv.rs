@@ -55,7 +55,7 @@ fn push(line: &mut String, cell: &Cell<'_>) {
     };
 }
 
-/// A spreadsheet computes texts that begin like a formula; an apostrophe before them makes them texts again.
+/// A spreadsheet would compute a text that starts like a formula; an apostrophe keeps it a text.
 fn push_text(line: &mut String, text: &str) {
     let text = visible(text);
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);

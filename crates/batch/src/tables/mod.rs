@@ -1,6 +1,6 @@
 //! Results as tables that other tools read: `jobs`, `findings`, `segments` and `clusters`, as Parquet and CSV.
 //!
-//! One pass over the results writes everything; what is kept in memory is a row group of each table.
+//! One pass over the results writes everything; memory holds one row group per table.
 
 mod columns;
 mod csv;
@@ -158,7 +158,7 @@ impl Fresh {
 }
 
 impl Drop for Fresh {
-    /// Removes what was left unfinished.
+    /// Removes unfinished files.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.unfinished);
     }

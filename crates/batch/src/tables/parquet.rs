@@ -173,7 +173,7 @@ impl Values {
     }
 }
 
-/// Returns the definition level of a value that is there.
+/// Definition level of a present value.
 fn push<T>(values: &mut Vec<T>, value: T) -> i16 {
     values.push(value);
     1

@@ -77,16 +77,16 @@ pub struct FindingRow {
     pub avoidable_seconds: Option<f64>,
     /// The best suggestion that fixes it.
     pub suggestion: Option<Proposal>,
-    /// What it gets of the advice on its cluster; `None` if there is none.
+    /// The finding's share of the advice on its cluster; `None` without advice.
     pub given: Option<Given>,
 }
 
-/// What a finding gets of the advice on its cluster.
+/// The advice on a cluster, as it applies to one finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given {
-    /// `None` if nothing of it holds for the job.
+    /// `None` if no part of it holds for the job.
     pub advice: Option<String>,
-    /// What was withheld and why, in one line.
+    /// Withheld parts with reasons, in one line.
     pub withheld: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub struct ClusterRow {
     /// [`ClusterKey::id`].
     pub cluster: String,
     pub cause: String,
-    /// What people know the script by.
+    /// Name of the script for people.
     pub script: Option<String>,
     pub stage_role: Option<String>,
     pub jobs: usize,
@@ -109,7 +109,7 @@ pub struct ClusterRow {
     /// Advice of a model on that finding.
     pub advice: Option<String>,
     pub model: Option<String>,
-    /// Findings for which some of the advice holds.
+    /// Findings with applicable advice.
     pub advised: usize,
     pub calls: Option<u32>,
     pub cost: Option<f64>,
@@ -176,7 +176,7 @@ impl Rows {
 }
 
 impl JobRow {
-    /// What is known without a report.
+    /// The values that are known without a report.
     fn new(stored: Stored) -> JobRow {
         JobRow {
             report: path_of(&stored.key),
@@ -251,8 +251,8 @@ fn claimed_by(segment: &Segment, findings: &[Finding]) -> Option<&'static str> {
     Some(finding.cause.code())
 }
 
-/// The avoidable seconds of a job, shared among its findings in proportion to what fixing each alone would save: fixes overlap, so only
-/// such parts add up. `None` where a saving is not estimated.
+/// Divides the avoidable seconds of a job among its findings in proportion to each fix's saving alone: fixes overlap, so only such
+/// parts add up. `None` for a finding without an estimate.
 fn parts(avoidable: Option<f64>, findings: &[Finding]) -> Vec<Option<f64>> {
     let saved = |f: &Finding| Some(f.impact.as_ref()?.seconds_saved).filter(|s| *s >= 0.0);
     let all: f64 = findings.iter().filter_map(saved).sum();
@@ -260,8 +260,8 @@ fn parts(avoidable: Option<f64>, findings: &[Finding]) -> Vec<Option<f64>> {
     findings.iter().map(|f| part(f).and_then(millis)).collect()
 }
 
-/// What a stage does, which stays when the script is compiled anew: `Combine_Reduce` of `SV3_Combine_Reduce`. `None` for a name that is
-/// only a number.
+/// The stage's role, which stays the same when the script is compiled again: `Combine_Reduce` of `SV3_Combine_Reduce`. `None` for a
+/// name that is only a number.
 pub(super) fn stage_role(stage: &str) -> Option<String> {
     let is_number = |head: &str| head.ends_with(|c: char| c.is_ascii_digit());
     let role = match stage.split_once('_') {

@@ -46,7 +46,7 @@ fn a_report_becomes_rows_with_what_its_owner_needs() {
     }
     let findings: Vec<_> = rows.findings.iter().map(cells).collect();
     let column = |name: &str| -> Vec<Cell<'_>> { findings.iter().map(|f| of(f, name)).collect() };
-    // two to one, and together what the job could avoid; an unknown saving stays unknown
+    // two to one, and together the job's avoidable time; an unknown saving stays unknown
     assert_eq!(
         column("avoidable_seconds"),
         [Cell::Real(60.0), Cell::Real(30.0), Cell::Null]

@@ -75,11 +75,11 @@ pub(crate) struct Thinking {
     pub(crate) redact: bool,
 }
 
-/// What one job may take.
+/// Limits for the analysis of one job.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Limits {
-    /// End the analysis of a job after so many seconds; it counts as failed. Default for `batch` and `mcp`: 3600.
-    /// ‖ 一个作业的分析超过这么多秒即中止，计为失败。`batch` 与 `mcp` 默认 3600。
+    /// Stop analyzing a job after this many seconds and count it as failed. Default for `batch` and `mcp`: 3600.
+    /// ‖ 一个作业的分析超过这个秒数即中止，计为失败。`batch` 与 `mcp` 默认 3600。
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) job_timeout: Option<u64>,
     /// Memory that the analysis of a job may take, in bytes; with more it counts as failed. Limited on Linux only. Default for `batch` and `mcp`: 4 GiB.
@@ -89,7 +89,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The budget, with the defaults where nothing is given.
+    /// The budget, with defaults for missing values.
     pub(crate) fn budget(self) -> Budget {
         let usual = Budget::default();
         Budget {
@@ -114,8 +114,8 @@ pub(crate) struct Analyze {
     pub(crate) thinking: Thinking,
     #[command(flatten)]
     pub(crate) limits: Limits,
-    /// Stop the analysis of a job after so many seconds with a partial report. With `--job-timeout` or `--job-memory`, those apply instead.
-    /// ‖ 一个作业的分析超过这么多秒即停止，给出不完整的报告。给出 `--job-timeout` 或 `--job-memory` 时以它们为准。
+    /// Stop analyzing a job after this many seconds, with a partial report. `--job-timeout` and `--job-memory` replace this limit.
+    /// ‖ 一个作业的分析超过这个秒数即停止，给出不完整的报告。给出 `--job-timeout` 或 `--job-memory` 时以它们为准。
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) time_limit: u64,
     /// Format of the report.
@@ -124,8 +124,8 @@ pub(crate) struct Analyze {
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Show what would be sent to the LLM, with tokens and price, but send nothing.
-    /// ‖ 只显示将发给 LLM 的内容、token 数与价格，不发送。
+    /// Show the requests to the LLM, with tokens and price, without sending them.
+    /// ‖ 只显示将发给 LLM 的请求、token 数与价格，不发送。
     #[arg(long, conflicts_with = "replay")]
     pub(crate) dry_run: bool,
     /// Write every LLM call to a file (JSON lines).
@@ -179,8 +179,8 @@ pub(crate) enum ReportFormat {
     /// For a terminal.
     /// ‖ 用于终端。
     Text,
-    /// For programs; `schema` prints what a report contains.
-    /// ‖ 供程序读取；`schema` 说明报告的内容。
+    /// For programs; `schema` prints the schema of a report.
+    /// ‖ 供程序读取；`schema` 输出报告的格式定义。
     Json,
     /// For a ticket.
     /// ‖ 用于工单。

@@ -187,8 +187,8 @@ pub(crate) struct BatchAdvise {
     /// ‖ 某个进程沉默多少秒后，由其他进程代为询问。
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub(crate) claim_wait: u64,
-    /// Ask again where no answer could be used.
-    /// ‖ 对此前得不到可用回答的组再次询问。
+    /// Ask again about clusters without a usable answer.
+    /// ‖ 对此前得不到可用回答的问题簇再次询问。
     #[arg(long)]
     pub(crate) retry_failed: bool,
     /// Output format.
@@ -217,7 +217,7 @@ pub(crate) struct BatchReport {
 }
 
 impl BatchCommand {
-    /// Local folders that contain jobs, and remote ones, which are none.
+    /// Local folders that contain jobs, and remote places, which do not exist as folders.
     pub(crate) fn collections(&self) -> impl Iterator<Item = &Path> {
         let places = match self {
             BatchCommand::Plan(args) => args.sources.as_slice(),

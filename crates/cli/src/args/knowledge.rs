@@ -41,8 +41,8 @@ pub(crate) struct Search {
     /// Language that the call asks for: only documents in it are searched.
     #[arg(skip)]
     pub(crate) language: Option<Language>,
-    /// Search only what is about this engine or true of every engine.
-    /// ‖ 只搜索关于该引擎或对各引擎都成立的内容。
+    /// Search only passages about this engine or about every engine.
+    /// ‖ 只搜索关于该引擎或适用于各引擎的内容。
     #[arg(long, value_name = "ENGINE", value_parser = one_of(ENGINES))]
     pub(crate) engine: Option<Engine>,
     /// Search only chunks for this step of an analysis.
@@ -112,7 +112,7 @@ pub(crate) enum IndexCommand {
         #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
         format: Format,
     },
-    /// Show what the index contains and how it was built.
+    /// Show the content of the index and how it was built.
     /// ‖ 显示索引的内容及其构建方式。
     Info {
         /// Output format.
@@ -124,12 +124,12 @@ pub(crate) enum IndexCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Lint {
-    /// Fix what can be fixed without changing the content.
+    /// Fix problems that can be fixed without changing the content.
     /// ‖ 修正不影响内容的问题。
     #[arg(long, conflicts_with = "coverage")]
     pub(crate) fix: bool,
-    /// Show which causes have playbooks with which sections, per language.
-    /// ‖ 按语言显示各原因有哪些经验文档、含哪些章节。
+    /// List the causes that have playbooks, with their sections, per language.
+    /// ‖ 按语言列出已有经验文档的原因及其章节。
     #[arg(long)]
     pub(crate) coverage: bool,
     /// Output format.
@@ -168,8 +168,8 @@ pub(crate) struct Eval {
     /// ‖ 在 `tune` 部分求最佳权重，并在 `heldout` 部分检验。
     #[arg(long, conflicts_with_all = ["beir", "baseline"])]
     pub(crate) tune: bool,
-    /// Show what each part of reading a query is worth on the `tune` set.
-    /// ‖ 在 `tune` 上显示查询理解各部分的作用。
+    /// Measure each part of query reading on the `tune` set.
+    /// ‖ 在 `tune` 上衡量查询理解各部分的作用。
     #[arg(long, conflicts_with_all = ["beir", "baseline", "tune"])]
     pub(crate) ablate: bool,
     /// Earlier output of `eval --format json` to compare with.
@@ -196,7 +196,8 @@ pub(crate) struct Eval {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaseCommand {
-    /// Write `cases/NAME.md` in the knowledge folder from a run; a curator fills in what only people know.
+    /// Write `cases/NAME.md` in the knowledge folder from a run; a curator adds the knowledge that only
+    /// people have.
     /// ‖ 由一次运行在知识库中写出 `cases/NAME.md`；只有人知道的内容由维护者补充。
     From(CaseFrom),
     /// Check cases: front matter, sections, places still to fill in.

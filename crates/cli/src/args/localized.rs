@@ -13,7 +13,7 @@ use report::{Language, interface};
 /// Heading of the options that every command has.
 pub(super) const GLOBAL: &str = "Global options";
 
-/// The English and the Chinese half of a doc comment; the second is empty if there is none.
+/// The English and the Chinese half of a doc comment; the second half may be empty.
 fn halves(doc: &str) -> (&str, &str) {
     let (en, zh) = doc.split_once('‖').unwrap_or((doc, ""));
     (
@@ -77,7 +77,7 @@ pub(super) fn rendered(error: &clap::Error) -> String {
     }
 }
 
-/// What clap writes around our texts.
+/// Texts that clap adds around ours.
 const AROUND: [(&str, &str); 18] = [
     ("Usage:\u{1b}[0m ", "用法：\u{1b}[0m"),
     ("Usage: ", "用法："),
@@ -186,7 +186,7 @@ pub(crate) fn language_of_call(arguments: impl Iterator<Item = OsString>) -> Lan
         .unwrap_or(Language::En)
 }
 
-/// Why a value is not of its type, which the standard library says in English.
+/// Why a value has the wrong type; the standard library says it in English.
 fn reason_in_chinese(reason: &str) -> String {
     let known = match reason {
         "invalid digit found in string" | "cannot parse integer from empty string" => {

@@ -1,4 +1,4 @@
-//! The command line. Nothing here acts.
+//! The command line: definitions only.
 
 mod analysis;
 mod batch;
@@ -6,6 +6,7 @@ mod knowledge;
 mod localized;
 mod runs;
 mod serving;
+mod whatif;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -28,6 +29,7 @@ pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lin
 pub(crate) use localized::language_of_call;
 pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs};
 pub(crate) use serving::{Mcp, Serve, Serving};
+pub(crate) use whatif::{Amount, WhatIf};
 
 /// Finds out why a SCOPE (Cosmos), U-SQL or Spark job is slow, expensive or failed, and says what to change.
 /// ‖ 找出 SCOPE（Cosmos）、U-SQL 或 Spark 作业慢、贵或失败的原因，并说明怎么改。
@@ -43,8 +45,8 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = localized::GLOBAL)]
 pub(crate) struct Global {
-    /// Language of reports, help and errors, and of the documents that `search` finds. Default of a report: the configured language, else
-    /// that of the question, else that of the system.
+    /// Language of reports, help and errors, and of the documents that `search` finds. Default of a report: the configured language,
+    /// otherwise the language of the question, otherwise the language of the system.
     /// ‖ 报告、帮助和错误的语言，也是 `search` 所找文档的语言。报告默认用配置的语言，否则用提问的语言，再否则用系统的语言。
     #[arg(long, global = true, value_name = "LANG", env = "SCOPEAGENT_LANG", value_parser = one_of(LANGUAGES))]
     pub(crate) lang: Option<Language>,
@@ -152,10 +154,14 @@ pub(crate) enum Command {
     /// ‖ 把许多作业分析到一个结果库，可用一台或多台机器；可中断后继续。
     #[command(subcommand)]
     Batch(BatchCommand),
-    /// Compare two runs: what changed (times, rows, plan, inputs, script, findings), and the most likely reason.
-    /// ‖ 比较两次运行：哪些变了（时间、行数、计划、输入、脚本、发现），最可能的原因是什么。
+    /// Compare two runs: the changes (times, rows, plan, inputs, script, findings), and the most likely reason.
+    /// ‖ 比较两次运行：变化之处（时间、行数、计划、输入、脚本、发现）和最可能的原因。
     Compare(Compare),
-    /// Show what a job folder contains: stages, operators, channels, inputs, script.
+    /// Replay a run with other tokens, executors or input, or with suggestions applied: time and cost.
+    /// ‖ 换令牌数、Executor 数、输入规模或应用建议后重放一次运行：时间与成本。
+    #[command(name = "whatif")]
+    WhatIf(WhatIf),
+    /// Show the content of a job folder: stages, operators, channels, inputs, script.
     /// ‖ 显示作业目录的内容：阶段、算子、通道、输入、脚本。
     Inspect(Inspect),
     /// Search the knowledge base.
@@ -173,14 +179,14 @@ pub(crate) enum Command {
     /// Test an LLM profile: key, address, model, structured output, streaming.
     /// ‖ 测试一个 LLM 配置：密钥、地址、模型、结构化输出、流式输出。
     Doctor(Doctor),
-    /// List the rules: what each one detects, what it needs, its thresholds.
-    /// ‖ 列出规则：各检测什么、需要什么、阈值多少。
+    /// List the rules: purpose, required information, thresholds.
+    /// ‖ 列出规则：检测内容、所需信息、阈值。
     Rules(Rules),
     /// List, show, export and delete saved runs.
     /// ‖ 列出、查看、导出和删除已保存的运行。
     #[command(subcommand)]
     Runs(Runs),
-    /// Record what happened to a suggestion, to improve later answers.
+    /// Record the outcome of a suggestion, to improve later answers.
     /// ‖ 记录一条建议的结果，以改进之后的回答。
     Feedback(FeedbackArgs),
     /// Serve a web page: runs, reports, comparisons, the knowledge base, and new analyses.
@@ -242,7 +248,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Where the answer goes.
+/// Destination of the answer.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
     /// Write to this file instead of stdout.
@@ -310,8 +316,8 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every value that is set, and where it comes from.
-    /// ‖ 显示设置了的每个值及其来源。
+    /// Show every configured value and its origin.
+    /// ‖ 显示已设置的每个值及其来源。
     Show {
         /// Output format.
         /// ‖ 输出格式。
@@ -348,7 +354,7 @@ impl Cli {
     /// Parses the command line.
     ///
     /// # Errors
-    /// The status with which the program ends after it printed help or what is wrong.
+    /// The exit status after help or a usage error was printed.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Cli, i32> {
         let words: Vec<OsString> = words.collect();
         let matches = Cli::command().try_get_matches_from(&words);
@@ -364,7 +370,7 @@ impl Cli {
         });
         parsed.map_err(|error| {
             let text = localized::rendered(&error);
-            // Without stdout or stderr there is nobody to tell.
+            // If stdout or stderr is closed, the message is lost.
             let _ = match error.use_stderr() {
                 true => anstream::stderr().write_all(text.as_bytes()),
                 false => anstream::stdout().write_all(text.as_bytes()),
@@ -373,8 +379,8 @@ impl Cli {
         })
     }
 
-    /// A worker takes the arguments of the process that it works for as its own, so that both have the same
-    /// configuration, and says nothing on stderr but errors. Returns what a job may take.
+    /// A worker adopts the arguments of its parent process, so that both have the same configuration, and
+    /// prints only errors on stderr. Returns the limits of a job.
     pub(crate) fn into_worker(self) -> Result<(Cli, Option<Worker>), i32> {
         let Command::Worker(worker) = self.command else {
             return Ok((self, None));

@@ -59,7 +59,7 @@ pub(crate) enum Runs {
     /// List runs, newest first.
     /// ‖ 列出运行，最新的在前。
     List {
-        /// List only runs of jobs whose folder or name contains this.
+        /// List only runs of jobs with this text in their folder or name.
         /// ‖ 只列出目录或名称中含有此内容的作业的运行。
         #[arg(long, value_name = "TEXT")]
         job: Option<String>,
@@ -116,7 +116,7 @@ pub(crate) struct FeedbackArgs {
     /// ‖ 运行编号或其开头，或 `last`。
     #[arg(required = true)]
     pub(crate) run: Option<String>,
-    /// What happened to the suggestion.
+    /// Outcome of the suggestion.
     /// ‖ 这条建议的结果。
     #[arg(required = true, value_parser = one_of(ACTIONS))]
     pub(crate) action: Option<Action>,
@@ -158,7 +158,7 @@ pub(crate) struct Fix {
     /// ‖ 将 diff 应用到脚本；脚本须与分析时相同，旁边会留下备份。
     #[arg(long)]
     pub(crate) write: bool,
-    /// Script to change. Default: the one in the job folder.
+    /// Script to change. Default: the script in the job folder.
     /// ‖ 要修改的脚本。默认：作业目录中的脚本。
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) script: Option<PathBuf>,

@@ -12,7 +12,8 @@ use super::one_of;
 /// Which jobs may be read, and who analyzes them.
 #[derive(Debug, Args)]
 pub(crate) struct Serving {
-    /// Folder or Spark History Server (http://HOST:18080) whose jobs may be read; repeatable. Default: `allowed_roots` of `[mcp]`, else the current folder.
+    /// Allowed folder of jobs, or allowed Spark History Server (http://HOST:18080); repeatable. Default: `allowed_roots` of `[mcp]`,
+    /// otherwise the current folder.
     /// ‖ 允许读取其中作业的目录或 Spark History Server（http://HOST:18080），可多次给出。默认：`[mcp]` 的 `allowed_roots`，否则当前目录。
     #[arg(long = "root", value_name = "DIR|URL")]
     pub(crate) roots: Vec<PathBuf>,
@@ -58,7 +59,7 @@ pub(crate) struct Serve {
         conflicts_with = "token_file"
     )]
     pub(crate) token: Option<String>,
-    /// File whose first line is the token.
+    /// File with the token in its first line.
     /// ‖ 第一行是令牌的文件。
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
@@ -66,8 +67,8 @@ pub(crate) struct Serve {
     /// ‖ 除地址和 `localhost` 外，浏览器访问网页所用的名称，可多次给出。
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// Store of a batch whose jobs and clusters the page lists, with their reports; repeatable.
-    /// ‖ 批次的结果库，网页列出其中的作业、问题簇和报告，可多次给出。
+    /// List the jobs and clusters of this batch store, with their reports; repeatable.
+    /// ‖ 列出该批次结果库中的作业、问题簇和报告，可多次给出。
     #[arg(long = "batch", value_name = "STORE")]
     pub(crate) batches: Vec<String>,
     #[command(flatten)]

@@ -149,7 +149,7 @@ impl Call<'_> {
         Ok(Exit::found(found))
     }
 
-    /// How long the analysis of a job may take; `None` where the budget of a worker says it.
+    /// Time limit for the analysis of a job; `None` if a worker's budget limits it.
     fn time(&self) -> Option<Duration> {
         let limits = &self.args.limits;
         let limit = self.args.time_limit;
@@ -214,7 +214,8 @@ fn log(event: Event<'_>) {
     }
 }
 
-/// Shows on stderr what the analysis is doing, from its first event on: until then an index may be built, which has its own progress line.
+/// Shows the progress of an analysis on stderr, starting with its first event: until then an index may be built, which has its own
+/// progress line.
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,
@@ -238,7 +239,7 @@ impl Observer for Display<'_> {
             _ => {}
         }
         match event {
-            // Tokens of an answer come by the thousand; they leave the line where it is.
+            // Tokens of an answer come by the thousand; they don't move the progress line.
             Event::Retry { .. } | Event::Fallback { .. } => progress.aside(|| log(event)),
             _ => log(event),
         }

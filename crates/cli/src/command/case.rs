@@ -110,7 +110,7 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     })
 }
 
-/// The folder of cases, which is created if there is none.
+/// The folder of cases; creates a missing folder.
 fn cases_folder(config: &Config) -> Result<PathBuf> {
     let folder = super::knowledge_folder(config)?.join(FOLDER);
     let hint = say!(

@@ -1,4 +1,4 @@
-//! `scopeagent compare`: what changed between two runs.
+//! `scopeagent compare`: the changes between two runs.
 
 use std::path::Path;
 

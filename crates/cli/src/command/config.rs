@@ -53,7 +53,7 @@ pub(crate) fn run(
     Ok(Exit::Success)
 }
 
-/// What applies where nothing is set, with the folders that follow from the rest.
+/// Built-in values, with the folders that follow from the configuration.
 fn built_in(config: &Config) -> Result<Vec<(String, String)>> {
     let path = |path: &Path| path.display().to_string();
     let knowledge = session::knowledge(config)?;

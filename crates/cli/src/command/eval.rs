@@ -157,7 +157,7 @@ fn text(report: &Report) -> String {
     )
 }
 
-/// What a reader gets: documents folded by subject, and refusals.
+/// Quality for a reader: documents folded by subject, and refusals.
 fn sets(report: &Report) -> String {
     let columns = [
         "set",

@@ -1,4 +1,5 @@
-//! `scopeagent feedback`: what happened to a suggestion, and the effect of all feedback.
+//! `scopeagent feedback`: records the outcome of a suggestion, and shows the effect of all
+//! feedback.
 
 use report::say;
 use runs::feedback::{Effect, Moved, Preferences};
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> 
 }
 
 fn give(args: &FeedbackArgs, config: &Config, terminal: &Terminal) -> Result<Exit> {
-    // The command line requires all three where no subcommand is given.
+    // The command line requires all three without a subcommand.
     let (Some(run), Some(action), Some(suggestion)) =
         (&args.run, args.action, args.suggestion.clone())
     else {

@@ -1,4 +1,4 @@
-//! `scopeagent fix`: the diff of a suggestion, shown or applied to the script.
+//! `scopeagent fix`: shows a suggestion's diff or steps, or applies the diff to the script.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use ::render::Words;
 use ::render::style;
 
-/// What editors put before UTF-8.
+/// Byte order mark that some editors put before UTF-8.
 const MARK: &str = "\u{feff}";
 
 pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Exit> {
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Ex
     let row = store.run(&args.run)?;
     let report = super::runs::report(&store, &row.run_id)?;
     let suggestion = suggestion(&report.suggestions, &args.suggestion, &row.run_id)?;
+    if let (None, false) = (&suggestion.diff, args.write) {
+        return by_hand(suggestion, terminal);
+    }
     let diff = diff(suggestion)?;
     if !args.write {
         terminal.print(&style::diff(diff.lines(), ""))?;
@@ -70,6 +73,16 @@ fn suggestion<'a>(all: &'a [Suggestion], id: &str, run: &str) -> Result<&'a Sugg
         })
 }
 
+/// Prints the steps of a suggestion without a diff.
+fn by_hand(suggestion: &Suggestion, terminal: &Terminal) -> Result<Exit> {
+    let steps = suggestion.steps.iter().enumerate();
+    let steps: String = steps
+        .map(|(n, step)| format!("{}. {step}\n", n + 1))
+        .collect();
+    terminal.print(&format!("{}\n{steps}", suggestion.title))?;
+    Ok(Exit::Success)
+}
+
 fn diff(suggestion: &Suggestion) -> Result<&str> {
     suggestion.diff.as_deref().ok_or_else(|| {
         let id = &suggestion.id;
@@ -79,7 +92,7 @@ fn diff(suggestion: &Suggestion) -> Result<&str> {
     })
 }
 
-/// Applies a diff to a script that is still as it was analyzed. Returns where the original is now.
+/// Applies a diff to a script that is unchanged since its analysis. Returns the path of the backup.
 fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
     let file = path.display();
     let unreadable = say!(

@@ -1,4 +1,4 @@
-//! `scopeagent inspect`: what a job folder contains.
+//! `scopeagent inspect`: the content of a job folder.
 
 use crate::args::{Format, Inspect};
 use crate::exit::Exit;

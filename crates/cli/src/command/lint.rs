@@ -1,4 +1,4 @@
-//! `scopeagent lint`: what a curator should fix in the knowledge folder.
+//! `scopeagent lint`: problems in the knowledge folder, for its curator.
 
 use indexer::Engine;
 use indexer::lint::{self, Options, ScriptError, Severity};

@@ -23,6 +23,7 @@ pub(crate) mod search;
 pub(crate) mod serve;
 mod serving;
 pub(crate) mod trust;
+pub(crate) mod whatif;
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -72,7 +73,7 @@ fn finding(file: &str, line: usize, color: AnsiColor, code: &str, message: &str)
     format!("{file}:{line}: {color}{code}{color:#}: {message}")
 }
 
-/// Says how many documents changed since the index was built.
+/// Reports how many documents changed since the index was built.
 fn warn_if_stale(changed: JoinHandle<usize>, terminal: &Terminal) {
     let changed = changed.join().unwrap_or_default();
     if changed > 0 {

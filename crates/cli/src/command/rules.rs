@@ -1,4 +1,4 @@
-//! `scopeagent rules`: what each rule detects, what it needs, and its thresholds.
+//! `scopeagent rules`: the purpose of each rule, its required information, and its thresholds.
 
 use diagnosis::{About, Settings};
 use report::{Language, StaticText, say};

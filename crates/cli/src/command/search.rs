@@ -62,7 +62,7 @@ fn filter(args: &Search) -> Result<Filter> {
 /// Adds a facet.
 ///
 /// # Errors
-/// What is possible instead of an unknown facet or value.
+/// Lists the possible facets or values if the given one is unknown.
 fn add(
     filter: &mut Filter,
     facet: &str,

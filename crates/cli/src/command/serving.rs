@@ -1,4 +1,4 @@
-//! What the commands that serve others have in common: a resident session, until the program is interrupted.
+//! Shared code of the server commands: a resident session, until the program is interrupted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) fn serve<F: Future<Output = Result<()>>>(
     served.map(|()| Exit::Success)
 }
 
-/// The roots of the flags, else those of the configuration, else the current folder.
+/// The roots of the flags, otherwise the configured roots, otherwise the current folder.
 pub(super) fn roots(flags: &[PathBuf], configured: &[PathBuf]) -> Vec<PathBuf> {
     let chosen = [flags, configured].into_iter().find(|r| !r.is_empty());
     chosen.unwrap_or(&[PathBuf::from(".")]).to_vec()

@@ -1,4 +1,4 @@
-//! `scopeagent trust`: shows what a project's file would do, and approves it.
+//! `scopeagent trust`: shows the effects of a project's file, and approves it.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-/// What keys do, by the last part of their name.
+/// Effects of keys, by the last part of their name.
 const EFFECTS: &[(&str, &str)] = &[
     ("api_key_command", "runs this command"),
     (
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Trust, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The file that is named, the one in the folder that is named, or the nearest one.
+/// The named file, the file in the named folder, or the nearest file.
 fn chosen(named: Option<&Path>) -> Result<PathBuf> {
     match named {
         Some(folder) if folder.is_dir() => Ok(folder.join(PROJECT_FILE)),

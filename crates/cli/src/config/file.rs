@@ -10,7 +10,7 @@ use super::schema::Config;
 use super::secrets;
 use server::{Error, ErrorKind, Result};
 
-/// Longest file that is read: hundreds of times what every key with a long value takes.
+/// Maximum size of a file: hundreds of times the size of a file with long values for every key.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(crate) struct ConfigFile {

@@ -1,7 +1,7 @@
-//! The project's file: where it is, and how much of it applies.
+//! The project's file: its location, and the values of it that apply.
 //!
-//! Anybody who packs an archive can put a `scopeagent.toml` into it. Until the user approves its content (`trust`), the file may only
-//! set values that send, run, load and overwrite nothing. A file that belongs to the job being analyzed is never read.
+//! Any archive can contain a `scopeagent.toml`. Until the user approves its content (`trust`), the file may only set values that
+//! never send, run, load or overwrite anything. A file that belongs to the job being analyzed is never read.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,14 +15,14 @@ use server::Result;
 /// Name of the file, in the current folder or the nearest one above.
 pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
 
-/// What any file may set. The paths must be inside the project.
+/// Keys that any file may set. Paths must be inside the project.
 const HARMLESS: [&str; 4] = ["language", "ask", "diagnosis", "embedder.weights"];
 const HARMLESS_INSIDE: [&str; 2] = ["knowledge", "index"];
 
 /// Keys that a warning lists at most.
 const LISTED: usize = 6;
 
-/// The job folders of a call. What is in one of them configures nothing.
+/// The job folders of a call. Files in them cannot configure the program.
 #[derive(Default)]
 pub(crate) struct Jobs<'a> {
     pub(crate) folders: Vec<&'a Path>,
@@ -65,7 +65,8 @@ pub(crate) fn nearest(jobs: &Jobs<'_>) -> Option<PathBuf> {
     })
 }
 
-/// The values of a project file that apply: all if the user approved it, else the harmless ones, with a warning about the others.
+/// The values of a project file that apply: all if the user approved it, otherwise the harmless ones, with a warning about the
+/// others.
 ///
 /// # Errors
 /// If the list of approved files can't be read.
@@ -135,7 +136,7 @@ fn is_inside(path: &str, file: &Path) -> bool {
     matches!((project, existing), (Some(project), Some(real)) if real.starts_with(&project))
 }
 
-/// The keys for a sentence. They come from a file that nobody has checked, so control characters are escaped.
+/// The keys for a sentence. They come from an unchecked file, so control characters are escaped.
 fn listed(needed: &[(String, Value)]) -> String {
     let keys = needed.iter().take(LISTED);
     let keys = keys.map(|(key, _)| format!("`{}`", key.escape_debug()));

@@ -1,4 +1,4 @@
-//! Keys of a configuration file. Unknown ones are errors, so that typos are noticed.
+//! Keys of a configuration file. Unknown keys are errors, so that typos are noticed.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::models::{Embedder, Reranker};
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Language of reports. Default: that of the question.
+    /// Language of reports. Default: the language of the question.
     pub(crate) language: Option<Language>,
     /// Folder for the run store and the index of the built-in knowledge.
     pub(crate) data: Option<PathBuf>,
@@ -30,7 +30,8 @@ pub(crate) struct Config {
     /// Thresholds of the rules by name; `scopeagent rules` lists them.
     #[serde(default)]
     pub(crate) diagnosis: toml::Table,
-    /// Whether the current folder belongs to a job of the call, so that nothing in it configures anything.
+    /// Whether the current folder belongs to a job of the call; if so, its files cannot configure the
+    /// program.
     #[serde(skip)]
     pub(crate) is_in_job: bool,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Config {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mcp {
-    /// Folders whose jobs the MCP server may read. Default: the current folder.
+    /// Folders with jobs that the MCP server may read. Default: the current folder.
     #[serde(default)]
     pub(crate) allowed_roots: Vec<PathBuf>,
 }

@@ -13,14 +13,14 @@ const PROXIES: [&str; 6] = [
     "all_proxy",
 ];
 
-/// Parts of the name of a header or parameter whose value is secret.
+/// Name parts of headers and parameters with secret values.
 const SECRET_NAMES: [&str; 7] = [
     "auth", "key", "token", "secret", "cookie", "password", "sig",
 ];
 
 /// Makes known the keys, the secret headers, and the passwords in addresses.
 ///
-/// Only of files whose values apply: others could have anything hidden.
+/// Only for files that apply: other files could make the program hide any text.
 pub(super) fn learn(table: &Table) {
     for (name, value) in table {
         match value {
@@ -83,7 +83,7 @@ pub(crate) fn learn_url(text: &str) {
     }
 }
 
-/// Whether a name says that its value is secret.
+/// Whether the name suggests a secret value.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))

@@ -1,4 +1,4 @@
-//! The columns of the terminal, and what is laid out in them.
+//! Layout for the width of the terminal.
 
 pub(crate) use ::render::layout::*;
 

@@ -1,8 +1,9 @@
-//! How answers look that only the program gives; reports and comparisons are in the crate of the same name.
+//! Rendering of the program's own answers; reports and comparisons are rendered by the crate `render`.
 
 pub(crate) mod batch;
 pub(crate) mod inspection;
 pub(crate) mod layout;
+pub(crate) mod whatif;
 
 pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
 
@@ -37,7 +38,7 @@ pub(crate) fn report(
     }
 }
 
-/// What is sent next to a prompt: tools, or the schema of the answer.
+/// The tools or the answer's schema that accompany a prompt.
 fn tools_or_schema(preview: &Preview) -> String {
     let tools = preview.tools.iter().map(|tool| {
         let (name, about, schema) = (&tool.name, &tool.description, &tool.schema);
@@ -55,7 +56,7 @@ fn tools_or_schema(preview: &Preview) -> String {
     }
 }
 
-/// What a dry run would send, step by step.
+/// The prompts of a dry run, step by step.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
     let parts = previews.iter().map(|p| {

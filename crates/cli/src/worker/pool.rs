@@ -34,21 +34,21 @@ pub(crate) struct Pool {
     /// Of workers that may have a job at a time.
     places: Semaphore,
     terminal: Terminal,
-    /// Remarks of workers, each of which is shown once.
-    said: Mutex<HashSet<String>>,
+    /// Remarks of workers that were shown already; each is shown once.
+    shown: Mutex<HashSet<String>>,
 }
 
 struct Worker {
     child: Child,
     orders: ChildStdin,
-    replies: Receiver<Said>,
+    replies: Receiver<Message>,
     /// Whether it has had no job yet.
     fresh: bool,
 }
 
-/// What a worker says.
-enum Said {
-    /// The line of a [`Reply::Done`]. Whoever asked reads it, once somebody else has the worker.
+/// A message from a worker.
+enum Message {
+    /// The line of a [`Reply::Done`]. The caller parses it after it has passed the worker on.
     Done(String),
     Meanwhile(Reply<'static>),
 }
@@ -83,11 +83,11 @@ impl Pool {
             idle: Mutex::default(),
             places: Semaphore::new(Semaphore::MAX_PERMITS),
             terminal: *terminal,
-            said: Mutex::default(),
+            shown: Mutex::default(),
         }
     }
 
-    /// Who asks while so many workers have a job waits for one of them.
+    /// Limits the number of concurrent jobs. A caller blocks until a worker is free.
     pub(crate) fn at_most(self, workers: usize) -> Pool {
         Pool {
             places: Semaphore::new(workers.max(1)),
@@ -96,8 +96,8 @@ impl Pool {
     }
 
     /// Drops this remark of workers: the user has read it already.
-    pub(crate) fn was_said(&self, text: String) {
-        locked(&self.said).insert(text);
+    pub(crate) fn was_shown(&self, text: String) {
+        locked(&self.shown).insert(text);
     }
 
     fn take(&self) -> Result<Worker> {
@@ -106,9 +106,9 @@ impl Pool {
     }
 
     fn remark(&self, text: String) {
-        if !locked(&self.said).contains(&text) {
+        if !locked(&self.shown).contains(&text) {
             self.terminal.remark(&text);
-            locked(&self.said).insert(text);
+            locked(&self.shown).insert(text);
         }
     }
 
@@ -138,9 +138,9 @@ impl Pool {
             .name("replies".to_owned())
             .spawn(move || {
                 for line in BufReader::new(answers).lines() {
-                    let said = line.ok().and_then(Said::read);
-                    let Some(said) = said else { break };
-                    if send.send(said).is_err() {
+                    let message = line.ok().and_then(Message::read);
+                    let Some(message) = message else { break };
+                    if send.send(message).is_err() {
                         break;
                     }
                 }
@@ -203,7 +203,7 @@ impl Pool {
             interface: report::interface(),
             heard: observer.is_heard(),
         };
-        // nobody closes it
+        // the semaphore is never closed
         let place = block_on(self.places.acquire());
         if cancel.is_cancelled() {
             return Err(Unanswered::Cancelled);
@@ -224,7 +224,7 @@ impl Pool {
                     drop(place);
                     return done(&line);
                 }
-                // What earlier jobs left in its memory may have been too much.
+                // Memory left over from earlier jobs may have exceeded the limit.
                 Err(Unanswered::Died(_)) if !was_fresh && !cancel.is_cancelled() => {
                     worker = self.start().map_err(Unanswered::Unsent)?;
                 }
@@ -234,7 +234,7 @@ impl Pool {
     }
 }
 
-/// What the line of a [`Reply::Done`] says.
+/// Parses the line of a [`Reply::Done`].
 fn done(line: &str) -> std::result::Result<Result<Analysis>, Unanswered> {
     match serde_json::from_str(line) {
         Ok(Reply::Done(done)) => Ok(*done),
@@ -245,12 +245,12 @@ fn done(line: &str) -> std::result::Result<Result<Analysis>, Unanswered> {
     }
 }
 
-impl Said {
-    /// `None` for what no worker says.
-    fn read(line: String) -> Option<Said> {
+impl Message {
+    /// `None` for a line that is no message.
+    fn read(line: String) -> Option<Message> {
         match line.starts_with(DONE) {
-            true => Some(Said::Done(line)),
-            false => serde_json::from_str(&line).ok().map(Said::Meanwhile),
+            true => Some(Message::Done(line)),
+            false => serde_json::from_str(&line).ok().map(Message::Meanwhile),
         }
     }
 }
@@ -273,8 +273,8 @@ impl Worker {
         let mut cancelled = false;
         loop {
             match self.replies.recv_timeout(LOOK) {
-                Ok(Said::Done(line)) => return Ok(line),
-                Ok(Said::Meanwhile(reply)) => hear(reply),
+                Ok(Message::Done(line)) => return Ok(line),
+                Ok(Message::Meanwhile(reply)) => hear(reply),
                 Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Died(self.ended())),
                 Err(RecvTimeoutError::Timeout) => {}
             }

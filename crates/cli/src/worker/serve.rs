@@ -23,7 +23,7 @@ pub(crate) fn run(limits: &Worker, config: &Config) -> Result<Exit> {
     limit_threads(limits.job_threads)?;
     let runtime = session::runtime()?;
     let session = session::open_for(config, Arc::new(Parent), &runtime, key)?;
-    // What all jobs share is mapped before the limit is set.
+    // Memory shared by all jobs is mapped before the limit is set.
     let index = session.index();
     limit_memory(limits.job_memory)?;
     let stop = CancellationToken::new();
@@ -71,8 +71,8 @@ impl Monitor for Parent {
     }
 }
 
-/// Passes tasks on and cancels the current one on request. Without a parent the process exits at once: nobody
-/// waits for its answer, and its run counts as interrupted.
+/// Passes tasks on and cancels the current one on request. Without a parent the process exits immediately:
+/// its answer has no reader, and its run counts as interrupted.
 fn listen(send: &mpsc::Sender<(Task, Language, bool)>) {
     let mut current = CancellationToken::new();
     for line in io::stdin().lock().lines() {
@@ -136,16 +136,16 @@ fn write(line: &str) {
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Limits the threads that do what an analysis does in parallel.
+/// Limits the threads of an analysis.
 fn limit_threads(threads: usize) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build_global().explain(ErrorKind::Other, no_thread())
 }
 
-/// Limits the address space to what is mapped now and so many bytes more.
+/// Limits the address space to the currently mapped bytes plus `bytes`.
 #[cfg(unix)]
 fn limit_memory(bytes: u64) -> Result<()> {
-    /// Where the system doesn't say what is mapped: program, index, stacks.
+    /// Estimate for systems that don't report mapped bytes: program, index, stacks.
     const USUAL: u64 = 2 << 30;
     const PAGE: u64 = 4096;
     let mapped = std::fs::read_to_string("/proc/self/statm").ok();

@@ -1,4 +1,4 @@
-//! What the program and its workers say to each other: one JSON object per line.
+//! Messages between the program and its workers: one JSON object per line.
 
 use agent::Event;
 use report::Language;
@@ -10,9 +10,9 @@ use server::{Analysis, Error, Task};
 pub(super) enum Order {
     Analyze {
         task: Box<Task>,
-        /// What errors are written in.
+        /// Language of errors.
         interface: Language,
-        /// Whether somebody hears the events.
+        /// Whether the parent has an observer for events.
         heard: bool,
     },
     /// Ends the analysis early, with a partial report.
@@ -24,14 +24,15 @@ pub(super) enum Order {
 pub(super) enum Reply<'a> {
     Remark(String),
     Warning(String),
-    /// A key that a command printed: nothing that the program writes may show it either.
+    /// A key that a command printed: the parent must hide it too.
     Secret(String),
-    /// Where they are heard. Pieces of thoughts and answers are not sent: nobody shows them.
+    /// An event for an observer. Pieces of thoughts and answers are not sent, because they are not
+    /// shown.
     Event(Event<'a>),
     Done(Box<Result<Analysis, Error>>),
 }
 
-/// How the line of [`Reply::Done`] begins.
+/// Start of the line of [`Reply::Done`].
 pub(super) const DONE: &str = "{\"Done\":";
 
 #[cfg(test)]

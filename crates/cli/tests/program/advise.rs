@@ -1,4 +1,4 @@
-//! Advice by cluster: one call per cluster, one budget for all processes, and what the report makes of it.
+//! Advice by cluster: one call per cluster, one budget for all processes, and its effect on the report.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -116,7 +116,7 @@ fn each_cluster_is_asked_about_once_by_whoever_works_and_its_members_share_the_a
     );
     let again = user.run("batch advise store --format json").json();
     assert_eq!(again["known"], json!(advice.len()));
-    assert_eq!(server.requests().len(), calls, "nothing is left to ask");
+    assert_eq!(server.requests().len(), calls, "no cluster is left to ask");
 
     user.run("batch report store --lang en");
     contains(

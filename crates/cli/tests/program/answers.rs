@@ -67,7 +67,7 @@ fn a_healthy_job_is_left_alone() {
     assert!(causes(&report).is_empty() && items(&report["suggestions"]).is_empty());
 }
 
-/// Every case with what is true about it.
+/// Every case with its true causes.
 fn truths() -> Vec<(PathBuf, Value)> {
     let known = simulator::cases();
     let folders = known.iter().map(|c| cases().join(c.name));
@@ -79,7 +79,7 @@ fn truths() -> Vec<(PathBuf, Value)> {
     folders.map(with_truth).collect()
 }
 
-/// Its causes are found, and nothing else but what may be named as well.
+/// The report finds the true causes, and no others except acceptable ones.
 #[test]
 fn section_1_every_case_gets_its_causes_and_no_others() {
     let user = User::new();

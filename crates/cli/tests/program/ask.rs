@@ -19,7 +19,7 @@ fn ask(user: &User, question: &str, flags: &str) -> Answer {
     user.run(&format!("ask last '{question}' --color never {flags}"))
 }
 
-/// The same as one line.
+/// The same, on one line.
 fn said(user: &User, question: &str, flags: &str) -> String {
     one_line(&ask(user, question, flags).text())
 }
@@ -66,7 +66,7 @@ fn a_question_goes_on_from_those_before_it_unless_they_were_not_saved() {
     contains(text, [STAGE, "62.1 M rows"]);
 }
 
-/// A model that gives every question this answer.
+/// A model that answers every question like this.
 fn saying(text: &'static str) -> Server {
     Server::start([]).rule(move |_| {
         let reply = serde_json::json!({ "text": text, "evidence": ["E1", "E777"] });
@@ -115,7 +115,7 @@ fn a_model_sees_the_programs_answer_and_the_earlier_turns_and_is_checked() {
     );
 }
 
-/// The id at the end of the line of the prompt that begins so.
+/// The id at the end of the prompt's line with this start.
 fn cited(request: &Recorded, line: &str) -> String {
     let prompt = request.prompt();
     let mut lines = prompt.lines().map(|line| line.trim_start_matches("  - "));

@@ -25,7 +25,7 @@ fn what_is_no_job_folder_is_named_with_a_remedy() {
     }
 }
 
-/// The report on a copy of a case in which one file was changed, and the diagnostic that names it.
+/// The report on a copy of a case with one changed file, and the diagnostic that names the file.
 fn report_on_damaged(name: &str, change: fn(&mut Vec<u8>)) -> (Value, Value) {
     let user = User::new();
     copy(&case("join-hot-key-skew"), &user.path("job"));
@@ -109,7 +109,7 @@ fn a_typo_in_the_configuration_is_named() {
     contains(errors, ["langauge", "scopeagent.toml"]);
 }
 
-/// A file that was not looked at could be the one that is missing, so nothing is concluded.
+/// An unread file could be the missing one, so the program draws no conclusion.
 #[test]
 fn a_folder_of_more_files_than_a_job_has_is_refused() {
     let user = User::new();

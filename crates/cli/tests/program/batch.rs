@@ -25,7 +25,7 @@ pub(crate) fn objects(store: &Path) -> Vec<(String, String)> {
         .flatten()
         .flat_map(|folder| fs::read_dir(folder.path()).expect("listed"));
     let files = files.map(|file| file.expect("an entry").path());
-    // what a killed process was writing has no `.json` at its end
+    // an unfinished file of a killed process has no `.json` at its end
     let whole = files.filter(|path| path.extension().is_some_and(|e| e == "json"));
     let mut read: Vec<(String, String)> = whole
         .map(|path| {
@@ -86,7 +86,7 @@ fn a_call_resumes_where_the_last_one_stopped() {
         [3, 0, 0],
         "planned again, nothing changed"
     );
-    // A result that was lost, or is that of a killed call, is made again with the same bytes.
+    // A lost result, or a result of a killed call, is made again with the same bytes.
     let lost = &first[0].0;
     let place = format!("store/results/{}", &lost[..2]);
     fs::remove_file(user.path(&place).join(lost)).expect("removed");
@@ -132,7 +132,7 @@ fn batches_that_share_a_store_lose_nothing() {
         let found = objects(&user.path("store"));
         assert_eq!(found.len(), 7, "round {round}");
         if round > 0 {
-            assert_eq!(found, first, "the same bytes whoever wrote them");
+            assert_eq!(found, first, "every process writes the same bytes");
         }
         first = found;
         fs::remove_dir_all(user.path("store")).expect("removed");
@@ -209,7 +209,7 @@ struct Nats {
 }
 
 impl Nats {
-    /// `None` where there is no such program.
+    /// `None` if the program is not installed.
     fn start(program: &Path, data: &Path) -> Nats {
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = free.local_addr().expect("an address").port();

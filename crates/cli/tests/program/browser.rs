@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use crate::support::{User, case};
 
-/// What Chromium needs to stay away from the network and from the user's own profile.
+/// Flags that keep Chromium away from the network and from the user's own profile.
 const FLAGS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -19,7 +19,7 @@ const FLAGS: [&str; 9] = [
     "--enable-logging=stderr",
 ];
 
-/// The name of an installed browser; `None`, and a printed line, if there is none.
+/// The name of an installed browser; without one, `None` and a printed line.
 fn chromium() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find(|name| {

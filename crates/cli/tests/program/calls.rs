@@ -1,4 +1,5 @@
-//! What a call takes and where its answer goes: several jobs, files, one stage, fixes, the schema.
+//! Arguments of a call and the destination of its answer: several jobs, files, one stage, fixes,
+//! the schema.
 
 use std::fs;
 
@@ -58,7 +59,7 @@ fn an_answer_goes_to_the_file_that_is_named() {
     contains(user.read("answer"), ["$schema"]);
     let refused = user.run("schema -o no/such/folder").refused(1);
     contains(refused, ["no/such/folder", "is not writable"]);
-    // An analysis that nobody could read is not begun.
+    // An analysis with an unwritable answer is not started.
     let line = format!("analyze '{job}' -o no/such/folder");
     let refused = user.run(&line).refused(1);
     assert!(
@@ -126,12 +127,12 @@ fn a_fix_is_shown_and_applied_to_the_script_that_was_analyzed() {
     let after = fs::read_to_string(&script).expect("the script");
     assert_ne!(before, after);
     assert_eq!(user.read("job/scope.script.bak"), before);
-    // Every added line is there.
+    // The script has every added line.
     let added = diff.lines();
     for line in added.filter(|l| l.starts_with('+') && !l.starts_with("+++")) {
         contains(&after, [&line[1..]]);
     }
-    // It was changed since: nothing is touched.
+    // The script changed in between: it stays untouched.
     contains(fix().refused(3), ["changed since it was analyzed"]);
     assert_eq!(fs::read_to_string(&script).expect("the script"), after);
     // The script of the user's own repository.

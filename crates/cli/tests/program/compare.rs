@@ -33,7 +33,7 @@ fn folders_and_kept_runs_compare_alike() {
     for job in ["good", "bad"] {
         user.report(&user.path(job), "--lang en");
     }
-    // The folders are gone; what was saved is enough.
+    // The folders are gone; the saved runs are enough.
     for job in ["good", "bad"] {
         std::fs::rename(user.path(job), user.path(&format!("{job}-away"))).expect("moved");
     }
@@ -82,10 +82,10 @@ fn a_run_of_an_older_program_is_read_again_or_marked_incomplete() {
     assert_eq!(origins, ["drawn", "read_again"]);
     assert_eq!(comparison["not_compared"][0]["what"], "plan");
     let plan = items(&comparison["plan"]);
-    assert!(plan.is_empty(), "what is unknown is no change: {plan:?}");
+    assert!(plan.is_empty(), "an unknown value is no change: {plan:?}");
 }
 
-/// Reduces runs to what version 0.1.0 saved: drawings.
+/// Reduces runs to the data that version 0.1.0 saved: drawings.
 fn keep_drawings_only(home: &Path) {
     let path = home.join("data/scopeagent").join(runs::store::FILE_NAME);
     let connection = rusqlite::Connection::open(path).expect("the store");

@@ -1,4 +1,5 @@
-//! The JSON report follows its schema; stdout carries nothing else; exit statuses follow `--fail-on`.
+//! The JSON report follows its schema; stdout carries only the report; exit statuses follow
+//! `--fail-on`.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What users install: the archive of a release, and the files that build it.
+//! Files that users install: the archive of a release, and the files that build it.
 
 use std::process::Command;
 

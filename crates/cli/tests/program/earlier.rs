@@ -11,7 +11,7 @@ use crate::support::{User, items};
 const SKEWED: &str = "01M80K13848C5DABFN2Q8XXBNR";
 const EVEN: &str = "01M80K150MRVH9HEDEDQGB4M0D";
 
-/// A user whose data folder holds the run store of version 0.1.0: two runs, and feedback on the first.
+/// A user with a run store of version 0.1.0: two runs, and feedback on the first.
 fn user() -> User {
     let user = User::new();
     let data = user.path("data/scopeagent");
@@ -66,7 +66,7 @@ fn feedback_of_the_earlier_version_is_kept() {
     assert_eq!(taught[0]["subject"], "rewrite");
     assert!(taught[0]["accepted"].as_f64() > Some(0.0));
 
-    // What was noted and saved goes into a resolved case.
+    // Saved notes go into a resolved case.
     fs::create_dir_all(user.path("knowledge/cases")).expect("made");
     let line = format!("--knowledge knowledge case from {SKEWED} --id kept");
     user.run_plain(&line).text();

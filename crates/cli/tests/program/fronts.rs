@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::support::{User, case, copy};
 
-/// A text without what a front may write between its words: lines, and marks of styles, tables and
-/// escapes.
+/// Removes everything that a front end may write between words: white space, and marks of styles,
+/// tables and escapes.
 fn wanted(text: &str) -> String {
     let is_mark = |c: char| c.is_whitespace() || matches!(c, '\\' | '`' | '|' | '*');
     text.replace(is_mark, "")
@@ -139,8 +139,8 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
             add(at("impact.seconds_saved"), seconds(saved));
         }
     }
-    // Of the experience for a step, the best comes first and stands for the rest; a document is named once, and
-    // a terminal may have no room for all of its title.
+    // The best experience of a step comes first and is checked for all; a document is named once, and a
+    // terminal may be too narrow for its whole title.
     for item in list(&report["experiences"]).filter(|e| e["rank"] == 1) {
         let before = |field: &str, mark: &str| {
             let text = item[field].as_str()?;
@@ -192,7 +192,7 @@ fn every_front_shows_every_field_of_the_report() {
             let report = user.report(&job, &flags);
             let run = report["run_id"].as_str().expect("run");
             for format in ["text", "markdown", "html"] {
-                let line = format!("runs show {run} --format {format} --color never");
+                let line = format!("runs show {run} --verbose --format {format} --color never");
                 let raw = user.run_plain(&line).text();
                 let seen = match format {
                     "html" => page(&raw),

@@ -126,7 +126,7 @@ async fn an_mcp_client_reads_the_servers_that_are_roots() {
     let runs = session.answer("list_runs", json!({})).await;
     assert_eq!(runs["runs"][0]["job"], *page);
     assert!(session.report(&report).await.is_some());
-    // one whose roots are folders sees nothing of it
+    // a client with folders as roots doesn't see the run
     let other = Session::open(&user, &[], Listener::default()).await;
     let runs = other.answer("list_runs", json!({})).await;
     assert!(items(&runs["runs"]).is_empty());

@@ -1,4 +1,4 @@
-//! The question at the end of an analysis: asked only in a terminal of somebody who wants it.
+//! The question at the end of an analysis: asked only on a terminal, and only if configured.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};

@@ -63,7 +63,7 @@ fn a_killed_run_is_interrupted_and_the_others_are_whole() {
     let mut running = asking(&user, &server);
     let seen = user.runs();
     assert_eq!((seen.len(), &seen[0]["status"]), (2, &json!("running")));
-    // On Unix this is signal 9: nothing of the process runs any more.
+    // On Unix this is signal 9: it stops every thread of the process.
     running.kill().expect("killed");
     running.wait().expect("ended");
 
@@ -76,7 +76,7 @@ fn a_killed_run_is_interrupted_and_the_others_are_whole() {
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .expect("checked");
     assert_eq!(whole, "ok");
-    // The next run is saved as if nothing had happened.
+    // The next run is saved as usual.
     user.report(&case("healthy"), offline);
     assert_eq!(user.runs().len(), 3);
 }

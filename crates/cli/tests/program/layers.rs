@@ -71,7 +71,7 @@ fn crates_need_only_what_is_below_them() {
     }
 }
 
-/// The files of a folder, those of folders below under the name of the folder; tests left out.
+/// The files of a folder, without tests. Files of subfolders have the name of their subfolder.
 fn modules(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("sources").flatten() {
@@ -89,7 +89,7 @@ fn modules(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// The modules of a folder with those of the same folder that they name after `prefix`.
+/// The modules of a folder, each with the modules of the same folder that it names after `prefix`.
 fn imports(folder: &Path, prefix: &str) -> Graph {
     let mut graph = Graph::new();
     for (module, code) in modules(folder) {

@@ -6,7 +6,7 @@ use testkit::llm::{Server, Turn};
 
 use crate::support::{User, case};
 
-/// A user whose configuration names this server.
+/// A user with this server in the configuration.
 pub(crate) fn configured(server: &Server) -> User {
     let user = User::new();
     let config = format!(

@@ -1,4 +1,4 @@
-//! What goes to stderr, how much and in which form; completions, man page, exit statuses.
+//! Output on stderr, by level and format; completions, man page, exit statuses.
 
 use serde_json::{Value, json};
 use testkit::contains;

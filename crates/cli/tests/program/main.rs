@@ -1,4 +1,4 @@
-//! The program as its users meet it: arguments in, text and exit status out.
+//! The program from its users' view: arguments in, text and exit status out.
 
 mod advise;
 mod answers;

@@ -47,7 +47,7 @@ fn run(user: &User, line: &str) -> Answer {
     Answer::of(command.args(words(line)))
 }
 
-/// The line of `config show` about a setting; none of them shows the key.
+/// The line of `config show` about a setting; no line shows the key.
 fn setting(user: &User, flags: &str, name: &str) -> String {
     let shown = run(user, &format!("{flags} config show")).text();
     assert!(!shown.contains("sesame"), "{shown}");
@@ -79,7 +79,7 @@ fn a_server_makes_the_vectors_of_index_and_search() {
     let asked = server.requests();
     assert_eq!(texts(asked.last().expect("asked")), ["query: a hot key"]);
 
-    // What did not change is not asked for again: the one request is for the dimension.
+    // Unchanged texts are not requested again: the one request is for the dimension.
     let before = server.requests().len();
     run(&user, "index --rechunk").text();
     assert_eq!(server.requests().len(), before + 1);

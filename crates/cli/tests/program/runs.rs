@@ -47,7 +47,7 @@ fn background_feedback_teaches_and_its_effect_is_shown() {
     let moved = items(&effect["moved"]);
     let rank = |m: &Value, when: &str| m[when].as_u64().unwrap_or(u64::MAX);
     let rises = |m: &Value| rank(m, "rank_after") <= rank(m, "rank_before");
-    // What was accepted does not fall.
+    // Accepted passages don't fall.
     assert!(!moved.is_empty() && moved.iter().all(rises), "{moved:?}");
     feedback("S99").refused(3);
     feedback("").refused(2);

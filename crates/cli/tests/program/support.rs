@@ -179,7 +179,7 @@ impl Answer {
         serde_json::from_str(&self.text()).expect("a JSON array")
     }
 
-    /// Returns what the program wrote to stderr, after it ended with this status.
+    /// Returns the program's stderr, after it ended with this status.
     #[track_caller]
     pub(crate) fn refused(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:#?}");

@@ -21,7 +21,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The value of a header; empty if there is none.
+    /// The value of a header; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         let found = lines.find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -87,7 +87,7 @@ pub(crate) fn post(server: &HttpServer, path: &str, fields: &[(&str, &str)]) -> 
     ask(server, &format!("POST {path}"), &kind, form.as_bytes())
 }
 
-/// The page of a run when its report is there.
+/// The page of a run when its report exists.
 fn report(server: &HttpServer, path: &str) -> Page {
     loop {
         let page = get(server, path);

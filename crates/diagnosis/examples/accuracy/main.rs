@@ -1,4 +1,4 @@
-//! Measures how often diagnoses are right, on simulated jobs whose mechanism was left out when confidences were fitted.
+//! Measures the accuracy of diagnoses, on simulated jobs with mechanisms that were left out when confidences were fitted.
 //!
 //! ```text
 //! accuracy [--seed S] [--each N] [--mixed N] [--threads N] [--only NAME,…] [--failures FOLDER] [--fit] [--write FILE]
@@ -90,7 +90,6 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, Failure> {
     Ok(args)
 }
 
-/// A job to simulate.
 enum Task {
     Single(Way, Request),
     Mixed(Set, usize),
@@ -154,7 +153,7 @@ fn mixed_tasks(args: &Args) -> Vec<Task> {
         .collect()
 }
 
-/// Simulates, diagnoses and scores jobs on several threads; the order is that of the tasks.
+/// Simulates, diagnoses and scores jobs on several threads; results keep the sequence of the tasks.
 fn run(tasks: &[Task], args: &Args) -> Result<Vec<Scored>, Failure> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());

@@ -20,11 +20,11 @@ pub(crate) struct Scored {
     pub(crate) found: Vec<String>,
     pub(crate) missed: Vec<String>,
     pub(crate) invented: Vec<String>,
-    /// Without findings that the truth calls neither right nor wrong.
+    /// Findings that the truth calls right or wrong; others are left out.
     pub(crate) judged: Vec<Judged>,
     /// |ln(estimated / true seconds saved)| of the causes found.
     pub(crate) impact: Vec<f64>,
-    /// The same of two causes together.
+    /// The same error for two causes together.
     pub(crate) joint: Option<f64>,
 }
 
@@ -38,12 +38,12 @@ impl Scored {
         self.truth == "healthy"
     }
 
-    /// Sick, and called healthy.
+    /// The job has a cause, but the verdict is healthy.
     pub(crate) fn dismissed(&self) -> bool {
         self.truth != "healthy" && self.verdict == "healthy"
     }
 
-    /// One line on what is not right.
+    /// One line about the errors.
     pub(crate) fn complaint(&self) -> String {
         format!(
             "{}: {}, {}; missed [{}], invented [{}], found [{}]; {}",

@@ -22,7 +22,6 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     )?)
 }
 
-/// All tables.
 pub(crate) fn text(by_mechanism: &[Scored], mixed: &[Scored], seed: u64) -> String {
     let weights = left_out(by_mechanism);
     let mut out = format!("Seed {seed}, commit {}, {}.\n\n", git("%h"), git("%as"));
@@ -75,10 +74,10 @@ fn judged<'a>(
 fn wilson(hits: usize, all: usize) -> Option<(f64, f64)> {
     const Z: f64 = 1.96;
     let (n, p) = (all as f64, hits as f64 / (all as f64));
-    let centre = p + Z * Z / (2.0 * n);
+    let center = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    (all > 0).then(|| ((centre - spread) / scale, (centre + spread) / scale))
+    (all > 0).then(|| ((center - spread) / scale, (center + spread) / scale))
 }
 
 /// `.93 (.90–.95), 186 of 200`.
@@ -240,7 +239,7 @@ fn by_cause(scored: &[Scored], weights: &BTreeMap<String, fit::Weights>) -> Stri
     out
 }
 
-/// What was said instead, with how often.
+/// Wrong causes, with their counts.
 fn instead(scored: &[&Scored]) -> String {
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for s in scored.iter().filter(|s| !s.right()) {

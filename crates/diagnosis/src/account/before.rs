@@ -1,12 +1,12 @@
-//! From submission to the start of the run: by the states that the job went through, else by the
-//! times that it states.
+//! Time from submission to the start of the run: from the states of the job, else from its recorded
+//! times.
 
 use job::model::JobInfo;
 use report::SegmentKind;
 
 use super::Span;
 
-/// The job manager polls; what is shorter than this between two steps is its own time.
+/// The job manager polls: shorter gaps between two steps are its own time.
 pub(super) const POLL_S: f64 = 3.0;
 
 /// Kind of the time that a job is in a state; `None` while it runs or has ended.
@@ -20,7 +20,7 @@ fn kind(state: &str) -> Option<SegmentKind> {
     }
 }
 
-/// What the job did before it ran, in order.
+/// Steps of the job before its run, by time.
 pub(super) fn before(info: &JobInfo, start_s: f64) -> Vec<(SegmentKind, Span)> {
     let mut audited: Vec<(SegmentKind, Span)> = Vec::new();
     for (kind, span) in states(info).filter(|(_, span)| span.from < start_s) {
@@ -44,7 +44,7 @@ pub(super) fn before(info: &JobInfo, start_s: f64) -> Vec<(SegmentKind, Span)> {
     ]
 }
 
-/// Spans of the run in which the job waited for capacity as a whole.
+/// Spans of the run during which the whole job waited for capacity.
 pub(super) fn waits(info: &JobInfo, run: Span) -> Vec<Span> {
     let inside = states(info).filter(|(_, span)| span.from >= run.from - POLL_S);
     inside
@@ -53,7 +53,7 @@ pub(super) fn waits(info: &JobInfo, run: Span) -> Vec<Span> {
         .collect()
 }
 
-/// The states that are not the run, from one record to the next; seconds since submission.
+/// States outside the run, from one record to the next; seconds since submission.
 fn states(info: &JobInfo) -> impl Iterator<Item = (SegmentKind, Span)> + '_ {
     let origin = info.submitted_ms;
     info.states.windows(2).filter_map(move |pair| {

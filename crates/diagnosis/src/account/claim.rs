@@ -1,7 +1,7 @@
-//! Findings claim parts of the time: each what it saves once those above it are fixed.
+//! Findings claim parts of the time: each the seconds that it saves once the findings above it are fixed.
 //!
-//! Their fixes are replayed one on top of the other, so that no second is saved twice and the
-//! claims add up to what all of them save together.
+//! The fixes are replayed one on top of the other, so that no second is saved twice and the
+//! claims add up to the joint saving.
 
 use report::format::{Seconds, Share};
 use report::{Cause, Impact, SegmentKind, Text, text};
@@ -14,7 +14,7 @@ use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
 
-/// Findings with what each saves on top of those before it.
+/// Findings, each with its saving on top of the findings before it.
 pub(crate) struct Claimed {
     /// Failures first, then most seconds saved.
     pub(crate) findings: Vec<Candidate>,
@@ -56,7 +56,7 @@ impl<'a> Fixed<'a> {
         }
     }
 
-    /// The run with one fix more.
+    /// The run with one more fix.
     fn with(&self, fix: &Fix) -> Fixed<'a> {
         let mut stages = self.stages.clone();
         fix.apply(&mut stages);
@@ -67,14 +67,14 @@ impl<'a> Fixed<'a> {
         }
     }
 
-    /// Seconds that it takes less than another.
+    /// Seconds saved in comparison with `before`.
     fn saves(&self, before: &Fixed<'_>) -> f64 {
         self.model.seconds(before.replayed_s - self.replayed_s)
     }
 }
 
-/// Lets findings claim the time that they save. Those about single vertices come first: an edit of
-/// the whole stage would take the excess of its vertices for its own. Then, those that save most.
+/// Lets findings claim the time that they save. Findings about single vertices come first: an edit of
+/// the whole stage would also claim the excess of its vertices. The others follow by seconds saved.
 pub(crate) fn claim(
     view: &View<'_>,
     found: Vec<Candidate>,
@@ -112,7 +112,7 @@ pub(crate) fn claim(
             && seconds >= LEAST_SECONDS
             && taken.is_some_and(|taken| taken < LEAST_SECONDS)
         {
-            // almost none of it is on the critical path
+            // almost all of the saving is off the critical path
             account.parts = parts;
             explained.push(candidate);
             continue;
@@ -143,9 +143,9 @@ fn apply<'a>(now: Option<&Fixed<'a>>, candidate: &Candidate) -> Option<Fixed<'a>
     Some(now?.with(candidate.fix.as_ref()?))
 }
 
-/// The candidate that comes next, and what it saves on top of the fixes so far, in seconds. Alone,
-/// each saves what its rule says. With `shape`, what leaves slots idle comes before what makes the tasks
-/// slow: functions of an application may do nothing but wait.
+/// The next candidate, and its saving on top of the fixes so far, in seconds. The first candidate keeps its
+/// rule's estimate. With `shape`, causes of idle slots come before causes of slow tasks: functions of an
+/// application may just wait.
 fn largest(
     open: &[Candidate],
     now: Option<&Fixed<'_>>,
@@ -153,7 +153,7 @@ fn largest(
     shape: bool,
 ) -> Option<(usize, f64)> {
     let stated = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
-    // what the driver does alone, no work of the replay competes for
+    // work on the driver alone does not compete with the work of the replay
     let of_driver = |c: &Candidate| kinds(c.finding.cause).contains(&SegmentKind::Driver);
     let saves = |c: &Candidate| match (&c.fix, now) {
         (Some(fix), Some(now)) if !alone && fix.changes_work() && !of_driver(c) => {
@@ -167,7 +167,7 @@ fn largest(
         let cause = open[*at].finding.cause;
         about_vertices(cause) || (shape && of_shape(cause))
     };
-    // more machines help with all work, so that what is needless comes first
+    // more machines speed up all work, so needless work is removed first
     let of_machines = |at: &usize| open[*at].finding.cause == Cause::UnderAllocation;
     let order = |a: &usize, b: &usize| {
         let first = of_machines(b).cmp(&of_machines(a));
@@ -180,7 +180,7 @@ fn largest(
     Some((next, seconds[next]))
 }
 
-/// The share of its base that some seconds of a candidate are.
+/// Converts seconds of a candidate to a share, by the candidate's own ratio.
 fn share(candidate: &Candidate, seconds: f64) -> f64 {
     let Some(impact) = &candidate.finding.impact else {
         return 0.0;
@@ -193,12 +193,12 @@ fn share(candidate: &Candidate, seconds: f64) -> f64 {
     }
 }
 
-/// Stages whose work a fix changes.
+/// Stages with work that a fix changes.
 fn changed(before: &[StageWork], after: &[StageWork]) -> Vec<bool> {
     before.iter().zip(after).map(|(a, b)| a != b).collect()
 }
 
-/// The finding that leaves a candidate least to save.
+/// The finding whose fix leaves the smallest saving to a candidate.
 fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidate) -> usize {
     let left = |other: &Candidate| {
         let first = apply(start, other)?;
@@ -209,7 +209,7 @@ fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidat
     least.map_or(0, |(index, _)| index)
 }
 
-/// Sets what a candidate saves, in seconds and vertex-hours.
+/// Sets the saving of a candidate, in seconds and vertex-hours.
 fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
     let share = share(candidate, seconds);
     if let Some(impact) = &mut candidate.finding.impact {
@@ -220,8 +220,8 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
     }
 }
 
-/// Adds to the summary what the fix saves, and of what.
-pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
+/// Adds the saving to the summary.
+pub(crate) fn add_saving(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
     let Some(Impact {
         seconds_saved,
         share_of_elapsed: Some(share),
@@ -258,7 +258,7 @@ pub(crate) fn say(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
     candidate.finding.summary.push_str(&saving);
 }
 
-/// Puts the findings into the order of the report; the parts that they claim follow.
+/// Sorts the findings for the report, and renumbers the claims on the parts.
 fn ranked(
     findings: Vec<Candidate>,
     unknown: Vec<Candidate>,
@@ -282,10 +282,10 @@ fn ranked(
 }
 
 impl Account {
-    /// Claims up to `seconds` of the parts that a candidate can be about: those of its kind in the
-    /// stages that its fix changes, then their other work, then what waited while they were active.
-    /// Each time its `own` stage comes first: a fix of an exchange changes both ends, and the finding
-    /// names one. Returns what it could claim.
+    /// Claims up to `seconds` of the parts that fit a candidate: first parts of its kind in the
+    /// stages that its fix changes, then other work of these stages, then waits while they were active.
+    /// Its `own` stage comes first each time: a fix of an exchange changes both ends, and the finding
+    /// names one. Returns the claimed seconds.
     fn take(
         &mut self,
         finding: usize,
@@ -324,7 +324,7 @@ impl Account {
         seconds - left
     }
 
-    /// Claims so many seconds of each of some parts for a finding, at their ends.
+    /// Claims the given seconds of each part for a finding, at the part's end.
     pub(crate) fn take_parts(&mut self, finding: usize, parts: &[(usize, f64)]) {
         let mut claims = parts.to_vec();
         claims.retain(|(_, seconds)| *seconds > 0.0);
@@ -357,7 +357,7 @@ impl Account {
         }
     }
 
-    /// Claims parts that nobody has claimed, splitting the last one.
+    /// Claims unclaimed parts, splitting the last one.
     fn take_where(&mut self, finding: usize, left: &mut f64, fits: impl Fn(&Part) -> bool) {
         let mut at = 0;
         while at < self.parts.len() && *left >= LEAST_S {
@@ -388,7 +388,7 @@ fn about_vertices(cause: Cause) -> bool {
     kinds(cause).iter().any(|kind| of_vertices.contains(kind))
 }
 
-/// Kinds of time that a cause is about.
+/// Kinds of time that a cause affects.
 fn kinds(cause: Cause) -> &'static [SegmentKind] {
     use SegmentKind::{
         CapacityWait, Compute, Driver, Exchange, Gc, Queue, Read, Retry, Sort, Spill, Startup,

@@ -1,4 +1,4 @@
-//! What the run cost in time of vertices, and what of it was wasted.
+//! Cost of the run in vertex time, and the wasted part of it.
 
 use job::script::Dialect;
 use report::Cost;

@@ -1,4 +1,4 @@
-//! Books every stretch of the critical path under what it was.
+//! Books every stretch of the critical path under its kind of time.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time of which no file says what happened: the job manager's own if it is short.
+    /// Time without a record in any file: the job manager's own time if it is short.
     fn silence(&mut self, span: Span) {
         let kind = match span.seconds() <= POLL_S {
             true => SegmentKind::Driver,
@@ -131,7 +131,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time in which the job's own vertices held its tokens: that of their stages, by the tokens that each held.
+    /// Books time during which the job's own vertices held its tokens on their stages, in proportion to the held tokens.
     fn waves(
         &mut self,
         profiles: &Profiles<'_>,
@@ -149,8 +149,8 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time between the stages of an application: its driver's, unless somebody types at it and
-    /// nothing was open.
+    /// Time between the stages of an application: the driver's. For an interactive application,
+    /// time without open work is idle.
     fn driver(&mut self, span: Span) {
         let Some(app) = self
             .view
@@ -181,7 +181,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time in which no vertex of the path was ready.
+    /// Time without a ready vertex on the path.
     fn gap(&mut self, span: Span, active: &Cover, waits: &Cover) {
         let waited = waits.within(span.from, span.to);
         let rest = Span::new(span.from + waited, span.to);
@@ -210,7 +210,7 @@ fn has_all_events(view: &View<'_>) -> bool {
     })
 }
 
-/// Seconds of a wait in which tokens were missing: what the job's own vertices held, `held` seconds of tokens, is their work.
+/// Seconds of a wait that count as missing tokens. `held` token-seconds of the job's own vertices count as their work instead.
 fn capacity_s(timeline: &Timeline, span: Span, held: f64) -> f64 {
     let offered = (timeline.tokens * span.seconds()).max(held);
     let capacity = span.seconds() * (1.0 - held / offered);

@@ -1,6 +1,6 @@
 //! Where the time went: every second from submission to end, along the critical path.
 //!
-//! The parts lie one after the other and add up to the total by construction. What no file explains
+//! The parts are consecutive and add up to the total by construction. Time without an explanation
 //! is `unexplained`, never dropped. Knows no rules; findings claim parts afterwards.
 
 mod before;
@@ -24,13 +24,13 @@ use crate::diagnosis::Numbering;
 use crate::view::View;
 use timeline::Timeline;
 
-pub(crate) use claim::{Claimed, claim, say};
+pub(crate) use claim::{Claimed, add_saving, claim};
 pub(crate) use cost::cost;
 
 /// How far off an estimated saving may be, as a factor: the median error on real runs.
 const ERROR: f64 = 1.35;
 
-/// Shorter parts, in seconds, are not told apart from what follows them.
+/// Shorter parts, in seconds, are merged into the next part.
 const LEAST_S: f64 = 0.1;
 
 /// A stretch of time in seconds since submission.
@@ -67,7 +67,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Seconds that the same work needs, at least and at most: what a finding claims is needless, as far as its saving is right.
+    /// Bounds of the seconds that the same work needs. Claimed time is needless, within the error of the estimated saving.
     fn needed_s(&self) -> [f64; 2] {
         let seconds = self.span.seconds();
         match self.finding {
@@ -80,12 +80,12 @@ impl Part {
 /// The time from submission to end.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
-    /// In order, without gaps.
+    /// Ascending, without gaps.
     pub(crate) parts: Vec<Part>,
-    /// The run; what comes before it is compiling and queueing.
+    /// The run; compiling and queueing come before it.
     pub(crate) run: Span,
-    /// Seconds that the job lost to tokens that it was not given while some of its vertices ran;
-    /// `None` if no vertex events tell.
+    /// Seconds that the job lost to missing tokens while some of its vertices ran;
+    /// `None` without vertex events.
     pub(crate) short_s: Option<f64>,
     /// From the first vertex of each stage to its last.
     active: Vec<Option<Span>>,
@@ -157,7 +157,7 @@ impl Account {
     }
 }
 
-/// Seconds lost to missing tokens while some vertices ran; what is lost while none runs shows as
+/// Seconds lost to missing tokens while some vertices ran. While none runs, the loss shows as
 /// waiting in the states of the job or as a gap. `None` without vertex events.
 fn short_seconds(view: &View<'_>, timeline: &Timeline) -> Option<f64> {
     if !timeline.attempts.iter().all(|a| a.line.is_some()) {

@@ -1,4 +1,4 @@
-//! What the vertices of a stage do with their time: by the counters of its operators.
+//! Time of a stage's vertices by kind, from the counters of its operators.
 
 use job::facts::{OperatorFacts, Role, value};
 use job::model::Edge;
@@ -14,7 +14,7 @@ use crate::view::View;
 /// Fewer vertices than this have no usual run time.
 const MIN_PEERS: usize = 3;
 
-/// A part of some time: its kind, seconds, and what shows it.
+/// A slice of some time: kind, seconds, and evidence.
 pub(super) type Slice = (SegmentKind, f64, Option<Evidence>);
 
 /// How the stages of a run spend the time of their vertices.
@@ -39,7 +39,7 @@ impl<'a> Profiles<'a> {
         Profiles { view, spent }
     }
 
-    /// What earlier vertices of a stage did in `seconds`.
+    /// Slices for earlier vertices of a stage that held tokens for `seconds`.
     pub(super) fn waves(&self, stage: usize, seconds: f64) -> Vec<Slice> {
         let [starting, lost, running] = self.spent[stage];
         let share = seconds / (starting + lost + running).max(f64::MIN_POSITIVE);
@@ -51,8 +51,8 @@ impl<'a> Profiles<'a> {
         slices
     }
 
-    /// What a vertex of a stage did in the `seconds` that it ran: it is a straggler for as long as
-    /// it ran beyond the slowest of as many like vertices.
+    /// Slices for a vertex of a stage that ran `seconds`. Time beyond the expected slowest of as many like
+    /// vertices is straggling.
     pub(super) fn vertex(&self, stage: usize, seconds: f64) -> Vec<Slice> {
         let usual = self.usual_s(stage).unwrap_or(seconds).min(seconds);
         let mut slices = self.work(stage, usual);
@@ -72,8 +72,8 @@ impl<'a> Profiles<'a> {
         Some(*median * slowest_of(vertices.len()))
     }
 
-    /// `seconds` of the stage's work, divided like the time of its operators; what no counter
-    /// covers is computing.
+    /// `seconds` of the stage's work, divided like the time of its operators. Time without a counter is
+    /// computing.
     fn work(&self, stage: usize, seconds: f64) -> Vec<Slice> {
         use SegmentKind::{Compute, Exchange, Gc, Read, Sort, Spill, UserCode};
         let facts = &self.view.facts[stage];
@@ -108,7 +108,7 @@ impl<'a> Profiles<'a> {
             .collect()
     }
 
-    /// What shows how much of a stage's time is of a kind: its largest operator of that kind.
+    /// Evidence for the stage's time of a kind: its largest operator of that kind.
     fn evidence(&self, stage: usize, kind: SegmentKind) -> Option<Evidence> {
         let facts = &self.view.facts[stage];
         let largest = |kind| {

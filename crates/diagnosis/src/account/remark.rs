@@ -1,4 +1,4 @@
-//! Sentences about large parts of the time that no finding claims: what they are, and why the job is not at fault.
+//! Sentences about large unclaimed parts of the time: their kind, and why they are not a fault of the job.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use report::{SegmentKind, Text, text};
 use super::{Account, streams};
 use crate::view::View;
 
-/// Share of the time from which a part that no finding claims gets a sentence.
+/// Least share of the time for a sentence about an unclaimed part.
 const LARGE: f64 = 0.2;
 
 /// The sentences, the largest part first.
@@ -61,8 +61,8 @@ fn remark(
             share = share,
         ),
         SegmentKind::Startup if stage.is_none() => text!(
-            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与作业做什么无关",
-            "starting the driver and the first executor takes {time} ({share}), whatever the application does",
+            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与应用的工作无关",
+            "starting the driver and the first executor takes {time} ({share}), independent of the application's work",
             time = time,
             share = share,
         ),
@@ -80,7 +80,7 @@ fn remark(
         ),
         SegmentKind::Idle => text!(
             "{time}（{share}）内没有任何工作要做",
-            "for {time} ({share}) there was nothing to do",
+            "there was no work to do for {time} ({share})",
             time = time,
             share = share,
         ),
@@ -104,7 +104,7 @@ fn remark(
         ),
         SegmentKind::Unexplained => text!(
             "没有文件说明这 {time}（{share}）的去向",
-            "no file shows what {time} ({share}) went into",
+            "no file shows the use of {time} ({share})",
             time = time,
             share = share,
         ),
@@ -116,7 +116,7 @@ fn remark(
     }
 }
 
-/// A stage whose work is as much as its data asks for.
+/// A stage with work in proportion to its data.
 fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> Text {
     let name = stage.map_or("", |s| view.name(s));
     let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! What shows the parts of the account: one measured value each, with its place.
+//! Evidence for the parts of the account: one measured value each, with its place.
 
 use job::model::Source;
 use report::format::Seconds;
@@ -9,7 +9,7 @@ use super::timeline::Attempt;
 use super::walk::Stretch;
 use crate::view::View;
 
-/// What the job's own times say of a span that belongs to no stage.
+/// Evidence from the job's own times for a span outside any stage.
 pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<Evidence> {
     let known = |field: &str| view.job.info.sources.get(field).cloned();
     let field = match kind {
@@ -47,14 +47,14 @@ pub(super) fn stated(view: &View<'_>, kind: SegmentKind, span: Span) -> Option<E
         ),
         _ => text!(
             "没有文件说明这 {time} 的去向",
-            "no file says where {time} went",
+            "no file shows the use of {time}",
             time = time
         ),
     };
     Some(view.number("seconds", span.seconds(), "s", source, sentence))
 }
 
-/// What the events, or the totals of its stage, say of an attempt on the critical path.
+/// Evidence from the events, or from the stage's totals, for an attempt on the critical path.
 pub(super) fn attempt(
     view: &View<'_>,
     attempt: &Attempt,

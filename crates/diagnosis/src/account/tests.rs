@@ -54,7 +54,7 @@ fn every_second_is_what_the_files_say() {
         ("compiling", |_| (), Compile, 60.0),
         ("queueing", |_| (), Queue, 40.0),
         (
-            "states say what the job waited for",
+            "states name the wait",
             |job| {
                 let states = [
                     ("Compiling", 0),
@@ -108,7 +108,7 @@ fn every_second_is_what_the_files_say() {
             33.5,
         ),
         (
-            "what one vertex runs beyond all others is a straggler",
+            "the excess of one vertex over all others is a straggler",
             |job| runs(job, 1)[0].ended_ms += 500_000,
             Straggler,
             483.0,
@@ -172,10 +172,10 @@ fn without_events_the_replay_shows_the_stages_and_without_a_total_there_is_no_ac
     for stage in &mut job.stages {
         stage.runs = None;
     }
-    let modelled = account(&job);
-    let of_stages = modelled.parts.iter().filter(|p| p.stage.is_some());
+    let modeled = account(&job);
+    let of_stages = modeled.parts.iter().filter(|p| p.stage.is_some());
     let of_stages: f64 = of_stages.map(|p| p.span.seconds()).sum();
-    let run = modelled.run.seconds();
+    let run = modeled.run.seconds();
     assert!(of_stages > 0.8 * run, "{of_stages} of {run}");
     job.info.submitted_ms = None;
     job.info.compile_seconds = None;
@@ -275,7 +275,7 @@ fn no_second_is_claimed_twice() {
         .filter_map(|c| Some(c.finding.impact.as_ref()?.seconds_saved))
         .collect();
     let avoidable = claimed.avoidable_s.expect("a joint saving");
-    // half of the stage, then half of what is left
+    // half of the stage, then half of the rest
     assert!(
         (avoidable - 1.5 * alone).abs() < 0.05 * alone,
         "{avoidable} {alone}"

@@ -23,7 +23,7 @@ pub(super) struct Attempt {
     pub(super) started: f64,
     pub(super) running: f64,
     pub(super) ended: f64,
-    /// Line of the events; `None` if the attempt is modelled.
+    /// Line of the events; `None` if the attempt is modeled.
     pub(super) line: Option<u64>,
 }
 
@@ -46,17 +46,17 @@ pub(super) struct Timeline {
     pub(super) path: Vec<usize>,
     /// Vertices that may run at once.
     pub(super) tokens: f64,
-    /// Attempts that each known one of a stage stands for.
+    /// Number of attempts that each recorded attempt of a stage represents.
     pub(super) weights: Vec<f64>,
 }
 
 impl Timeline {
-    /// The timeline of a run; `None` if no file shows what its stages cost.
+    /// The timeline of a run; `None` if no file shows the cost of its stages.
     pub(super) fn of(view: &View<'_>, run: Span) -> Option<Timeline> {
-        observed(view, run).or_else(|| Some(modelled(view.run.as_ref()?, run)))
+        observed(view, run).or_else(|| Some(modeled(view.run.as_ref()?, run)))
     }
 
-    /// Attempts at the vertex of an attempt that were lost before it, first to last.
+    /// Earlier lost attempts at the same vertex, first to last.
     pub(super) fn lost_before(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let useful = self.attempts[index];
         let of_vertex = (useful.stage, useful.vertex);
@@ -69,7 +69,7 @@ impl Timeline {
         })
     }
 
-    /// When anything of the job was waiting or running.
+    /// Time with any attempt waiting or running.
     pub(super) fn active(&self) -> Cover {
         Cover::of(self.attempts.iter().map(|a| (a.created, a.ended)))
     }
@@ -85,7 +85,7 @@ impl Timeline {
         active
     }
 
-    /// For each window: seconds of tokens that each stage held. Windows are in order and don't overlap; `before_s` is how long a
+    /// For each window: seconds of tokens that each stage held. Windows ascend and don't overlap; `before_s` is how long a
     /// token is held before the start.
     pub(super) fn held(&self, windows: &[Span], before_s: f64) -> Vec<BTreeMap<usize, f64>> {
         let mut held = vec![BTreeMap::new(); windows.len()];
@@ -177,14 +177,14 @@ fn sort(attempts: &mut [Attempt]) {
     });
 }
 
-/// Milliseconds since 1970 of the submission, on the clock of the events: if they don't fit into
-/// the run by the job's own clock, the run is taken to end with its last vertex.
+/// Milliseconds since 1970 of the submission, on the clock of the events. If the events don't fit into
+/// the run by the job's own clock, the run is assumed to end with its last vertex.
 fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
     let info = &view.job.info;
     if view.job.spark.is_some()
         && let Some(submitted) = info.submitted_ms
     {
-        // one clock, that of the driver, has written everything
+        // the driver's clock has stamped all events
         return submitted;
     }
     let ms = |seconds: f64| (seconds * 1000.0) as i64;
@@ -197,7 +197,7 @@ fn origin_ms(view: &View<'_>, run: Span, first_ms: i64, last_ms: i64) -> i64 {
 }
 
 /// The replay of the run, shortened if it takes longer than the run did.
-fn modelled(model: &RunModel, run: Span) -> Timeline {
+fn modeled(model: &RunModel, run: Span) -> Timeline {
     let pace = (run.seconds() / model.replayed_s).min(1.0);
     let mut attempts = Vec::new();
     let mut last: Vec<Option<(f64, usize)>> = vec![None; model.stages.len()];
@@ -232,7 +232,7 @@ fn modelled(model: &RunModel, run: Span) -> Timeline {
     }
 }
 
-/// The attempt of one turn.
+/// The attempt for one turn of the replay.
 fn attempt_of(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64) -> Attempt {
     let work = model.stages[turn.stage].vertices[turn.vertex];
     let (state, start_s) = match turn.lost {

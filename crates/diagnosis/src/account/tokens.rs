@@ -1,4 +1,4 @@
-//! Tokens that the job was not given: vertices were ready, and fewer ran than its tokens allow.
+//! Missing tokens: vertices were ready, and fewer ran than the job's tokens allow.
 
 use super::timeline::Timeline;
 use crate::impact::MAX_DISPATCH_S;
@@ -6,7 +6,7 @@ use crate::impact::MAX_DISPATCH_S;
 /// Seconds that missing tokens cost while some vertices ran. `O(n log n)` in the attempts. `unseen`
 /// attempts that are missing from the events are taken to have held a token all the time.
 ///
-/// `offered` are the tokens that the job has at a time: idle ones among them are no shortage.
+/// `offered` is the number of tokens that the job has at a time; idle tokens are no shortage.
 pub(super) fn short_s(timeline: &Timeline, unseen: f64, offered: impl Fn(f64) -> f64) -> f64 {
     let mut changes: Vec<(f64, f64, f64)> = Vec::new();
     for a in &timeline.attempts {
@@ -29,7 +29,7 @@ pub(super) fn short_s(timeline: &Timeline, unseen: f64, offered: impl Fn(f64) ->
         let busy = running.max(offered(pair[0].0));
         let missing = waiting.min(timeline.tokens - busy - unseen);
         let share = missing / (running.max(0.0) + missing);
-        // whole attempts; less is what adding and taking away their weights leaves
+        // less than half an attempt is rounding error of adding and subtracting weights
         if missing > 0.5 && share < 1.0 {
             lost += (pair[1].0 - pair[0].0) * share;
         }

@@ -1,13 +1,13 @@
-//! Walks the critical path and lists what happened on it, one stretch after the other.
+//! Walks the critical path and lists its stretches, one after the other.
 
 use super::Span;
 use super::timeline::Timeline;
 use crate::impact::MAX_DISPATCH_S;
 
-/// What happened on the path between two points in time; the number is that of the attempt.
+/// State of the path between two points in time; the number is the attempt's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Stretch {
-    /// Nothing of the path was ready.
+    /// No vertex of the path was ready.
     Gap,
     /// The vertex was ready, but its process was not started.
     Wait(usize),
@@ -58,7 +58,7 @@ pub(super) fn walk(run: Span, timeline: &Timeline) -> Vec<(Stretch, Span)> {
 }
 
 impl Walk {
-    /// Goes on to a point in time; what the path has passed already is not walked again.
+    /// Advances to a point in time, unless the walk is already past it.
     fn to(&mut self, to: f64, stretch: Stretch) {
         let to = to.min(self.end);
         if to > self.at {
@@ -67,7 +67,7 @@ impl Walk {
         }
     }
 
-    /// Goes on to where an attempt begins to start: dispatching its process is part of that.
+    /// Advances to the start-up of an attempt, which includes dispatching its process.
     fn begin(&mut self, timeline: &Timeline, index: usize) {
         let attempt = timeline.attempts[index];
         self.to(attempt.created, Stretch::Gap);

@@ -32,11 +32,11 @@ pub(crate) struct Broadcast {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) max: f64,
-    /// Where the optimizer knew the size and repartitioned nevertheless.
+    /// The limit if the optimizer knew the size and repartitioned nevertheless.
     pub(crate) sure: f64,
 }
 
-/// How many times its rows a side must have been estimated for the optimizer not to have known.
+/// Least overestimate of a side's rows that shows that the optimizer did not know its size.
 const OVERESTIMATE: f64 = 4.0;
 
 /// Every join that repartitions both sides, with the smaller one broadcast instead if a vertex can
@@ -76,7 +76,7 @@ fn alternative(
     if !fits(view, limits, (join, at), small, into) {
         return None;
     }
-    let kept = match derived.kept(join) {
+    let kept = match derived.outer_sides(join) {
         Some(kept) => kept,
         None => return Some(Err(node.stage)),
     };
@@ -117,7 +117,7 @@ fn side(view: &View<'_>, join: usize, input: usize) -> Option<Side> {
 }
 
 /// Whether a side of a join can be broadcast into a stage: a vertex there can hold it, and the
-/// optimizer did not decide against it in knowledge of its size.
+/// optimizer did not reject it knowing its size.
 fn fits(
     view: &View<'_>,
     limits: Limits,
@@ -155,7 +155,7 @@ fn settle(
     loop {
         let unmet = derived.unmet(change);
         let also = unmet.iter().find_map(|(node, input)| {
-            let kept = derived.kept(*node)?;
+            let kept = derived.outer_sides(*node)?;
             let at = 1 - (*input).min(1);
             let other = side(view, *node, at)?;
             let new = !other.edges.iter().any(|e| change.contains_key(e));
@@ -204,9 +204,9 @@ fn price(
     (work, exchanged)
 }
 
-/// Adds an exchange before an input whose requirement is not met any more: what comes before it
-/// then runs where the big side is. Rows that are aggregated are aggregated in part first, where
-/// that makes them fewer. Returns the bytes exchanged.
+/// Adds an exchange before an input with an unmet requirement: the operators before it
+/// then run in the big side's stage. Before an aggregation, rows are aggregated in part first if
+/// that reduces them. Returns the bytes exchanged.
 fn enforce(
     view: &View<'_>,
     rates: &Rates,
@@ -267,7 +267,7 @@ fn enforce(
     bytes
 }
 
-/// Mean bytes of a row that an operator puts out.
+/// Mean bytes per output row of an operator.
 pub(crate) fn width(view: &View<'_>, node: usize) -> f64 {
     let operator = view.derived().flow.nodes[node].operator;
     let schema = operator.outputs.first().map(|o| o.schema.as_slice());

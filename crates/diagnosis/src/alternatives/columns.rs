@@ -1,4 +1,4 @@
-//! Alternative: leave columns out of an exchange that nobody needs after it. What is needed is found
+//! Alternative: leave columns out of an exchange if no later operator needs them. Needed columns are found
 //! backwards from the outputs, through renames.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const ROW_OVERHEAD: f64 = 2.0;
 /// Milliseconds of moving a byte of a row in and out of a sort: 280 MB/s, a few copies in memory.
 const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 
-/// Columns of one exchange that nobody needs after it.
+/// Columns of one exchange that no later operator needs.
 #[derive(Debug)]
 pub(crate) struct Unused<'a> {
     pub(crate) edge: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Unused<'a> {
     pub(crate) share: f64,
 }
 
-/// All exchanges without the columns that nobody needs; `None` if every column is needed.
+/// All exchanges with unneeded columns; `None` if every column is needed.
 pub(crate) fn pruned<'a>(
     view: &View<'a>,
     rates: &Rates,
@@ -61,11 +61,11 @@ pub(crate) fn pruned<'a>(
     (!found.is_empty()).then(|| (found, work.saved(view)))
 }
 
-/// Columns that an operator, or anything after it, needs of each of its inputs; `None` if that may
-/// be any.
+/// Columns that an operator, or a later one, needs of each of its inputs; `None` if it may need
+/// any column.
 type Needed<'a> = Vec<Option<BTreeSet<&'a str>>>;
 
-/// What every operator needs of its inputs.
+/// Needed input columns of every operator.
 fn needed<'a>(view: &View<'a>) -> Vec<Needed<'a>> {
     let flow = &view.derived().flow;
     let unknown = |n: &Node<'a>| -> Needed<'a> { vec![None; n.inputs.len()] };
@@ -79,7 +79,7 @@ fn needed<'a>(view: &View<'a>) -> Vec<Needed<'a>> {
     needed
 }
 
-/// Columns of an edge that nobody after it needs.
+/// Columns of an edge that no later operator needs.
 fn unread<'a>(view: &View<'a>, needed: &[Needed<'a>], edge: usize) -> Vec<&'a Column> {
     let reader = view.derived().flow.reader(view.job, edge);
     let of_reader = reader.and_then(|(node, input)| needed.get(node)?.get(input)?.as_ref());
@@ -132,7 +132,7 @@ fn needed_of<'a>(
     needed.extend(used_later.map(|(_, name)| name));
     match operator.kind {
         Aggregate | PartialAggregate | Output => needed.extend(all()),
-        // What is taken in and not passed on is computed with.
+        // input columns that are not passed on are used for computing
         _ => needed.extend(all().filter(|c| !passed.contains(c))),
     }
     if operator.kind == Transform {
@@ -150,10 +150,10 @@ pub(crate) fn columns_read(view: &View<'_>, class: &str) -> Option<Vec<String>> 
     found.columns_read.clone()
 }
 
-/// Words of the conditions that a filter checks, among them the columns that it reads: by the
-/// script's `WHERE` and `HAVING`, without the script by the generated class. With `opaque`, those of
-/// conditions with calls only, if there are any: the optimizer leaves them where they are, and moves
-/// others as far down as they go.
+/// Words of the conditions that a filter checks, including the columns that it reads: from the
+/// script's `WHERE` and `HAVING`, without the script from the generated class. With `opaque`, only words of
+/// conditions with calls, if there are any: the optimizer leaves these in place, and moves
+/// others as far down as possible.
 pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>, opaque: bool) -> Vec<String> {
     if let Some(script) = &view.job.script {
         let lines = view.lines(filter.stage, filter.index);
@@ -179,7 +179,7 @@ pub(crate) fn condition_words(view: &View<'_>, filter: &Node<'_>, opaque: bool) 
     words.map(str::to_owned).collect()
 }
 
-/// Conditions of a query and of those in it.
+/// Conditions of a query and of its sub-queries.
 fn conditions<'q>(query: &'q Query, into: &mut Vec<&'q Expression>) {
     let own = query.filter.iter().chain(&query.having);
     into.extend(own.map(|c| &c.expression));

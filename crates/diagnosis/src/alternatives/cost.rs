@@ -1,4 +1,4 @@
-//! What an alternative costs: operator time that it adds and takes away, at the rates that the
+//! Cost of an alternative: added and removed operator time, at the rates that the
 //! job measured, replayed as a run.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use crate::measurements::contention::contention;
 use crate::properties::dataflow::Node;
 use crate::view::View;
 
-/// Milliseconds per byte written to or read from a channel where the job measured none: 40 MB/s,
-/// what one stream reaches on a shared disk and network.
+/// Milliseconds per byte written to or read from a channel without a measurement in the job: 40 MB/s,
+/// the rate of one stream on a shared disk and network.
 const MOVE_MS_PER_BYTE: f64 = 2.5e-5;
 
 /// Milliseconds per row that is sorted, hashed or grouped where the job measured none: two
@@ -39,7 +39,7 @@ impl Rates {
         let written =
             shuffles().filter_map(|e| Some((view.node_ms(e.from, e.uid)?, e.bytes_written?)));
         let read = shuffles().filter_map(|e| Some((view.node_ms(e.to, e.uid)?, e.bytes_read?)));
-        // the tasks of an application time the write to disk, not what it takes to get there
+        // the tasks of an application time the write to disk, but not the work before it
         let timed = view.job.spark.is_none();
         let (write, read) = (
             rate(written).filter(|_| timed),
@@ -87,7 +87,7 @@ pub(crate) fn node_ms(view: &View<'_>, node: &Node<'_>) -> f64 {
     view.node_ms(node.stage, node.operator.uid).unwrap_or(0.0)
 }
 
-/// Rows that an operator puts out.
+/// Output rows of an operator.
 pub(crate) fn node_rows(view: &View<'_>, node: &Node<'_>) -> Option<f64> {
     value(&view.node(node.stage, node.operator.uid)?.rows)
 }
@@ -117,9 +117,9 @@ pub(crate) fn sort_ms(view: &View<'_>, edge: &Edge) -> f64 {
 /// How a change alters the work of the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Work {
-    /// Milliseconds of operator time that a stage has more, or less if negative.
+    /// Additional milliseconds of operator time per stage; negative for a saving.
     ms: BTreeMap<usize, f64>,
-    /// Stages that run inside others, in the order in which they are merged: from, into.
+    /// Stages that run inside others, in merge sequence: from, into.
     merged: Vec<(usize, usize)>,
     /// Share of its data that a stage keeps.
     kept: BTreeMap<usize, f64>,
@@ -134,15 +134,15 @@ impl Work {
         self.merged.push((from, into));
     }
 
-    /// Leaves a stage a share of its data. The optimizer makes partitions by the bytes that it
-    /// expects; how far it expects these is not known, so that half of the difference, on a scale of
-    /// ratios, goes into fewer vertices rather than into less time of each.
+    /// Leaves a stage a share of its data. The optimizer derives the number of partitions from the expected
+    /// bytes. Its new estimate is unknown, so half of the reduction, on a scale of
+    /// ratios, goes into fewer vertices and half into less time per vertex.
     pub(crate) fn shrink(&mut self, stage: usize, share: f64) {
         *self.kept.entry(stage).or_insert(1.0) *= share;
     }
 
-    /// What the run saves; `None` if its work is not known. Where nothing counts the stage's operators,
-    /// their time is run time.
+    /// Saving of the run; `None` if its work is unknown. If a stage has no operator counters,
+    /// its operator time is run time.
     pub(crate) fn saved(self, view: &View<'_>) -> Option<Saved> {
         let run = view.run.as_ref()?;
         if self.ms.keys().any(|stage| view.is_untimed(*stage)) {

@@ -79,7 +79,7 @@ pub(crate) fn rows_through(view: &View<'_>, filter: usize) -> Option<(f64, f64)>
     (rows > 0.0 && out < rows).then_some((rows, out))
 }
 
-/// Columns that a filter's condition reads, as far as its input has them.
+/// Columns of its input that a filter's condition reads.
 pub(crate) fn columns_of(view: &View<'_>, filter: usize) -> Option<Vec<String>> {
     let node = &view.derived().flow.nodes[filter];
     let known = |name: &String| {
@@ -93,7 +93,7 @@ pub(crate) fn columns_of(view: &View<'_>, filter: usize) -> Option<Vec<String>> 
     (!columns.is_empty()).then_some(columns)
 }
 
-/// What a filter passes on its way down.
+/// Edges and operators that a filter passes on its way down.
 #[derive(Debug, Default)]
 struct Path {
     edges: Vec<usize>,
@@ -103,7 +103,7 @@ struct Path {
     lowest: Vec<usize>,
 }
 
-/// How far down a filter on some columns gives the same result.
+/// The way of a filter on some columns down to the lowest places with the same result.
 fn below(view: &View<'_>, filter: usize, columns: &[String]) -> Path {
     let flow = &view.derived().flow;
     let mut path = Path::default();
@@ -145,7 +145,7 @@ fn inputs_for(view: &View<'_>, at: usize, columns: &[String]) -> Vec<(usize, usi
     use OperatorKind as K;
     let derived = view.derived();
     let node = &derived.flow.nodes[at];
-    // Another reader needs the rows that this one does without.
+    // Another reader needs the dropped rows.
     if node.readers.len() != 1 {
         return Vec::new();
     }
@@ -168,7 +168,7 @@ fn inputs_for(view: &View<'_>, at: usize, columns: &[String]) -> Vec<(usize, usi
         | K::Gather => true,
         // Whole groups pass or don't.
         K::Aggregate | K::PartialAggregate => names.iter().all(|c| node.operator.keys.contains(c)),
-        K::Join => derived.kept(at).is_some_and(|kept| match input {
+        K::Join => derived.outer_sides(at).is_some_and(|kept| match input {
             0 => !kept.right,
             _ => !kept.left,
         }),

@@ -1,5 +1,5 @@
-//! Alternative: do the work of a gather's single vertex where the rows are, and bring together only
-//! what is left of them.
+//! Alternative: do the work of a gather's single vertex on the vertices with the rows, and gather only
+//! the results.
 
 use job::model::OperatorKind;
 
@@ -15,12 +15,12 @@ use crate::view::View;
 pub(crate) struct Gathered {
     pub(crate) edge: usize,
     pub(crate) bytes: f64,
-    /// Vertices that would share its work: as many as write the rows.
+    /// Vertices that would share its work: the writers of the rows.
     pub(crate) vertices: u64,
     pub(crate) saved: Option<Saved>,
 }
 
-/// Every gather into a single vertex whose work can be divided: a sort by ranges of its keys, groups
+/// Every gather into a single vertex with divisible work: a sort by ranges of its keys, groups
 /// by their keys, a top-N or an aggregate without keys in part.
 pub(crate) fn alternatives(view: &View<'_>, rates: &Rates) -> Vec<Gathered> {
     let edges = view.job.edges.iter().enumerate();
@@ -44,8 +44,8 @@ fn divided(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Gathered> {
     if own().any(|(_, n)| keyless(n)) {
         return None;
     }
-    // What each vertex has left is gathered after all where there is less of it; else it is written
-    // piece by piece.
+    // Partial results of all vertices are gathered in the end if they are smaller than the rows; otherwise the
+    // result is written piece by piece.
     let reduces = |n: &Node<'_>| {
         let kind = n.operator.kind;
         matches!(kind, OperatorKind::Aggregate | OperatorKind::Top)
@@ -70,7 +70,7 @@ fn seconds(saved: &Option<Saved>) -> f64 {
     saved.as_ref().map_or(0.0, |s| s.seconds)
 }
 
-/// What is saved if a stage's work is spread over some vertices, with a last one after them.
+/// Saving with a stage's work spread over some vertices, followed by a last one.
 fn spread_over(view: &View<'_>, stage: usize, vertices: u64, final_s: f64) -> Option<Saved> {
     view.saved_in(stage, move |stage| {
         let start_s = stage.vertices.first().map_or(0.0, |v| v.start_s);

@@ -1,5 +1,5 @@
-//! Plans that the optimizer could have chosen: each changes some exchanges, adds those that the
-//! change makes necessary, and is priced ([`cost`]) at the rates that the job measured. Knows no
+//! Plans that the optimizer could have chosen: each changes some exchanges, adds the exchanges that the
+//! change requires, and is priced ([`cost`]) at the rates that the job measured. Knows no
 //! rules.
 
 pub(crate) mod broadcast;

@@ -1,6 +1,6 @@
-//! Alternatives that save an exchange by the keys of another partitioning: the one that the rows
-//! have already, one that an earlier exchange could deliver, or one in which the inputs could be
-//! stored.
+//! Alternatives that save an exchange by the keys of another partitioning: the rows' current one,
+//! the possible output of an earlier exchange, or another stored layout of the
+//! inputs.
 
 use job::model::{Application, ExchangeKind, Operator, OperatorKind, Table};
 
@@ -9,17 +9,17 @@ use crate::impact::Saved;
 use crate::properties::{Change, Exchange, Function, Keys, Partitioning, Required};
 use crate::view::View;
 
-/// Share of a table's rows from which on a job reads the whole of it.
+/// Least share of a table's rows for a job that reads the whole table.
 const WHOLE: f64 = 0.95;
 
 /// An exchange that could be left out.
 #[derive(Debug)]
 pub(crate) struct Needless {
     pub(crate) edge: usize,
-    /// Keys by which the rows are partitioned before it, or would be.
+    /// Keys of the rows' partitioning before the exchange, or of the one that it could have.
     pub(crate) have: Vec<String>,
-    /// Earlier exchanges that would have to use these keys; empty if the rows are partitioned so
-    /// already.
+    /// Earlier exchanges that would have to use these keys; empty if the rows already have this
+    /// partitioning.
     pub(crate) instead_of: Vec<usize>,
     pub(crate) saved: Option<Saved>,
 }
@@ -33,13 +33,13 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
         .collect()
 }
 
-/// How many times the usual a core may take to move a byte: machines differ, and so does what columns
-/// cost that are computed on the way.
+/// Upper bound of a core's time to move a byte, over the usual time: machines differ, and some columns are
+/// computed on the way.
 const SLOWEST_MOVE: f64 = 4.0;
 
-/// Exchanges that the code of an application asks for, by their edge, whose readers hand the rows on to
-/// another one and need nothing of how they come: neither their number of tasks nor their order is of use
-/// to anything.
+/// Exchanges that an application's code requests, and that the next exchange makes useless: their readers
+/// only pass the rows on, and neither the number of tasks nor the sort order has an effect later. By
+/// their edge.
 pub(crate) fn passing(
     view: &View<'_>,
     app: &Application,
@@ -52,7 +52,7 @@ pub(crate) fn passing(
     let hands_on = |s: usize| {
         use OperatorKind::{Aggregate, Join, Process, Window};
         let operators = &view.job.stages[s].operators;
-        // the order of what is sorted goes with the next exchange
+        // the next exchange destroys any sort order
         let works = |k| matches!(k, Aggregate | Join | Process | Window);
         let stage = &app.stages[s];
         !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
@@ -68,8 +68,8 @@ pub(crate) fn passing(
         .collect()
 }
 
-/// What is saved without an exchange whose reader hands the rows on. If it does nothing else, its writer
-/// takes its place and writes what it wrote, so that all the reader's work is saved.
+/// Saving without an exchange with a reader that only passes rows on. If the reader has no other work, its writer
+/// takes its place and writes its output, so that all the reader's work is saved.
 fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     let e = &view.job.edges[edge];
     let operators = &view.job.stages[e.to].operators;
@@ -85,7 +85,7 @@ fn passed_by(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
     work.saved(view)
 }
 
-/// Without an exchange of rows that are together already.
+/// An exchange of rows that already have the required partitioning.
 fn dropped(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     let derived = view.derived();
     let Partitioning::Keyed(before) = &derived.delivered(writer(view, edge)?).partitioning else {
@@ -114,8 +114,7 @@ fn dropped(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     })
 }
 
-/// The operator that needs the partitioning of an edge, and the input that it reaches it by: the
-/// first that requires anything.
+/// The first operator behind an edge with a requirement on its input, and that input.
 fn consumer(view: &View<'_>, edge: usize) -> Option<(usize, usize)> {
     let derived = view.derived();
     let (mut node, mut input) = derived.flow.reader(view.job, edge)?;
@@ -128,8 +127,8 @@ fn consumer(view: &View<'_>, edge: usize) -> Option<(usize, usize)> {
     Some((node, input))
 }
 
-/// What the exchanges of a join's other input must do for it to be spread by the same keys; `None` if
-/// they cannot. The other input may be partitioned alike already.
+/// Changes to the exchanges of a join's other input that spread it by the same keys; `None` if
+/// impossible. Empty if the other input is already partitioned alike.
 fn matching(
     view: &View<'_>,
     join: usize,
@@ -154,8 +153,8 @@ fn matching(
     Some(edges.into_iter().map(|e| (e, to.clone())).collect())
 }
 
-/// Without an exchange whose keys an earlier one could use, because its consumers need no more.
-/// The earlier stage may then be as uneven as the later one is.
+/// An exchange with keys that an earlier exchange could use, because the consumers in between need no more.
+/// The earlier stage may then be as uneven as the later one.
 fn reused(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Needless> {
     let derived = view.derived();
     let e = &view.job.edges[edge];
@@ -235,8 +234,8 @@ fn writer(view: &View<'_>, edge: usize) -> Option<usize> {
     flow.nodes[node].inputs[input].node
 }
 
-/// What is saved if the reader of an edge runs inside its writer, which then takes `stretched`
-/// times as long: no writing, no reading, no start-up, and no sort of what is sorted already.
+/// Saving if the reader of an edge runs inside its writer, which then takes `stretched`
+/// times as long: no writing, no reading, no start-up, and no second sort of sorted rows.
 fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Option<Saved> {
     let derived = view.derived();
     let e = &view.job.edges[edge];
@@ -262,7 +261,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) table: &'a Table,
 }
 
-/// A stage whose inputs could be stored on the keys that it needs.
+/// A stage with inputs that could be stored on the keys that it needs.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) stage: usize,
@@ -271,9 +270,9 @@ pub(crate) struct Layout<'a> {
     pub(crate) saved: Option<Saved>,
 }
 
-/// Every stage that would repartition nothing if some of its inputs were not stored on keys that no
-/// reader of them needs. An input that is not partitioned at all is a different decision of its
-/// owner, and an exchange of anything else would remain.
+/// Every stage that repartitions only because inputs are stored on keys without a use in their
+/// readers. An input without partitioning is a different decision of its owner, and other
+/// exchanges would remain.
 pub(crate) fn layouts<'a>(view: &View<'a>, rates: &Rates) -> Vec<Layout<'a>> {
     let of_stage = |stage: usize| {
         let edges = view.numbered_inputs(stage);
@@ -312,7 +311,7 @@ fn stored_on_others<'a>(view: &View<'a>, edge: usize) -> Option<Stored<'a>> {
     let extract = &nodes[at];
     let table = view.table_of(extract.stage, extract.operator)?;
     let clustering = table.clustering.as_ref()?;
-    // Ranges, of time for instance, serve those who read a part of the data.
+    // Ranges, for example of time, serve readers of a part of the data.
     let read = node_rows(view, extract).zip(table.rows);
     let whole = read.is_some_and(|(read, all)| read >= WHOLE * all as f64);
     let hashed = clustering.kind.contains("hash");
@@ -335,7 +334,7 @@ fn is_aligned(view: &View<'_>, edge: usize) -> bool {
     before.is_some_and(|p| p.serves(&view.job.edges[edge].keys))
 }
 
-/// The inputs of a stage read where the largest of them is stored, and the stage run there.
+/// Saving if all inputs of a stage were stored like the largest one, and the stage ran there.
 fn stored_alike(view: &View<'_>, rates: &Rates, stage: usize, hashed: &[usize]) -> Option<Saved> {
     let edges = || hashed.iter().map(|e| &view.job.edges[*e]);
     let bytes = |e: &&job::model::Edge| e.bytes_written.unwrap_or(0.0);

@@ -1,11 +1,11 @@
-//! Time of the driver before its first job that loading code and planning do not need.
+//! Time of the driver before its first job, beyond loading code and planning.
 
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Unclaimed};
 use report::format::Seconds;
 
-/// Seconds that a driver takes at most from its first executor to its first job: it loads classes, looks at files and plans, all for
+/// Upper bound in seconds from a driver's first executor to its first job: loading classes, listing files and planning, all for
 /// the first time. The slowest of the healthy real runs took 9 s, on two loaded cores.
 const FIRST_JOB_S: f64 = 20.0;
 
@@ -31,7 +31,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let source = app.at_line(first.line);
     let sentence = text!(
         "第一个 Job 在首个 Executor 就绪 {time} 后才提交",
-        "the first job is submitted {time} after the first executor came",
+        "the first job is submitted {time} after the first executor registered",
         time = time,
     );
     let evidence = view.number("first job", began - from, "s", source, sentence.clone());
@@ -42,6 +42,6 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![evidence],
         certainty: 0.6,
-        method: "time from the first executor to the first job, less what loading and planning take at most",
+        method: "time from the first executor to the first job, less the longest usual time for loading and planning",
     })
 }

@@ -1,4 +1,4 @@
-//! Creating very many files where few would do.
+//! Writing far more files than necessary.
 
 use report::{Cause, Source, text};
 
@@ -14,7 +14,7 @@ const FILE_MS: f64 = 20.0;
 /// Files that each task may write: one, and some for the partitions of the output.
 const USUAL_FILES: f64 = 10.0;
 
-/// Files of one write, and where they are counted.
+/// Files of one write, and the place of their count.
 struct Written {
     files: f64,
     bytes: f64,
@@ -57,11 +57,11 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary,
         [evidence],
         0.75,
-        "time of the kind on the critical path, less what is usual",
+        "time of the kind on the critical path, less the usual time",
     ))
 }
 
-/// What the execution of a stage writes, if the stage writes it.
+/// The output of a stage's execution, if the stage writes it.
 fn written(view: &View<'_>, stage: usize) -> Option<Written> {
     let app = view.job.spark.as_deref()?;
     let execution = &app.executions[app.stages[stage].execution?];

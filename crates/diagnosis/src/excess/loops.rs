@@ -10,25 +10,25 @@ use super::{Excess, Unclaimed};
 use crate::view::View;
 use report::format::{Seconds, Share};
 
-/// Jobs of one kind from which they are a loop of the driver.
+/// From this many jobs of one kind on, they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
-/// Share of the time of its jobs that is not their work, from which a loop is why they take long.
+/// From this share of overhead in the time of its jobs on, a loop is the reason why they take long.
 const MOSTLY: f64 = 0.5;
 
-/// Loops that are looked at, those of most jobs.
+/// Number of loops examined, those with the most jobs.
 const MOST_LOOPS: usize = 100;
 
-/// Milliseconds up to which a job is small.
+/// Longest small job, in milliseconds.
 const MOST_JOB_MS: i64 = 2_000;
 
-/// Seconds from the submission of a job to that of its first stage.
+/// Seconds from the submission of a job to the submission of its first stage.
 const HANDOVER_S: f64 = 0.3;
 
-/// Seconds that one job needs on the driver and to start its tasks, however much it does.
+/// Seconds that any job needs on the driver and to start its tasks.
 const ONE_JOB_S: f64 = 1.0;
 
-/// All loops; the one that costs most is described.
+/// The excess of all loops; the sentence describes the costliest.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let app = view
@@ -63,8 +63,8 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     Some(all)
 }
 
-/// What makes two jobs the same step of a loop: the same line of the user's code with the same plan. `None` for the iterations of a
-/// library's algorithm, where each needs the result of the one before.
+/// Identity of a job as a step of a loop: the line of the user's code and the plan. `None` for iterations of a
+/// library's algorithm: each needs the result of the one before.
 fn kind(app: &Application, job: &DriverJob) -> Option<String> {
     if job.stages.iter().any(|s| app.stages[*s].of_library) {
         return None;
@@ -96,7 +96,7 @@ fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Opti
     if *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
         return None;
     }
-    // what follows the job before and precedes the next one of the loop
+    // gaps after the job before and before the next job of the loop
     let next = |to: f64| {
         app.jobs
             .partition_point(|j| seconds(j.submitted_ms) < to - HANDOVER_S)

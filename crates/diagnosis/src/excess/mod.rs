@@ -1,11 +1,12 @@
 //! Unclaimed time on the critical path that the work does not need.
 //!
 //! Rules know mechanisms: they find a hot key in a stage because its rows and its plan show one. The time account knows how much is
-//! left over. Whatever stays unclaimed here and matters becomes a finding of its kind, so that no report is healthy while its own
+//! left over. Every relevant unclaimed excess becomes a finding of its kind, so that no report is healthy while its own
 //! account holds removable time.
 
 mod application;
 mod files;
+mod late;
 mod loops;
 mod rates;
 mod scans;
@@ -35,12 +36,12 @@ const NAMED_STAGES: usize = 3;
 /// Positions in [`Account::parts`], with seconds of each.
 type Parts = Vec<(usize, f64)>;
 
-/// Time of one kind that the work does not need.
+/// Removable time of one kind.
 pub(crate) struct Excess {
     cause: Cause,
-    /// The parts of the account that it is in, with the seconds that could be saved.
+    /// Its parts of the account, with the seconds that could be saved.
     parts: Parts,
-    /// The stages that it is in, the costliest first; none for time between stages.
+    /// Its stages, the costliest first; none for time between stages.
     stages: Vec<usize>,
     summary: Text,
     evidence: Vec<Evidence>,
@@ -87,7 +88,7 @@ impl<'a> Unclaimed<'a> {
         stages
     }
 
-    /// What the account shows of the costliest of some parts.
+    /// Evidence of the account for the costliest of some parts.
     fn evidence(&self, parts: &[(usize, f64)]) -> Vec<Evidence> {
         let mut parts: Vec<&(usize, f64)> = parts.iter().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -98,9 +99,9 @@ impl<'a> Unclaimed<'a> {
     }
 }
 
-/// Turns what is left of the account into findings: the largest excess first, until the rest is too small to matter. An excess of a
-/// cause that was found already is added to its finding. What the rules left open, or attributed to a cause that costs too little,
-/// stays theirs.
+/// Turns unclaimed time into findings: the largest excess first, until the rest is too small to matter. An excess of a
+/// cause with a finding is added to that finding. Places that rules left undecided, or attributed to a cause with too little cost,
+/// are skipped.
 pub(crate) fn claim(
     view: &View<'_>,
     account: &mut Account,
@@ -120,7 +121,7 @@ pub(crate) fn claim(
         .flat_map(|(_, e)| &e.attributed)
         .filter_map(|(_, stage)| stage.as_deref())
         .collect();
-    // what an excess leaves of its stages is what their work needs
+    // after an excess is claimed, the rest of its stages counts as needed
     let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
         let unclaimed = Unclaimed { view, account };
@@ -148,13 +149,14 @@ pub(crate) fn claim(
     claimed.sort(account);
 }
 
-/// Every excess that the unclaimed parts hold. With a `slow_machine` in the findings, stragglers on like data are its doing.
+/// Every excess in the unclaimed parts. With a `slow_machine` among the findings, stragglers on similar data belong to it.
 fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let of_stages = [
         loops::excess(unclaimed),
         streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),
+        late::excess(unclaimed),
         files::excess(unclaimed),
         application::excess(unclaimed),
         startup::excess(unclaimed),
@@ -249,7 +251,7 @@ fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
 }
 
 impl Claimed {
-    /// Orders the findings as a report lists them, without those that only follow from others; parts of the account follow.
+    /// Sorts the findings for the report, drops findings that only follow from others, and renumbers the claims on the parts.
     fn sort(&mut self, account: &mut Account) {
         let mut order: Vec<usize> = (0..self.findings.len()).collect();
         let all: Vec<&Candidate> = self.findings.iter().collect();

@@ -1,10 +1,10 @@
-//! What operators usually need for their rows and bytes, on one core.
+//! Usual time of operators for their rows and bytes, on one core.
 
 use job::facts::{OperatorFacts, Role, value};
 
 use crate::view::View;
 
-/// Nanoseconds for each row that an operator of a plan handles, at the slow end of what warm executors take.
+/// Nanoseconds per row handled by a plan operator, at the slow end of warm executors.
 const ROW_NS: f64 = 1_000.0;
 
 /// Nanoseconds for each row that a sort, a sort-based aggregation or a join handles.
@@ -22,7 +22,7 @@ const WARM_UP_MS: f64 = 1_500.0;
 /// Milliseconds that each task needs besides its rows.
 const TASK_MS: f64 = 50.0;
 
-/// Milliseconds of task time that the work of a stage needs at most; `None` if nothing counts its rows.
+/// Upper bound of the task time that a stage's work needs, in milliseconds; `None` without row counts.
 pub(super) fn needed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
     let facts = &view.facts[stage];
     let counted = facts.counted.as_ref()?;

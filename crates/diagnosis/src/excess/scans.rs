@@ -1,15 +1,16 @@
-//! Partitions of a table that are read although a filter drops most of their rows.
+//! Reading all partitions or row groups of a table, with a filter that then drops most of their rows.
 
 use job::model::{Application, SparkNode};
-use report::{Cause, SegmentKind, text};
+use report::{Cause, SegmentKind, Text, text};
 
+use super::late::conjuncts;
 use super::{Excess, Unclaimed};
 use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};
 
-/// Share of the rows from which a filter shows that other partitions need not be read.
-const MOSTLY_DROPPED: f64 = 0.5;
+/// A filter that drops at least this share of the rows shows that other partitions need not be read.
+pub(super) const MOSTLY_DROPPED: f64 = 0.5;
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
@@ -17,74 +18,146 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let kinds = [SegmentKind::Read, SegmentKind::Compute];
     let of_stages = unclaimed.by_stage(&kinds).into_iter();
     let scanned = of_stages.filter_map(|(stage, parts)| {
-        let (scan, kept) = unfiltered(view, app, stage)?;
-        Some((stage, parts, scan, 1.0 - kept))
+        let found = unfiltered(view, app, stage)?;
+        Some((stage, parts, found))
     });
-    let taken = |parts: &[(usize, f64)], dropped: f64| -> f64 {
-        parts.iter().map(|(_, s)| s * dropped).sum()
+    let taken = |parts: &[(usize, f64)], found: &Unfiltered<'_>| -> f64 {
+        parts.iter().map(|(_, s)| s * (1.0 - found.kept)).sum()
     };
-    let (stage, parts, scan, dropped) =
-        scanned.max_by(|a, b| taken(&a.1, a.3).total_cmp(&taken(&b.1, b.3)))?;
-    let partitions = scan.metric("number of partitions read")?;
-    let (count, share) = (Number(partitions), Share(dropped));
-    let sentence = text!(
-        "{stage} 读取了表的全部 {count} 个分区，之后的过滤去掉 {share} 的行；扫描没有分区过滤条件",
-        "{stage} reads all {count} partitions of a table, and a filter then drops {share} of the rows; the scan has no partition filter",
-        stage = view.name(stage),
-        count = count,
-        share = share,
-    );
+    let (stage, parts, found) =
+        scanned.max_by(|a, b| taken(&a.1, &a.2).total_cmp(&taken(&b.1, &b.2)))?;
+    let dropped = 1.0 - found.kept;
+    let (metric, count, sentence) = found.said(view, stage)?;
     let source = job::model::Source {
         file: app.file.clone(),
         locator: Some(format!(
-            "{}/{}[{}]/number of partitions read",
+            "{}/{}[{}]/{metric}",
             view.name(stage),
-            scan.name.trim(),
-            scan.uid
+            found.scan.name.trim(),
+            found.scan.uid
         )),
     };
-    let evidence = view.number(
-        "number of partitions read",
-        partitions,
-        "count",
-        source,
-        sentence.clone(),
-    );
+    let evidence = view.number(metric, count, "count", source, sentence.clone());
     Some(Excess {
         cause: Cause::ScanWithoutFilter,
         parts: parts.into_iter().map(|(at, s)| (at, s * dropped)).collect(),
         stages: vec![stage],
         summary: sentence,
         evidence: vec![evidence],
-        certainty: 0.75,
+        certainty: if found.hidden.is_some() { 0.6 } else { 0.75 },
         method: "time of the scan, less the share of its rows that a filter drops",
     })
 }
 
-/// A scan of a partitioned table without a filter on its partitions, and the share of its rows that the next filter keeps.
-fn unfiltered<'a>(
-    view: &View<'a>,
-    app: &'a Application,
-    stage: usize,
-) -> Option<(&'a SparkNode, f64)> {
+/// A scan that reads rows which the next filter drops, although the layout of the table could have kept it from reading them.
+struct Unfiltered<'a> {
+    scan: &'a SparkNode,
+    /// Share of the rows that the filter keeps.
+    kept: f64,
+    /// The condition that hides a range of a column from the statistics of the files; none if no partition is chosen.
+    hidden: Option<&'a str>,
+}
+
+impl Unfiltered<'_> {
+    /// A metric with its value, and a sentence with them.
+    fn said(&self, view: &View<'_>, stage: usize) -> Option<(&'static str, f64, Text)> {
+        let (name, share) = (view.name(stage), Share(1.0 - self.kept));
+        if let Some(condition) = self.hidden {
+            let metric = "number of output rows";
+            let rows = self.scan.metric(metric)?;
+            let sentence = text!(
+                "{name} 读取了表的全部 {count} 行，之后的过滤 {condition} 去掉 {share}；条件是列的函数，扫描无法用文件的统计信息跳过数据",
+                "{name} reads all {count} rows of a table, and the filter {condition} then drops {share} of them; it compares a function of the column, so the scan cannot skip data by the statistics of the files",
+                count = Number(rows),
+                share = share,
+            );
+            return Some((metric, rows, sentence));
+        }
+        let metric = "number of partitions read";
+        let partitions = self.scan.metric(metric)?;
+        let sentence = text!(
+            "{name} 读取了表的全部 {count} 个分区，之后的过滤去掉 {share} 的行；扫描没有分区过滤条件",
+            "{name} reads all {count} partitions of a table, and a filter then drops {share} of the rows; the scan has no partition filter",
+            count = Number(partitions),
+            share = share,
+        );
+        Some((metric, partitions, sentence))
+    }
+}
+
+fn unfiltered<'a>(view: &View<'a>, app: &'a Application, stage: usize) -> Option<Unfiltered<'a>> {
     let plan = app.executions.get(app.stages[stage].execution?)?;
     scans_of(view, stage).find_map(|scanned| {
         let scan = scanned.node;
-        let filters = scan
-            .metadata
-            .get("PartitionFilters")
-            .map_or("[]", |f| f.trim());
-        scan.metric("number of partitions read")
-            .filter(|_| filters == "[]")?;
+        let metadata = |name: &str| scan.metadata.get(name).map_or("[]", |f| f.trim());
+        let is_whole = metadata("PartitionFilters") == "[]";
+        let partitioned = scan.metric("number of partitions read").is_some();
         let rows = scan.metric("number of output rows")?;
         let mut at = scan.parent;
         while let Some(node) = at.and_then(|at| plan.plan.get(at)) {
             if node.name.trim() == "Filter" {
                 let kept = node.metric("number of output rows")? / rows.max(1.0);
-                return (kept <= MOSTLY_DROPPED).then_some((scan, kept));
+                let has_statistics = matches!(metadata("Format"), "Parquet" | "ORC");
+                let hidden = hidden_range(&node.text).filter(|_| has_statistics && !partitioned);
+                let could_skip = is_whole && (partitioned || hidden.is_some());
+                return (could_skip && kept <= MOSTLY_DROPPED).then_some(Unfiltered {
+                    scan,
+                    kept,
+                    hidden,
+                });
             }
             at = node.parent;
         }
         None
     })
+}
+
+/// Functions that keep the order of the dates that they take: a comparison of their result is a range of the column.
+const OF_DATES: [&str; 7] = [
+    "date_format(",
+    "year(",
+    "to_date(",
+    "date_trunc(",
+    "trunc(",
+    "cast(",
+    "gettimestamp(",
+];
+
+/// A condition of a filter that compares such a function of a column with a constant.
+fn hidden_range(filter: &str) -> Option<&str> {
+    let conditions = conjuncts(filter.strip_prefix("Filter ")?).into_iter();
+    let mut hidden = conditions.filter(|condition| {
+        let compared = condition.rsplit_once(" = ");
+        let compared = compared.or_else(|| condition.rsplit_once(" IN "));
+        let Some((function, constant)) = compared.filter(|(_, c)| !c.contains('#')) else {
+            return false;
+        };
+        let function = function.trim_start_matches('(');
+        let is_date = !function.starts_with("cast(") || function.contains(" as date)");
+        let ordered = OF_DATES.iter().any(|f| function.starts_with(f)) && is_date;
+        ordered && function.matches('#').count() == 1 && !constant.is_empty()
+    });
+    hidden.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hidden_range;
+
+    #[test]
+    fn a_function_of_a_date_hides_a_range_of_it() {
+        for (filter, hidden) in [
+            (
+                "Filter (isnotnull(at#1) AND (date_format(at#1, yyyy-MM-dd, Some(UTC)) = 2024-03-05))",
+                true,
+            ),
+            ("Filter (cast(at#1 as date) = 2024-03-05)", true),
+            ("Filter (cast(name#1 as int) = 7)", false),
+            ("Filter (year(at#1) = year(other#2))", false),
+            ("Filter (at#1 >= 2024-03-05 00:00:00)", false),
+            ("Filter ((year(at#1) = 2024) OR (kind#2 = a))", false),
+        ] {
+            assert_eq!(hidden_range(filter).is_some(), hidden, "{filter}");
+        }
+    }
 }

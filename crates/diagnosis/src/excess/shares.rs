@@ -1,11 +1,11 @@
-//! An excess that takes a share of some kinds of time in every stage that has it.
+//! An excess as a share of some kinds of time, in every stage with that excess.
 
 use report::{Cause, Evidence, SegmentKind, Text};
 
 use super::{Excess, Parts, Unclaimed};
 use report::format::Seconds;
 
-/// Time of tasks that the critical path consists of.
+/// Kinds of task time on the critical path.
 pub(super) const TASKS: [SegmentKind; 7] = [
     SegmentKind::Read,
     SegmentKind::Compute,
@@ -16,7 +16,7 @@ pub(super) const TASKS: [SegmentKind; 7] = [
     SegmentKind::Exchange,
 ];
 
-/// The parts of stages that some excess takes a share of.
+/// Parts of stages, with the excess's share of each.
 pub(super) struct Shares {
     pub(super) parts: Parts,
     /// The costliest first.
@@ -52,7 +52,7 @@ pub(super) fn shares(
 }
 
 impl Shares {
-    /// The excess; what the account shows of its costliest parts follows `evidence`.
+    /// The excess; the account's evidence for its costliest parts follows `evidence`.
     pub(super) fn into_excess(
         self,
         unclaimed: &Unclaimed<'_>,

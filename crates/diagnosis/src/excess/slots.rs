@@ -20,7 +20,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     }
     let shared = contention(view);
     let share = |stage: usize, _| {
-        // tasks that share cores gain less from more of them, unless they are slow by themselves
+        // tasks that share cores gain less from more tasks, unless each task is slow on its own
         let cores = run.tokens as f64 * (pace(view, stage) / shared).min(1.0);
         saved(app, run, stage, cores).filter(|_| !unclaimed.is_claimed(stage))
     };
@@ -61,7 +61,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     ))
 }
 
-/// Share of a stage's time that as many tasks as there are cores would save; `None` if it has enough, or needs no more.
+/// Share of a stage's time that one task per core would save; `None` if the stage has enough tasks, or needs no more.
 fn saved(app: &Application, run: &RunModel, stage: usize, cores: f64) -> Option<f64> {
     let work = &run.stages[stage];
     let record = &app.stages[stage];

@@ -1,4 +1,4 @@
-//! Starting tasks: launching them and loading their code, for more tasks than the work needs.
+//! Start-up of needless tasks: launching them and loading their code.
 
 use job::model::Application;
 use report::{Cause, SegmentKind, text};
@@ -17,7 +17,7 @@ const USUAL_WAVES: f64 = 3.0;
 /// Starting the vertices of all stages together, beyond a few rounds of them on all slots.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    // the vertices of a SCOPE job are as large as its data asks for, which its own rule examines
+    // for SCOPE jobs, the rule about tiny vertices examines the size of vertices
     let app = view.job.spark.as_deref()?;
     let run = view.run.as_ref().filter(|run| run.has_tokens())?;
     let share = |stage: usize, taken: f64| {
@@ -45,12 +45,12 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary,
         tiny::evidence(view, worst),
         0.8,
-        "start-up on the critical path, less that of three rounds of tasks on all slots",
+        "start-up on the critical path, less the start-up of three rounds of tasks on all slots",
     ))
 }
 
-/// Seconds that a slot spends starting vertices beyond the usual number of rounds, each as long as the median: a slow machine or the
-/// first round, which loads code, is no matter of how many there are.
+/// Seconds that a slot spends starting vertices beyond the usual number of rounds. Each start counts with the median: a slow machine, or
+/// the first round, which loads code, does not depend on the number of vertices.
 fn beyond_s(work: &StageWork, tokens: usize) -> f64 {
     let mut starts: Vec<f64> = work.vertices.iter().map(|v| v.start_s).collect();
     starts.sort_by(f64::total_cmp);

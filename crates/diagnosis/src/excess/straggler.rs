@@ -9,16 +9,16 @@ use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 
-/// Times the median input from which the data of a vertex is why it runs longer.
+/// From this ratio to the median input on, its data explains a slow vertex.
 const MORE_DATA: f64 = 1.5;
 
-/// Times the slowest that is expected from which a vertex is a straggler; what is below may be chance.
+/// From this ratio to the slowest expected vertex on, a vertex is a straggler; a smaller one may be chance.
 const UNUSUAL: f64 = 1.5;
 
 /// Fewer vertices don't show how much their run times spread.
 const MIN_SPREAD: usize = 12;
 
-/// Seconds that the first tasks of an executor take longer, to load and compile code.
+/// Additional seconds of an executor's first tasks, to load and compile code.
 const COLD_START_S: f64 = 4.0;
 
 /// The stragglers of each stage.
@@ -57,7 +57,7 @@ fn excess(
             (skew_of(view, stage), more_data(worst, usual_bytes), 0.6)
         }
         None => {
-            // what its data explains is no straggling
+            // time explained by more data is not straggling
             let expected = limit * more.max(1.0) * spread_of(&runs.runs, count);
             if ran_s < UNUSUAL * expected {
                 return None;
@@ -91,12 +91,12 @@ fn excess(
         evidence: vec![evidence(view, stage, worst, ran_s, usual_s)],
         summary,
         certainty,
-        method: "time of the slowest vertex beyond what the slowest of as many like its peers takes",
+        method: "time of the slowest vertex, less the expected maximum of as many ordinary vertices",
     })
 }
 
-/// How many times longer than usual the slowest of a stage is expected to run because all its vertices differ a lot: by how far the
-/// upper quarter is from the median, beyond the usual noise.
+/// Factor on the expected run time of the slowest vertex if all vertices of the stage vary a lot: from the distance of the
+/// upper quartile to the median, beyond the usual noise.
 fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
     let completed = runs.iter().filter(|r| r.state == RunState::Completed);
     let mut seconds: Vec<f64> = completed
@@ -115,7 +115,7 @@ fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
 fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
     text!(
         "它读取 {own}，通常为 {usual}",
-        "it reads {own}, the usual is {usual}",
+        "it reads {own}; {usual} is usual",
         own = Bytes(worst.bytes_read as f64),
         usual = Bytes(usual_bytes),
     )
@@ -124,7 +124,7 @@ fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
 fn like_data() -> Text {
     text!(
         "数据量相近，原因可能是机器、锁或代码；该机器的日志和这段时间的线程转储可以确定",
-        "on a similar amount of data, so the machine, a lock or the code is why; the logs of that machine and a thread dump would decide",
+        "on a similar amount of data, so the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
     )
 }
 
@@ -166,7 +166,7 @@ fn is_cold(view: &View<'_>, stage: usize, worst: &VertexRun) -> bool {
     earlier.take(slots).count() < slots
 }
 
-/// The kind of skew that uneven input of a stage is.
+/// Kind of skew of a stage's uneven input.
 fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     use job::model::OperatorKind::{Combine, Join};
     let largest = view

@@ -1,4 +1,4 @@
-//! Micro-batches of Structured Streaming: overhead of the driver where they follow each other without a pause, and work that grows
+//! Micro-batches of Structured Streaming: overhead of the driver in batches without a pause in between, and work that grows
 //! from batch to batch.
 
 use job::model::{Application, MicroBatch};
@@ -9,16 +9,16 @@ use super::{Excess, Unclaimed};
 use crate::rule::Candidate;
 use crate::view::View;
 
-/// Batches from which a stream shows how it runs.
+/// Least number of batches to judge a stream.
 const MIN_BATCHES: usize = 8;
 
-/// Share of the time from the first to the last batch without any, up to which a stream has no pauses.
+/// Largest share of time without a batch, from the first to the last one, for a stream without pauses.
 const MOST_PAUSES: f64 = 0.1;
 
-/// Batches that would do for what was waiting.
+/// Sufficient batches for the rows that were waiting.
 const USUAL_BATCHES: f64 = 3.0;
 
-/// Times the first batches from which later ones have grown.
+/// From this ratio to the first batches on, later batches have grown.
 const GROWN: f64 = 2.0;
 
 /// Times the rows of the first batches' state from which it has grown.
@@ -55,7 +55,7 @@ fn spans<'a>(
     (spans.len() >= MIN_BATCHES).then_some((app, batches, spans))
 }
 
-/// The driver's time in batches that follow each other without a pause, where it is more than their work.
+/// The driver's time in batches without a pause in between, if it exceeds their work.
 pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (app, batches, spans) = spans(unclaimed)?;
     let (first, last) = (spans.first()?.from, spans.last()?.to);
@@ -93,11 +93,11 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![view.number("triggerExecution", ran, "s", line, shown)],
         certainty: 0.8,
-        method: "the driver's time in micro-batches, less that of as few as would do",
+        method: "the driver's time in micro-batches, less its time for the smallest sufficient number",
     })
 }
 
-/// Time that batches take more than the first ones, although they read no more rows.
+/// Additional time of later batches, although they read no more rows than the first ones.
 pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (app, batches, spans) = spans(unclaimed)?;
     let third = spans.len() / 3;
@@ -145,7 +145,7 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         summary: sentence,
         evidence: vec![evidence],
         certainty: 0.6,
-        method: "time of micro-batches beyond that of the first ones",
+        method: "time of micro-batches, less the time of the first ones",
     })
 }
 

@@ -1,4 +1,4 @@
-//! Tasks of an application that are ready and do not run: executors are missing, or are there and idle.
+//! Tasks of an application that are ready and do not run: executors are missing, or idle.
 
 use job::model::{Application, SlotsOverTime};
 use report::{Cause, SegmentKind, Text, text};
@@ -6,13 +6,13 @@ use report::{Cause, SegmentKind, Text, text};
 use super::{Excess, Unclaimed, stages_named};
 use report::format::Seconds;
 
-/// Share of the slots from which an application is busy with other tasks.
+/// With at least this share of the slots in use, an application is busy with other tasks.
 const BUSY: f64 = 0.9;
 
-/// Share of the most slots below which executors are missing.
+/// With less than this share of the most slots, executors are missing.
 const FEW_SLOTS: f64 = 0.7;
 
-/// What tasks wait for while they are ready.
+/// Reason why ready tasks wait.
 #[derive(Clone, Copy, PartialEq)]
 enum Reason {
     OtherTasks,
@@ -69,7 +69,7 @@ fn excess(
             Cause::QueueWait,
             text!(
                 "{names} 的任务等待 Executor {time}：就绪时只有部分 Executor",
-                "the tasks of {names} wait {time} for executors: only part of them is there",
+                "the tasks of {names} wait {time} for executors: only some of them are there",
                 names = names,
                 time = time,
             ),
@@ -92,7 +92,7 @@ fn excess(
         stages,
         summary,
         certainty: 0.7,
-        method: "time on the critical path in which tasks are ready and none of them runs",
+        method: "time on the critical path while tasks are ready and none of them runs",
     }
 }
 
@@ -119,7 +119,7 @@ impl Slots {
         }
     }
 
-    /// What tasks wait for at a time, in seconds since submission.
+    /// The reason why tasks wait at a time, in seconds since submission.
     fn reason(&self, at: f64) -> Reason {
         let ms = self.origin + (at * 1000.0) as i64;
         let there = f64::from(self.offered.at(ms));

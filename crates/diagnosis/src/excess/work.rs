@@ -17,16 +17,16 @@ const USUAL_GC: f64 = 0.1;
 /// Share of the run time of tasks that waiting for shuffled data may take.
 const USUAL_FETCH: f64 = 0.1;
 
-/// Lost attempts from which they are no chance: another run of the job would lose some again.
+/// From this many lost attempts on, losses are systematic: another run of the job would lose some again.
 const MIN_LOST: u64 = 3;
 
 /// How the seconds of these excesses are computed.
-const METHOD: &str = "time of the kind on the critical path, less what is usual";
+const METHOD: &str = "time of the kind on the critical path, less the usual time";
 
-/// Times the slowest reference rate from which expressions are slow by themselves.
+/// From this many times the slowest reference rate on, expressions are the reason of slowness.
 const SLOW: f64 = 2.0;
 
-/// Garbage collection beyond the usual, over all stages.
+/// Garbage collection beyond the usual share, over all stages.
 pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let collected = |stage: usize, _| {
@@ -99,7 +99,7 @@ pub(super) fn fetching(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     Some(shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, METHOD))
 }
 
-/// Attempts on the critical path whose work was lost.
+/// Lost attempts on the critical path.
 pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let lost = view.job.stages.iter().filter_map(|s| s.runs.as_ref());
@@ -110,14 +110,14 @@ pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let shares = shares(unclaimed, &[SegmentKind::Retry], |_, _| Some(1.0))?;
     let summary = text!(
         "{names} 因作废的尝试多用 {time}",
-        "{names} lose {time} to attempts whose work was lost",
+        "{names} lose {time} to attempts that had to be repeated",
         names = stages_named(view, &shares.stages),
         time = shares.seconds(),
     );
     Some(shares.into_excess(unclaimed, Cause::VertexRetries, summary, None, 0.8, METHOD))
 }
 
-/// Expressions of plans that take many times what such operators usually take for their rows and bytes.
+/// Expressions of plans that take many times the usual time of such operators for their rows and bytes.
 pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     view.job.spark.as_ref()?;

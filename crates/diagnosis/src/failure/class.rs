@@ -1,10 +1,10 @@
-//! Classes of failures: the cause of the contract, what happened in words, and the query for experience.
+//! Classes of failures: the cause of the contract, the failure in words, and the query for experience.
 
 use report::{Cause, StaticText, Text};
 
 macro_rules! classes {
     ($($variant:ident = $cause:ident, $zh:literal, $en:literal, $topic:literal;)*) => {
-        /// What made a job fail.
+        /// Class of a failure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum Class { $($variant),* }
 
@@ -12,17 +12,17 @@ macro_rules! classes {
             #[cfg(test)]
             pub(crate) const ALL: &'static [Class] = &[$(Class::$variant),*];
 
-            /// The cause of the contract that stands for it.
+            /// The cause of the contract for this class.
             pub(crate) fn cause(self) -> Cause {
                 match self { $(Class::$variant => Cause::$cause),* }
             }
 
-            /// What happened: `the disk is full`.
+            /// The failure in words: `the disk is full`.
             pub(crate) fn words(self) -> StaticText {
                 match self { $(Class::$variant => Text { zh: $zh, en: $en }),* }
             }
 
-            /// Keywords by which experience is found.
+            /// Keywords for finding experience.
             pub(crate) fn topic(self) -> &'static str {
                 match self { $(Class::$variant => $topic),* }
             }
@@ -41,9 +41,9 @@ classes! {
         "Task not serializable NotSerializableException closure";
     PythonWorker = UserCodeFailure, "Python worker 进程崩溃", "a Python worker crashed",
         "python worker exited unexpectedly crashed memory segfault";
-    Dependency = UserCodeFailure, "缺少依赖或依赖版本不符", "a dependency is missing or has another version",
+    Dependency = UserCodeFailure, "缺少依赖或依赖版本不符", "a dependency is missing or has the wrong version",
         "dependency conflict ClassNotFoundException NoSuchMethodError ModuleNotFoundError";
-    OutputExists = UserCodeFailure, "输出位置已有数据", "the output is there already",
+    OutputExists = UserCodeFailure, "输出位置已有数据", "the output already exists",
         "output path already exists write mode overwrite";
     Unknown = UserCodeFailure, "以未归类的异常失败", "failed with an exception of no known class",
         "failure exception stack log";
@@ -71,7 +71,7 @@ classes! {
         "OutOfMemoryError Java heap space executor memory";
     DriverHeap = LimitFailure, "Driver 的 JVM 堆内存不足", "the driver ran out of JVM heap",
         "driver OutOfMemoryError collect broadcast driver memory";
-    MemoryDenied = LimitFailure, "Task 申请不到执行内存", "a task did not get the execution memory that it asked for",
+    MemoryDenied = LimitFailure, "Task 申请不到执行内存", "a task did not get the execution memory that it requested",
         "unable to acquire memory SparkOutOfMemoryError sort aggregation";
     OffHeap = LimitFailure, "堆外（直接）内存或元空间不足", "direct (off-heap) memory or metaspace ran out",
         "direct buffer memory OutOfDirectMemoryError off-heap overhead";
@@ -121,10 +121,10 @@ classes! {
         "FetchFailedException MetadataFetchFailed shuffle output lost";
 }
 
-/// How much a class says: an exception of the job itself decides before what may follow from it.
+/// Weight of a class: an exception of the job itself decides before its possible effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// Follows from something else, which may be in another text.
+    /// Follows from another failure, which may be in another text.
     Effect,
     /// Names the reason.
     Reason,
@@ -139,7 +139,7 @@ impl Class {
         }
     }
 
-    /// The class to advise on where only the cause is known.
+    /// The class for advice if only the cause is known.
     pub(crate) fn usual(cause: Cause) -> Class {
         match cause {
             Cause::CompileFailure => Class::Compile,
@@ -152,7 +152,7 @@ impl Class {
         }
     }
 
-    /// Whether less work for a vertex or task avoids it.
+    /// Whether less work per vertex or task avoids the failure.
     pub(crate) fn is_of_work(self) -> bool {
         use Class::*;
         matches!(

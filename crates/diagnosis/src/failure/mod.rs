@@ -25,27 +25,27 @@ pub(crate) struct Recognized {
     pub(crate) line: String,
     /// The program that writes such a line; `None` if the error itself names its class.
     pub(crate) source: Option<&'static str>,
-    /// Whether the text only wraps what happened.
+    /// Whether the text only wraps the failure.
     wraps: bool,
 }
 
 impl Recognized {
-    /// Whether it says what happened, so that nothing else has to be looked at.
+    /// Whether the text names the failure itself, so that no other error has to be read.
     fn is_reason(&self) -> bool {
         self.class.weight() == Weight::Reason && self.class != Class::Unknown && !self.wraps
     }
 }
 
-/// Why a job failed: its class, and the error that says so.
+/// The failure of a job: its class, and the decisive error.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure<'a> {
     pub(crate) class: Class,
-    /// `None` if only the events of the vertices tell.
+    /// `None` if only the vertex events show the failure.
     pub(crate) error: Option<&'a JobError>,
     pub(crate) recognized: Recognized,
 }
 
-/// The failure that ended a job; `None` if it did not fail or nothing says why. The first error decides, unless
+/// The failure that ended a job; `None` if it succeeded, or without any reason in the files. The first error decides, unless
 /// it may follow from another one.
 pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
     if job.info.state != JobState::Failed {
@@ -57,7 +57,7 @@ pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
     let found = match first {
         Some((r, e)) if r.is_reason() => Some((r, e)),
         Some((r, e)) => {
-            // what executors were lost for is no reason of an exception that nobody knows
+            // a lost executor's reason does not explain an exception of unknown class
             let effect = r.class.weight() == Weight::Effect;
             let of_task = |e: &JobError| effect || e.component.as_deref() != Some("EXECUTOR");
             let better = all.find(|(r, e)| r.is_reason() && of_task(e));
@@ -73,7 +73,7 @@ pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
     of_errors.or_else(|| of_events(job))
 }
 
-/// What the vertex events say where no error does: the most frequent message that names a class.
+/// The failure in the vertex events of a job without errors: the most frequent message with a known class.
 fn of_events(job: &Job) -> Option<Failure<'_>> {
     let stages = job.stages.iter();
     let events = stages
@@ -147,7 +147,7 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     }))
 }
 
-/// The class of a text by itself; `None` if nothing in it says one.
+/// The class of a single text; `None` if nothing in it says one.
 pub(crate) fn class_of(text: &str) -> Option<Class> {
     reason(&of_text(text)).map(|found| found.class)
 }
@@ -259,7 +259,7 @@ fn kinds_of(line: &str) -> impl Iterator<Item = codes::Said> {
     kinds.into_iter().filter_map(kinds::class)
 }
 
-/// The heap that ran out is that of the driver unless a task or an executor says so.
+/// A full heap is the driver's, unless a task or an executor reports it.
 fn of_driver(found: Recognized, error: &JobError) -> Recognized {
     let of_executor = error.vertex.is_some() || error.machine.is_some();
     let is_task = error
@@ -291,7 +291,7 @@ fn search(chain: &[Thrown<'_>], groups: &[Group]) -> Option<Recognized> {
     })
 }
 
-/// A line in lower case without paths, whose names say nothing of the failure; those of shuffle files do.
+/// A line in lower case without paths, except for shuffle files: other path names are unrelated to the failure.
 fn without_paths(line: &str) -> String {
     let is_path = |word: &&str| {
         let of_shuffle = word.contains("blockmgr") || word.contains("shuffle_");

@@ -1,4 +1,4 @@
-//! Texts by which failures are recognized, for both engines.
+//! Texts for recognizing failures, for both engines.
 //!
 //! A pattern is in lower case, separated by ` | `; `*` stands for anything within a line. Within a table the first group decides
 //! that has a pattern in a line. `NAMED` is searched in all exceptions of an error at once, `GROUPS` in one exception after the other,
@@ -358,7 +358,7 @@ pub(crate) static GROUPS: &[Group] = &[
          timed out after running | job timeout | deadline exceeded for the job | killed due to timeout | \
          application lifetime | statement_timeout | compilation*timed out | compilation*time-out",
     ),
-    // stops that are no failure of the job
+    // stops from outside the job
     group(
         Stopped,
         "Spark DAGScheduler, YARN, Databricks, SCOPE",
@@ -485,8 +485,8 @@ pub(crate) static GENERAL: &[Group] = &[
     ),
 ];
 
-/// Texts that only say where an exception came out, which count where nothing else is known of it: a reader of files
-/// wraps what the rest of its task throws as well.
+/// Texts that only name the place where an exception surfaced. They count only without another match: a reader of files
+/// also wraps the exceptions of the rest of its task.
 pub(crate) static WRAPPERS: &[Group] = &[group(
     InputUnreadable,
     "Spark FileScanRDD",

@@ -1,6 +1,6 @@
 //! The time that some intervals cover together.
 
-/// Disjoint intervals in order, in seconds.
+/// Disjoint intervals, ascending, in seconds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cover(Vec<(f64, f64)>);
 

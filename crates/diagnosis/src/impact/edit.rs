@@ -1,15 +1,15 @@
-//! Ways to take a cause out of the work of a run: even out, regroup, merge, scale, forget waste.
+//! Edits that remove a cause from the work of a run: even out, regroup, merge, scale, drop waste.
 
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
-/// Spread of run times of vertices with equal input, as the standard deviation of their
-/// logarithm, where no times show it. Seen in balanced stages (0.15 to 0.2).
+/// Default spread of run times of vertices with equal input, as the standard deviation of their
+/// logarithm. Observed in balanced stages (0.15 to 0.2).
 pub const RUN_NOISE: f64 = 0.18;
 
 /// Fewer vertices don't show how much run times spread.
 const MIN_SPREAD: usize = 12;
 
-/// Attempts at a vertex that a job can lose without failing, whatever a file says.
+/// Attempts at a vertex that a job can lose without failing, an upper bound for any file.
 const MOST_LOST: f64 = 10.0;
 
 /// Vertices that read less than this share of the mean are taken for empty.
@@ -22,12 +22,24 @@ pub fn scale_run(stage: &mut StageWork, factor: f64) {
     }
 }
 
-/// Lets the vertices of a stage begin so many seconds earlier after its inputs have ended.
+/// Multiplies the usual run time of every vertex: up to the expected slowest of as many like the median. The rest of a longer run
+/// belongs to that vertex.
+pub fn scale_usual(stage: &mut StageWork, factor: f64) {
+    let mut runs: Vec<f64> = stage.vertices.iter().map(|v| v.run_s).collect();
+    runs.sort_by(f64::total_cmp);
+    let median = runs.get(runs.len() / 2).copied().unwrap_or(0.0);
+    let most = median * slowest_of(runs.len());
+    for vertex in &mut stage.vertices {
+        vertex.run_s -= vertex.run_s.min(most) * (1.0 - factor).clamp(0.0, 1.0);
+    }
+}
+
+/// Lets the vertices of a stage begin earlier by some seconds after its inputs have ended.
 pub fn shorten_handover(stage: &mut StageWork, seconds: f64) {
     stage.handover_s = (stage.handover_s - seconds).max(0.0);
 }
 
-/// Forgets failed and revoked attempts.
+/// Removes failed and revoked attempts.
 pub fn drop_waste(stage: &mut StageWork) {
     for vertex in &mut stage.vertices {
         vertex.wasted_s = 0.0;
@@ -50,10 +62,10 @@ pub(super) fn lose(vertices: &mut [VertexWork], attempts: f64, seconds_each: f64
     }
 }
 
-/// Gives every vertex the mean input, at the pace of its usual vertices: the median pace of those
-/// that are neither empty nor larger than the mean, else the pace of the whole stage without
-/// `surplus_s` (work that only uneven input causes, such as spilling). What a vertex took more or
-/// less than its pace stays its own.
+/// Gives every vertex the mean input, at the pace of its usual vertices: the median pace of all
+/// vertices that are neither empty nor larger than the mean, else the pace of the whole stage without
+/// `surplus_s` (work that only uneven input causes, such as spilling). Each vertex keeps its deviation from
+/// its pace.
 pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
     let n = stage.vertices.len() as f64;
     let bytes = stage.bytes();
@@ -83,8 +95,8 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
     }
 }
 
-/// Gives every vertex the mean input where too few are usual for a pace: what a vertex takes at any rate
-/// and for each byte is that of a line through all of them, which at the mean input has the mean time.
+/// Gives every vertex the mean input if too few are usual for a pace. A line through all vertices gives the fixed time
+/// per vertex and the time per byte; at the mean input the line has the mean time.
 fn flatten_few(stage: &mut StageWork, mean: f64, surplus_s: f64) {
     let n = stage.vertices.len() as f64;
     let mean_s = (stage.run_s() - surplus_s).max(0.0) / n;
@@ -112,7 +124,7 @@ fn flatten_few(stage: &mut StageWork, mean: f64, surplus_s: f64) {
 }
 
 /// Median seconds per byte of the vertices around or below the mean; `None` if they are too few
-/// or too empty to tell.
+/// or almost empty.
 fn usual_pace(vertices: &[VertexWork], mean: f64) -> Option<f64> {
     let mut paces: Vec<f64> = vertices
         .iter()
@@ -126,12 +138,12 @@ fn usual_pace(vertices: &[VertexWork], mean: f64) -> Option<f64> {
     Some(paces[paces.len() / 2])
 }
 
-/// Runs the stage's work, less `removed_s`, on `count` even vertices; very many are modelled by fewer.
+/// Runs the stage's work, less `removed_s`, on `count` even vertices; very many are modeled by fewer.
 pub fn regroup(stage: &mut StageWork, count: usize, removed_s: f64) {
     let count = count.clamp(1, MAX_VERTICES as usize);
     let work = (stage.run_s() - removed_s).max(0.0) / count as f64;
     let bytes = stage.bytes() / count as f64;
-    // as much is lost as before, to whatever it is: that is another cause
+    // the lost share stays: its reason is another cause
     let lost: f64 = stage.vertices.iter().map(|v| v.wasted_s).sum();
     let lost_share = lost / stage.run_s().max(f64::MIN_POSITIVE);
     let start_s = stage.start_s() / stage.vertices.len().max(1) as f64;
@@ -180,7 +192,7 @@ fn depends_on(stages: &[StageWork], stage: usize, other: usize) -> bool {
     false
 }
 
-/// Spread of the run times of some vertices that more or less input does not explain: that of the middle
+/// Spread of the run times of some vertices, beyond the spread of their inputs: of the middle
 /// half, in standard deviations of the logarithm.
 fn run_spread(vertices: &[VertexWork]) -> f64 {
     let spread = |time: fn(&VertexWork) -> f64| {
@@ -265,7 +277,7 @@ mod tests {
 
     #[test]
     fn few_vertices_are_evened_out_along_a_line() {
-        // what every vertex takes at any rate is no slowness of the small ones
+        // the fixed time of each vertex does not make the small ones slow
         let mut s = stage(&[(21.8, 16.8), (8.5, 3.6), (7.6, 3.6)]);
         flatten(&mut s, 0.0);
         let longest = s.vertices.iter().map(|v| v.run_s).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! A change to the work of a run that takes a cause out of it.
+//! Fixes: changes to the work of a run that remove a cause.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ type Edit = dyn Fn(&mut Vec<StageWork>) + Send + Sync;
 /// A change to the work of one stage.
 type StageEdit = dyn Fn(&mut StageWork) + Send + Sync;
 
-/// What fixing a cause changes. Shared, so that fixes can be replayed alone and together.
+/// Effect of fixing a cause. Shared, so that fixes can be replayed alone and together.
 #[derive(Clone)]
 pub enum Fix {
-    /// The work of stages is another.
+    /// Changes the work of stages.
     Work(Arc<Edit>),
-    /// The work of the stage with this index is another.
+    /// Changes the work of the stage with this index.
     Stage(usize, Arc<StageEdit>),
     /// The job no longer waits for capacity; its work stays.
     Capacity,
@@ -33,12 +33,12 @@ impl Fix {
         Fix::Stage(stage, Arc::new(edit))
     }
 
-    /// Whether it makes the work of stages another.
+    /// Whether the fix changes the work of stages.
     pub fn changes_work(&self) -> bool {
         !matches!(self, Fix::Capacity)
     }
 
-    /// Applies it; later fixes work on what earlier ones left.
+    /// Applies the fix to the work that earlier fixes left.
     pub fn apply(&self, stages: &mut Vec<StageWork>) {
         match self {
             Fix::Work(edit) => edit(stages),

@@ -1,8 +1,8 @@
-//! What would the run have cost without a cause?
+//! Cost of a cause: the difference to a run without it.
 //!
 //! The run is rebuilt as work of vertices on the job's tokens, replayed as it was, and replayed
-//! again with the cause taken out. The difference, scaled by how far the replay of the run itself
-//! is off, is what the cause costs. Knows no rules.
+//! again with the cause taken out. The difference, scaled by the error of the unchanged replay,
+//! is the cost of the cause. Knows no rules.
 
 mod cover;
 mod edit;
@@ -21,40 +21,41 @@ use job::facts::StageFacts;
 
 pub use cover::Cover;
 pub use edit::{
-    RUN_NOISE, drop_waste, flatten, merge_into, regroup, scale_run, shorten_handover, slowest_of,
+    RUN_NOISE, drop_waste, flatten, merge_into, regroup, scale_run, scale_usual, shorten_handover,
+    slowest_of,
 };
 pub use fix::Fix;
 pub use schedule::{StageWork, Turn, VertexWork, replay, schedule};
 pub use work::{Basis, MAX_DISPATCH_S};
 
-/// Tokens of a job whose files do not tell: more than any stage needs, so that waves are not
-/// made up.
+/// Number of tokens if no file has it: more than any stage needs, so that no waves are
+/// invented.
 const UNKNOWN_TOKENS: usize = 1_000_000;
 
-/// Times the requested tokens from which a job had more than it asked for; tokens that are handed on count twice for a moment.
+/// From this ratio to the requested tokens on, a job had more than requested; a token in handover counts twice for a moment.
 const CLEARLY_MORE: f64 = 1.2;
 
-/// Share of the busy time for which as many attempts must run at once to count as what the job had.
+/// Least share of the busy time with as many concurrent attempts, for the number to count as the job's tokens.
 const HELD_SHARE: f64 = 0.05;
 
 /// Vertices and stages replayed for one job, some ten seconds of work. A job of 200,000 vertices and 300
-/// stages takes a fifth of it; what is beyond remains unknown.
+/// stages takes a fifth of it; further fixes stay unknown.
 const MAX_REPLAYED: usize = 200_000_000;
 
-/// A stage that reaches a smaller share of the run is not replayed: what changes it by itself is enough.
+/// A stage that reaches a smaller share of the run is not replayed: the change of its own time is exact enough.
 const MIN_REPLAYED_SHARE: f64 = 0.002;
 
-/// Longer gaps between vertices, in seconds, are not the job manager handing over.
+/// Longest handover by the job manager, in seconds; a longer gap between vertices has another reason.
 const MAX_HANDOVER_S: f64 = 3.0;
 
-/// What a cause costs.
+/// Saving of a fix.
 #[derive(Debug, Clone)]
 pub struct Saved {
     /// Seconds of the run.
     pub seconds: f64,
     /// Share of the run, 0..1.
     pub share: f64,
-    /// What saves it.
+    /// The fix.
     pub fix: Fix,
 }
 
@@ -63,19 +64,19 @@ pub struct Saved {
 pub struct RunModel {
     /// Work by index of the stage.
     pub stages: Vec<StageWork>,
-    /// How the work of each stage is known.
+    /// Source of each stage's work.
     pub basis: Vec<Basis>,
     /// Vertices that may run at once.
     pub tokens: usize,
     /// Whether a file gives the tokens.
     pub tokens_known: bool,
-    /// Seconds that the replay of the run as it was takes.
+    /// Duration of the unchanged replay, in seconds.
     pub replayed_s: f64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
-    /// Those of them in which some vertex ran, less what missing tokens took.
+    /// Part of it with a running vertex, less the time lost to missing tokens.
     pub working_s: f64,
-    /// Seconds that the replay takes less without each stage, as far as somebody asked.
+    /// Seconds that the replay saves without each stage, computed on demand.
     without: Vec<OnceCell<f64>>,
     /// Seconds of the replay that each stage can cost.
     reach: Vec<f64>,
@@ -84,12 +85,12 @@ pub struct RunModel {
 }
 
 impl RunModel {
-    /// The model of a job; `None` if no file shows what its stages cost.
+    /// The model of a job; `None` if no file shows the cost of its stages.
     pub fn of(job: &Job, facts: &[Arc<StageFacts>]) -> Option<RunModel> {
         // a job may get more than it asked for: a third of the recurring Cosmos pipelines peak above twice their request
         let requested = job.info.tokens.map(|t| t as usize).filter(|t| *t > 0);
         let tokens_known = requested.is_some();
-        // slots are what an application has; tokens are what a job asks for
+        // an application has its slots; a job asks for tokens
         let more = |seen: &usize| match requested {
             Some(asked) => job.spark.is_none() && *seen as f64 > CLEARLY_MORE * asked as f64,
             None => true,
@@ -123,12 +124,31 @@ impl RunModel {
         })
     }
 
+    /// A run of these stages on `tokens` tokens, with the duration of its replay.
+    #[cfg(test)]
+    pub(crate) fn from_stages(stages: Vec<StageWork>, tokens: usize) -> RunModel {
+        let spans = schedule(&stages, tokens, |_| {});
+        let replayed_s = spans.iter().map(|span| span.end).fold(0.0, f64::max);
+        RunModel {
+            elapsed_s: replayed_s,
+            working_s: replayed_s,
+            replayed_s,
+            without: vec![OnceCell::new(); stages.len()],
+            reach: reach::reach(&stages, &spans, tokens),
+            left: Cell::new(MAX_REPLAYED),
+            basis: vec![Basis::Events; stages.len()],
+            stages,
+            tokens,
+            tokens_known: true,
+        }
+    }
+
     /// Whether a file gives the tokens, or how many vertices ran at once.
     pub fn has_tokens(&self) -> bool {
         self.tokens < UNKNOWN_TOKENS
     }
 
-    /// What the run would save with a fix. Never negative. `None` if that is too much to find out: the job
+    /// Saving of the run with a fix, never negative. `None` if computing it is too expensive: the job
     /// is huge, and very many fixes were replayed before.
     pub fn saved(&self, fix: Fix) -> Option<Saved> {
         let seconds = self.seconds(self.saves(&fix)?);
@@ -165,7 +185,7 @@ impl RunModel {
         self.reach[stage] < MIN_REPLAYED_SHARE * self.replayed_s
     }
 
-    /// Counts one replay more; `None` if there were too many.
+    /// Pays for one more replay; `None` if the budget is exhausted.
     fn pay(&self) -> Option<()> {
         let work = self.stages.iter().map(|s| s.vertices.len() + 1);
         self.left.set(self.left.get().checked_sub(work.sum())?);
@@ -181,13 +201,13 @@ impl RunModel {
         (seconds / self.elapsed_s).min(1.0)
     }
 
-    /// Seconds of the run that some seconds of the replay stand for. Never negative.
+    /// Converts seconds of the replay to seconds of the run. Never negative.
     pub fn seconds(&self, replayed: f64) -> f64 {
         (replayed / self.replayed_s).clamp(0.0, 1.0) * self.working_s
     }
 
-    /// Largest share of the run that anything in a stage could cost: the run without it, or what the stage
-    /// reaches where that is too much to find out.
+    /// Largest share of the run that any cause in a stage could cost: by replaying the run without the stage, or the stage's
+    /// reach if that is too expensive.
     pub fn stake(&self, stage: usize) -> f64 {
         let saved = self.without[stage].get_or_init(|| {
             let without = Fix::stage(stage, |stage| stage.vertices.clear());
@@ -197,8 +217,8 @@ impl RunModel {
     }
 }
 
-/// Attempts that ran at the same time, over all stages: the most of them that was held for a share of the time. A moment with more is a
-/// matter of clocks and handovers.
+/// Largest number of concurrent attempts, over all stages, that was sustained for a share of the time. Short peaks come from
+/// clock differences and handovers.
 fn observed_tokens(job: &Job) -> Option<usize> {
     let runs = job.stages.iter().filter_map(|s| s.runs.as_ref());
     let mut events: Vec<(i64, i64)> = runs
@@ -222,8 +242,8 @@ fn observed_tokens(job: &Job) -> Option<usize> {
         .filter(|n| *n > 0)
 }
 
-/// Seconds of the run that a replay has not: those in which no vertex ran, or in an application,
-/// where the replay has the driver's time between stages, what follows the last of them.
+/// Seconds of the run outside the replay: time without a running vertex. The replay of an application
+/// includes the driver's time between stages, so only the time after the last stage counts.
 fn dark_seconds(job: &Job) -> f64 {
     let runs = || job.stages.iter().filter_map(|s| s.runs.as_ref());
     if job.spark.is_some() {

@@ -1,11 +1,11 @@
 //! The most that anything in one stage could cost, without replaying the run.
 //!
-//! A run that keeps its critical path takes as long as before, so what a stage that is not on it costs is
-//! what its work takes of the tokens. Together all stages reach twice the run at most: few stages reach much.
+//! A run that keeps its critical path takes as long as before, so a stage off the path costs at most
+//! the tokens of its work. Together all stages reach twice the run at most: few stages reach much.
 
 use super::schedule::{Span, StageWork};
 
-/// Seconds that each stage can cost: those of the critical path that are its own, with the handover to it,
+/// Seconds that each stage can cost: its own part of the critical path with the handover to it,
 /// and its work on all tokens.
 pub(super) fn reach(stages: &[StageWork], spans: &[Span], tokens: usize) -> Vec<f64> {
     let mut reach: Vec<f64> = stages.iter().map(|s| s.work_s() / tokens as f64).collect();
@@ -15,7 +15,7 @@ pub(super) fn reach(stages: &[StageWork], spans: &[Span], tokens: usize) -> Vec<
     };
     let mut last = latest(&mut (0..stages.len()));
     while let Some(stage) = last {
-        // A stage on a cycle never ran, and is never the latest of the inputs of one that did.
+        // A stage on a cycle never ran, so it is never the latest input of a stage that ran.
         let span = spans[stage];
         reach[stage] += span.end - span.ready + stages[stage].handover_s;
         last = latest(&mut stages[stage].inputs.iter().copied());

@@ -2,15 +2,15 @@
 //!
 //! The model: a stage can start when all its inputs have ended; its vertices then queue first in,
 //! first out for a token; an attempt holds its token until it ends, and if it is lost, its vertex queues
-//! again. Knows nothing of causes. Costs `O(attempts · log tokens + stages · log stages)`.
+//! again. Knows no causes. Costs `O(attempts · log tokens + stages · log stages)`.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// Stages of more vertices than this are modelled by this many, each standing for several: keeps
-/// a replay cheap, and a stage of that many waves is smooth anyway.
+/// Maximum number of modeled vertices per stage; with more, each represents several. This keeps
+/// a replay cheap, and a stage of that size runs smoothly anyway.
 pub(super) const MAX_VERTICES: u64 = 200_000;
 
 /// Work of one vertex, in seconds.
@@ -18,11 +18,11 @@ pub(super) const MAX_VERTICES: u64 = 200_000;
 pub struct VertexWork {
     /// From process start to running.
     pub start_s: f64,
-    /// From running to end of the attempt whose output was used.
+    /// From running to end of the useful attempt.
     pub run_s: f64,
     /// Attempts that failed or were revoked before it, all together.
     pub wasted_s: f64,
-    /// How many they were; 0 if that is not known, and the vertex holds one token for all of them.
+    /// Their number; 0 if unknown: the vertex then holds one token for all of them.
     pub lost: u32,
     /// Bytes that it read.
     pub bytes: f64,
@@ -51,7 +51,7 @@ pub struct StageWork {
     pub inputs: Vec<usize>,
     /// Seconds from their end, or from the start of the run, until its vertices can begin.
     pub handover_s: f64,
-    /// Its vertices in the order in which they queue.
+    /// Its vertices in queue order.
     pub vertices: Vec<VertexWork>,
 }
 
@@ -71,7 +71,7 @@ impl StageWork {
         self.vertices.iter().map(VertexWork::total_s).sum()
     }
 
-    /// About how long it takes alone on so many tokens: its longest vertex, and the others in parallel.
+    /// Estimated time alone on a number of tokens: its longest vertex, and the others in parallel.
     pub fn alone_s(&self, tokens: usize) -> f64 {
         let longest = self.vertices.iter().map(VertexWork::total_s);
         longest.fold(self.work_s() / tokens as f64, f64::max)
@@ -105,36 +105,36 @@ pub fn replay<S: Borrow<StageWork>>(stages: &[S], tokens: usize) -> f64 {
     spans.iter().map(|span| span.end).fold(0.0, f64::max)
 }
 
-/// When a vertex of a replayed run has a turn, in seconds.
+/// A turn of a vertex in a replayed run, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     pub stage: usize,
     /// Position in [`StageWork::vertices`].
     pub vertex: usize,
-    /// Whether it loses what it does in it, and needs another one.
+    /// Whether the attempt is lost and the vertex needs another turn.
     pub lost: bool,
-    /// From when its inputs are ready, or its last attempt is lost.
+    /// Time when its inputs are ready, or when its last attempt was lost.
     pub ready: f64,
-    /// From when to when it holds a token.
+    /// Start and end of holding a token.
     pub from: f64,
     pub to: f64,
 }
 
-/// From when a stage of a replayed run can begin to when it has ended, in seconds; zeros if it never can.
+/// Earliest start and end of a stage in a replayed run, in seconds; zeros if it never starts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Span {
     pub ready: f64,
     pub end: f64,
 }
 
-/// Replays a run and shows every turn, in the order of starting; returns the spans of the stages.
+/// Replays a run and passes every turn on, by start time; returns the spans of the stages.
 pub fn schedule<S: Borrow<StageWork>>(
     stages: &[S],
     tokens: usize,
     mut each: impl FnMut(Turn),
 ) -> Vec<Span> {
     let mut spans = vec![Span::default(); stages.len()];
-    // What queues comes in the order in which it is ready, so tokens that are free by then are all alike.
+    // the queue is sorted by ready time, so all tokens that are free by then are alike
     let mut idle = tokens.max(1);
     let mut held: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut queue = Queue::of(stages);
@@ -185,7 +185,7 @@ pub fn schedule<S: Borrow<StageWork>>(
     spans
 }
 
-/// What queues for tokens: a stage, or a vertex of it that lost as many attempts.
+/// An entry of the queue for tokens: a stage, or one of its vertices with its number of lost attempts.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Queued {
     ready: Time,
@@ -193,11 +193,11 @@ struct Queued {
     again: Option<(usize, u32)>,
 }
 
-/// Stages whose inputs have ended and vertices that lost an attempt, what was ready first next. Stages on a
-/// cycle never are.
+/// Stages with completed inputs and vertices with a lost attempt, the earliest ready first. Stages on a
+/// cycle are never ready.
 struct Queue {
     queued: BinaryHeap<Reverse<Queued>>,
-    /// When each stage is ready by the inputs that have ended, and how many have not.
+    /// For each stage, its ready time so far and the number of unfinished inputs.
     waiting: Vec<(f64, usize)>,
     /// Vertices of each stage that queue again.
     retried: Vec<usize>,
@@ -245,7 +245,7 @@ impl Queue {
         }));
     }
 
-    /// A vertex has lost so many attempts.
+    /// Queues a vertex again after its `lost`-th lost attempt.
     fn again(&mut self, at: f64, stage: usize, vertex: usize, lost: u32) {
         self.retried[stage] += 1;
         let again = Some((vertex, lost));
@@ -256,7 +256,7 @@ impl Queue {
         }));
     }
 
-    /// What a stage had queued has its turns; it has ended unless vertices queue again.
+    /// Called once all entries of a stage have run; the stage has ended unless vertices queue again.
     fn left(&mut self, stage: usize, end: f64) {
         if self.retried[stage] > 0 {
             return;
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(replay(&[stage(&[], &[10.0]), stage(&[], &[4.0])], 1), 14.0);
     }
 
-    /// Vertices that lost an attempt queue behind those that have not run yet.
+    /// A vertex that lost an attempt queues behind vertices that have not run yet.
     #[test]
     fn lost_attempts_queue_again() {
         let mut first = stage(&[], &[4.0, 10.0, 10.0]);

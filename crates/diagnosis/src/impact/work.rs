@@ -1,5 +1,5 @@
-//! How much work each stage of the run was: from vertex events where there are any, else from
-//! counters or stage statistics, spread as those tell.
+//! Work of each stage of the run: from vertex events if there are any, else from
+//! counters or stage statistics, spread over the vertices by their totals and maxima.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use job::runs::{RunState, StageRuns, VertexRun};
 use super::edit::{RUN_NOISE, lose, noise};
 use super::schedule::{MAX_VERTICES, StageWork, VertexWork};
 
-/// Seconds that starting a process takes where no file tells: the median of the vertex events of
+/// Default seconds for starting a process: the median of the vertex events of
 /// the simulated jobs.
 const USUAL_START_S: f64 = 1.8;
 
-/// Dispatching a vertex takes a few tenths of a second; a longer wait is one for a token.
+/// Dispatching a vertex takes a few tenths of a second; a longer wait is a wait for a token.
 pub const MAX_DISPATCH_S: f64 = 0.5;
 
-/// The same for all stages of a job together: a replay takes about a tenth of a second.
+/// Maximum number of modeled vertices in all stages together: a replay takes about a tenth of a second.
 const MAX_ALL_VERTICES: u64 = 500_000;
 
 /// Seconds between the end of a stage's inputs and the creation of its vertices, as seen between
 /// the stages of jobs: the job manager polls.
 const STAGE_HANDOVER_S: f64 = 0.4;
 
-/// Where the work of a stage was read.
+/// Source of a stage's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// Unknown.
@@ -34,13 +34,13 @@ pub enum Basis {
     Summary,
     /// Run-time counters: totals and the largest vertex's rows.
     Counters,
-    /// The attempts of some vertices; the others by totals.
+    /// The attempts of some vertices; totals for the others.
     SomeEvents,
     /// Every attempt.
     Events,
 }
 
-/// Work of every stage in the order of the job's stages, and how it is known.
+/// Work of every stage with its source, parallel to the job's stages.
 pub(super) fn stage_works(
     job: &Job,
     facts: &[Arc<StageFacts>],
@@ -56,7 +56,7 @@ pub(super) fn stage_works(
     }
     let most = most_vertices(facts);
     let ended: Vec<Option<i64>> = job.stages.iter().map(last_end).collect();
-    // tasks of an application record themselves what sending them took, so none of their waits counts
+    // tasks of an application record their own dispatch time; all their waits are excluded
     let at_once = if job.spark.is_some() { 0 } else { tokens };
     let works = inputs.into_iter().zip(facts).enumerate();
     works
@@ -75,7 +75,7 @@ pub(super) fn stage_works(
         .collect()
 }
 
-/// Vertices that model a stage at most: as many as fit all stages together, taken from the largest.
+/// Limit of modeled vertices per stage, so that all stages together stay bounded; only the largest stages are cut.
 fn most_vertices(facts: &[Arc<StageFacts>]) -> u64 {
     let count = |f: &Arc<StageFacts>| f.vertices.as_ref().map_or(1, |n| n.value.min(MAX_VERTICES));
     let mut counts: Vec<u64> = facts.iter().map(count).collect();
@@ -97,7 +97,7 @@ fn last_end(stage: &Stage) -> Option<i64> {
     runs.map(|run| run.ended_ms).max()
 }
 
-/// What the driver of an application does between two stages is in its log; a job manager's time is
+/// Time of the driver or job manager between two stages. A driver's is in the log; a job manager's is
 /// about the same everywhere.
 fn handover_s(job: &Job, stage: usize, inputs: &[usize], ended: &[Option<i64>]) -> f64 {
     let usual = if inputs.is_empty() {
@@ -126,7 +126,7 @@ fn vertices(
     at_once: usize,
 ) -> (Vec<VertexWork>, Basis) {
     let succeeded = facts.stated.as_ref().and_then(|s| value(&s.succeeded));
-    // events without any of the attempts that succeeded show nothing of the stage's work
+    // without a succeeded attempt, events do not show the stage's work
     let shows =
         |r: &&StageRuns| !r.runs.is_empty() && (r.completed > 0 || succeeded.unwrap_or(0.0) <= 0.0);
     if let Some(runs) = runs.filter(shows) {
@@ -157,8 +157,8 @@ fn vertices(
     (vertices, basis)
 }
 
-/// One entry a vertex: its last useful attempt, the failed ones before it as waste. Duplicates of
-/// a running attempt are left out: they hold tokens, but nothing waits for them.
+/// One entry per vertex: its last useful attempt, with earlier failed ones as waste. Duplicates of
+/// a running attempt are left out: they hold tokens, but delay no other vertex.
 fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     let mut by_vertex: Vec<&VertexRun> = runs.runs.iter().collect();
     by_vertex.sort_by_key(|r| (r.index, r.created_ms, r.ended_ms));
@@ -174,8 +174,8 @@ fn from_events(runs: &StageRuns, at_once: usize) -> Vec<VertexWork> {
     vertices
 }
 
-/// Seconds for which a token is held before the process starts: what the vertices wait that do
-/// not have to wait for a token, the shortest twentieth of as many as run at once.
+/// Seconds from holding a token to the start of the process, estimated by the shortest
+/// twentieth of the waits of as many vertices as run at once.
 fn dispatch_s(runs: &[&VertexRun], at_once: usize) -> f64 {
     let mut waits: Vec<i64> = runs
         .iter()
@@ -214,8 +214,8 @@ fn vertex_of_attempts(attempts: &[&VertexRun]) -> VertexWork {
     }
 }
 
-/// Vertices that the events lack (a file that was cut off ends before the slowest vertices do): as
-/// many as the other files count, with the time and bytes that those have beyond the events.
+/// Vertices that truncated events lack (the file ends before the slowest vertices). The other files
+/// give their number; their time and bytes are the totals less the events.
 fn unseen(facts: &StageFacts, runs: &StageRuns, seen: &[VertexWork], most: u64) -> Vec<VertexWork> {
     let stated = facts.stated.as_ref();
     let expected = stated
@@ -295,7 +295,7 @@ fn spread(
     };
     (0..count)
         .map(|i| {
-            // The totals do not tell how the vertices differ; they do, and the slowest counts.
+            // totals hide the differences between vertices, but the slowest vertex decides
             let (share, own) = if i == 0 {
                 (hot, 1.0)
             } else {

@@ -1,4 +1,4 @@
-//! What the configuration of an application says, as numbers.
+//! Settings of an application, as numbers.
 
 use job::model::Application;
 
@@ -7,13 +7,13 @@ pub(crate) const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
 /// Spark's own default of the setting above, in bytes.
 pub(crate) const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
 
-/// Bytes up to which Spark broadcasts a side by itself; its default where broadcasting is off.
+/// Largest side in bytes that Spark broadcasts automatically; Spark's default if broadcasting is off.
 pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f64 {
     let set = set_bytes(app, execution, BROADCAST);
     set.filter(|b| *b > 0.0).unwrap_or(DEFAULT_BROADCAST)
 }
 
-/// Bytes that a setting is set to; `None` if it is not.
+/// Value of a setting in bytes; `None` if it is not set.
 pub(crate) fn set_bytes(app: &Application, execution: Option<usize>, name: &str) -> Option<f64> {
     app.setting(execution, name).and_then(bytes)
 }

@@ -1,26 +1,26 @@
-//! How much longer everything takes because the tasks of an application share cores, and what Python takes to
-//! start under it.
+//! Slowdown from tasks of an application that share cores, and the start time of Python workers
+//! under it.
 
 use job::facts::{Derived, Spread, StageFacts};
 use job::model::StageAttempt;
 
 use crate::view::View;
 
-/// Run time of a stage from which its processor time tells something.
+/// Least run time of a stage for a meaningful processor time.
 const LEAST_RUN_MS: f64 = 1000.0;
 
-/// Contention beyond which tasks wait for something else than a core.
+/// Contention beyond this has another reason than shared cores.
 const MOST_CONTENTION: f64 = 4.0;
 
 /// Milliseconds that a Python worker takes to start and to import, on an idle core.
 const PYTHON_START_MS: f64 = 1000.0;
 
-/// Milliseconds that a task takes to hand its function to a Python worker and to end, on an idle core.
+/// Milliseconds that a task needs to hand its function to a Python worker and to finish, on an idle core.
 const PYTHON_TASK_MS: f64 = 50.0;
 
-/// How many times longer the tasks of an application take than their own work because they share cores:
-/// the median over its stages of the run time over processor time and known waits. What runs outside the
-/// tasks hides it, so a stage that waits for Python tells nothing.
+/// Slowdown of the application's tasks because they share cores:
+/// the median over its stages of the run time over processor time and known waits. Work outside the
+/// tasks hides it, so stages that wait for Python are left out.
 pub(crate) fn contention(view: &View<'_>) -> f64 {
     *view.contention.get_or_init(|| median_contention(view))
 }
@@ -37,7 +37,7 @@ fn median_contention(view: &View<'_>) -> f64 {
     median.unwrap_or(1.0).clamp(1.0, MOST_CONTENTION)
 }
 
-/// How many times longer the tasks of a stage take than their own work; 1 where that is not known.
+/// Slowdown of a stage's tasks in relation to their own work; 1 if unknown.
 pub(crate) fn pace(view: &View<'_>, stage: usize) -> f64 {
     let app = view.job.spark.as_deref();
     let own = app.and_then(|app| pace_of(&app.stages[stage], &view.facts[stage]));
@@ -55,8 +55,8 @@ fn pace_of(record: &StageAttempt, facts: &StageFacts) -> Option<f64> {
     tells.then(|| run / (cpu + waits))
 }
 
-/// Milliseconds that the tasks of a stage wait for Python without a row: for workers to start, one for every
-/// slot that it uses, which later stages may find running, and for each to take up every task.
+/// Milliseconds that the tasks of a stage would wait for Python without any row: for the start of workers, one per
+/// used slot, which later stages may find running, and for the handover of each task.
 pub(crate) fn python_start_ms(view: &View<'_>, stage: usize) -> f64 {
     let app = view.job.spark.as_deref();
     if !app.is_some_and(|app| app.stages[stage].python) {

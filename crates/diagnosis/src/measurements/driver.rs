@@ -1,4 +1,4 @@
-//! When the driver of an application kept its executors waiting: no stage was submitted although the
+//! Times when the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
 use job::model::{Application, Exchange, Pace, Source};
@@ -8,18 +8,18 @@ use crate::view::View;
 /// Seconds that the driver usually takes between two stages: planning, scheduling, committing.
 const USUAL_S: f64 = 0.5;
 
-/// Bytes of results from which the driver has something to work on: ordinary actions return far
+/// Least size of results for work on the driver: ordinary actions return far
 /// less (counts, commit messages).
 const LARGE_RESULT: f64 = 1e6;
 
-/// A time in which no stage was open.
+/// A time without an open stage.
 #[derive(Debug, Clone)]
 pub(crate) struct Gap {
     pub(crate) from_ms: i64,
     pub(crate) to_ms: i64,
     /// Stage that ended last before it.
     pub(crate) after: usize,
-    /// Stages that begin at its end; none where the application ends.
+    /// Stages that begin at its end; none at the end of the application.
     pub(crate) before: Vec<usize>,
 }
 
@@ -28,15 +28,15 @@ impl Gap {
         (self.to_ms - self.from_ms) as f64 / 1000.0
     }
 
-    /// Seconds more than the driver usually takes between two stages.
+    /// Seconds beyond the driver's usual time between two stages.
     pub(crate) fn excess_s(&self) -> f64 {
         (self.seconds() - USUAL_S).max(0.0)
     }
 }
 
-/// Every gap after the first stage that a plan or the application's code runs. What comes before it
-/// is start-up: the driver loads its code and looks at files. In a shell, a time without an open job or
-/// execution is none: somebody types. A submitted application has nobody to wait for.
+/// Every gap after the first stage that a plan or the application's code runs. Time before it
+/// is start-up: the driver loads its code and looks at files. In a shell, time without an open job or
+/// execution does not count: the user types. A submitted application has no user to wait for.
 pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let span = |s: usize| {
         let stage = &app.stages[s];
@@ -48,12 +48,12 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    // nobody waits for the driver of a stream that waits itself
+    // a stream that keeps up waits itself, so its driver delays nobody
     let open = match app.pace() {
         Some(Pace::KeepsUp) => Some(Vec::new()),
         _ => app.waits_for_others().then(|| app.open_spans()),
     };
-    // what of a gap is the driver's work: all of it, unless somebody else is waited for
+    // the driver's working part of a gap: all of it, unless the application waits for a user or for data
     let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
         let Some(open) = &open else {
             return vec![(from, to)];
@@ -96,7 +96,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     gaps
 }
 
-/// Names that nodes which write data begin with, as Spark and the table formats have them.
+/// Name prefixes of nodes that write data, in Spark and in the table formats.
 const WRITERS: [&str; 9] = [
     "Execute ",
     "InsertInto",
@@ -129,7 +129,7 @@ pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
     writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 
-/// Bytes that the tasks of a stage sent to the driver, and where that is recorded; `None` if they are
+/// Bytes that the tasks of a stage sent to the driver, and the source; `None` if they are
 /// few.
 pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Option<&'a Source>)> {
     let spread = view.facts[stage].per_vertex.result_bytes.as_ref()?;
@@ -137,14 +137,14 @@ pub(crate) fn results<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, Opti
     (bytes >= LARGE_RESULT).then_some((bytes, spread.sources.first()))
 }
 
-/// Whether a stage writes what the driver then sends to all executors.
+/// Whether a stage writes the data of a broadcast.
 pub(crate) fn is_broadcast(app: &Application, stage: usize) -> bool {
     let written = app.stages.get(stage).into_iter().flat_map(|s| &s.writes);
     let mut written = written.filter_map(|at| app.exchanges.get(*at));
     written.any(Exchange::is_broadcast)
 }
 
-/// Seconds of the run; `None` where the log does not tell.
+/// Seconds of the run; `None` if the log lacks its end.
 pub(crate) fn elapsed_s(view: &View<'_>) -> Option<f64> {
     let run = view.run.as_ref().map(|r| r.elapsed_s);
     run.or(view.job.info.elapsed_seconds).filter(|s| *s > 0.0)

@@ -1,4 +1,4 @@
-//! Estimates of rows that are far off: where the error begins, and the hints that made it.
+//! Wrong estimates of rows: the operator where the error begins, and the hints behind it.
 
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
@@ -8,7 +8,7 @@ use crate::view::View;
 use report::format::ROW;
 use report::{Evidence, text};
 
-/// How many times an estimate of rows must be off.
+/// Least factor of a wrong estimate of rows.
 pub(crate) static MIN_FACTOR: Threshold = Threshold {
     name: "misestimate.min_factor",
     default: 8.0,
@@ -18,8 +18,8 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
 };
 
-/// How many times an estimate must be off to be shown where a decision followed it: below twice the
-/// optimizer would hardly have decided otherwise.
+/// Least factor of a wrong estimate that is shown next to a decision based on it. Below twice, the
+/// optimizer would probably have made the same decision.
 const SHOWN_FACTOR: f64 = 2.0;
 
 /// An estimate that is far off.
@@ -40,8 +40,8 @@ impl Misestimate {
     }
 }
 
-/// Estimated and actual rows of an operator whose estimate is off, as evidence for a decision of the
-/// optimizer that followed it. `None` if it was about right, or if one of them is unknown.
+/// Estimated and actual rows of an operator with a wrong estimate, as evidence for a decision of the
+/// optimizer that followed it. `None` if the estimate was about right, or if one of them is unknown.
 pub(crate) fn wrong_fact(view: &View<'_>, stage: usize, operator: usize) -> Option<Evidence> {
     let found = of_operator(view, stage, operator)?;
     if found.factor() < SHOWN_FACTOR {
@@ -50,19 +50,19 @@ pub(crate) fn wrong_fact(view: &View<'_>, stage: usize, operator: usize) -> Opti
     fact(view, &found)
 }
 
-/// The same for the rows that an exchange brings: of what puts them out before they are partitioned.
+/// Like [`wrong_fact`], for the rows that enter an exchange, counted at the operator that produces them.
 pub(crate) fn wrong_fact_of(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     sources(view, edge).find_map(|(stage, operator)| wrong_fact(view, stage, operator))
 }
 
-/// Rows that the optimizer expected an exchange to bring over those that came.
+/// Ratio of estimated to actual rows of an exchange.
 pub(crate) fn expected_share(view: &View<'_>, edge: &Edge) -> Option<f64> {
     let mut sources = sources(view, edge);
     let found = sources.find_map(|(stage, operator)| of_operator(view, stage, operator))?;
     Some(found.estimated / found.actual.max(1.0))
 }
 
-/// The operator that writes an exchange, and the one that puts out what it writes, with their stages.
+/// The operator that writes an exchange, and the operator before it, with their stages.
 fn sources(view: &View<'_>, edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
     let stage = view.job.stages.get(edge.from);
     let mut operators = stage.into_iter().flat_map(|s| &s.operators).enumerate();
@@ -72,7 +72,7 @@ fn sources(view: &View<'_>, edge: &Edge) -> impl Iterator<Item = (usize, usize)>
     writer.into_iter().chain(before)
 }
 
-/// What the optimizer expected of an operator, and what came.
+/// Estimated and actual rows of an operator.
 pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
     let plan = view.job.plan.as_ref()?;
     let node = view.job.estimate_of(wrong.stage, wrong.operator)?.value;
@@ -94,8 +94,8 @@ pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
     Some(view.number("Card", estimated, "rows", source, sentence))
 }
 
-/// The worst estimate among the inputs and operators that a stage depends on, if it is far off and
-/// too low.
+/// The worst estimate among the inputs and operators that a stage depends on, if it is far too
+/// low.
 pub(crate) fn misestimated_upstream(view: &View<'_>, stage: usize) -> Option<Misestimate> {
     let limit = view.limit(&MIN_FACTOR);
     let low = |m: &Misestimate| m.estimated < m.actual && m.factor() >= limit;
@@ -109,8 +109,8 @@ pub(crate) fn misestimated_upstream(view: &View<'_>, stage: usize) -> Option<Mis
     wrong.max_by(|a, b| (a.actual - a.estimated).total_cmp(&(b.actual - b.estimated)))
 }
 
-/// Operators of a stage at which an error begins: what they put out was estimated wrong, what they
-/// take was not. Rows of aggregations and joins are never known beforehand.
+/// Operators of a stage at which an estimation error begins: the output estimate is wrong, the input estimate
+/// is not. Rows of aggregations and joins are never known beforehand.
 fn begins(view: &View<'_>, stage: usize, wrong: impl Fn(&Misestimate) -> bool) -> Vec<Misestimate> {
     let operators = view.job.stages[stage].operators.iter().enumerate();
     let single = operators.filter(|(_, o)| {
@@ -125,7 +125,7 @@ fn begins(view: &View<'_>, stage: usize, wrong: impl Fn(&Misestimate) -> bool) -
     begins.collect()
 }
 
-/// The operator, and its stage, that puts out what a single-input operator takes.
+/// The operator, and its stage, that feeds a single-input operator.
 fn feeding(view: &View<'_>, stage: usize, operator: &Operator) -> Option<(usize, usize)> {
     let channel = &operator.inputs.first()?.id;
     let within = |s: usize| {
@@ -188,7 +188,7 @@ fn actual_rows(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64
         .or_else(|| stored().filter(|_| reads))
 }
 
-/// Row-count hint of the nearest node above a plan node with nothing but projections between.
+/// Row-count hint of the nearest node above a plan node, with only projections in between.
 fn hint_above(view: &View<'_>, node: &PlanNode) -> Option<f64> {
     let plan = view.job.plan.as_ref()?;
     let mut at = plan.nodes.iter().position(|n| std::ptr::eq(n, node))?;

@@ -1,4 +1,4 @@
-//! What an exchange is for, and what shows it.
+//! The purpose of an exchange, and the evidence for it.
 
 use job::model::{Edge, OperatorKind};
 
@@ -19,7 +19,7 @@ pub(crate) fn measured_write(view: &View<'_>, edge: &Edge) -> Vec<Evidence> {
     bytes.into_iter().chain(rows).collect()
 }
 
-/// The partitioner of an edge as the definition file has it.
+/// The partitioner of an edge in the definition file.
 pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     let id = edge.partitioner.as_deref()?;
     let stage = &view.job.stages[edge.from];

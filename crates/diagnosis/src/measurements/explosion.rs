@@ -1,4 +1,4 @@
-//! How many rows joins put out for those that they take in.
+//! Output rows of joins in relation to their input rows.
 
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind};
@@ -12,8 +12,8 @@ pub(crate) static MIN_FACTOR: Threshold = Threshold {
     default: 3.0,
     unit: "ratio",
     reason_zh: "一对多连接的输出不会超过较大一侧；超过就说明键在两侧都有重复，历史表可能重复一两次",
-    reason_en: "a one-to-many join puts out at most its larger side; more proves that the key repeats on both, as it may once or twice in a table with history",
-    source: "arithmetic; healthy simulated joins put out at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times",
+    reason_en: "a one-to-many join produces at most as many rows as its larger side; more rows prove that the key repeats on both, as it may once or twice in a table with history",
+    source: "arithmetic; healthy simulated joins produce at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times",
 };
 
 /// Rows out of a join and into each of its sides.
@@ -35,24 +35,24 @@ fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>
     (inputs.len() >= 2).then_some((out, inputs))
 }
 
-/// Rows that a join puts out at most if its key is unique on one side. A full outer join may add those of the
-/// other side that match nothing.
+/// Most output rows of a join if its key is unique on one side. A full outer join may add the unmatched
+/// rows of the other side.
 fn most_if_unique(view: &View<'_>, stage: usize, index: usize, inputs: &[f64]) -> f64 {
     let larger = inputs.iter().copied().fold(1.0, f64::max);
     let derived = view.derived();
     let join = derived.flow.of_stage(stage).nth(index);
-    let kept = join.and_then(|(node, _)| derived.kept(node));
+    let kept = join.and_then(|(node, _)| derived.outer_sides(node));
     match kept.is_some_and(|k| k.left && k.right) {
         true => larger.max(inputs.iter().sum()),
         false => larger,
     }
 }
 
-/// Output of a join in which the key repeats on both sides, over what the optimizer expected of it,
-/// from which its statistics of the key are no longer true.
+/// With a key that repeats on both sides, a join's output of this many times the optimizer's estimate
+/// shows that the optimizer's statistics of the key are outdated.
 const UNEXPECTED: f64 = 4.0;
 
-/// Mean rows of a key from which on it repeats.
+/// Least mean rows per value of a repeating key.
 const REPEATS: f64 = 2.0;
 
 /// Whether the key of a join repeats on both sides where it is stored.
@@ -70,8 +70,8 @@ fn repeats_on_both(view: &View<'_>, stage: usize) -> bool {
     sides.len() >= 2 && sides.into_iter().all(|repeats| repeats)
 }
 
-/// Rows that a join puts out and that it should put out: those of its larger input; if the key repeats on
-/// both sides, by what it puts out or by statistics, what the optimizer expected. `None` if unknown.
+/// Actual and expected output rows of a join. Expected are the rows of its larger input; if the key repeats on
+/// both sides, by the output or by statistics, the optimizer's estimate. `None` if unknown.
 pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64, f64)> {
     let join = &view.job.stages[stage].operators[index];
     let (out, inputs) = rows(view, stage, join)?;
@@ -86,7 +86,7 @@ pub(crate) fn output(view: &View<'_>, stage: usize, index: usize) -> Option<(f64
     Some((out, should))
 }
 
-/// Whether the rows that a stage reads come from a join that put out far too many.
+/// Whether the rows that a stage reads come from a join with far too many output rows.
 pub(crate) fn is_upstream(view: &View<'_>, stage: usize) -> bool {
     let limit = view.limit(&MIN_FACTOR);
     let multiplies = |s: usize, at: usize| {

@@ -1,4 +1,4 @@
-//! Where a job failed: on a limit, in which stage and which vertex. [`crate::failure`] has the reason.
+//! Place of a job's failure: the limit, the stage, the vertex. [`crate::failure`] has the reason.
 
 use job::model::{JobError, Source};
 use job::runs::RunState;
@@ -25,12 +25,12 @@ pub(crate) fn stage_of(view: &View<'_>, error: Option<&JobError>) -> Option<usiz
     })
 }
 
-/// The vertex whose failure ended the job.
+/// The failed vertex that ended the job.
 #[derive(Debug, Default)]
 pub(crate) struct FailedVertex {
     pub(crate) vertex: Option<String>,
     pub(crate) machine: Option<String>,
-    /// Where the vertex events have it; `None` if the error itself names it.
+    /// Place in the vertex events; `None` if the error itself names the vertex.
     pub(crate) source: Option<Source>,
 }
 

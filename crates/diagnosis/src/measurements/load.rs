@@ -1,4 +1,4 @@
-//! What a stage's vertices work on: the statement, the bytes, and what set how many they are.
+//! Work of a stage's vertices: the statement, the bytes, and the reason for their number.
 
 use job::model::{FileKind, Source};
 
@@ -7,7 +7,7 @@ use crate::view::View;
 use report::format::Bytes;
 use report::{Evidence, Localize, text};
 
-/// The statement for which the data is partitioned, or that reads it.
+/// The statement that needs the partitioning of the data, or that reads the data.
 pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
     let edge = view.inputs(stage).find(|e| View::is_shuffle(e));
     match edge {
@@ -21,7 +21,7 @@ pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
     }
 }
 
-/// What made the vertices few: a hint of the script, or a compressed input.
+/// Reason for few vertices: a hint of the script, or a compressed input.
 pub(crate) fn reason(view: &View<'_>, stage: usize) -> Option<Evidence> {
     limiting_hint(view, stage).or_else(|| compressed_input(view, stage))
 }
@@ -54,7 +54,7 @@ fn compressed_input(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let source = table.sources.values().next().cloned()?;
     let sentence = text!(
         "{table} 是压缩文件，只能由一个顶点读取",
-        "{table} is compressed and can only be read by one vertex a file",
+        "{table} is compressed and can only be read by one vertex per file",
         table = table.name
     );
     Some(view.word(

@@ -1,4 +1,4 @@
-//! Managed code in a stage: who runs it, how long, and what of that is garbage collection.
+//! Managed code in a stage: its operators, its time, and its garbage collection.
 
 use job::facts::Role;
 use job::model::{Operator, OperatorKind};

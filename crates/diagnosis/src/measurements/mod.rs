@@ -1,6 +1,6 @@
-//! What several rules see in a job: a sign is measured here once, and a rule decides what it means.
+//! Measurements that several rules share. A measurement is made here once; the rule decides its meaning.
 //!
-//! They know no rule. A threshold is declared next to the measurement that is compared with it.
+//! Measurements know no rule. A threshold is declared next to the measurement that is compared with it.
 
 pub(crate) mod configuration;
 pub(crate) mod contention;

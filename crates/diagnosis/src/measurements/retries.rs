@@ -1,4 +1,4 @@
-//! Attempts that were lost: how many, what they cost, and whether memory is why.
+//! Lost attempts: their number, their cost, and whether memory is the reason.
 
 use job::facts::value;
 use job::model::Source;
@@ -25,7 +25,7 @@ pub(crate) static MIN_COUNT: Threshold = Threshold {
     unit: "attempts",
     reason_zh: "小阶段中一两次失败就超过百分比阈值",
     reason_en: "in a small stage one or two failures exceed any share",
-    source: "judgement",
+    source: "judgment",
 };
 
 /// Wasted time of a stage over the time of its completed vertices.
@@ -55,7 +55,7 @@ pub(crate) static MIN_FAILURES: Threshold = Threshold {
     unit: "attempts",
     reason_zh: "单次内存失败可能是机器的问题",
     reason_en: "a single memory failure may be due to the machine",
-    source: "judgement",
+    source: "judgment",
 };
 
 /// Wasted attempts of some vertices.
@@ -63,7 +63,7 @@ pub(crate) static MIN_FAILURES: Threshold = Threshold {
 pub(crate) struct Waste {
     pub(crate) vertices: f64,
     pub(crate) attempts: f64,
-    /// Of wasted attempts, and of those that were used.
+    /// Time of wasted attempts, and of useful ones.
     pub(crate) seconds: f64,
     pub(crate) useful_s: f64,
 }
@@ -77,14 +77,14 @@ impl Waste {
         }
     }
 
-    /// Whether that is more than single failures.
+    /// Whether the waste is more than single failures.
     pub(crate) fn matters(&self, view: &View<'_>) -> bool {
         self.attempts >= view.limit(&MIN_COUNT)
             && self.attempts / self.vertices >= view.limit(&MIN_ATTEMPTS)
             && self.share() >= view.limit(&MIN_WASTE)
     }
 
-    /// What several stages wasted.
+    /// Sum of the waste of several stages.
     pub(crate) fn plus(self, other: Waste) -> Waste {
         Waste {
             vertices: self.vertices + other.vertices,
@@ -95,7 +95,7 @@ impl Waste {
     }
 }
 
-/// What a stage wasted, by its events or its statistics: events that were cut off lack attempts.
+/// Waste of a stage, by its events or its statistics: truncated events lack attempts.
 pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
     let runs = view.job.stages[stage].runs.as_ref();
     let by_events = runs.map(|r| ((r.failed + r.revoked) as f64, r.wasted_ms / 1000.0));
@@ -118,7 +118,7 @@ pub(crate) fn waste(view: &View<'_>, stage: usize) -> Option<Waste> {
 }
 
 /// Attempts of a stage that ran out of memory, by their messages; without messages, all failures
-/// of a stage whose peak reached its limit.
+/// of a stage with a memory peak at its limit.
 pub(crate) fn memory_failures(view: &View<'_>, stage: usize) -> Option<f64> {
     let s = &view.job.stages[stage];
     let failures = match &s.runs {

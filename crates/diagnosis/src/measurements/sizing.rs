@@ -1,4 +1,4 @@
-//! How many vertices a stage's data calls for.
+//! Number of vertices that a stage's data requires.
 
 use job::model::{Edge, ExchangeKind};
 
@@ -8,20 +8,20 @@ use crate::impact::StageWork;
 use crate::settings::Threshold;
 use crate::view::View;
 
-/// Start-up over all time of a stage's vertices from which they count as tiny.
+/// Least share of start-up in the time of a stage's vertices for tiny vertices.
 pub(crate) static MIN_START: Threshold = Threshold {
     name: "tiny_vertices.min_start_share",
     default: 0.1,
     unit: "share",
     reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
     reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
-/// Start-up over the time of a vertex that has enough to do.
+/// Share of start-up in the time of a vertex with enough work.
 const LITTLE_START: f64 = 0.2;
 
-/// Milliseconds that a task of an application takes for nothing, on an idle core.
+/// Milliseconds that an empty task of an application takes, on an idle core.
 const EMPTY_TASK_MS: f64 = 10.0;
 
 /// Bytes that a vertex usually reads from an exchange.
@@ -44,7 +44,7 @@ pub(crate) static STORED_BYTES: Threshold = Threshold {
     source: "healthy simulated jobs",
 };
 
-/// Bytes per vertex from which a stage counts as run on too few vertices.
+/// Bytes per vertex of a stage with too few vertices.
 pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     name: "sizing.heavy_bytes_per_vertex",
     default: 512e6,
@@ -54,17 +54,17 @@ pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     source: "partition counts of healthy simulated jobs",
 };
 
-/// The same by the bytes that the optimizer expected.
+/// Like [`HEAVY_BYTES`], for the bytes that the optimizer expected.
 pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
     name: "sizing.heavy_expected_bytes_per_vertex",
     default: 450e6,
     unit: "bytes",
     reason_zh: "优化器自己预计每个顶点超过 450 MB 时会增加分区；没有增加，就是被限制了",
-    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless it is kept from it",
+    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless a hint prevents it",
     source: "estimates and partition counts of healthy simulated jobs",
 };
 
-/// The same for stages that read storage.
+/// Like [`HEAVY_BYTES`], for stages that read storage.
 pub(crate) static HEAVY_STORED_BYTES: Threshold = Threshold {
     name: "sizing.heavy_stored_bytes_per_vertex",
     default: 1.5e9,
@@ -90,7 +90,7 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Fewest bytes that are worth the start-up of a separate vertex.
+/// Least number of bytes worth the start-up of a separate vertex.
 pub(crate) static LEAST_BYTES: Threshold = Threshold {
     name: "sizing.least_bytes_per_vertex",
     default: 16e6,
@@ -100,7 +100,7 @@ pub(crate) static LEAST_BYTES: Threshold = Threshold {
     source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
 };
 
-/// Vertices that the data of a stage calls for.
+/// Number of vertices that the data of a stage requires.
 pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let per_vertex = view.limit(if reads_exchange(view, stage) {
         &SHUFFLE_BYTES
@@ -110,8 +110,8 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     Some((bytes_read(view, stage)? / per_vertex).ceil().max(1.0) as usize)
 }
 
-/// Vertices that suit a stage that has too many: as many as its data calls for, and more where
-/// tokens are free and the start-up stays small. Where they take several waves, the last one is full.
+/// Suitable number of vertices for a stage with too many: by its data, and more if
+/// tokens are free and the start-up stays small. With several waves, the last one is full.
 pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
@@ -128,8 +128,8 @@ pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     })
 }
 
-/// Seconds that the vertices of a stage run without working on rows: what their operators do not take, or in
-/// an application what an empty task takes, which its tasks do not time.
+/// Seconds that the vertices of a stage run without working on rows: time outside the operators. An
+/// application adds the time of an empty task, which its tasks do not report.
 pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     let work = &view.run.as_ref()?.stages[stage];
     let (run_s, operators_s) = (work.run_s(), view.stage_ms(stage) / 1000.0);
@@ -143,7 +143,7 @@ pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     })
 }
 
-/// Seconds that the tasks of a stage would take without rows: at most what its shortest twentieth takes.
+/// Seconds that the tasks of a stage would take without rows, at most the time of its shortest twentieth.
 fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
     let mut runs: Vec<f64> = work.vertices.iter().map(|v| v.run_s).collect();
     runs.sort_by(f64::total_cmp);
@@ -152,8 +152,8 @@ fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
     Some(empty_s * runs.len() as f64)
 }
 
-/// Bytes per vertex of a stage that has so few vertices that tokens stay idle while each works on
-/// far more than usual, or on more than the optimizer would give it; `None` if it has enough. Where
+/// Bytes per vertex of a stage with too few vertices: tokens stay idle while each vertex works on
+/// far more than usual, or on more than the optimizer would give it. `None` if it has enough. If
 /// a hint sets the vertices, more than usual suffices.
 pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
@@ -166,7 +166,7 @@ pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f6
     (heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
 }
 
-/// Bytes that the optimizer expected an exchange to bring to a vertex of a stage; `None` if unknown.
+/// Bytes per vertex of a stage that the optimizer expected from an exchange; `None` if unknown.
 fn expected_per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
     let vertices = view.vertices(stage).filter(|n| *n > 0)?;
     let expected = |e: &Edge| Some(e.bytes_written? * expected_share(view, e)?);
@@ -181,7 +181,7 @@ pub(crate) fn per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
     Some(bytes_read(view, stage)? / vertices as f64)
 }
 
-/// Bytes per vertex from which a stage has too few vertices.
+/// Bytes per vertex of a stage with too few vertices.
 pub(crate) fn heavy(view: &View<'_>, stage: usize, by_hint: bool) -> f64 {
     match (by_hint, reads_exchange(view, stage)) {
         (true, true) => 1.5 * view.limit(&SHUFFLE_BYTES),

@@ -1,8 +1,8 @@
 //! Uneven input of a stage: where it is, how much it costs and which of the five kinds it is.
 //!
-//! Shared by the five skew rules, which only pick their kind and word it. What counts is the
-//! time that even input would save, not the ratio: a stage whose largest vertex has ten times the
-//! rows and still ends with the others is not a problem.
+//! Shared by the five skew rules, which only pick their kind and word it. The
+//! saving with even input counts, not the ratio: if the largest vertex of a stage has ten times the
+//! rows and still ends with the others, this is not a problem.
 
 use job::facts::{OperatorFacts, value};
 use job::model::{Edge, ExchangeKind, Operator, OperatorKind, Source, Table};
@@ -15,7 +15,7 @@ use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
 use report::Cause;
 
-/// Largest over mean input from which a shuffled stage is looked at.
+/// Least ratio of largest to mean input for a shuffled stage to be examined.
 pub(crate) static MIN_RATIO: Threshold = Threshold {
     name: "skew.max_over_mean",
     default: 2.0,
@@ -25,17 +25,17 @@ pub(crate) static MIN_RATIO: Threshold = Threshold {
     source: "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)",
 };
 
-/// Largest over mean input that suffices where the statistics name a value that explains it.
+/// Least ratio of largest to mean input if the statistics name a value that explains it.
 pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
     name: "skew.named_max_over_mean",
     default: 1.25,
     unit: "ratio",
     reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
-    reason_en: "with few partitions the ratio cannot be large; a hot value named by the statistics makes up for it",
+    reason_en: "with few partitions the ratio cannot be large; a hot value in the statistics compensates for that",
     source: "four partitions, one of them with a third of the rows: 1.33",
 };
 
-/// Largest over mean input from which stored partitions are looked at.
+/// Least ratio of largest to mean input for stored partitions to be examined.
 pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
     name: "skew.layout_max_over_mean",
     default: 2.5,
@@ -45,7 +45,7 @@ pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
     source: "healthy simulated jobs reach 1.9",
 };
 
-/// Distinct key values per partition up to which a key counts as one of low cardinality.
+/// Largest number of distinct key values per partition for a low-cardinality key.
 pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
     name: "skew.values_per_partition",
     default: 3.0,
@@ -55,7 +55,7 @@ pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
     source: "Poisson distribution",
 };
 
-/// Part of the hot vertex's rows that a null or default value must explain.
+/// Least part of the hot vertex's rows that a null or default value must explain.
 pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     name: "skew.default_explains",
     default: 0.4,
@@ -65,12 +65,12 @@ pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
     source: "physics",
 };
 
-/// Partitions where nothing is partitioned by a column: of its values those with 1 % of the rows stand
-/// out.
+/// Assumed partitions of data without partitioning by a column: values with 1 % of the rows then
+/// stand out.
 const USUAL_PARTITIONS: u64 = 25;
 
-/// Whether a value with this share of the rows would make the partition that it falls into so much
-/// larger than the mean that it counts as uneven.
+/// Whether a value with this share of the rows would make its partition larger than the mean by
+/// enough to count as uneven.
 pub(crate) fn stands_out(share: f64, partitions: Option<u64>) -> bool {
     let partitions = partitions.unwrap_or(USUAL_PARTITIONS).max(1) as f64;
     1.0 + share * partitions >= MIN_NAMED_RATIO.default
@@ -90,8 +90,8 @@ fn is_repeated(view: &View<'_>, stage: usize) -> bool {
     app.is_some_and(|app| app.stages[stage].failure.is_some())
 }
 
-/// A join that stays where its larger side is, so that nothing is dealt out by its key, and that still puts
-/// out most rows in one vertex: that one has the key which matches most.
+/// A join without an exchange on its key (the larger side stays in place) that still produces
+/// most rows in one vertex: the key with the most matches is there.
 fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
     if view.failed() || view.basis(stage) < Basis::SomeEvents {
@@ -127,7 +127,7 @@ fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
     })
 }
 
-/// Whether a join of a stage puts out rows of which nothing tells how they are spread over its vertices.
+/// Returns true if no counter shows how a join's output is distributed across vertices.
 pub(crate) fn has_unknown_join(view: &View<'_>, stage: usize) -> bool {
     let several = view.vertices(stage).is_some_and(|n| n >= 2);
     let mut joins = view.job.stages[stage].operators.iter();
@@ -140,16 +140,16 @@ pub(crate) fn has_unknown_join(view: &View<'_>, stage: usize) -> bool {
     several && view.job.spark.is_none() && !view.failed() && joins.any(is_open)
 }
 
-/// Largest over mean input of a stage, and the exchange that it comes through.
+/// Ratio of largest to mean input of a stage, and the exchange of that input.
 pub(crate) struct Imbalance {
     /// `None` for stored data.
     pub(crate) edge: Option<usize>,
     pub(crate) ratio: f64,
-    /// Vertices that got nothing, where that is known.
+    /// Vertices without rows, if known.
     empty: u64,
 }
 
-/// How evenly a stage's input is spread over its vertices; `None` if no file tells.
+/// Imbalance of a stage's input over its vertices; `None` if no file shows it.
 pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     let vertices = view.vertices(stage)?;
     let facts = &view.facts[stage];
@@ -160,7 +160,7 @@ pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     let ended = counted_vertices(view, stage, vertices);
     let (edge, rows_ratio) = most_uneven_edge(view, stage, ended);
     let (bytes_ratio, empty) = bytes_of_vertices(view, stage);
-    // a vertex that did not end may have read nothing yet
+    // an unfinished vertex may not have read its input yet
     let empty = if ended < vertices { 0 } else { empty };
     let ratio = rows_ratio
         .max(bytes_ratio)
@@ -172,7 +172,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
     let Imbalance { edge, ratio, empty } = imbalance(view, stage)?;
     let stored = edge.is_none();
-    // few tasks can't have a large ratio, and where each was timed one of them can be seen to hold up the run
+    // few tasks can't have a large ratio, but if each was timed, one that delays the run is visible
     let timed = view.job.spark.is_some();
     let limit = if stored && !timed {
         &MIN_LAYOUT_RATIO
@@ -208,7 +208,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         .hot
         .as_ref()
         .is_some_and(|h| h.share >= 0.5 * (found.largest_share - 1.0 / vertices as f64));
-    // Few partitions can't have a large ratio, and still one of them can hold up the run.
+    // few partitions can't have a large ratio, but one of them can still delay the run
     let costs = view.basis(stage) >= Basis::SomeEvents
         && ratio > by_chance(view, found.distinct, vertices)
         && found
@@ -222,7 +222,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     far.then_some(found)
 }
 
-/// Seconds that even parts of stored data must save where their ratio is ordinary: the last part of a
+/// Least saving in seconds by even parts of stored data with an ordinary ratio: the last part of a
 /// file is always smaller.
 const MIN_HELD_UP_S: f64 = 5.0;
 
@@ -231,9 +231,9 @@ fn holds_up(found: &Uneven) -> bool {
     saved.is_some_and(|s| s.seconds >= MIN_HELD_UP_S)
 }
 
-/// Largest over mean input that hashing so many equally frequent key values gives by chance: the
-/// maximum of `vertices` Poisson counts, by Bernstein's bound. 1 if the values are not counted; in an
-/// event log, which never counts them, the most that hashing gives without a hot key.
+/// Ratio of largest to mean input that hashing equally frequent key values gives by chance: the
+/// maximum of `vertices` Poisson counts, by Bernstein's bound. 1 without a count of the values. An
+/// event log never counts them, so it gets the largest ratio of hashing without a hot key.
 fn by_chance(view: &View<'_>, distinct: Option<u64>, vertices: u64) -> f64 {
     let Some(distinct) = distinct else {
         return if view.job.spark.is_some() { 1.5 } else { 1.0 };
@@ -243,10 +243,10 @@ fn by_chance(view: &View<'_>, distinct: Option<u64>, vertices: u64) -> f64 {
     1.0 + (2.0 * tail).sqrt() + tail / 3.0
 }
 
-/// What even input would save, and the most that it could.
+/// Saving with even input, and its upper bound.
 ///
-/// Without vertex events nothing tells whether the largest vertex was the first of its stage to
-/// get a token, and hid behind the others, or the last. If only one of the two matters, the saving
+/// Without vertex events, the largest vertex may have been the first of its stage to
+/// get a token, and hidden behind the others, or the last. If only one of the two is relevant, the saving
 /// is unknown.
 fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
     let spilled = view.run_seconds(stage, spill::surplus_ms(view, stage));
@@ -274,8 +274,8 @@ fn saving(view: &View<'_>, stage: usize) -> (Option<Saved>, f64) {
     (saved.filter(|_| least >= limit || most < limit), most)
 }
 
-/// Largest over mean input of a stage that did not end: what the vertices that ended left unread,
-/// against the mean. 0 in a job that did not fail.
+/// Ratio of largest to mean input of an unfinished stage: the input that its completed vertices left unread,
+/// over the mean. 0 in a job that did not fail.
 fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     let ended = ended_vertices(view, stage).unwrap_or(vertices);
     if !view.failed() || ended >= vertices {
@@ -294,8 +294,8 @@ fn unfinished_ratio(view: &View<'_>, stage: usize, vertices: u64) -> f64 {
     }
 }
 
-/// Vertices whose rows are counted: in a job that failed, those that came to their end; 0 if it is
-/// not known how many did.
+/// Vertices with counted rows. In a failed job these are the completed ones; 0 if their number is
+/// unknown.
 fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
     if !view.failed() {
         return planned;
@@ -303,7 +303,7 @@ fn counted_vertices(view: &View<'_>, stage: usize, planned: u64) -> u64 {
     ended_vertices(view, stage).unwrap_or(0).min(planned)
 }
 
-/// Vertices that came to their end. Events that were cut off count too few of them.
+/// Completed vertices. Truncated events count too few of them.
 fn ended_vertices(view: &View<'_>, stage: usize) -> Option<u64> {
     let by_events = view.job.stages[stage].runs.as_ref().map(|r| r.completed);
     let stated = view.facts[stage].stated.as_ref();
@@ -311,7 +311,7 @@ fn ended_vertices(view: &View<'_>, stage: usize) -> Option<u64> {
     by_events.max(stated)
 }
 
-/// In a failed job only the stage that failed is reported as uneven.
+/// Whether a stage may be reported as uneven: in a failed job, only the failed stage may.
 fn failed_here(view: &View<'_>, stage: usize) -> bool {
     let named = view
         .job
@@ -333,7 +333,7 @@ fn most_uneven_edge(view: &View<'_>, stage: usize, vertices: u64) -> (Option<usi
             let (rows, max) = (value(&n.rows)?, value(&n.rows_max)?);
             (rows > 0.0).then(|| max / rows * vertices as f64)
         });
-        // Among equally uneven inputs the one with more bytes is what the vertex works on.
+        // among equally uneven inputs, the one with more bytes decides the vertex's work
         let ratio = ratio.unwrap_or(0.0);
         let better = match best.0 {
             None => true,
@@ -350,7 +350,7 @@ fn most_uneven_edge(view: &View<'_>, stage: usize, vertices: u64) -> (Option<usi
     best
 }
 
-/// Largest over mean bytes read, and vertices that read next to nothing.
+/// Ratio of largest to mean bytes read, and the number of vertices that read almost no data.
 fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
     let Some(run) = &view.run else {
         return (0.0, 0);
@@ -361,7 +361,7 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
         return (0.0, 0);
     }
     let max = work.vertices.iter().map(|v| v.bytes).fold(0.0, f64::max);
-    // Every vertex reads its part of a small second input; below a fiftieth nothing else came.
+    // every vertex reads its part of a small second input; below a fiftieth, the vertex got only that part
     let others = (work.bytes() - max) / work.vertices.len().max(2).saturating_sub(1) as f64;
     let is_empty = |v: &&VertexWork| v.bytes < 0.02 * others;
     let empty = match basis {
@@ -371,7 +371,7 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
     (max / mean, empty)
 }
 
-/// Bytes that the vertex with fewest read.
+/// Bytes read by the vertex with the fewest.
 fn least_read(view: &View<'_>, stage: usize) -> Option<f64> {
     value(&view.facts[stage].stated.as_ref()?.bytes_read_min)
 }
@@ -385,7 +385,7 @@ fn classify(view: &View<'_>, found: &mut Uneven) {
     }
     found.distinct = distinct_values(view, edge);
     let partitions = edge.partitions.map_or(found.vertices, u64::from) as f64;
-    // Statistics count the values of the whole table, of which filters may leave few.
+    // statistics count the values of the whole table; filters may leave few
     let counted = found.distinct.map(|n| n as f64 / partitions);
     let left = values_per_partition(found.empty, partitions);
     let are_few = |n: &f64| *n <= view.limit(&VALUES_PER_PARTITION);
@@ -417,8 +417,8 @@ fn classify(view: &View<'_>, found: &mut Uneven) {
     }
 }
 
-/// Key values per partition that leave so many partitions empty, if hashing deals them out by
-/// chance; `None` if too few are empty to tell.
+/// Number of key values per partition that leaves this many partitions empty, if hashing deals them out by
+/// chance; `None` if too few are empty for an estimate.
 fn values_per_partition(empty: u64, partitions: f64) -> Option<f64> {
     (empty >= 2).then(|| (partitions / empty as f64).ln())
 }
@@ -460,9 +460,9 @@ fn hottest(view: &View<'_>, edge: &Edge) -> Option<HotValue> {
     }
 }
 
-/// The nulls that an outer join fills in, where the values that the key can take explain less than
-/// half of what the largest vertex has above the mean: each row gets the value of its match, so no
-/// value of the key is more frequent than its own share and the hottest row of the join's key allow.
+/// The nulls that an outer join fills in. They are the reason if the possible values of the key explain less than
+/// half of the largest vertex's rows above the mean: each row gets the value of its match, so the frequency of a
+/// value is bounded by its own share and by the hottest row of the join's key.
 fn unmatched(view: &View<'_>, found: &Uneven) -> Option<HotValue> {
     let at = found.edge?;
     let edge = &view.job.edges[at];
@@ -504,8 +504,8 @@ fn source_of(table: &Table) -> Option<Source> {
         .cloned()
 }
 
-/// Whether a value is one that stands for "none": null, empty, zero, minus one and what people
-/// write for unknown.
+/// Whether a value means "none": null, empty, zero, minus one and common words for
+/// unknown.
 pub(crate) fn is_default(value: Option<&str>) -> bool {
     let Some(value) = value else { return true };
     let plain = value

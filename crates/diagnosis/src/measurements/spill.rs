@@ -1,5 +1,5 @@
-//! What spilling to disk costs: the time of the spilling operators minus what the same rows take in
-//! memory, by the pace of this job's own sorts that did not spill.
+//! Cost of spilling to disk: the time of the spilling operators minus the time of the same rows in
+//! memory, at the pace of this job's own sorts without spilling.
 
 use job::facts::{OperatorFacts, Role, StageFacts, value};
 
@@ -12,12 +12,12 @@ const SORT_MS_PER_ROW: f64 = 0.68e-3;
 
 const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 
-/// How many times its pace in memory an operator must take before its spilling counts.
+/// Least ratio of an operator's time to its time in memory for its spilling to count.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "spill.min_slowdown",
     default: 1.3,
     unit: "ratio",
-    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出溢出的代价",
+    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出落盘的代价",
     reason_en: "sorts in memory vary by about 15 % on like rows; below 1.3 times the cost of spilling does not show",
     source: "spill-free sorts of simulated jobs",
 };
@@ -57,7 +57,7 @@ pub(crate) fn spills_in_part(view: &View<'_>, stage: usize) -> bool {
         && surplus_ms(view, stage) > 0.1 * view.stage_ms(stage)
 }
 
-/// Whether spilling could be why some vertices of a stage are slow, and its counters don't tell.
+/// Whether spilling may be the reason why some vertices of a stage are slow, without counters that decide it.
 pub(crate) fn may_spill_in_part(view: &View<'_>, stage: usize) -> bool {
     let operators = &view.facts[stage].operators;
     let is_open = |o: &OperatorFacts| match (value(&o.spilled_max), value(&o.spilled_mean)) {
@@ -72,7 +72,7 @@ pub(crate) fn ms(operator: &OperatorFacts) -> f64 {
     value(&operator.own_ms).unwrap_or(0.0)
 }
 
-/// What a sort or hash operator takes in memory, by its rows and their width. A hash table costs
+/// Time of a sort or hash operator in memory, by its rows and their width. A hash table costs
 /// about a third of a sort.
 fn usual_ms(facts: &StageFacts, position: usize) -> f64 {
     let operator = &facts.operators[position];
@@ -99,7 +99,7 @@ fn row_width(facts: &StageFacts, position: usize) -> Option<f64> {
     (rows > 0.0).then(|| bytes / rows)
 }
 
-/// How much slower or faster than usual this job's own sorts are: the median over those without
+/// Time of this job's own sorts in relation to the usual time: the median over sorts without
 /// spills, 1 if there are none.
 fn own_pace(view: &View<'_>) -> f64 {
     let mut paces: Vec<f64> = view

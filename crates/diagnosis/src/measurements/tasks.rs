@@ -1,5 +1,5 @@
-//! What the plan of an application says of the tasks of a stage: the files that they read, why they are
-//! few, what spilling costs them.
+//! Tasks of a stage in the plan of an application: the files that they read, the reason for a
+//! small number, the cost of spilling.
 
 use job::facts::Role;
 use job::model::{Application, ExchangeKind};
@@ -20,13 +20,13 @@ const SPILLED_BYTES_PER_S: f64 = 100e6;
 const MAX_SPLIT: f64 = 128.0 * 1024.0 * 1024.0;
 const OPEN_COST: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// How many times what Spark would put into a task by itself a task must read.
+/// Least ratio of a task's bytes to Spark's default for a task.
 const OVERSIZED: f64 = 1.5;
 
-/// Files that are worth merging: fewer cost next to nothing to open.
+/// Least number of files worth merging: fewer are cheap to open.
 const MANY_FILES: f64 = 50.0;
 
-/// Share of Spark's own estimate of the scan that opening files must be.
+/// Least share of opening files in Spark's own estimate of the scan.
 const MOSTLY_OPENING: f64 = 0.9;
 
 /// Scans of files in a stage.
@@ -35,7 +35,7 @@ pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item 
     own.filter_map(|node| scanned(node))
 }
 
-/// Why a stage has fewer tasks than slots, and the tasks that it could have.
+/// A stage with fewer tasks than slots: the reason, and the possible number of tasks.
 #[derive(Debug)]
 pub(crate) struct Few {
     pub(crate) tasks: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Few {
     pub(crate) saved: Option<Saved>,
 }
 
-/// A stage whose tasks leave slots idle for a reason that can be changed: files that cannot be split, or
+/// A stage that leaves slots idle for a fixable reason: files that cannot be split, or
 /// an exchange into fewer partitions than slots that the code or the configuration asks for.
 pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Few> {
     let slots = view.run.as_ref()?.tokens;
@@ -67,8 +67,8 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
     })
 }
 
-/// Spark splits files so that every slot has a task, down to the cost of opening one. Tasks that read
-/// more than that had files that cannot be split.
+/// Spark splits files so that every slot has a task, down to the cost of opening a file. A task that reads
+/// more had a file that cannot be split.
 fn unsplittable(
     view: &View<'_>,
     app: &Application,
@@ -109,7 +109,7 @@ fn unsplittable(
     Some((why, vec![fact]))
 }
 
-/// Bytes that Spark could read in the time in which it opens a file.
+/// Bytes that Spark could read in the time that it needs to open a file.
 fn open_cost(app: &Application, execution: Option<usize>) -> f64 {
     set_bytes(app, execution, "spark.sql.files.openCostInBytes").unwrap_or(OPEN_COST)
 }
@@ -141,11 +141,11 @@ fn asked_for(
     Some((why, vec![view.word(name, set, source, sentence)]))
 }
 
-/// Seconds that a task of the usual size rarely takes, whatever it does with its rows.
+/// Task time in seconds that a task of the usual size rarely exceeds.
 const LONG_TASK_S: f64 = 5.0;
 
-/// Why a stage has few tasks that run long: what set their number looked at bytes or at nothing, and
-/// rows that take long to work on are worth a task for every slot. Rows that must be in one place or
+/// Reason for a stage with few, long tasks: their number was derived from bytes or fixed, although
+/// rows that take long to process are worth a task per slot. Rows that must be in one place or
 /// are uneven are another cause.
 fn dear_rows(
     view: &View<'_>,
@@ -168,7 +168,7 @@ fn dear_rows(
     let why = if merged.any(|how| how.contains("coalesced")) {
         text!(
             "自适应执行按字节数合并了分区，而每行的处理很费时",
-            "adaptive execution merged the partitions by their bytes, and the rows take long to work on",
+            "adaptive execution merged the partitions by their bytes, and the rows take long to process",
         )
     } else if record.execution.is_none() && record.partitions as usize == tasks {
         text!("RDD 只有这么多分区", "the RDD has no more partitions")
@@ -186,7 +186,7 @@ fn dear_rows(
     Some((why, vec![fact]))
 }
 
-/// Files of a stage that cost more to open than to read, by Spark's own measure of it.
+/// Files of a stage that cost more to open than to read, by Spark's own estimate.
 pub(crate) fn small_files<'a>(
     view: &View<'a>,
     app: &Application,
@@ -199,11 +199,11 @@ pub(crate) fn small_files<'a>(
     })
 }
 
-/// Milliseconds that it usually takes to ask for a file and to open it, where no operator times that.
+/// Usual milliseconds for requesting and opening a file, if no operator measures it.
 const OPEN_MS: f64 = 5.0;
 
-/// What the same bytes in few files would save: the share of the scan that is opening files. Formats that
-/// are read row by row have no time of their scan.
+/// Saving with the same bytes in few files: the share of the scan that is opening files. Formats that
+/// are read row by row do not record the time of their scan.
 pub(crate) fn saved_by_merging(
     view: &View<'_>,
     stage: usize,
@@ -222,7 +222,7 @@ pub(crate) fn saved_by_merging(
     view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction))
 }
 
-/// Bytes of memory that a stage spilled, and the share of its run time that this costs.
+/// Bytes of memory that a stage spilled, and the cost as a share of its run time.
 pub(crate) fn spilled(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
     let spread = view.facts[stage].per_vertex.memory_spilled.as_ref()?;
     let run_s = view.run.as_ref()?.stages[stage].run_s();

@@ -1,4 +1,4 @@
-//! Vertices that do next to nothing, and the small files that make them so.
+//! Vertices with almost no work, and the small files behind them.
 
 use job::model::{Operator, Source, Table};
 
@@ -20,14 +20,14 @@ pub(crate) static MAX_FILE: Threshold = Threshold {
     source: "documentation of the service (one vertex per file)",
 };
 
-/// Files that an input must have.
+/// Least number of files of an input.
 pub(crate) static MIN_FILES: Threshold = Threshold {
     name: "small_files.min_files",
     default: 50.0,
     unit: "files",
     reason_zh: "少量文件的启动开销可以忽略",
     reason_en: "the start-up for a few files does not matter",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
 /// Share of the time of a stage's vertices that is start-up; `None` if unknown.
@@ -37,15 +37,15 @@ pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
     (all > 0.0).then_some(work.start_s() / all)
 }
 
-/// Whether the vertices of a stage are busy starting and its data calls for half of them at most; the size of partitions
-/// that the optimizer chose varies by that much. `None` if unknown.
+/// Whether start-up takes much of the time of a stage's vertices, and its data requires at most half of them: the size of the
+/// optimizer's partitions varies by up to a factor of two. `None` if unknown.
 pub(crate) fn is_tiny(view: &View<'_>, stage: usize) -> Option<bool> {
     let vertices = view.vertices(stage)? as usize;
     let starting = start_share(view, stage)? >= view.limit(&MIN_START);
     Some(starting && merged_vertices(view, stage)? * 2 <= vertices)
 }
 
-/// What fewer vertices would save: the start-ups, and what each vertex spends in addition to its
+/// Saving with fewer vertices: start-ups, and the time that each vertex spends outside its
 /// operators.
 pub(crate) fn saved(view: &View<'_>, stage: usize) -> Option<Saved> {
     let fitting = merged_vertices(view, stage)?;
@@ -62,8 +62,8 @@ pub(crate) struct Files {
     pub(crate) source: Option<Source>,
 }
 
-/// Small files that a stage reads one vertex each: by the table's metadata, or for text without
-/// metadata because that is what the engine does by default.
+/// Small files that a stage reads one vertex each: by the table's metadata; for text without
+/// metadata, by the engine's default.
 pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> {
     let n = view.vertices(stage)? as f64;
     let all = bytes_read(view, stage)?;
@@ -85,7 +85,7 @@ pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> 
     })
 }
 
-/// Whether a stage may read nothing but stored data, and no file tells of how many files that is.
+/// Whether a stage may read only stored data, and no file has the number of its input files.
 pub(crate) fn reads_unknown_files(view: &View<'_>, stage: usize) -> bool {
     let mut stored = view.extracts(stage).map(|(_, o)| o);
     let untold = |o: &Operator| match view.table_of(stage, o) {

@@ -1,4 +1,4 @@
-//! The operators of all stages as one graph: what feeds what, and where columns come from.
+//! The operators of all stages as one graph: their inputs, and the origin of columns.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use job::Job;
 use job::model::{Operator, OperatorKind};
 use job::script::Query;
 
-/// What feeds one input of an operator.
+/// Source of one input of an operator.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Feed {
     /// The operator, by its index in [`Dataflow::nodes`].
@@ -22,14 +22,14 @@ pub(crate) struct Node<'a> {
     /// Index in its stage.
     pub(crate) index: usize,
     pub(crate) operator: &'a Operator,
-    /// One for each input of the operator.
+    /// Source of each input of the operator.
     pub(crate) inputs: Vec<Feed>,
-    /// Operators that read its output, and through which of their inputs.
+    /// Operators that read its output, each with its reading input.
     pub(crate) readers: Vec<(usize, usize)>,
-    /// For each output column the input that it is taken from and its name there; `None` if it is
+    /// For each output column, its input and its name there; `None` if it is
     /// computed or its source is unknown.
     sources: Vec<Option<(usize, &'a str)>>,
-    /// Whether a column may be an input column under a name that no file gives.
+    /// Whether a column may be an input column under an unknown name.
     pub(crate) opaque: bool,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Node<'a> {
         schema.unwrap_or_default().iter().map(|c| c.name.as_str())
     }
 
-    /// Whether it puts out the rows of all its inputs, whose columns correspond by position.
+    /// Whether its output holds the rows of all its inputs, with columns that correspond by position.
     pub(crate) fn unites(&self) -> bool {
         let joins = matches!(
             self.operator.kind,
@@ -70,7 +70,7 @@ impl<'a> Node<'a> {
         Some(all.find(|(name, _)| *name == column)?.1)
     }
 
-    /// Whether the code of a user does its work.
+    /// Whether it runs user code.
     pub(crate) fn is_user_code(&self) -> bool {
         use OperatorKind::{Combine, Process, Reduce};
         matches!(self.operator.kind, Process | Reduce | Combine)
@@ -78,13 +78,12 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The graph.
 #[derive(Debug, Default)]
 pub(crate) struct Dataflow<'a> {
     pub(crate) nodes: Vec<Node<'a>>,
-    /// Nodes with inputs before their readers, without those on a cycle.
+    /// Nodes with inputs before their readers; nodes on a cycle are left out.
     pub(crate) order: Vec<usize>,
-    /// Place of each node in that order, behind all of it if it is on a cycle.
+    /// Position of each node in `order`; nodes on a cycle get a position after its end.
     pub(crate) place: Vec<usize>,
     /// First node of each stage.
     first: Vec<usize>,
@@ -115,7 +114,7 @@ impl<'a> Dataflow<'a> {
         flow
     }
 
-    /// The operator that reads an edge, and through which input.
+    /// The operator that reads an edge, and its reading input.
     pub(crate) fn reader(&self, job: &Job, edge: usize) -> Option<(usize, usize)> {
         let to = job.edges.get(edge)?.to;
         self.of_stage(to)
@@ -183,8 +182,8 @@ impl<'a> Dataflow<'a> {
         self.cut_cycles();
     }
 
-    /// Removes the connections between operators that have no place, because they are on a cycle or behind one, so
-    /// that every path through the operators ends. No plan has cycles, only a broken file.
+    /// Removes the connections between operators on or behind a cycle, so
+    /// that every path through the operators ends. Only a broken file has cycles.
     fn cut_cycles(&mut self) {
         let place = &self.place;
         let has_place = |node: usize| place[node] != usize::MAX;
@@ -203,7 +202,7 @@ fn bare(id: &str) -> &str {
     id.split('[').next().unwrap_or(id)
 }
 
-/// Columns that the statement of an operator lists: by name the column that each is taken from,
+/// Columns that the statement of an operator lists: the source column by name,
 /// `None` for an expression. Only for operators that can rename.
 fn written_columns(job: &Job, stage: usize, index: usize) -> Option<HashMap<&str, Option<&str>>> {
     use OperatorKind::{Aggregate, Join, PartialAggregate, Transform};
@@ -211,7 +210,7 @@ fn written_columns(job: &Job, stage: usize, index: usize) -> Option<HashMap<&str
     let renames = operator.inputs.iter().flat_map(|i| &i.schema);
     let known: Vec<&str> = renames.map(|c| c.name.as_str()).collect();
     let outputs = || operator.outputs.iter().flat_map(|o| &o.schema);
-    // Without its line, finding the statement is dear, and needed for new names only.
+    // without its line, finding the statement is expensive, and only needed for new names
     let needed = operator.line.is_some() || outputs().any(|c| !known.contains(&c.name.as_str()));
     let projects = matches!(
         operator.kind,
@@ -235,7 +234,7 @@ fn list<'q>(query: &'q Query, into: &mut HashMap<&'q str, Option<&'q str>>) {
         let source = column.expression.as_column().map(|c| c.name.as_str());
         let entry = into.entry(name).or_insert(source);
         if *entry != source {
-            // Two lists disagree: the name says nothing.
+            // two lists disagree, so the origin is unknown
             *entry = None;
         }
     }
@@ -244,7 +243,7 @@ fn list<'q>(query: &'q Query, into: &mut HashMap<&'q str, Option<&'q str>>) {
     }
 }
 
-/// Where each output column of an operator comes from.
+/// Source of each output column of an operator.
 fn sources<'a>(
     operator: &'a Operator,
     written: Option<&HashMap<&'a str, Option<&'a str>>>,
@@ -288,7 +287,7 @@ fn sources<'a>(
         .collect()
 }
 
-/// Whether a column may go on under another name that nothing shows.
+/// Whether the operator may pass a column on under an unknown name.
 fn is_opaque(
     operator: &Operator,
     sources: &[Option<(usize, &str)>],
@@ -306,7 +305,7 @@ fn is_opaque(
     }
 }
 
-/// Whether a class is one that the compiler writes (`SqlFilterTransformer_3`, `ScopeSorter_7`).
+/// Whether the compiler generated a class (`SqlFilterTransformer_3`, `ScopeSorter_7`).
 pub(crate) fn is_generated_class(class: &str) -> bool {
     let class = class.rsplit('.').next().unwrap_or(class);
     let stem = class.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');

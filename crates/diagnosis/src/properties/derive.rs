@@ -1,4 +1,4 @@
-//! Derives what each operator delivers and requires, for the plan as it ran or with changed
+//! Derives the properties that each operator delivers and requires, for the plan as it ran or with changed
 //! exchanges.
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,22 +10,22 @@ use job::script::{JoinKind, StatementKind};
 use super::dataflow::{Dataflow, Node};
 use super::{Delivered, Function, Keys, Names, Partitioning, Required};
 
-/// What an edge does in an alternative plan.
+/// Effect of an edge in an alternative plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Exchange {
-    /// Nothing: rows stay where they are.
+    /// None: rows stay in place.
     Dropped,
-    /// Spreads rows like this.
+    /// Spreads rows with this partitioning.
     To(Partitioning),
 }
 
-/// Edges that do something else than in the plan that ran.
+/// Changed edges of an alternative plan.
 pub(crate) type Change = HashMap<usize, Exchange>;
 
-/// Which rows of a join's inputs appear in its result whether they match or not, or decide by
-/// themselves whether they appear: such a side cannot be copied to every vertex.
+/// Sides of a join that keep unmatched rows, or that alone decide about the rows of
+/// the result (semi and anti joins): such a side cannot be copied to every vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct OuterSides {
     pub(crate) left: bool,
     pub(crate) right: bool,
 }
@@ -36,26 +36,26 @@ pub(crate) struct Derived<'a> {
     pub(crate) flow: Dataflow<'a>,
     delivered: Vec<Delivered>,
     required: Vec<Required>,
-    kept: HashMap<usize, Kept>,
+    outer: HashMap<usize, OuterSides>,
     job: &'a Job,
 }
 
-/// Outputs that differ from those of the plan that ran.
+/// Outputs that differ from the original plan.
 type Differing = HashMap<usize, Delivered>;
 
 impl<'a> Derived<'a> {
-    /// Of no operator.
+    /// Properties without operators.
     pub(crate) fn none(job: &'a Job) -> Derived<'a> {
         Derived {
             flow: Dataflow::default(),
             delivered: Vec::new(),
             required: Vec::new(),
-            kept: HashMap::new(),
+            outer: HashMap::new(),
             job,
         }
     }
 
-    /// Of every operator of a job. `read` gives the table that an operator of a stage reads, and
+    /// Properties of every operator of a job. `read` returns the table that an operator of a stage reads, and
     /// the vertices of that stage.
     pub(crate) fn of(
         job: &'a Job,
@@ -66,9 +66,9 @@ impl<'a> Derived<'a> {
         let mut derived = Derived {
             delivered: vec![Delivered::default(); flow.nodes.len()],
             required: flow.nodes.iter().map(required).collect(),
-            kept: nodes
+            outer: nodes
                 .filter(|(_, n)| n.operator.kind == OperatorKind::Join)
-                .filter_map(|(at, n)| Some((at, kept(job, n)?)))
+                .filter_map(|(at, n)| Some((at, outer_sides(job, n)?)))
                 .collect(),
             job,
             flow,
@@ -86,23 +86,23 @@ impl<'a> Derived<'a> {
         derived
     }
 
-    /// What an operator delivers; before its exchange, if it is a partitioner.
+    /// Properties of an operator's output; before its exchange, if it is a partitioner.
     pub(crate) fn delivered(&self, node: usize) -> &Delivered {
         &self.delivered[node]
     }
 
-    /// What an operator requires of its inputs.
+    /// Requirements of an operator on its inputs.
     pub(crate) fn required(&self, node: usize) -> &Required {
         &self.required[node]
     }
 
-    /// Which sides of a join are kept; `None` if no file says which join it is.
-    pub(crate) fn kept(&self, join: usize) -> Option<Kept> {
-        self.kept.get(&join).copied()
+    /// Outer sides of a join; `None` if no file has the kind of the join.
+    pub(crate) fn outer_sides(&self, join: usize) -> Option<OuterSides> {
+        self.outer.get(&join).copied()
     }
 
-    /// The outer join that leaves a column of an edge null in rows without a match, and which of its
-    /// inputs keeps those rows.
+    /// The outer join that leaves a column of an edge null in rows without a match, and its
+    /// input that keeps these rows.
     pub(crate) fn nulled_by(&self, edge: usize, column: &str) -> Option<(&Node<'a>, usize)> {
         let (reader, input) = self.flow.reader(self.job, edge)?;
         let mut at = self.flow.nodes[reader].inputs[input].node?;
@@ -113,18 +113,18 @@ impl<'a> Derived<'a> {
             let (side, source) = inputs
                 .rev()
                 .find_map(|i| Some((i, node.source(name, i)?)))?;
-            let kept = self.kept(at).filter(|_| node.inputs.len() == 2);
+            let kept = self.outer_sides(at).filter(|_| node.inputs.len() == 2);
             match (kept, side) {
-                (Some(Kept { left: true, .. }), 1) => return Some((node, 0)),
-                (Some(Kept { right: true, .. }), 0) => return Some((node, 1)),
+                (Some(OuterSides { left: true, .. }), 1) => return Some((node, 0)),
+                (Some(OuterSides { right: true, .. }), 0) => return Some((node, 1)),
                 _ => (at, name) = (node.inputs[side].node?, source),
             }
         }
         None
     }
 
-    /// Hash exchanges that bring an input of an operator, through what sorts, unites or works row by
-    /// row, at least one; `None` if some of it comes from elsewhere.
+    /// Hash exchanges that feed an input of an operator through sorts, unions and row-by-row
+    /// operators, at least one; `None` if some rows come from elsewhere.
     pub(crate) fn arrivals(&self, node: usize, input: usize) -> Option<Vec<usize>> {
         use OperatorKind::{Sort, Transform, Union};
         let mut found = Vec::new();
@@ -137,7 +137,7 @@ impl<'a> Derived<'a> {
                 (None, Some(node)) => {
                     let node = &self.flow.nodes[node];
                     let passes_on = matches!(node.operator.kind, Sort | Union | Transform);
-                    // Only a broken file has such an operator without inputs.
+                    // such an operator without inputs comes from a broken file
                     (passes_on && !node.inputs.is_empty()).then_some(())?;
                     open.extend(&node.inputs);
                 }
@@ -147,7 +147,7 @@ impl<'a> Derived<'a> {
         Some(found)
     }
 
-    /// Inputs whose requirement the plan meets, or may meet, and a change of it does not.
+    /// Inputs with a requirement that the plan meets, or may meet, and the changed plan does not.
     pub(crate) fn unmet(&self, change: &Change) -> Vec<(usize, usize)> {
         let mut differing = Differing::new();
         let mut found = Vec::new();
@@ -195,7 +195,7 @@ impl<'a> Derived<'a> {
         Some((node, changed?))
     }
 
-    /// Whether inputs are as an operator requires; `None` if that is not known.
+    /// Whether the inputs of an operator meet its requirements; `None` if unknown.
     fn meets(&self, node: usize, inputs: &[Delivered]) -> Option<bool> {
         let operator = self.flow.nodes[node].operator;
         let unknown = || {
@@ -266,11 +266,11 @@ impl<'a> Derived<'a> {
                 order: sorted(),
                 ..all()
             },
-            // Hashing gives rows in no order.
+            // hashing leaves rows unsorted
             OperatorKind::PartialAggregate => Delivered::spread(all().partitioning),
             OperatorKind::Join | OperatorKind::Combine => {
                 let sides = [0, 1].map(|i| self.arrives(at, i, change, differing));
-                let kept = self.kept(at).unwrap_or(Kept {
+                let kept = self.outer_sides(at).unwrap_or(OuterSides {
                     left: false,
                     right: false,
                 });
@@ -281,7 +281,7 @@ impl<'a> Derived<'a> {
     }
 }
 
-/// Properties of stored data. A vertex that reads a part of a partition, or several, has other ones.
+/// Properties of stored data. They don't hold for a vertex that reads a part of a partition, or several.
 fn stored(table: Option<&Table>, vertices: Option<u64>, node: &Node<'_>) -> Delivered {
     let Some(clustering) = table.and_then(|t| t.clustering.as_ref()) else {
         return Delivered::default();
@@ -340,7 +340,7 @@ fn renamed(arriving: Delivered, rename: impl Fn(&Names) -> Names, opaque: bool) 
     }
 }
 
-/// What rows from several inputs have in common.
+/// Common partitioning of rows from several inputs.
 fn united(mut inputs: impl Iterator<Item = Partitioning>) -> Partitioning {
     let Some(first) = inputs.next() else {
         return Partitioning::Unknown;
@@ -352,9 +352,9 @@ fn united(mut inputs: impl Iterator<Item = Partitioning>) -> Partitioning {
     })
 }
 
-/// What a join delivers: the rows stay where they meet. Columns of the other side that equal a key
+/// Output of a join: the rows stay on the vertex of the match. Columns of the other side that equal a key
 /// are other names of it, unless the join fills them with nulls.
-fn joined(node: &Node<'_>, sides: [Delivered; 2], kept: Kept) -> Delivered {
+fn joined(node: &Node<'_>, sides: [Delivered; 2], kept: OuterSides) -> Delivered {
     use Partitioning::{Everywhere, Keyed, Single};
     let [left, right] = sides;
     let (main, arriving) = match (&left.partitioning, &right.partitioning) {
@@ -392,7 +392,7 @@ fn joined(node: &Node<'_>, sides: [Delivered; 2], kept: Kept) -> Delivered {
     renamed(arriving, rename, node.opaque)
 }
 
-/// What an operator requires of its inputs.
+/// Requirements of an operator on its inputs.
 fn required(node: &Node<'_>) -> Required {
     use OperatorKind as K;
     let operator = node.operator;
@@ -406,8 +406,8 @@ fn required(node: &Node<'_>) -> Required {
     }
 }
 
-/// Sides that a join keeps: by the optimizer's plan, else by the script.
-fn kept(job: &Job, node: &Node<'_>) -> Option<Kept> {
+/// Outer sides of a join: by the optimizer's plan, else by the script.
+fn outer_sides(job: &Job, node: &Node<'_>) -> Option<OuterSides> {
     let planned = job
         .estimate_of(node.stage, node.index)
         .and_then(|l| l.value.attributes.get("JoinType"))
@@ -418,7 +418,7 @@ fn kept(job: &Job, node: &Node<'_>) -> Option<Kept> {
     };
     if let Some(kind) = planned.or_else(of_text) {
         let full = kind.contains("full");
-        return Some(Kept {
+        return Some(OuterSides {
             left: full || kind.contains("left"),
             right: full || kind.contains("right"),
         });
@@ -441,7 +441,7 @@ fn kept(job: &Job, node: &Node<'_>) -> Option<Kept> {
             _ => None,
         })?;
     use JoinKind as J;
-    Some(Kept {
+    Some(OuterSides {
         left: matches!(
             join.kind,
             J::LeftOuter | J::FullOuter | J::LeftSemi | J::LeftAntiSemi

@@ -1,5 +1,5 @@
-//! Physical properties of the rows between operators, as an optimizer sees them: how they are
-//! spread over the vertices, and in which order.
+//! Physical properties of the rows between operators, as an optimizer sees them: their distribution
+//! over the vertices, and their sort order.
 //!
 //! Every operator requires properties of its inputs and delivers others. An alternative plan
 //! changes some exchanges ([`Change`]); deriving the properties again shows the requirements that
@@ -15,14 +15,14 @@ pub(crate) use derive::{Change, Derived, Exchange};
 /// Names of columns that hold the same value.
 pub(crate) type Names = Vec<String>;
 
-/// How keys decide which vertex gets a row.
+/// Function from a row's keys to its vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Function {
     Hash,
     Range,
 }
 
-/// Keys that spread rows, such that rows with equal keys are together.
+/// Partitioning keys: rows with equal keys are together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Keys {
     pub(crate) function: Function,
@@ -63,10 +63,10 @@ impl Keys {
 /// How rows are spread over the vertices of a stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum Partitioning {
-    /// No file says, or user code hides it.
+    /// No file shows it, or user code hides it.
     #[default]
     Unknown,
-    /// By nothing that a column still tells.
+    /// Spread without a key, or by a key that is no longer a column.
     Scattered,
     Keyed(Keys),
     /// One vertex has all rows.
@@ -76,7 +76,7 @@ pub(crate) enum Partitioning {
 }
 
 impl Partitioning {
-    /// What an exchange of the plan delivers to its reader.
+    /// Partitioning that an exchange of the plan delivers to its reader.
     pub(crate) fn of_exchange(edge: &Edge) -> Partitioning {
         let keys = Keys::hash(&edge.keys, edge.partitions);
         match edge.exchange {
@@ -120,11 +120,11 @@ impl Partitioning {
     }
 }
 
-/// Properties of the rows that an operator puts out.
+/// Properties of an operator's output rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Delivered {
     pub(crate) partitioning: Partitioning,
-    /// Keys by which the rows of a vertex are sorted, the most significant first.
+    /// Sort keys of the rows of a vertex, the most significant first.
     pub(crate) order: Vec<Names>,
 }
 
@@ -147,13 +147,13 @@ impl Delivered {
 /// Partitioning that an operator requires of one input.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Required {
-    /// Any will do.
+    /// No requirement.
     Any,
     /// Rows with equal values of these columns together.
     Together(Vec<String>),
     /// Both inputs of a join spread alike on its keys, or one of them everywhere.
     Matched,
-    /// It depends on what no file says.
+    /// Unknown for lack of information.
     Unknown,
 }
 

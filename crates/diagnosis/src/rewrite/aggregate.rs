@@ -1,7 +1,7 @@
-//! Two-level aggregation: first by the keys and a salt, or by the keys and the value whose
-//! distinct ones are counted, then by the keys.
+//! Two-level aggregation: first by the keys and a salt, or by the keys and the value of a
+//! distinct count, then by the keys.
 //!
-//! Only aggregates whose results can be aggregated again are taken; averages and lists are not,
+//! Only aggregates with re-aggregatable results are rewritten; averages and lists are not,
 //! because their types or their order would have to be guessed.
 
 use job::script::{Aggregate, Query, Script, Statement, StatementKind};
@@ -36,8 +36,8 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
 
 /// Counts distinct values in two levels: first one row for each key and value, then the counts.
 ///
-/// The first level is spread by the value, however few or hot the keys are; without keys it takes
-/// most of the work from the one vertex that ends it.
+/// The first level is spread by the value, even with few or hot keys; without keys it takes
+/// most of the work off the last vertex.
 pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement).filter(|_| is_simple(query))?;
@@ -61,8 +61,8 @@ pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<R
     Some(of.replaced_by(&before, &bind(of.target, &second, &last)))
 }
 
-/// Whether every aggregate of a grouping can be computed in parts that are put together later, as
-/// the engine itself could do.
+/// Whether every aggregate of a grouping can be computed from partial results, like
+/// the engine itself can do.
 pub(crate) fn can_be_split(query: &Query) -> bool {
     let splits = |aggregate: &Aggregate| {
         !aggregate.distinct
@@ -75,7 +75,7 @@ pub(crate) fn can_be_split(query: &Query) -> bool {
     !query.group_by.is_empty() && query.aggregates.iter().all(splits)
 }
 
-/// The one column whose distinct values are counted, if it is not a key.
+/// The only column of all distinct counts, if it is not a key.
 fn distinct_value(query: &Query) -> Option<String> {
     let mut distinct = query.aggregates.iter().filter(|a| a.distinct).peekable();
     let first = distinct.peek()?.arguments.first()?.as_column()?;
@@ -90,7 +90,7 @@ fn distinct_value(query: &Query) -> Option<String> {
     (all && !is_key && first.qualifier.is_none()).then(|| first.name.clone())
 }
 
-/// One input, nothing but grouping: rows are only looked at by key.
+/// One input and only grouping: the query reads rows only by key.
 fn is_simple(query: &Query) -> bool {
     let plain_key = |key: &job::script::Expression| {
         let column = key.as_column();
@@ -114,8 +114,8 @@ fn is_simple(query: &Query) -> bool {
         })
 }
 
-/// Columns of the first and of the second level. `value` is the column whose distinct values are
-/// counted: by rows of the first level then.
+/// Columns of the first and of the second level. `value` is the column of the distinct
+/// counts; it is then a key of the first level.
 fn levels(
     script: &Script,
     query: &Query,
@@ -131,7 +131,7 @@ fn levels(
             (Some(value), Some(whole)) if whole.distinct => {
                 second.push(format!("COUNT({value}) AS {name}"));
             }
-            // The value itself would be hidden by a partial result of its name.
+            // a partial result of the same name would hide the value itself
             _ if value == Some(name) => return None,
             _ => {
                 let (one, two) = column_pair(script, query, position, name)?;
@@ -140,7 +140,7 @@ fn levels(
             }
         }
     }
-    // Keys that are not among the columns have to pass all the same.
+    // keys outside the columns have to be passed on as well
     for key in &query.group_by {
         let text = script.slice(&key.span).to_owned();
         if !first.contains(&text) {
@@ -171,7 +171,7 @@ fn column_pair(
     }
 }
 
-/// The aggregate that puts partial results of another together.
+/// The aggregate that combines partial results of another.
 fn again(aggregate: &Aggregate) -> Option<&'static str> {
     match aggregate.function.as_str() {
         _ if aggregate.distinct || aggregate.over => None,

@@ -1,16 +1,16 @@
-//! The clauses that a rewritten statement keeps, and the statements that it is put together from.
+//! The clauses that a rewritten statement keeps, and the statements that replace it.
 
 use job::script::{HintForm, Script, Statement, TokenKind};
 
 use super::Rewrite;
 use super::names::fresh;
 
-/// What the levels of a rewrite have from the statement that they replace.
+/// Clauses of the replaced statement, for the levels of a rewrite.
 pub(crate) struct Clauses<'s> {
     script: &'s Script,
     statement: &'s Statement,
     pub(crate) target: &'s str,
-    /// Its one input as written.
+    /// The only input as written.
     pub(crate) source: &'s str,
     /// `WHERE …` on a separate line; empty without one.
     pub(crate) filter: String,
@@ -21,8 +21,8 @@ pub(crate) struct Clauses<'s> {
 }
 
 impl<'s> Clauses<'s> {
-    /// `None` if the statement reads several inputs, or has an `OPTION(…)`, which belongs to none
-    /// of the levels.
+    /// `None` if the statement reads several inputs, or has an `OPTION(…)`, which would not fit
+    /// any of the levels.
     pub(crate) fn of(script: &'s Script, statement: &'s Statement) -> Option<Clauses<'s>> {
         let query = &statement.query;
         let [input] = query.inputs.as_slice() else {
@@ -47,19 +47,19 @@ impl<'s> Clauses<'s> {
         })
     }
 
-    /// A free name made of the statement's.
+    /// An unused name, derived from the statement's name.
     pub(crate) fn fresh(&self, suffix: &str) -> String {
         fresh(self.script, self.target, suffix)
     }
 
-    /// Puts `levels` and then `last` in the place of the statement; its comments go before them,
+    /// Replaces the statement by `levels` and `last`; its comments go before them,
     /// its hints stay with its name.
     pub(crate) fn replaced_by(&self, levels: &str, last: &str) -> Rewrite {
         replace(self.script, self.statement, levels, last)
     }
 }
 
-/// Puts `levels` and then `last`, which binds the old name, in the place of a statement.
+/// Replaces a statement by `levels` and `last`, which binds the old name.
 pub(crate) fn replace(script: &Script, statement: &Statement, levels: &str, last: &str) -> Rewrite {
     let comments = comments(script, statement);
     let hints = hint_lines(script, statement);

@@ -1,7 +1,7 @@
 //! Early filter: conditions that need one side of a join only run before it.
 //!
 //! A condition moves from the statement behind the join to a new one before it. It may move to
-//! a side whose rows the join does not add by itself: any side of an inner join, the left one of
+//! a side without rows added by the join: any side of an inner join, the left one of
 //! a left outer join.
 
 use job::script::{
@@ -12,7 +12,7 @@ use super::Rewrite;
 use super::clauses::bind;
 use super::names::{aliased, fresh, source_text};
 
-/// Moves what can move of the filter of `statement` before the join that feeds it; the join may
+/// Moves the movable conditions of `statement` before the join that feeds it; the join may
 /// be in the statement itself.
 pub(crate) fn push_down(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
@@ -147,8 +147,8 @@ fn input_of(query: &Query, column: &ColumnRef) -> Option<usize> {
         .position(|input| input.label() == qualifier)
 }
 
-/// Whether a row of that input that is left out before the join only takes its own output rows
-/// with it.
+/// Whether dropping a row of that input before the join only removes the output rows of this
+/// row.
 fn keeps_rows(query: &Query, input: usize) -> bool {
     query.joins.iter().all(|join| match join.kind {
         JoinKind::Inner | JoinKind::Cross => true,
@@ -158,7 +158,7 @@ fn keeps_rows(query: &Query, input: usize) -> bool {
     })
 }
 
-/// Takes conjuncts out of a `WHERE`; the whole clause if none is left.
+/// Removes conjuncts from a `WHERE`, or the whole clause if none is left.
 fn shorten_filter(
     script: &Script,
     statement: &Statement,

@@ -1,4 +1,4 @@
-//! Hints: added, changed, taken away; strategy words of joins.
+//! Adds, changes and removes hints and strategy words of joins.
 
 use job::script::hints::{HintUse, find};
 use job::script::{Dialect, Hint, HintForm, JoinKind, Script, Statement};
@@ -67,7 +67,7 @@ pub(crate) fn change(
     Some(rewrite)
 }
 
-/// Takes an attribute line away, with its line end.
+/// Removes an attribute line, with its line end.
 pub(crate) fn remove(script: &Script, statement: &Statement, hint: &Hint) -> Option<Rewrite> {
     if hint.form != HintForm::Attribute {
         return remove_option(script, statement, hint);
@@ -79,7 +79,7 @@ pub(crate) fn remove(script: &Script, statement: &Statement, hint: &Hint) -> Opt
     Some(rewrite)
 }
 
-/// Takes away an `OPTION(…)` that holds this hint only.
+/// Removes an `OPTION(…)` that holds only this hint.
 fn remove_option(script: &Script, statement: &Statement, hint: &Hint) -> Option<Rewrite> {
     let alone = statement
         .hints
@@ -130,8 +130,8 @@ pub(crate) fn broadcast(
     Some(rewrite)
 }
 
-/// The words of a join with the strategy in them. A side whose rows must appear even without a
-/// match cannot be the one that is copied.
+/// The words of a join with the strategy in them. A side that keeps rows without a
+/// match cannot be the copied one.
 pub(crate) fn broadcast_words(words: &str, kind: JoinKind, side: Side) -> Option<String> {
     let allowed = match (side, kind) {
         (_, JoinKind::Inner) => true,

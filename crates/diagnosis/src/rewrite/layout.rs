@@ -1,11 +1,11 @@
-//! How outputs are stored.
+//! Stored layout of outputs.
 
 use job::script::{Script, Statement};
 
 use super::Rewrite;
 
-/// Clusters a sorted structured stream by its sort keys, so that it is written by many vertices,
-/// each with a range of them, rather than gathered and sorted in one.
+/// Clusters a sorted structured stream by its sort keys, so that many vertices write it,
+/// each a range of the keys, instead of one vertex that gathers and sorts all rows.
 pub(crate) fn cluster_sorted_output(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let output = statement.output.as_ref()?;
     let sorted = output.sstream && !output.sorted_by.is_empty();

@@ -1,7 +1,7 @@
-//! Changes of a script: edits on spans, the diff they make, and what is checked about it.
+//! Changes of a script: edits on spans, their diff, and its checks.
 //!
-//! A rewrite is text for text, so that comments and layout survive. What it may do is decided
-//! elsewhere; here it is only put together and verified. A rewrite that fails a check is not
+//! A rewrite replaces text by text, so that comments and layout survive. Other modules decide on the
+//! content; this one assembles and verifies it. A rewrite that fails a check is not
 //! shown as a diff.
 
 pub(crate) mod aggregate;
@@ -30,9 +30,9 @@ pub(crate) use verify::{changed, verify};
 /// New text for a span of the script; an empty span inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// What is replaced.
+    /// Replaced text.
     pub(crate) span: Span,
-    /// What replaces it.
+    /// Replacement.
     pub(crate) text: String,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Rewrite {
 pub(crate) struct Checked {
     /// Unified diff of the script.
     pub(crate) diff: String,
-    /// What was checked.
+    /// Checks of the diff.
     pub(crate) verified: Verified,
 }
 
@@ -162,7 +162,7 @@ fn with_line_ends(text: &str, end: &str) -> String {
     }
 }
 
-/// Blanks between the start of the line and `at`; nothing if there is more than blanks.
+/// Blanks between the start of the line and `at`; empty if other text is in between.
 pub(crate) fn indentation(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
     let before = &text[start..at];

@@ -1,15 +1,15 @@
-//! Names, literals and pieces of text that rewrites are made of.
+//! Names, literals and pieces of text for rewrites.
 
 use job::script::{RowsetRef, RowsetSource, Script};
 
-/// A name made of `base` and `suffix` that no statement binds and no word of the script is.
+/// An unused name made of `base` and `suffix`, different from all words of the script.
 pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
     let taken = |name: &str| script.text.contains(name);
     let first = format!("{base}{suffix}");
     if !taken(&first) {
         return first;
     }
-    // A script holds finitely many names, so that one of these is free.
+    // a script has a finite number of names, so one of these is free
     let numbers = 2..=script.text.len() + 2;
     let mut names = numbers.map(|number| format!("{first}{number}"));
     names.find(|name| !taken(name)).unwrap_or(first)
@@ -31,7 +31,7 @@ pub(crate) fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&
     }
 }
 
-/// `name AS label`, by which the columns stay qualified as they were.
+/// `name AS label`, so that qualified columns stay valid.
 pub(crate) fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
     let label = input.label();
     let label = label.rsplit('.').next().unwrap_or(label);
@@ -52,7 +52,7 @@ pub(crate) fn literal(value: &str, type_name: &str) -> Option<String> {
     }
 }
 
-/// Type without the mark of a nullable one.
+/// Type without the mark for nullable.
 pub(crate) fn base_type(type_name: &str) -> &str {
     type_name.trim().trim_end_matches('?')
 }

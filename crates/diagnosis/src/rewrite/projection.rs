@@ -1,11 +1,11 @@
-//! Early projection: columns that nobody needs are left out of the lists that name them.
+//! Early projection: unneeded columns are dropped from the lists that name them.
 
 use job::script::flow::ReadColumns;
 use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
 
-/// Columns that leave the list of one statement.
+/// Columns dropped from the list of one statement.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     /// Name that the statement binds.
@@ -13,9 +13,9 @@ pub(crate) struct Dropped {
     pub(crate) columns: Vec<String>,
 }
 
-/// Leaves unneeded columns out of every `SELECT`; `None` if there is none to leave out.
+/// Drops unneeded columns from every `SELECT`; `None` if all columns are needed.
 ///
-/// `EXTRACT` lists describe a file, and `PRODUCE` lists what user code makes; both stay. A
+/// `EXTRACT` lists describe a file, and `PRODUCE` lists the output of user code; both stay. A
 /// `SELECT DISTINCT` or a grouped one keeps its rows only with all its columns.
 pub(crate) fn drop_columns(
     script: &Script,
@@ -66,7 +66,7 @@ fn may_shrink(statement: &Statement) -> bool {
     statement.kind == StatementKind::Select && !statement.query.distinct
 }
 
-/// Spans to take out of a list so that the rest is a list again; none if nothing would be left.
+/// Spans to take out of a list so that the rest is a list again; empty if the list would be empty.
 fn removed(flags: &[bool], spans: &[Span]) -> Vec<Span> {
     if flags.iter().all(|&flag| flag) {
         return Vec::new();
@@ -82,7 +82,7 @@ fn removed(flags: &[bool], spans: &[Span]) -> Vec<Span> {
         let next = at + run;
         found.push(match spans.get(next) {
             Some(after) => spans[at].start..after.start,
-            // The last ones go with the comma before them.
+            // the last columns are removed with the comma before them
             None => spans[at - 1].end..spans[next - 1].end,
         });
         at = next;

@@ -1,8 +1,8 @@
 //! Salted join: every row of one side goes to one of several parts of its key, and the other side
 //! is copied into each of them.
 //!
-//! A row of the salted side meets every partner in exactly one copy, so that joins that add no
-//! rows of the copied side by itself give the same rows, whatever the values of the key are.
+//! A row of the salted side meets every partner in exactly one copy. Joins that add no unmatched rows
+//! of the copied side therefore give the same rows, for any values of the key.
 
 use job::script::{JoinKind, RowsetSource, Script, Statement};
 
@@ -12,7 +12,7 @@ use super::hint::Side;
 use super::names::{aliased, fresh, source_text};
 use super::split::replaced;
 
-/// Parts of a key: every one is a copy of the other side in the script.
+/// Largest number of parts of a key: each part is a copy of the other side in the script.
 pub(crate) const MAX_PARTS: u32 = 8;
 
 /// Salts one side of the first join of a statement. `salt` is an `int` expression over the rows of
@@ -32,7 +32,7 @@ pub(crate) fn salted_join(
         Side::Left => (left, right),
         Side::Right => (right, left),
     };
-    // Copies would show in a `*`, and a source in parentheses would be read for each of them.
+    // a `*` would show the copies, and a source in parentheses would be read once per copy
     let plain = !query.columns.iter().any(|column| column.is_star())
         && copied.source == RowsetSource::Name
         && join.left < join.right;

@@ -1,8 +1,8 @@
 //! Hot-key split: rows of a few key values are joined by broadcast, all others as before.
 //!
-//! Splits the left rows by the key, so that every left row goes one way; joins that keep or drop
-//! left rows one by one give the same rows then. Joins that add rows of the right side without a
-//! match do not, and are refused, as is everything that looks at several rows at once.
+//! Splits the left rows by the key, so that every left row takes exactly one way. Joins that keep or drop
+//! left rows one by one then give the same rows. Joins that add unmatched rows of the right side do
+//! not, and are refused, like all clauses over several rows.
 
 use job::script::{JoinKind, Query, Script, Statement, StatementKind};
 
@@ -28,7 +28,7 @@ impl HotKeys {
         self.each(column, "==").join(" OR ")
     }
 
-    /// Condition that it has none of them; holds for null unless null is one of them.
+    /// Condition that the column has other values; holds for null unless null is one of the values.
     pub(crate) fn outside(&self, column: &str) -> String {
         let all = self.each(column, "!=").join(" AND ");
         if self.nullable && !self.null {
@@ -104,7 +104,7 @@ pub(crate) fn hot_key_split(
     Some(replace(script, statement, &levels.concat(), &last))
 }
 
-/// Whether each row of the first input makes its output rows on its own.
+/// Whether each row of the first input produces its output rows independently.
 fn goes_row_by_row(query: &Query) -> bool {
     query.kind == StatementKind::Select
         && query.branches.is_empty()

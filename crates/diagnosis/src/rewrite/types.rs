@@ -1,9 +1,9 @@
-//! Types of columns, as far as a script tells them.
+//! Types of columns, derived from a script.
 //!
-//! A type is described rather than named: by the declared type where there is one, else by the
+//! A type is described rather than named: by the declared type, else by the
 //! stored column it copies, or by the text of its expression over such descriptions. Two columns
-//! with the same description have the same type; what differs may still be of one type, and is
-//! taken as different.
+//! with the same description have the same type. Columns with different descriptions count as
+//! different, although their types may be equal.
 
 use job::script::{
     Aggregate, ColumnRef, Expression, OutputColumn, Query, RowsetRef, RowsetSource, Script,
@@ -13,7 +13,7 @@ use job::script::{
 /// Steps back through a script; real chains are far shorter.
 const MAX_DEPTH: usize = 48;
 
-/// Description of the type of a column of a statement; `None` where the script does not tell.
+/// Description of the type of a statement's column; `None` if the script does not determine it.
 pub(crate) fn of_column(script: &Script, statement: &Statement, column: &str) -> Option<String> {
     Types { script }.of_query(&statement.query, column, 0)
 }
@@ -76,7 +76,7 @@ impl Types<'_> {
         match aggregate.function.as_str() {
             "COUNT" | "COUNTIF" => Some("count".to_owned()),
             "MIN" | "MAX" | "FIRST" | "LAST" | "ANY_VALUE" => argument(),
-            // A sum of sums, or of counts, has the type that it sums.
+            // a sum of sums, or of counts, has the type of its argument
             "SUM" => argument().map(|of| match of == "count" || of.starts_with("sum of ") {
                 true => of,
                 false => format!("sum of {of}"),

@@ -1,9 +1,9 @@
-//! What must hold of a rewritten script before anyone sees it.
+//! Checks of a rewritten script, before it is shown.
 //!
-//! It parses without new errors; every statement that the rewrite does not name is there
-//! unchanged and in order; every name that a changed statement bound is bound again, with the
-//! same columns; every output is written as before; every hint it adds is a known one. Whether
-//! the rows are the same is a matter of how the rewrite was built, not of this check.
+//! It parses without new errors; every statement that the rewrite does not name is
+//! unchanged and in its old position; every name that a changed statement bound is bound again, with the
+//! same columns; every output is written as before; every hint it adds is a known one. Equality of
+//! the rows follows from the construction of the rewrite, not from this check.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ struct Side<'a> {
     flow: DataFlow,
 }
 
-/// Checks a new text against the script it was made from. `reads` says what user code reads.
+/// Checks a new text against the original script. `reads` returns the columns that user code reads.
 pub(crate) fn verify(
     script: &Script,
     text: &str,
@@ -44,7 +44,7 @@ pub(crate) fn verify(
     }
 }
 
-/// Statements of the script that a new text does not hold unchanged and in their order.
+/// Statements of the script that a new text changes, drops or moves.
 pub(crate) fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
     let new = Script::parse(&script.file, text.to_owned());
     let mut from = 0;
@@ -61,7 +61,7 @@ pub(crate) fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
     changed
 }
 
-/// Whether the untouched statements are found again, unchanged and in order.
+/// Whether the untouched statements are unchanged and in their old sequence.
 fn others_unchanged(script: &Script, new: &Script, touched: &BTreeSet<usize>) -> bool {
     let mut rest = new.statements.iter();
     let mut kept = script
@@ -89,7 +89,7 @@ fn columns_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) 
 }
 
 /// Whether every output is written as before: path, columns, types; and in the same layout,
-/// unless the rewrite is about the output itself.
+/// unless the rewrite changes the output itself.
 fn outputs_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) -> bool {
     let (old, new) = (outputs(before), outputs(after));
     old.len() == new.len()
@@ -99,7 +99,7 @@ fn outputs_kept(before: &Side<'_>, after: &Side<'_>, touched: &BTreeSet<usize>) 
         })
 }
 
-/// What an output writes.
+/// Output of a script.
 struct Written {
     statement: usize,
     path: String,
@@ -108,14 +108,14 @@ struct Written {
     clustered_by: Vec<String>,
 }
 
-/// The statement that binds the same name for as many times as the old one did.
+/// The statement that binds the same name, with the same number of earlier bindings.
 fn counterpart<'n>(script: &Script, new: &'n Script, old: &Statement) -> Option<&'n Statement> {
     let binds = |statement: &&Statement| statement.target == old.target && statement.makes_rowset();
     let before = script.statements[..old.index].iter().filter(binds).count();
     new.statements.iter().filter(binds).nth(before)
 }
 
-/// Whether a statement has its old columns in their order; it may lack those that nobody needed.
+/// Whether a statement has its old columns in their sequence; unneeded ones may be missing.
 fn same_columns(before: &Side<'_>, old: &Statement, after: &Side<'_>, new: &Statement) -> bool {
     let old = before.flow.of_statement(old.index);
     let new = after.flow.of_statement(new.index);

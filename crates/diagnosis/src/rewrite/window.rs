@@ -1,7 +1,7 @@
-//! The first rows in two levels: those of each part first, then those of all.
+//! The first rows in two levels: first within each part, then over all parts.
 //!
 //! The first rows of a whole are among the first rows of its parts, so that a filter on the rank,
-//! or a `TOP`, can run twice; which of tied rows are taken is as undetermined as it was.
+//! or a `TOP`, can run twice. The choice among tied rows stays undetermined.
 
 use job::script::{Query, Script, Span, Statement, StatementKind};
 
@@ -39,7 +39,7 @@ pub(crate) fn two_level_rank(
     Some(of.replaced_by(&levels, &bind(of.target, &columns, &rest)))
 }
 
-/// Takes the first rows of each part by `salt` before those of all. `None` unless the statement is
+/// Takes the first rows of each part by `salt`, then the first rows of all. `None` unless the statement is
 /// a `TOP n … ORDER BY` (U-SQL: `ORDER BY … FETCH n ROWS`) over plain columns.
 pub(crate) fn two_level_top(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
@@ -49,7 +49,7 @@ pub(crate) fn two_level_top(script: &Script, statement: &Statement, salt: &str) 
         && query.aggregates.is_empty()
         && query.having.is_empty()
         && !query.distinct
-        // A key that the list computes would mean another thing in the first level.
+        // a key that the list computes would have another meaning in the first level
         && query.columns.iter().all(|c| {
             let column = c.expression.as_column();
             c.is_star() || column.is_some_and(|column| c.name.as_ref() == Some(&column.name))
@@ -105,7 +105,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Statements that leave the first `limit` rows of each part, in the order of the window.
+    /// Statements that keep the first `limit` rows of each part, sorted like the window.
     fn levels(&self, of: &Clauses<'_>, window: &str, limit: u64) -> String {
         let Parts {
             salt,
@@ -143,14 +143,14 @@ fn ranking<'s>(script: &'s Script, query: &Query) -> Option<(usize, &'s str)> {
     (plain && ranks && once("PARTITION BY") && once("ORDER BY")).then_some((position, text))
 }
 
-/// Columns of the statement, `*` spelled out, since the inner rowset has two more.
+/// Columns of the statement, with `*` spelled out, because the inner rowset has two more columns.
 fn ranked_columns(script: &Script, statement: &Statement, rank: usize) -> Option<Vec<String>> {
     let query = &statement.query;
     let text = |span: &Span| script.slice(span).to_owned();
     if !query.columns.iter().any(|column| column.is_star()) {
         return Some(query.columns.iter().map(|c| text(&c.span)).collect());
     }
-    // Only `*, rank` has an order that is known here.
+    // the sequence of columns is only known for `*, rank`
     let [first, second] = query.columns.as_slice() else {
         return None;
     };

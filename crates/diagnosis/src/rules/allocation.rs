@@ -1,5 +1,5 @@
-//! Rules for `allocation.over` and `allocation.under`: executors that the application did not need, or
-//! too few of them.
+//! Rules for `allocation.over` and `allocation.under`: more executors than the application needed, or
+//! too few.
 
 use job::info::Information;
 use job::model::Application;
@@ -12,37 +12,36 @@ use crate::view::View;
 use report::format::{Number, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// Share of the time of all slots without a task from which they are looked at.
+/// Least idle share of all slots for an application to be examined.
 pub(crate) static MIN_IDLE: Threshold = Threshold {
     name: "allocation.min_idle",
     default: 0.66,
     unit: "share",
     reason_zh: "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多",
-    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were asked for",
-    source: "judgement; the replay with fewer executors decides",
+    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were requested",
+    source: "judgment; the replay with fewer executors decides",
 };
 
-/// How much longer the run may take on fewer executors.
+/// Largest acceptable slowdown of the run on fewer executors.
 const NO_LONGER: f64 = 1.05;
 
-/// Seconds that more executors must save: asking for them, starting and warming them takes some
-/// ten seconds itself.
+/// Least saving in seconds by more executors: requesting, starting and warming them up takes some
+/// ten seconds.
 pub(crate) static MIN_GAIN: Threshold = Threshold {
     name: "allocation.min_gain",
     default: 60.0,
     unit: "s",
     reason_zh: "新 Executor 的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
-    reason_en: "new executors take ten to thirty seconds to come and to warm up, which short runs never get back",
+    reason_en: "new executors take ten to thirty seconds to start and warm up, too long for short runs",
     source: "start-up of executors in public logs",
 };
 
-/// The same where a single executor has to do everything, so that nothing is distributed.
+/// Like [`MIN_GAIN`], in seconds, for an application with a single executor.
 const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
 
-/// The rules.
 pub(crate) struct OverAllocation;
 pub(crate) struct UnderAllocation;
 
@@ -77,13 +76,10 @@ static UNDER: About = About {
     helps: &[],
     thresholds: &[&MIN_GAIN],
     counter_evidence: &[
-        both(
-            "任务本身有可以消除的工作",
-            "the tasks do work that need not be done",
-        ),
+        both("任务本身有可以消除的工作", "the tasks do needless work"),
         both(
             "运行太短，等不到更多 Executor",
-            "the run is too short for more executors to come",
+            "the run is too short for more executors to start",
         ),
     ],
 };
@@ -149,16 +145,16 @@ impl Rule for UnderAllocation {
     }
 }
 
-/// An application that did not fail, its run, and what its executors were held for; `None` if the
+/// A successful application, its run, and the use of its executors; `None` if the
 /// log does not show it.
 fn held<'a>(view: &'a View<'_>) -> Option<(&'a Application, &'a RunModel, Held)> {
     let app = view.job.spark.as_deref().filter(|_| !view.failed())?;
     Some((app, view.run.as_ref()?, Held::of(view, app)?))
 }
 
-/// What the executors were held for. Seconds are of slots.
+/// Use of the executors. Seconds are slot-seconds.
 struct Held {
-    /// Most that were held at once, and most of their slots.
+    /// Largest number of executors held at the same time, and of their slots.
     executors: usize,
     slots: usize,
     seconds: f64,
@@ -172,12 +168,12 @@ impl Held {
             .executors
             .iter()
             .filter(|e| e.added_ms.is_some() && e.id != "driver");
-        // while nothing is open in a shell, its user thinks
+        // while no work is open in a shell, its user thinks
         let spans = match app.interactive {
             true => app.open_spans(),
             false => vec![(i64::MIN, end)],
         };
-        // dynamic allocation keeps an executor for a while, since work may come
+        // dynamic allocation keeps an idle executor for a while for possible work
         let kept = app.idle_timeout_ms().unwrap_or(0) as f64 / 1000.0;
         let (mut seconds, mut used) = (0.0, 0.0);
         let mut changes = Vec::new();
@@ -209,9 +205,9 @@ impl Held {
     }
 }
 
-/// The largest number of executors and of slots at any time. A change has a time, and a difference of each number.
+/// The largest number of executors and of slots at any time. A change is a time with a difference of each number.
 fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
-    // what leaves at some time is gone before what comes at the same time
+    // the sort puts removals before additions at the same time
     changes.sort_unstable();
     let (mut now, mut most) = ((0, 0), (0, 0));
     for (_, executors, slots) in changes {
@@ -254,7 +250,7 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
         ),
         evidence: evidence(view, app, held),
         saved: None,
-        method: "core time of the executors without which the replayed run takes no longer",
+        method: "core time of the executors that the replayed run does not need to end as early",
         strength: 0.6 + 0.4 * held.idle(),
     }
 }

@@ -1,5 +1,5 @@
 //! Rule for `broadcast.too_large`: the driver collects, builds and distributes a side that is too large
-//! to be copied to every executor.
+//! for a copy on every executor.
 
 use job::info::Information;
 use job::model::{Application, Exchange};
@@ -15,11 +15,10 @@ use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
 use report::{Cause, Evidence, Localize, Text, text};
 
-/// How many times their stored size, which the limit is about, rows take in memory, which is what is
-/// measured.
+/// Size of rows in memory, which is measured, over their stored size, to which the limit
+/// applies.
 const IN_MEMORY: f64 = 4.0;
 
-/// The rule.
 pub(crate) struct BroadcastTooLarge;
 
 static ABOUT: About = About {
@@ -34,7 +33,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内",
-            "what is broadcast is within spark.sql.autoBroadcastJoinThreshold",
+            "the broadcast data is within spark.sql.autoBroadcastJoinThreshold",
         ),
         both(
             "不广播就要重分区的另一侧更贵",
@@ -42,7 +41,7 @@ static ABOUT: About = About {
         ),
         both(
             "广播与其他阶段同时进行，没有耽误运行",
-            "the broadcast runs beside other stages and holds up nothing",
+            "the broadcast runs in parallel with other stages and does not delay the run",
         ),
     ],
 };
@@ -75,12 +74,12 @@ impl Rule for BroadcastTooLarge {
         super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
         result.cleared_by(text!(
             "没有得不偿失的大广播",
-            "nothing large is broadcast that costs more than it saves"
+            "no large broadcast costs more than it saves"
         ))
     }
 }
 
-/// Seconds on the driver: building and distributing, and of collecting what its stages do not take.
+/// Seconds on the driver: building, distributing, and collecting beyond the time of its stages.
 fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
     let span = |s: &usize| {
         let stage = app.stages.get(*s)?;
@@ -92,7 +91,7 @@ fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
     (collect + own) / 1000.0
 }
 
-/// Seconds that it takes to shuffle what the broadcast leaves in its place: the rows of the other side.
+/// Seconds to shuffle the other side without the broadcast.
 fn shuffle_s(view: &View<'_>, rates: &Rates, exchange: &Exchange) -> f64 {
     let Some(run) = &view.run else {
         return 0.0;

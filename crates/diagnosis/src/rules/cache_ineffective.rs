@@ -1,8 +1,8 @@
 //! Rule for `cache.ineffective`: several executions compute the same rows from the same files, or several jobs
 //! from the same RDDs.
 //!
-//! A part of a plan that several executions have in common, from the files on, is computed once in each. It takes
-//! no more than the stages of the cheapest of them, so that is what a cached result saves in each of the others.
+//! A part of a plan that several executions have in common, from the files on, is computed once in each. Its cost
+//! is at most the cost of its stages in the cheapest execution; a cached result saves this in each of the others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,6 @@ use crate::view::View;
 use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct IneffectiveCache;
 
 static ABOUT: About = About {
@@ -36,7 +35,7 @@ static ABOUT: About = About {
         ),
         both(
             "只是读取同样的文件，之后的计算不同",
-            "they only read the same files and compute different things of them",
+            "they read the same files, but compute different results from them",
         ),
     ],
 };
@@ -65,7 +64,7 @@ impl Rule for IneffectiveCache {
     }
 }
 
-/// What computes rows, by its index.
+/// Execution or job that computes rows, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ComputedBy {
     Execution(usize),
@@ -77,18 +76,18 @@ enum ComputedBy {
 #[derive(Debug, PartialEq, Eq)]
 struct Computation {
     by: ComputedBy,
-    /// Stages in which it runs.
+    /// Stages that run it.
     stages: BTreeSet<usize>,
 }
 
 /// Stages that must start from the same RDDs.
 const LEAST_ALIKE: usize = 3;
 
-/// How far their times may be off the median, as a share of it.
+/// Largest deviation of their times from the median, as a share of the median.
 const LIKE: f64 = 0.3;
 
-/// Stages of different jobs that start from the same RDDs and take about as long as each other. Nothing tells
-/// which functions they run, so that fewer or less alike prove nothing.
+/// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
+/// their functions, so fewer or less similar stages are no evidence.
 fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     let Some(run) = view.run.as_ref() else {
         return Vec::new();
@@ -118,15 +117,15 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     starts.into_values().filter_map(of_start).collect()
 }
 
-/// The parts of plans that executions have in common, from the files on, the most frequent and then the longest
-/// first. Each execution counts for one of them.
+/// Common parts of the plans of several executions, from the files on, the most frequent and then the longest
+/// first. Each execution counts for only one part.
 fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
     let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
-        for (node, part) in known.of(&execution.plan).into_iter().enumerate() {
+        for (node, part) in known.parts_of(&execution.plan).into_iter().enumerate() {
             if let Some(part) = part.filter(|part| known.steps[*part] > 0) {
-                // the first of equal nodes is the one that is computed last
+                // among equal nodes, the first one is computed last
                 nodes_of.entry(part).or_default().entry(at).or_insert(node);
             }
         }
@@ -150,25 +149,25 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     found
 }
 
-/// Parts of plans by what their rows are computed from and how: files, and the conditions, joins, groups and
-/// functions on the way. Projections and aggregates differ with the columns that are needed, so they don't count.
+/// Parts of plans, identified by the origin of their rows: files, and the conditions, joins, groups and
+/// functions on the way. Projections and aggregates differ with the needed columns, so they don't count.
 #[derive(Debug, Default)]
 struct Parts {
-    /// The number of a part, by its last step and the parts that it takes rows from.
+    /// The number of a part, by its last step and its input parts.
     numbers: BTreeMap<(String, Vec<usize>), usize>,
     /// Steps of each part.
     steps: Vec<usize>,
 }
 
 impl Parts {
-    /// The part that every node of a plan puts out; `None` where it computes nothing of files, or reads a cache.
-    fn of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
+    /// The part that each node of a plan completes; `None` for a node that reads no files, or reads a cache.
+    fn parts_of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
         let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
         let mut all = vec![None; plan.len()];
-        // a node is before those whose rows it takes
+        // a node is listed before its inputs
         for (at, node) in plan.iter().enumerate().rev() {
             let inputs = below[at].take();
-            let own = inputs.and_then(|inputs| self.put_out(node, inputs));
+            let own = inputs.and_then(|inputs| self.completed_by(node, inputs));
             if let Some(parent) = node.parent.filter(|p| *p < at) {
                 match (own, &mut below[parent]) {
                     (Some(own), Some(inputs)) => inputs.push(own),
@@ -181,7 +180,7 @@ impl Parts {
         all
     }
 
-    fn put_out(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
+    fn completed_by(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
         if node.name.contains("InMemoryTableScan") {
             return None;
         }
@@ -207,7 +206,7 @@ impl Parts {
     }
 }
 
-/// Stages in which a node and what is below it run.
+/// Stages that run a node and its subtree.
 fn stages_below(plan: &[SparkNode], node: usize) -> BTreeSet<usize> {
     let mut is_below = vec![false; plan.len()];
     let mut stages = BTreeSet::new();
@@ -229,8 +228,8 @@ fn files(node: &SparkNode) -> Option<String> {
     Some(format!("{place} {}", filters.unwrap_or_default()))
 }
 
-/// A step that computes something, without the numbers that Spark gives columns. A condition that only
-/// excludes nulls is made up for a join.
+/// The step of a computing node, without Spark's column numbers. A condition that only
+/// excludes nulls was generated for a join and does not count.
 fn step(node: &SparkNode) -> Option<String> {
     const STEPS: [&str; 6] = [
         "Filter",
@@ -272,19 +271,19 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// Work that is done several times.
+/// Repeated work.
 struct Repeated {
-    /// Stages that do it again, each with the seconds of work of its computation.
+    /// Stages that repeat it, each with the seconds of work of its computation.
     again: Vec<(usize, f64)>,
-    /// Seconds of work that the cheapest of them takes.
+    /// Seconds of work of the cheapest computation.
     shared_s: f64,
     first: Option<usize>,
 }
 
-/// The work that is repeated; `None` if fewer than two computations are known to do it.
+/// The repeated work; `None` with fewer than two known computations.
 fn repeated(view: &View<'_>, same: &[Computation]) -> Option<Repeated> {
     let run = view.run.as_ref()?;
-    // executions that read a cache show the stages that have filled it
+    // an execution that reads a cache also lists the stages that filled it
     let mut seen = BTreeSet::new();
     let mut own = |computation: &Computation| -> Vec<usize> {
         let known = computation.stages.iter().copied();
@@ -328,7 +327,7 @@ fn symptom(
         lines: None,
         summary: text!(
             "同样的数据从同样的来源计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",
-            "the same rows are computed from the same source {n}, each time with at least {time} of task time; cached, once would do",
+            "the same rows are computed from the same source {n}, each time with at least {time} of task time; with a cache, once would be enough",
             n = TIME.count(n),
             time = Seconds(shared_s),
         ),
@@ -417,7 +416,7 @@ mod tests {
         }
     }
 
-    /// An execution whose nodes each take the rows of the next, each in a separate stage.
+    /// An execution with a chain of nodes, each in a separate stage.
     fn execution(nodes: &[(&str, &str)]) -> Execution {
         let chained = |(at, (name, text)): (usize, &(&str, &str))| SparkNode {
             parent: at.checked_sub(1),

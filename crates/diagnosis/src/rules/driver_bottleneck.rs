@@ -1,7 +1,7 @@
 //! Rules for `driver.bottleneck` and `driver.commit`: executors wait while the driver works on its own, or commits output.
 //!
-//! A stage that is open waits for executors, a broadcast is another cause, and what the driver does
-//! before the first stage is start-up: none of them counts.
+//! Time with an open stage is waiting for executors, a broadcast is another cause, and the driver's work
+//! before the first stage is start-up: these times do not count.
 
 use job::info::Information;
 use job::model::Application;
@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-/// The rules.
 pub(crate) struct DriverBottleneck;
 pub(crate) struct CommitOnDriver;
 
@@ -30,7 +29,7 @@ static COMMIT: About = About {
     thresholds: &[&MIN_SHARE],
     counter_evidence: &[both(
         "执行没有写出数据，或之后还有它的阶段",
-        "the execution writes nothing, or has further stages",
+        "the execution writes no output, or has further stages",
     )],
 };
 
@@ -164,7 +163,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
             share,
             fix,
         }),
-        method: "time without any open stage, less what the driver takes between stages at any rate",
+        method: "time without any open stage, less the driver's usual time between stages",
         strength: 0.6 + 0.4 * share,
     }
 }

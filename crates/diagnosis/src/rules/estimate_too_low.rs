@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{ATTEMPT, Bytes, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
 pub(crate) struct EstimateTooLow;
 
 static ABOUT: About = About {

@@ -1,4 +1,4 @@
-//! Rule for `executor.lost`: executors die, and what they had done is done again.
+//! Rule for `executor.lost`: executors die, and their work is repeated.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,13 @@ use crate::view::View;
 use report::format::{EXECUTOR, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
 pub(crate) struct ExecutorLost;
 
 static ABOUT: About = About {
     cause: Cause::ExecutorLost,
     what: both(
         "Executor 丢失，它完成的工作要重做",
-        "executors were lost, and their work is done again",
+        "executors were lost, and their work is repeated",
     ),
     needs: &[Information::VertexEvents],
     helps: &[Information::ErrorDetails],
@@ -30,7 +29,7 @@ static ABOUT: About = About {
             "Executor 因空闲或应用结束而释放",
             "executors were released because they were idle or the application ended",
         ),
-        both("没有工作需要重做", "no work had to be done again"),
+        both("没有工作需要重做", "no work had to be repeated"),
     ],
 };
 
@@ -80,7 +79,7 @@ fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
     taken.map(|(s, _)| s).collect()
 }
 
-/// Whether the loss can be why an application failed: it failed for a lost executor or for memory.
+/// Whether the loss can be the reason of the application's failure: a lost executor, or memory.
 fn ended_it(view: &View<'_>) -> bool {
     view.failure().is_none_or(|f| {
         let of_memory = f.class.cause() == Cause::LimitFailure && f.class.is_of_work();
@@ -88,7 +87,7 @@ fn ended_it(view: &View<'_>) -> bool {
     })
 }
 
-/// What an exit code says.
+/// Meaning of an exit code.
 fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
     match executor.exit_code {
         Some(52) => text!("：堆内存不足", ": out of heap"),
@@ -99,7 +98,7 @@ fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
         ),
         Some(139) => text!("：本机代码崩溃", ": native code crashed"),
         _ if heap_is_full => text!("：任务的堆内存不足", ": its tasks ran out of heap"),
-        Some(143) => text!("：被要求结束", ": told to end"),
+        Some(143) => text!("：被要求结束", ": terminated on request"),
         _ => Text::default(),
     }
 }
@@ -173,7 +172,7 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
     lost.iter().take(5).map(fact).collect()
 }
 
-/// How many executors there were.
+/// Number of executors.
 fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
     let Some(first) = app.executors.first() else {
         return Vec::new();

@@ -100,7 +100,7 @@ impl Rule for Failure {
     }
 }
 
-/// Why a rule abstains where nothing says why the job failed.
+/// Reason of a rule to abstain if no file shows why the job failed.
 fn unknown(view: &View<'_>) -> Text {
     match view.job.spark {
         Some(_) => text!(
@@ -114,7 +114,7 @@ fn unknown(view: &View<'_>) -> Text {
     }
 }
 
-/// Adds the failure of a job. What ended a job matters, whatever share of the run its stage takes.
+/// Adds the failure of a job. It matters regardless of its stage's share of the run.
 pub(super) fn ended_by(view: &View<'_>, result: &mut Examination, reason: &Reason<'_>) {
     result.found(view, symptom(view, reason));
     if let Some(found) = result.candidates.last_mut() {
@@ -122,7 +122,7 @@ pub(super) fn ended_by(view: &View<'_>, result: &mut Examination, reason: &Reaso
     }
 }
 
-/// Adds the failure of a job to a rule that found nothing by other means, if the failure is of its cause.
+/// Adds the failure of a job to a rule without other candidates, if the failure is of its cause.
 pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Cause) {
     let reason = view.failure().filter(|r| r.class.cause() == cause);
     if let Some(reason) = reason.filter(|_| result.candidates.is_empty()) {
@@ -195,7 +195,7 @@ fn summarize(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Text
     }
 }
 
-/// The line that names the failure, and the message of the error where that is another one.
+/// The line that names the failure, and the message of the error if it differs.
 fn quote(reason: &Reason<'_>) -> String {
     /// Characters of a line that a summary shows.
     const SHOWN: usize = 400;
@@ -213,7 +213,7 @@ fn quote(reason: &Reason<'_>) -> String {
     }
 }
 
-/// Where an exception was thrown: frame, expression, vertex, machine and row, as far as known.
+/// Place of an exception: frame, expression, vertex, machine and row, if known.
 fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Text {
     let mut said: Text = Text::default();
     let mut add = |zh: String, en: String| {
@@ -244,7 +244,7 @@ fn circumstances(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Tex
     said
 }
 
-/// Up to that many characters.
+/// At most the first `most` characters.
 fn head(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -252,7 +252,7 @@ fn head(text: &str, most: usize) -> String {
     }
 }
 
-/// The statement at the error's line, else that of the stage's user code.
+/// The statement at the error's line, else the statement of the stage's user code.
 fn lines(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Option<(u32, u32)> {
     if let Some(line) = error.script_line {
         let statement = view
@@ -277,7 +277,7 @@ fn lines(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Option<(u32
     by_edge.or_else(|| view.lines(stage, 0))
 }
 
-/// Lines of the statement that holds an expression, however its blanks are written.
+/// Lines of the statement with an expression, ignoring differences in blanks.
 fn statement_with(view: &View<'_>, expression: &str) -> Option<(u32, u32)> {
     let plain = |text: &str| {
         text.chars()
@@ -324,7 +324,7 @@ fn evidence(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Vec<E
     facts
 }
 
-/// The line by which the failure was recognized, and who writes such lines; `None` if the message is that line.
+/// The line that identified the failure, and the program that writes such lines; `None` if the message is that line.
 fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<Evidence> {
     let writer = reason.recognized.source?;
     let line = reason.recognized.line.as_str();
@@ -348,7 +348,7 @@ fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<
     Some(view.word("reason", line, source, sentence))
 }
 
-/// What an error says, each thing once.
+/// Facts of an error, deduplicated.
 fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<Evidence> {
     let at = |place: &str| Source {
         file: error.file.clone(),
@@ -384,7 +384,7 @@ fn sentence(metric: &str, value: &str) -> Text {
             "the expression that failed: {value}"
         ),
         "frame" => text!("抛出位置：{value}", "thrown in {value}"),
-        "row" => text!("当时处理的数据行：{value}", "the row at hand: {value}"),
+        "row" => text!("当时处理的数据行：{value}", "the current row: {value}"),
         "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),
         "machine" => text!("所在机器：{value}", "on machine {value}"),
         _ => text!("{value}", "{value}"),

@@ -2,8 +2,8 @@
 //! collection.
 //!
 //! The counters give the mean and the worst share over the vertices. Time in user code grows with
-//! `1 / (1 − share)`, so the vertices with a high share weigh most; the share is taken to be
-//! spread evenly around its mean up to the worst.
+//! `1 / (1 − share)`, so the vertices with a high share weigh most. The model assumes shares
+//! that are spread evenly around the mean, up to the worst.
 
 use super::support::{Symptom, both};
 use crate::impact::{Saved, StageWork};
@@ -15,7 +15,7 @@ use job::info::Information;
 use report::format::{Seconds, Share};
 use report::{Cause, Evidence, text};
 
-/// Mean share of time in garbage collection from which a stage is looked at.
+/// Least mean share of time in garbage collection for a stage to be examined.
 pub(crate) static MIN_GC: Threshold = Threshold {
     name: "gc.min_share",
     default: 0.20,
@@ -25,7 +25,6 @@ pub(crate) static MIN_GC: Threshold = Threshold {
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
 
-/// The rule.
 pub(crate) struct HeapPressure;
 
 static ABOUT: About = About {
@@ -120,8 +119,8 @@ fn gc_facts(view: &View<'_>, stage: usize) -> Vec<Evidence> {
     mean.into_iter().chain(rest.into_iter().flatten()).collect()
 }
 
-/// Takes the surplus from the vertices: those that ran longest had the highest share, so what a
-/// vertex ran beyond the fastest ones goes first, the rest evenly.
+/// Takes the surplus from the vertices. The longest vertices had the highest share, so run time beyond
+/// the fastest vertices goes first, the rest evenly.
 fn saved(view: &View<'_>, stage: usize, surplus_ms: f64) -> Option<Saved> {
     let seconds = view.run_seconds(stage, surplus_ms);
     view.saved_in(stage, move |stage| take(stage, seconds))

@@ -1,4 +1,4 @@
-//! Rule for `join.explosion`: a many-to-many join that puts out far more rows than it takes in.
+//! Rule for `join.explosion`: a many-to-many join that produces far more rows than it reads.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,13 @@ use crate::view::View;
 use report::format::{Names, Number, ROW};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct JoinExplosion;
 
 static ABOUT: About = About {
     cause: Cause::JoinExplosion,
     what: both(
         "多对多连接的输出行数远多于输入",
-        "a many-to-many join puts out far more rows than it takes in",
+        "a many-to-many join produces far more rows than it reads",
     ),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::TableStatistics, Information::Estimates],
@@ -34,7 +33,7 @@ static ABOUT: About = About {
         ),
         both(
             "输出多但后续很便宜",
-            "the output is large but what follows is cheap",
+            "the output is large but the steps after it are cheap",
         ),
     ],
 };
@@ -57,7 +56,7 @@ impl Rule for JoinExplosion {
                 let Some((out, should)) = output(view, stage, index) else {
                     let reason = text!(
                         "没有行数说明 {stage} 的连接输出多少行",
-                        "no file gives the rows that the join in {stage} puts out",
+                        "no file gives the number of rows that the join in {stage} produces",
                         stage = view.name(stage)
                     );
                     if !view.failed() {
@@ -79,7 +78,7 @@ impl Rule for JoinExplosion {
         let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
         result.cleared_by(text!(
             "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
-            "joins put out at most {most:.1} times what they would if the key repeated on one side only"
+            "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
         ))
     }
 }
@@ -92,7 +91,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         evidence.extend(view.measured(rows, "rows"));
         let sentence = text!(
             "输出是键只在一侧重复时的 {factor:.1} 倍",
-            "the output is {factor:.1} times what it would be if the key repeated on one side only"
+            "the output is {factor:.1} times as large as if the key repeated on one side only"
         );
         let limit = view.limit(&MIN_FACTOR);
         let metric = format!("{} / rows if the key repeated on one side", rows.metric);
@@ -112,7 +111,7 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         lines: view.lines(stage, index),
         summary: text!(
             "{stage} 按 {keys} 的连接输出 {rows}：两侧的键都有重复；若只在一侧重复约为 {n_2} 行，实际是其 {factor:.1} 倍",
-            "the join on {keys} in {stage} puts out {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
+            "the join on {keys} in {stage} produces {rows}: the key repeats on both sides; if it repeated on one only, there would be about {n_2}, {factor:.1} times fewer",
             stage = view.name(stage),
             keys = Names(&join.keys),
             n_2 = Number(should),
@@ -125,13 +124,13 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
     }
 }
 
-/// Shrinks the join, what follows it in its stage, and the stages that its rows reach.
+/// Shrinks the join, the later operators in its stage, and the stages that its rows reach.
 fn saved(view: &View<'_>, stage: usize, join: &Operator, factor: f64, out: f64) -> Option<Saved> {
     if view.is_untimed(stage) {
         return None;
     }
     let after = ms_from(view, stage, join);
-    // operators of an application run fused: what they take goes by the rows that they handle
+    // operators of an application run fused: their time is proportional to their rows
     let fraction = match view.job.spark {
         Some(_) => 1.0 / (1.0 + factor),
         None => view.fraction(stage, after),
@@ -152,7 +151,7 @@ fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
     let Some(at) = facts.position(join.uid) else {
         return 0.0;
     };
-    // Further outputs of the stage write what the join put out as well, through their own nodes.
+    // further outputs of the stage write the join's rows as well, through their own nodes
     let is_output = |o: &OperatorFacts| o.parent.is_none() && o.role == Role::ChannelWriter;
     let outputs = (0..facts.operators.len()).filter(|i| is_output(&facts.operators[*i]));
     let reached: BTreeSet<usize> = [at]
@@ -164,7 +163,7 @@ fn ms_from(view: &View<'_>, stage: usize, join: &Operator) -> f64 {
     reached.into_iter().map(ms).sum()
 }
 
-/// Stages that get a large part of the exploded rows.
+/// Stages that read a large part of the multiplied rows.
 fn reach(view: &View<'_>, stage: usize, out: f64, reached: &mut BTreeSet<usize>) {
     for edge in view.outputs(stage) {
         if edge.rows_written.is_some_and(|r| r >= 0.4 * out) && reached.insert(edge.to) {

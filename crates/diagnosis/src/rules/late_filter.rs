@@ -1,8 +1,8 @@
 //! Rule for `shuffle.late_filter`: a filter after an exchange that could have run before it.
 //!
-//! The optimizer pushes filters that it understands below the exchange; one that calls user code
-//! stays where it is written. It could run earlier if every column that it reads comes from one
-//! input of the join (for an outer join: from the side that is kept).
+//! The optimizer pushes filters that it understands below the exchange; a filter that calls user code
+//! stays in its place. It could run earlier if all its columns come from one
+//! input of the join (for an outer join: from the outer side).
 
 use job::info::Information;
 use job::model::OperatorKind;
@@ -16,7 +16,6 @@ use crate::view::View;
 use report::format::{Names, Share};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct LateFilter;
 
 static ABOUT: About = About {
@@ -60,7 +59,7 @@ impl Rule for LateFilter {
     }
 }
 
-/// Filters behind a join of which the rows or the columns are not known.
+/// Filters behind a join with unknown rows or columns.
 fn lacking(view: &View<'_>, result: &mut Examination) {
     let nodes = &view.derived().flow.nodes;
     for (at, filter) in nodes.iter().enumerate() {
@@ -75,7 +74,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         if view.facts[stage].counted.is_none() {
             let reason = text!(
                 "不知道 {stage} 中连接之后的过滤丢弃多少行",
-                "how many rows the filter after the join in {stage} drops is not known",
+                "the number of rows that the filter after the join in {stage} drops is unknown",
                 stage = view.name(stage)
             );
             result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
@@ -85,7 +84,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         {
             let reason = text!(
                 "{stage} 中的过滤丢弃行，但没有脚本说明它用到哪些列",
-                "the filter in {stage} drops rows, and without the script its columns are not known",
+                "the filter in {stage} drops rows, and without the script its columns are unknown",
                 stage = view.name(stage)
             );
             result.lacks(Information::Script, view, Some(stage), reason);

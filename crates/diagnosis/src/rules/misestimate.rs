@@ -1,8 +1,8 @@
 //! Rule for `cardinality.misestimate`: the plan is wrong for the data because the rows of an
 //! input or operator were estimated far off.
 //!
-//! A wrong number alone is no problem. It counts where its consequence shows: too few partitions
-//! for what arrived, or a broadcast of a side that is far too big for one.
+//! A wrong number alone is no problem. It counts if its consequence shows: too few partitions
+//! for the actual rows, or a broadcast of a side that is far too big.
 
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, OperatorKind};
@@ -20,17 +20,16 @@ use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes from which a broadcast is too big.
+/// Least size of a too large broadcast, in bytes.
 pub(crate) static MAX_BROADCAST: Threshold = Threshold {
     name: "misestimate.max_broadcast_bytes",
     default: 400e6,
     unit: "bytes",
     reason_zh: "广播侧须放进每个顶点的内存",
-    reason_en: "what is broadcast has to fit into the memory of every vertex",
+    reason_en: "broadcast data has to fit into the memory of every vertex",
     source: "vertex memory of the service",
 };
 
-/// The rule.
 pub(crate) struct CardinalityMisestimate;
 
 static ABOUT: About = About {
@@ -128,7 +127,7 @@ fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
             Information::RuntimeCounters,
             text!(
                 "不知道广播到 {place} 的数据有多大",
-                "how much is broadcast to {place} is unknown",
+                "the size of the broadcast to {place} is unknown",
             ),
         ),
     };
@@ -155,7 +154,7 @@ fn too_few_partitions(
         lines: lines_of(view, wrong).or_else(|| stage_lines(view, stage)),
         summary: text!(
             "{estimate}，于是 {stage} 只分成 {vertices}，每个 {size}（需要约 {fitting} 个）",
-            "{estimate}, so that {stage} got only {vertices} of {size} (its data calls for about {fitting})",
+            "{estimate}, so that {stage} got only {vertices} of {size} (its data requires about {fitting})",
             estimate = estimate,
             stage = view.name(stage),
             size = Bytes(per_vertex),
@@ -163,7 +162,7 @@ fn too_few_partitions(
         ),
         evidence,
         saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
-        method: "schedule replayed with as many vertices as the data calls for",
+        method: "schedule replayed with as many vertices as the data requires",
         strength: 0.6 + 0.4 * (wrong.factor().log10() / 2.0).min(1.0),
     }
 }
@@ -209,7 +208,7 @@ fn estimate_words(view: &View<'_>, wrong: &Misestimate) -> Text {
     if operator.kind != OperatorKind::Extract {
         return text!(
             "优化器估计 {stage} 的 {operator} 输出 {estimated}，实际 {actual}",
-            "the optimizer expected {estimated} from {operator} in {stage}, but it puts out {actual}",
+            "the optimizer expected {estimated} from {operator} in {stage}, but it produces {actual}",
             stage = view.name(wrong.stage),
             operator = operator.id,
             estimated = estimated,

@@ -16,7 +16,7 @@ use crate::view::View;
 use report::format::{Bytes, Names, Number};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes up to which a side can be broadcast.
+/// Largest side that can be broadcast, in bytes.
 pub(crate) static MAX_BYTES: Threshold = Threshold {
     name: "missed_broadcast.max_bytes",
     default: 256e6,
@@ -26,17 +26,16 @@ pub(crate) static MAX_BYTES: Threshold = Threshold {
     source: "vertex memory of the service; plans that broadcast 200 MB were seen to run well",
 };
 
-/// Bytes up to which a side should be broadcast although the optimizer knew its size.
+/// Largest side that should be broadcast even if the optimizer knew its size, in bytes.
 pub(crate) static SURE_BYTES: Threshold = Threshold {
     name: "missed_broadcast.sure_bytes",
     default: 64e6,
     unit: "bytes",
     reason_zh: "优化器在估计正确时也会选择重分区；更大的一侧只有在被高估时才算错过",
     reason_en: "an optimizer that knew the size had its reasons; a larger side counts if it was overestimated",
-    source: "judgement",
+    source: "judgment",
 };
 
-/// The rule.
 pub(crate) struct MissedBroadcast;
 
 static ABOUT: About = About {
@@ -51,7 +50,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "后面的运算需要同样的键，而重分区连接结果并不更便宜",
-            "what follows needs the same keys, and repartitioning the join's result costs no less",
+            "later steps need the same keys, and repartitioning the join's result costs no less",
         ),
         both(
             "大侧已按连接键分区，不需要重分区",
@@ -72,7 +71,7 @@ impl Rule for MissedBroadcast {
     fn examine(&self, view: &View<'_>) -> Examination {
         let mut result = Examination::default();
         let rates = Rates::of(view);
-        // Spark broadcasts by itself up to its own limit, unless that is off or the size was unknown
+        // Spark broadcasts automatically up to its own limit, unless broadcasting is off or the size was unknown
         let (max, sure) = match view.job.spark.as_deref() {
             Some(app) => (broadcast_limit(app, None), broadcast_limit(app, None)),
             None => (view.limit(&MAX_BYTES), view.limit(&SURE_BYTES)),

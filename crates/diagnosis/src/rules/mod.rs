@@ -10,6 +10,7 @@ mod failure;
 mod heap_pressure;
 mod join_explosion;
 mod late_filter;
+mod memory_over_provisioned;
 mod misestimate;
 mod missed_broadcast;
 mod parallelism_too_low;
@@ -38,7 +39,7 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
-static RULES: [&dyn Rule; 35] = [
+static RULES: [&dyn Rule; 36] = [
     &skew::JOIN_HOT_KEY,
     &skew::GROUP_HOT_KEY,
     &skew::NULL_OR_DEFAULT_KEY,
@@ -74,6 +75,7 @@ static RULES: [&dyn Rule; 35] = [
     &allocation::OverAllocation,
     &allocation::UnderAllocation,
     &driver_bottleneck::CommitOnDriver,
+    &memory_over_provisioned::OverProvisionedMemory,
 ];
 
 /// Every rule, in the order of the contract.
@@ -81,7 +83,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
     &RULES
 }
 
-/// Every threshold: those of the whole diagnosis first, then those of the rules.
+/// Every threshold: first the global ones, then the thresholds of the rules.
 pub fn thresholds() -> &'static [&'static Threshold] {
     static ALL: LazyLock<Vec<&'static Threshold>> = LazyLock::new(|| {
         let mut all = vec![&MIN_SHARE, &MIN_RELEVANCE, &FILES_PER_ROUND];
@@ -98,8 +100,8 @@ pub fn thresholds() -> &'static [&'static Threshold] {
     &ALL
 }
 
-/// Whether the rule of a cause runs on jobs of an engine. Spark has no stored layouts that jobs are
-/// compiled for and no memory that a compiler sets aside, and its logs have no columns or estimates.
+/// Whether the rule of a cause runs on jobs of an engine. Spark has no stored layouts for compiling
+/// jobs and no memory reserved by a compiler, and its logs have no columns or estimates.
 pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
     let of_scope = matches!(
         cause,
@@ -113,7 +115,7 @@ pub(crate) fn applies(cause: Cause, engine: Option<JobEngine>) -> bool {
     cause.occurs_in(engine) && !(of_scope && engine == JobEngine::Spark)
 }
 
-/// Whether the folder is that of a local run: one machine, no queue, no scheduler.
+/// Whether the folder comes from a local run: one machine, no queue, no scheduler.
 pub(crate) fn is_local(view: &View<'_>) -> bool {
     view.job
         .files

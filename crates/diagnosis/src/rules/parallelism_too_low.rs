@@ -1,4 +1,4 @@
-//! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data calls for.
+//! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data requires.
 
 use job::info::Information;
 use job::model::{Application, ExchangeKind};
@@ -19,18 +19,17 @@ use crate::view::View;
 use report::format::{Bytes, Number, VERTEX};
 use report::{Cause, Text, text};
 
-/// Chance that what the script asks for is why vertices are few, and that more would help, where no file
+/// Probability that the script is the reason for few vertices, and that more would help, if no file
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct TooLow;
 
 static ABOUT: About = About {
     cause: Cause::ParallelismTooLow,
     what: both(
         "重负载阶段的顶点数远少于其数据量所需",
-        "a heavy stage runs on far fewer vertices than its data calls for",
+        "a heavy stage runs on far fewer vertices than its data requires",
     ),
     needs: &[Information::StageStatistics, Information::StageGraph],
     helps: &[
@@ -86,7 +85,7 @@ impl Rule for TooLow {
                 Some(_) if explosion::is_upstream(view, stage) => {
                     result.attributed(view, Cause::JoinExplosion, stage);
                 }
-                // Without the plan a wrong estimate may be the reason, unless another one is seen.
+                // without the plan, a wrong estimate may be the reason, unless another reason is visible
                 Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
                     unexplained(view, stage, &mut result);
                 }
@@ -99,17 +98,17 @@ impl Rule for TooLow {
         }
         result.cleared_by(text!(
             "每个阶段的顶点数与其数据量相称",
-            "every stage has the vertices that its data calls for"
+            "every stage has the vertices that its data requires"
         ))
     }
 }
 
-/// Whether anything tells how many vertices may run at once.
+/// Whether any file shows how many vertices may run at once.
 fn has_tokens(view: &View<'_>) -> bool {
     view.run.as_ref().is_some_and(RunModel::has_tokens)
 }
 
-/// Stages of an application whose tasks leave slots idle for a reason that the plan shows.
+/// Stages of an application with idle slots for a reason in the plan.
 fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     let mut result = Examination::default();
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
@@ -149,11 +148,11 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     }
     result.cleared_by(text!(
         "没有阶段因任务太少而让任务槽空闲",
-        "no stage leaves slots idle for want of tasks"
+        "no stage leaves slots idle because of too few tasks"
     ))
 }
 
-/// Too few vertices, and no estimates that could be why.
+/// Too few vertices, without estimates that could be the reason.
 pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "{stage} 分区太少，但没有优化器的估计可以说明原因",
@@ -163,8 +162,8 @@ pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examinatio
     result.lacks(Information::Estimates, view, Some(stage), reason);
 }
 
-/// Notes that a stage does not have too few vertices, or what has another cause, or that nothing
-/// tells.
+/// Records that a stage has enough vertices, that few vertices have another cause, or that the number
+/// is unknown.
 pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examination) {
     let uneven = view.uneven.iter().find(|u| u.stage == stage && u.matters);
     match (per_vertex(view, stage), uneven) {
@@ -185,7 +184,7 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
         (None, _) => {
             let reason = text!(
                 "不知道 {stage} 有多少顶点、读取多少数据",
-                "how many vertices {stage} has and how much they read is unknown",
+                "the number of vertices of {stage} and their input size are unknown",
                 stage = view.name(stage),
             );
             result.lacks(Information::StageStatistics, view, Some(stage), reason);
@@ -212,7 +211,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
         lines: lines(view, stage),
         summary: text!(
             "{stage} 只用 {vertices}，每个读取 {size}，而数据量需要约 {fitting} 个{why}",
-            "{stage} runs on {vertices} that read {size} each; its data calls for about {fitting}{why}",
+            "{stage} runs on {vertices} that read {size} each; its data requires about {fitting}{why}",
             stage = view.name(stage),
             why = shown,
             size = Bytes(per_vertex),
@@ -220,7 +219,7 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
         ),
         evidence,
         saved: view.saved_in(stage, move |stage| regroup(stage, fitting, surplus)),
-        method: "schedule replayed with as many vertices as the data calls for",
+        method: "schedule replayed with as many vertices as the data requires",
         strength: 0.5 + 0.5 * (per_vertex / view.limit(&HEAVY_BYTES) / 4.0).min(1.0),
     }
 }

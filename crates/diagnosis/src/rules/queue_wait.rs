@@ -1,5 +1,5 @@
-//! Rule for `queue.wait`: the job waited for capacity, for a large part of its time before it ran or for a part that matters while
-//! it ran.
+//! Rule for `queue.wait`: the job waited for capacity, either for a large part of its time before the run, or for a relevant part
+//! of the run.
 
 use job::info::Information;
 
@@ -17,11 +17,10 @@ pub(crate) static MIN_SHARE: Threshold = Threshold {
     default: 0.25,
     unit: "share",
     reason_zh: "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理",
-    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it matters",
+    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant",
     source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
 };
 
-/// The rule.
 pub(crate) struct QueueWait;
 
 static ABOUT: About = About {
@@ -63,7 +62,7 @@ impl Rule for QueueWait {
         if excess >= 1.0 && waited.is_guess(view) {
             let reason = text!(
                 "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
-                "how many tokens the job has is unknown: what its ready vertices waited for may be all that it has",
+                "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
             );
             result.lacks(Information::JobTimes, view, None, reason);
         } else if excess >= 1.0 {
@@ -80,34 +79,34 @@ impl Rule for QueueWait {
     }
 }
 
-/// Seconds that an executor of an application usually takes to come.
+/// Usual seconds until an executor of an application registers.
 const EXECUTOR_START_S: f64 = 5.0;
 
-/// States in which a job has what it needs but the machines.
+/// States of a job that is ready except for machines.
 const WAITING: [&str; 2] = ["WaitingForCapacity", "Queued"];
 
 /// How long a job waited for capacity.
 struct Waited {
-    /// Seconds before it ran: short jobs commonly queue.
+    /// Seconds before the run: short jobs commonly queue.
     before: f64,
-    /// Seconds while it ran: it had capacity, and lost it or got less than it was ready for.
+    /// Seconds during the run: the job lost capacity, or got less than its ready vertices could use.
     during: f64,
     /// Seconds from submission to end.
     total: f64,
     /// Seconds of the run.
     run: f64,
-    /// Whether a file records what it waited before it ran.
+    /// Whether a file records the wait before the run.
     is_recorded: bool,
     metric: &'static str,
     source: Option<Source>,
 }
 
-/// Seconds of waiting, and what they are a part of.
+/// Seconds of waiting, and the time that they are a part of.
 #[derive(Clone, Copy)]
 struct Part {
     seconds: f64,
     of: f64,
-    /// A part of the run, not of the time since submission.
+    /// Whether it is a part of the run, not of the time since submission.
     in_the_run: bool,
 }
 
@@ -138,7 +137,7 @@ impl Waited {
         }
     }
 
-    /// What should not have been waited: all of it, or only what was waited in the run.
+    /// Avoidable waiting: all of it, or only the waiting in the run.
     fn avoidable(&self, view: &View<'_>) -> Part {
         if self.whole().share() >= view.limit(&MIN_SHARE) {
             self.whole()
@@ -147,7 +146,7 @@ impl Waited {
         }
     }
 
-    /// Whether it matters only for a shortage of tokens, and their number is not known.
+    /// Whether the wait is only relevant due to missing tokens, although the number of tokens is unknown.
     fn is_guess(&self, view: &View<'_>) -> bool {
         let known = view.run.as_ref().is_none_or(|r| r.tokens_known) || view.job.spark.is_some();
         let short = view.short_s.unwrap_or(0.0).min(self.during);
@@ -159,14 +158,14 @@ impl Waited {
         !known && without.excess(view) < 1.0
     }
 
-    /// The waiting as a multiple of what is usual; from 1 on it matters.
+    /// Waiting as a multiple of the limit; from 1 on it is relevant.
     fn excess(&self, view: &View<'_>) -> f64 {
         let whole = self.whole().share() / view.limit(&MIN_SHARE);
         let run = self.in_the_run().share() / view.limit(&settings::MIN_SHARE);
         if view.job.spark.is_none() {
             return whole.max(run);
         }
-        // executors have to start: the first ones, and those that take the place of others
+        // executors have to start: the first ones, and replacements
         let started = |seconds: f64, of_limit: f64| match seconds < EXECUTOR_START_S {
             true => of_limit.min(0.99),
             false => of_limit,
@@ -175,9 +174,9 @@ impl Waited {
     }
 }
 
-/// The longer of what the job's record sums up as queueing and what its states add up to: a job
-/// that lost its machines waits again after it began to run. What it lost while it ran on fewer
-/// tokens than its vertices were ready for comes on top.
+/// Waiting time. Queueing is the larger of the job's recorded sum and the sum of its states: a job
+/// that lost its machines waits again after its start. Time lost in the run to missing tokens
+/// is added.
 fn waited(view: &View<'_>) -> Option<Waited> {
     let info = &view.job.info;
     let queued = info.queued_seconds;

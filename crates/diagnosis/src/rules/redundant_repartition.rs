@@ -1,5 +1,5 @@
-//! Rule for `shuffle.redundant_repartition`: rows are repartitioned on keys by which they are
-//! partitioned already, or would be if an earlier exchange used fewer keys.
+//! Rule for `shuffle.redundant_repartition`: rows are repartitioned although their partitioning already
+//! suffices, or would suffice if an earlier exchange used fewer keys.
 
 use job::info::Information;
 use job::model::{Edge, ExchangeKind};
@@ -14,14 +14,13 @@ use crate::view::View;
 use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule.
 pub(crate) struct RedundantRepartition;
 
 static ABOUT: About = About {
     cause: Cause::RedundantRepartition,
     what: both(
         "数据已按这些键（或其子集）分区，却再次重分区",
-        "rows are repartitioned on keys by which they are partitioned already, or on more keys",
+        "rows are repartitioned although they are already partitioned on these keys or on a subset of them",
     ),
     needs: &[Information::StageGraph],
     helps: &[Information::RuntimeCounters, Information::StoredLayout],
@@ -82,7 +81,7 @@ fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
     }
 }
 
-/// What an exchange moves, if that was measured.
+/// Data moved by an exchange, if measured.
 fn moved(edge: &Edge) -> Text {
     let size = edge.bytes_written.map(Bytes);
     size.map_or_else(Text::default, |size| {

@@ -14,7 +14,6 @@ use crate::view::View;
 use report::format::{Bytes, ROW, Seconds, VERTEX};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct SerialGather;
 
 static ABOUT: About = About {
@@ -29,7 +28,7 @@ static ABOUT: About = About {
     counter_evidence: &[
         both(
             "汇集的数据很少，例如对少量行排序",
-            "little is gathered, such as an order by over few rows",
+            "little is gathered, such as an ORDER BY over few rows",
         ),
         both(
             "汇集不在关键路径上",
@@ -88,7 +87,7 @@ fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
         ),
         evidence,
         saved: found.saved.clone(),
-        method: "schedule replayed with the work spread over vertices and what is left gathered",
+        method: "schedule replayed with the work spread over vertices and only the rest gathered",
         strength: 0.6 + 0.4 * (found.bytes / 1e9).min(1.0),
     }
 }

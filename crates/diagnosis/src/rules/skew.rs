@@ -35,15 +35,15 @@ const SKEW: About = About {
     counter_evidence: &[
         both(
             "输入均匀：慢是因为行宽、用户代码或机器",
-            "even input: wide rows, user code or the machine make it slow",
+            "even input: wide rows, user code or the machine is the reason",
         ),
         both(
             "只有一个顶点：最大值等于总数，不能说明倾斜",
-            "only one vertex: its maximum is the total and proves nothing",
+            "only one vertex: the maximum equals the total and is no evidence of skew",
         ),
         both(
             "拉平输入几乎不省时间",
-            "even input would save almost nothing",
+            "even input would save hardly any time",
         ),
     ],
 };
@@ -79,7 +79,7 @@ pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
     cause: Cause::LowCardinalityKey,
     what: both(
         "键的不同值少于分区数，部分顶点没有数据",
-        "fewer distinct key values than partitions: some vertices get nothing",
+        "fewer distinct key values than partitions: some vertices get no rows",
     ),
     thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
     ..SKEW
@@ -89,7 +89,7 @@ pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
     cause: Cause::PartitionLayout,
     what: both(
         "存储分区或范围分区本身不均匀，与算子无关",
-        "the stored or range partitions themselves are uneven, whatever the operator",
+        "the stored or range partitions themselves are uneven, independent of the operator",
     ),
     thresholds: &[&MIN_LAYOUT_RATIO],
     ..SKEW
@@ -105,7 +105,7 @@ impl Rule for Skew {
     }
 }
 
-/// Looks at every stage whose plan allows this kind of skew.
+/// Examines every stage with a plan that allows this kind of skew.
 fn examine(view: &View<'_>, cause: Cause) -> Examination {
     let mut result = Examination::default();
     for stage in 0..view.job.stages.len() {
@@ -120,7 +120,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
             None if cause == Cause::JoinHotKey && has_unknown_join(view, stage) => {
                 let reason = text!(
                     "不知道 {stage} 的连接输出的行在各顶点间如何分布",
-                    "how the rows that the join in {stage} puts out are spread over its vertices is unknown",
+                    "the distribution of the join's output over the vertices of {stage} is unknown",
                     stage = view.name(stage),
                 );
                 result.lacks(Information::PerVertexData, view, Some(stage), reason);
@@ -130,7 +130,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
             Some(u) if view.job.spark.is_none() && unnamed(view, cause, u) => {
                 let reason = text!(
                     "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
-                    "the input of {stage} is uneven, and without statistics of the key nothing shows which values make it so",
+                    "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown",
                     stage = view.name(stage),
                 );
                 result.lacks(Information::TableStatistics, view, Some(stage), reason);
@@ -145,12 +145,12 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
     ))
 }
 
-/// A stage that is not uneven: its imbalance is in order, or unknown.
+/// A stage that is not uneven: its imbalance is within the limit, or unknown.
 fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
     let Some(imbalance) = imbalance(view, stage) else {
         let reason = text!(
             "不知道 {stage} 的数据在各顶点间如何分布",
-            "how the data of {stage} is spread over its vertices is unknown",
+            "the distribution of the data of {stage} over its vertices is unknown",
             stage = view.name(stage),
         );
         result.lacks(Information::PerVertexData, view, Some(stage), reason);
@@ -167,7 +167,7 @@ fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
     });
 }
 
-/// Largest over mean input from which a stage has a kind of skew.
+/// Least ratio of largest to mean input for a kind of skew.
 fn limit(cause: Cause) -> &'static Threshold {
     if cause == Cause::PartitionLayout {
         &MIN_LAYOUT_RATIO
@@ -176,7 +176,7 @@ fn limit(cause: Cause) -> &'static Threshold {
     }
 }
 
-/// Whether only statistics of the key could tell if an uneven input is of this kind.
+/// Whether only statistics of the key could show that an uneven input is of this kind.
 fn unnamed(view: &View<'_>, cause: Cause, u: &Uneven) -> bool {
     let Some(edge) = u.edge.map(|e| &view.job.edges[e]) else {
         return false;
@@ -205,7 +205,7 @@ fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     }
 }
 
-/// How far the ratio is beyond the threshold, and whether a value of the key explains it.
+/// Strength of the evidence: the ratio over the threshold, and whether a value of the key explains it.
 fn strength(u: &Uneven) -> f64 {
     let ratio = (u.ratio / 2.0).log2().clamp(0.0, 2.0) / 2.0;
     let named = match u.cause {
@@ -223,7 +223,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
     if u.join.is_some() {
         return text!(
             "{stage} 的连接输出不均匀：最大的顶点输出 {share} 的行，是均值的 {ratio} 倍，因为它有匹配最多的键值",
-            "the join in {stage} puts out uneven rows: one vertex has the key that matches most and {share} of them, {ratio} times the mean",
+            "the output of the join in {stage} is uneven: one vertex writes {share} of the rows, {ratio} times the mean, because its key has the most matches",
             share = share,
         );
     }
@@ -259,7 +259,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             });
             text!(
                 "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
-                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost nothing, the largest gets {ratio} times the mean",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost no rows, the largest gets {ratio} times the mean",
                 keys = keys,
                 partitions = PARTITION.count(u.vertices as f64),
                 distinct = distinct,
@@ -279,11 +279,11 @@ fn hot_words(u: &Uneven) -> Text {
         return Text::default();
     };
     let (share, column) = (Share(hot.share), &hot.column);
-    // Statistics count the rows of the table, of which filters may leave fewer.
+    // statistics count the rows of the table; filters may leave fewer
     match (&hot.value, &hot.table) {
         (None, None) => text!(
             "；{column} 来自外连接可能没有匹配的一侧，没有匹配的行约占 {share}，键都为空",
-            "; {column} is null in the rows for which the outer join before finds no match, about {share} of all",
+            "; {column} is null in rows without a match in the outer join before, about {share} of all",
             share = share,
         ),
         (None, Some(table)) => text!(
@@ -398,7 +398,7 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
         ),
         None => text!(
             "外连接对约 {rows}（{share}）找不到匹配，它们的 {column} 为空；任何已知的键值都没有这么多行",
-            "the outer join finds no match for about {rows} ({share}), in which {column} is null; no known value of the key has so many",
+            "the outer join finds no match for about {rows} ({share}) and sets their {column} to null; no known value of the key has more rows",
             column = hot.column,
             share = share,
             rows = rows,
@@ -407,7 +407,7 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     Some(view.word("hot_key_value", &shown, source, sentence))
 }
 
-/// The column of the hot value, for those who rewrite the script.
+/// The column of the hot value, for rewriting the script.
 fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
     let sentence = text!(

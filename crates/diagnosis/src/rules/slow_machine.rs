@@ -18,7 +18,7 @@ use crate::view::View;
 use report::format::{Seconds, VERTEX};
 use report::{Cause, Evidence, text};
 
-/// Run time of a vertex over what its data explains.
+/// Least ratio of a vertex's run time to the time that its data explains.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "slow_machine.min_slowdown",
     default: 2.5,
@@ -38,23 +38,22 @@ pub(crate) static MAX_SHARE: Threshold = Threshold {
     source: "report contract: a few vertices; several of a stage may run on one machine",
 };
 
-/// Least number of completed vertices from which their usual pace can be estimated.
+/// Least number of completed vertices to estimate their usual pace.
 const MIN_COMPLETED: usize = 4;
 
-/// Vertices with up to this many times the median input are compared with the others: of those
-/// with more, their data is why.
+/// Vertices with up to this many times the median input are compared with the others: for a larger
+/// input, the data is the reason.
 const LIKE_INPUT: f64 = 1.5;
 
-/// Seconds beyond the usual from which a vertex can hold up a run.
+/// Least excess in seconds of a vertex that can delay a run.
 const MIN_EXCESS_S: f64 = 5.0;
 
-/// Up to this many times what its data explains, a vertex ran at full speed.
+/// Largest ratio to the time that its data explains for a vertex at full speed.
 const FULL_SPEED: f64 = 1.3;
 
-/// Chance that the machine is to blame where garbage collection or spilling could not be ruled out.
+/// Probability that the machine is to blame if garbage collection or spilling could not be ruled out.
 const RIVALED: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct SlowMachine;
 
 static ABOUT: About = About {
@@ -76,13 +75,13 @@ static ABOUT: About = About {
             "other vertices on the machine are not slow, and the deviation is ordinary",
         ),
         both(
-            "慢的顶点溢出或在回收垃圾",
+            "慢的顶点在落盘或回收垃圾",
             "the slow vertices spill or collect garbage",
         ),
     ],
 };
 
-/// A vertex that completed, and how long its data explains.
+/// A completed vertex, and the run time that its data explains.
 #[derive(Debug, Clone)]
 struct Timed {
     index: u32,
@@ -111,7 +110,7 @@ impl Rule for SlowMachine {
         for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
             match &s.runs {
                 Some(runs) => {
-                    let seen = Seen {
+                    let seen = Observed {
                         stage,
                         runs,
                         timed: &timed[stage],
@@ -122,7 +121,7 @@ impl Rule for SlowMachine {
                 None => {
                     let reason = text!(
                         "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
-                        "no events show how long the vertices of {stage} ran and on which machines",
+                        "no events show the run times and machines of the vertices of {stage}",
                         stage = s.name
                     );
                     result.lacks(Information::VertexEvents, view, Some(stage), reason);
@@ -136,7 +135,7 @@ impl Rule for SlowMachine {
     }
 }
 
-/// How the vertices of each machine ran, over all stages, the fastest first.
+/// Slowdowns of the vertices of each machine, over all stages, the fastest first.
 struct Machines<'a>(BTreeMap<&'a str, Vec<f64>>);
 
 impl<'a> Machines<'a> {
@@ -156,7 +155,7 @@ impl<'a> Machines<'a> {
         Machines(slowdowns)
     }
 
-    /// Vertices that the machine ran at full speed, and those that it ran slowly.
+    /// Number of vertices that the machine ran at full speed, and number that it ran slowly.
     fn tally(&self, machine: &str, slow: f64) -> (usize, usize) {
         let all = self.0.get(machine).map_or(&[][..], Vec::as_slice);
         let below = |limit: f64| all.partition_point(|s| *s < limit);
@@ -164,11 +163,11 @@ impl<'a> Machines<'a> {
     }
 }
 
-/// Completed vertices with like input, and how long that input explains at the pace of the median.
+/// Completed vertices with similar input, and the run time that the input explains at the median pace.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     let runs = view.job.stages[stage].runs.as_ref();
     let of_stage = runs.map_or(&[][..], |r| &r.runs);
-    // Where nothing spills, time grows with the input and no faster.
+    // without spilling, time grows with the input and no faster
     let most = match view.facts[stage].spills() {
         Some(0) => f64::INFINITY,
         _ => LIKE_INPUT,
@@ -198,7 +197,7 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
         .iter()
         .filter(|r| match bytes > 0.0 {
             true => r.bytes_read as f64 / bytes <= most,
-            // what reads something is not like those that read nothing
+            // a vertex with input is not comparable to vertices without input
             false => r.bytes_read == 0,
         })
         .map(|r| Timed {
@@ -211,22 +210,22 @@ fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
         .collect()
 }
 
-/// How many machines ran some vertices.
+/// Number of machines that ran the vertices.
 fn machines_of(timed: &[Timed]) -> f64 {
     let machines: BTreeSet<u32> = timed.iter().map(|t| t.machine).collect();
     machines.len() as f64
 }
 
-/// A stage whose vertices were seen one by one.
-struct Seen<'a> {
+/// A stage with vertex events.
+struct Observed<'a> {
     stage: usize,
     runs: &'a StageRuns,
     timed: &'a [Timed],
 }
 
-impl Seen<'_> {
-    /// What depends on the data, on garbage collection or on spilling is not the machine's doing,
-    /// and neither is what it ran at full speed.
+impl Observed<'_> {
+    /// The machine is not to blame for slowness due to data, garbage collection or spilling,
+    /// or for vertices at full speed.
     fn examine(&self, view: &View<'_>, machines: &Machines<'_>, result: &mut Examination) {
         let stage = self.stage;
         let limit = view.limit(&MIN_SLOWDOWN);
@@ -265,7 +264,7 @@ impl Seen<'_> {
         self.timed.iter().filter(slow).cloned().collect()
     }
 
-    /// How many of the slow vertices ran on machines that were mostly slow, and how many on
+    /// Number of slow vertices on mostly slow machines, and on
     /// machines that ran more vertices at full speed than slowly.
     fn by_machine(&self, slow: &[Timed], machines: &Machines<'_>, limit: f64) -> (usize, usize) {
         let tally = |t: &Timed| {
@@ -290,18 +289,18 @@ impl Seen<'_> {
     }
 }
 
-/// How many times longer than the mean vertex the one with most garbage collection runs for it.
+/// Ratio of the run time of the vertex with the most garbage collection to the mean vertex, due to garbage collection.
 fn gc_stretch(view: &View<'_>, stage: usize) -> f64 {
     gc(view, stage).map_or(1.0, |(mean, max)| (1.0 - mean) / (1.0 - max.min(0.95)))
 }
 
-/// Whether garbage collection or spilling could be why a vertex is slow, and no file tells.
+/// Whether garbage collection or spilling could be the reason for a slow vertex, and no file rules it out.
 fn rivaled(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
     (runs_user_code(view, stage) && gc(view, stage).is_none()) || facts.operators.is_empty()
 }
 
-/// Vertices that the events lack because they were cut off, and that by the totals of the stage
+/// Vertices missing from truncated events that, by the totals of the stage,
 /// took far longer than the others for the same data.
 fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Symptom> {
     let seen = vertex_indices(runs).len();
@@ -333,7 +332,7 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
         lines: lines(view, stage),
         summary: text!(
             "{stage} 有 {unseen}不在被截断的事件中，按合计每个最多运行 {run}，是同样数据的 {times:.1} 倍",
-            "{unseen} of {stage} are not in the cut-off events; by the totals one ran {run}, {times:.1} times what its data explains",
+            "{unseen} of {stage} are missing in the truncated events; by the totals one ran {run}, {times:.1} times as long as its data explains",
             stage = view.name(stage),
             run = Seconds(worst.run_s),
             unseen = VERTEX.count(unseen.len() as f64)
@@ -370,7 +369,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
         lines: lines(view, stage),
         summary: text!(
             "{stage} 有 {slow}数据不多却很慢：{machine} 上的一个运行 {time}，是同样数据的 {times:.1} 倍",
-            "in {stage}, {slow} took long without more data: one on {machine} ran {time}, {times:.1} times what its data explains",
+            "in {stage}, {slow} took long without more data: one on {machine} ran {time}, {times:.1} times as long as its data explains",
             stage = view.name(stage),
             time = Seconds(worst.run_s),
             slow = VERTEX.count(slow.len() as f64)
@@ -382,7 +381,7 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
                     vertex.run_s = (vertex.run_s - excess).max(0.0);
                 }
             }
-            // Events that were cut off lack the vertices that ended last.
+            // truncated events lack the vertices that ended last
             for vertex in stage.vertices.iter_mut().skip(indices.len()) {
                 if vertex.bytes <= like_bytes && vertex.run_s > usual * limit {
                     vertex.run_s = usual;
@@ -400,7 +399,7 @@ fn machine<'a>(runs: &'a StageRuns, vertex: &Timed) -> &'a str {
         .map_or("?", |m| m)
 }
 
-/// Indices of the vertices in the order in which the run model has them.
+/// Indices of the vertices in the sequence of the run model.
 fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
     let mut indices: Vec<u32> = runs.runs.iter().map(|r| r.index).collect();
     indices.sort_unstable();

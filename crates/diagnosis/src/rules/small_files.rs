@@ -15,7 +15,6 @@ use crate::view::View;
 use report::format::{Bytes, FILE, Number};
 use report::{Cause, text};
 
-/// The rule.
 pub(crate) struct SmallFiles;
 
 static ABOUT: About = About {
@@ -139,7 +138,7 @@ fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
         ),
         evidence,
         saved: saved(view, stage),
-        method: "schedule replayed with as few vertices as the data calls for",
+        method: "schedule replayed with as few vertices as the data requires",
         strength: if files.source.is_some() { 0.95 } else { 0.6 },
     }
 }

@@ -1,7 +1,7 @@
 //! Rule for `memory.spill`: sorts or hash tables that go to disk.
 //!
-//! What spilling costs is the time of the spilling operators that exceeds what the same rows take in
-//! memory, by the pace of this job's own sorts that did not spill.
+//! Spilling costs the time of the spilling operators in excess of the time of the same rows in
+//! memory, at the pace of this job's own sorts without spilling.
 
 use job::facts::{OperatorFacts, value};
 use job::info::Information;
@@ -17,33 +17,29 @@ use crate::view::View;
 use report::format::{Bytes, Names, Seconds};
 use report::{Cause, text};
 
-/// Temporary data over output from which a stage must have spilled.
+/// Least ratio of temporary data to output that proves spilling.
 const EXCESS: f64 = 1.5;
 
-/// The rule.
 pub(crate) struct Spill;
 
 static ABOUT: About = About {
     cause: Cause::Spill,
-    what: both(
-        "排序或哈希表溢出到磁盘",
-        "sorts or hash tables spill to disk",
-    ),
+    what: both("排序或哈希表落盘", "sorts or hash tables spill to disk"),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::MemoryEstimate, Information::StageStatistics],
     thresholds: &[&MIN_SLOWDOWN],
     counter_evidence: &[
         both(
-            "输入倾斜：只有热点顶点溢出",
+            "输入倾斜：只有热点顶点落盘",
             "skewed input: only the hot vertex spills",
         ),
         both(
-            "分区太少或估计错误：溢出只是后果",
+            "分区太少或估计错误：落盘只是后果",
             "too few partitions or a wrong estimate: spilling follows from it",
         ),
         both(
-            "溢出很轻，几乎不花时间",
-            "light spilling that costs next to nothing",
+            "落盘很少，几乎不花时间",
+            "light spilling that takes hardly any time",
         ),
     ],
 };
@@ -65,13 +61,13 @@ impl Rule for Spill {
             }
         }
         result.cleared_by(text!(
-            "没有算子因溢出到磁盘而明显变慢",
+            "没有算子因落盘而明显变慢",
             "no operator is much slower for spilling to disk"
         ))
     }
 }
 
-/// A stage whose operators count their spills. Skewed vertices, and vertices that are too few,
+/// A stage with spill counters. Skewed vertices, and too few vertices,
 /// spill because each has too much data.
 fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let surplus = surplus_ms(view, stage);
@@ -96,8 +92,8 @@ fn counted(view: &View<'_>, stage: usize, result: &mut Examination) {
     }
 }
 
-/// A stage of an application, whose tasks count the bytes of memory that they spilled. Skewed tasks, and
-/// those of a gather, spill because each has too much data.
+/// A stage of an application; its tasks count the bytes of memory that they spilled. Skewed tasks, and
+/// tasks of a gather, spill because each has too much data.
 fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
     let Some((bytes, fraction)) = spilled(view, stage).filter(|_| !view.failed()) else {
         return;
@@ -108,7 +104,7 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!("溢出 {size}", "{size} were spilled", size = Bytes(bytes));
+        let sentence = text!("落盘 {size}", "{size} were spilled", size = Bytes(bytes));
         let fact = source.map(|source| {
             view.number(
                 "Memory Bytes Spilled",
@@ -131,14 +127,14 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             stage: Some(stage),
             lines: None,
             summary: text!(
-                "{stage} 的任务内存不足，溢出 {size} 到磁盘",
+                "{stage} 的 Task 内存不足，落盘 {size}",
                 "the tasks of {stage} have too little memory and spill {size} to disk",
                 stage = view.name(stage),
                 size = Bytes(bytes),
             ),
             evidence: facts(),
             saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - fraction)),
-            method: "schedule replayed without writing and reading what was spilled",
+            method: "schedule replayed without writing and reading the spilled data",
             strength: 0.5 + 0.5 * fraction,
         };
         result.found(view, symptom);
@@ -154,8 +150,8 @@ fn keeps_rows(view: &View<'_>, stage: usize) -> bool {
         .any(|o| matches!(o.kind, Sort | Join | Aggregate))
 }
 
-/// A stage without counters of spilling: more temporary data than was written still shows it, but
-/// not what it costs.
+/// A stage without spill counters: more temporary data than output still proves spilling, but
+/// not its cost.
 fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
     let stated = view.facts[stage].stated.as_ref();
     let sizes = stated.and_then(|s| {
@@ -171,7 +167,7 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
         Some((_, temp, written)) => (
             Information::MemoryUse,
             text!(
-                "{stage} 的临时数据（{temp}）多于其输出（{written}），但没有计数器说明溢出的代价",
+                "{stage} 的临时数据（{temp}）多于其输出（{written}），但没有计数器说明落盘的代价",
                 "{stage} wrote {temp} of temporary data for {written} of output; without counters the cost of spilling is unknown",
                 stage = view.name(stage),
                 temp = Bytes(temp),
@@ -181,7 +177,7 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
         None => (
             Information::RuntimeCounters,
             text!(
-                "没有计数器说明 {stage} 的排序和哈希表是否溢出到磁盘",
+                "没有计数器说明 {stage} 的排序和哈希表是否落盘",
                 "no counters show whether the sorts and hash tables of {stage} spilled to disk",
                 stage = view.name(stage),
             ),
@@ -218,7 +214,7 @@ fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
         stage: Some(stage),
         lines: operator.and_then(|o| view.lines(stage, o)),
         summary: text!(
-            "{stage} 的 {names} 溢出到磁盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
+            "{stage} 的 {names} 落盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
             "{names} in {stage} spill to disk: {time} of work, {surplus} of it because of that",
             stage = view.name(stage),
             names = Names(&names),

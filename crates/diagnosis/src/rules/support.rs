@@ -1,4 +1,4 @@
-//! What the rule files share: building candidates, and saying cleared or undecided.
+//! Shared code of the rules: building candidates, and clearing or abstaining.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use report::{Cause, Evidence, Finding, Impact, StaticText, Text, text};
 #[derive(Debug)]
 pub(crate) struct Symptom {
     pub(crate) cause: Cause,
-    /// Index of the stage in which it shows.
+    /// Index of the stage with the symptom.
     pub(crate) stage: Option<usize>,
     pub(crate) lines: Option<(u32, u32)>,
     pub(crate) summary: Text,
@@ -27,7 +27,7 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    /// `wasted` is what it costs in vertex-hours where it costs no time.
+    /// `wasted` is the cost in vertex-hours of a symptom that costs no time.
     fn candidate(self, view: &View<'_>, certainty: Option<f64>, wasted: Option<f64>) -> Candidate {
         let known = |s: usize| view.basis(s) != Basis::Unknown;
         let saved = self.saved.filter(|_| self.stage.is_none_or(known));
@@ -72,20 +72,20 @@ impl Symptom {
     }
 }
 
-/// Chance that something over its limits costs a share that matters where nothing tells what it
-/// costs.
+/// Probability that a place over its limits costs a relevant share, if its cost is
+/// unknown.
 const UNKNOWN_MATTERS: f64 = 0.5;
 
-/// How far off the share of a cause may be that was computed from totals instead of the times of
+/// Error factor of a share that was computed from totals instead of the times of
 /// the vertices.
 const TOTALS_MARGIN: f64 = 2.0;
 
-/// Whether the work of a stage is known from totals, at least in part.
+/// Whether the work of a stage comes from totals, at least in part.
 fn is_total(view: &View<'_>, stage: usize) -> bool {
     view.basis(stage) != Basis::Events
 }
 
-/// Chance that a share computed from totals is one that matters: any within the margin is as likely as another, on
+/// Probability that a share computed from totals is relevant: all shares within the margin are equally likely, on
 /// a scale of ratios.
 fn matters(view: &View<'_>, share: f64) -> f64 {
     let above = share * TOTALS_MARGIN / view.limit(&MIN_SHARE);
@@ -104,14 +104,14 @@ fn at_most(view: &View<'_>, stage: Option<usize>, share: Option<f64>) -> f64 {
     }
 }
 
-/// A summary that says so where nothing tells what the cause costs.
+/// The summary, with a remark if the cost is unknown.
 fn with_cost(summary: Text, unknown: bool) -> Text {
     if !unknown {
         return summary;
     }
     text!(
         "{summary}；现有文件无法判断它耗费多少时间",
-        "{summary}; these files don't show how much time it costs",
+        "{summary}; these files don't show its cost in time",
         summary = summary,
     )
 }
@@ -128,14 +128,14 @@ impl Examination {
             .push(symptom.candidate(view, None, Some(vertex_hours)));
     }
 
-    /// Adds a place over the limits for which another explanation could not be ruled out;
-    /// `certainty` is the chance that this one is right.
+    /// Adds a place over the limits with an unchecked alternative explanation;
+    /// `certainty` is the probability that this one is right.
     pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
         self.candidates
             .push(symptom.candidate(view, Some(certainty), None));
     }
 
-    /// Adds what another run would not have.
+    /// Adds a candidate that another run would not have.
     pub(crate) fn by_chance(&mut self, view: &View<'_>, symptom: Symptom) {
         let candidate = symptom.candidate(view, None, None);
         self.candidates.push(Candidate {
@@ -144,7 +144,7 @@ impl Examination {
         });
     }
 
-    /// Adds a place that was measured and is in order. `of_limit` is the measured value over its
+    /// Adds a measured place within the limits. `of_limit` is the measured value over its
     /// limit; the evidence of the place closest to its limit is kept.
     pub(crate) fn under(&mut self, of_limit: f64, evidence: impl FnOnce() -> Vec<Evidence>) {
         self.in_order += 1;
@@ -160,7 +160,7 @@ impl Examination {
         self.attributed.push((cause, stage));
     }
 
-    /// Adds an alternative that saves something, or of which that is not known.
+    /// Adds an alternative with a saving, or with an unknown one.
     pub(crate) fn offer(&mut self, view: &View<'_>, draft: Symptom) {
         if draft.saved.as_ref().is_none_or(|s| s.seconds > 0.0) {
             self.found(view, draft);
@@ -184,8 +184,8 @@ impl Examination {
         });
     }
 
-    /// Adds the exchanges in whose stages a rule neither found anything nor left anything open:
-    /// what they move was measured, or is unknown.
+    /// Adds the exchanges into stages without a candidate or an undecided place of the rule:
+    /// their data volume was measured, or is unknown.
     pub(crate) fn exchanges(&mut self, view: &View<'_>, relevant: impl Fn(&Edge) -> bool) {
         let found = self.candidates.iter().map(|c| &c.finding.stage);
         let open = self.undecided.iter().map(|u| &u.stage);
@@ -199,7 +199,7 @@ impl Examination {
             if edge.bytes_written.is_none() {
                 let reason = text!(
                     "不知道有多少数据经过交换进入 {stage}",
-                    "how much data crosses the exchange into {stage} is unknown",
+                    "the amount of data in the exchange into {stage} is unknown",
                     stage = view.name(edge.to),
                 );
                 self.lacks(Information::RuntimeCounters, view, Some(edge.to), reason);
@@ -214,7 +214,7 @@ impl Examination {
         }
     }
 
-    /// Says what the places in order have in common.
+    /// Sets the sentence about all places within the limits.
     pub(crate) fn cleared_by(mut self, reason: Text) -> Examination {
         self.cleared = Some(reason);
         self

@@ -1,4 +1,4 @@
-//! Every kind of rule on small constructed jobs: it fires, something clears it, it abstains.
+//! Every kind of rule on small constructed jobs: it fires, is cleared, abstains.
 
 use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
 
@@ -341,7 +341,7 @@ fn thresholds_are_set_by_name_and_unknown_names_are_refused() {
 fn every_cause_has_a_rule_that_says_what_it_needs() {
     let causes: Vec<Cause> = super::rules().iter().map(|r| r.about().cause).collect();
     let of_scope = Cause::ALL.iter().filter(|c| c.occurs_in(JobEngine::Scope));
-    // what only names an excess has no rule
+    // a cause that only names an excess has no rule
     let of_rules = of_scope.filter(|c| **c != Cause::UnexplainedStraggler);
     let missing: Vec<&Cause> = of_rules.filter(|c| !causes.contains(c)).collect();
     assert!(missing.is_empty(), "{missing:?}");

@@ -16,30 +16,29 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, VERTEX};
 use report::{Cause, text};
 
-/// Vertices that a stage must have.
+/// Least number of vertices of a stage.
 pub(crate) static MIN_VERTICES: Threshold = Threshold {
     name: "tiny_vertices.min_vertices",
     default: 100.0,
     unit: "vertices",
     reason_zh: "少量小顶点的启动时间不会累积",
     reason_en: "the start-ups of few small vertices do not add up",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
-/// Vertices per token that a stage must have.
+/// Least number of vertices per token.
 pub(crate) static MIN_WAVES: Threshold = Threshold {
     name: "tiny_vertices.min_waves",
     default: 5.0,
     unit: "ratio",
     reason_zh: "启动时间逐波累积；几波之内代价很小",
     reason_en: "start-ups add up wave by wave; a few waves cost little",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
-/// Vertices of which the start-ups do not add up, whatever they read.
+/// Fewer vertices have negligible start-ups, with any amount of data.
 const FEW: u64 = 10;
 
-/// The rule.
 pub(crate) struct TinyVertices;
 
 static ABOUT: About = About {
@@ -58,7 +57,7 @@ static ABOUT: About = About {
         ),
         both(
             "这些顶点不占用关键路径",
-            "the vertices do not hold up anything",
+            "the vertices do not delay the run",
         ),
     ],
 };
@@ -84,7 +83,7 @@ impl Rule for TinyVertices {
                 Some(true) if fills && app.is_none() && reads_unknown_files(view, stage) => {
                     let reason = text!(
                         "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
-                        "the vertices of {stage} are tiny, but how many files it reads is unknown: small files and too many partitions look alike",
+                        "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike",
                         stage = view.name(stage),
                     );
                     result.lacks(Information::TableStatistics, view, Some(stage), reason);
@@ -95,7 +94,7 @@ impl Rule for TinyVertices {
                     let of_limit = (n / view.limit(&MIN_VERTICES)).min(0.99);
                     result.under(of_limit, || evidence(view, stage));
                 }
-                // tasks of an application that read nothing compute their rows
+                // tasks of an application without input generate their rows
                 None if app.is_some() || view.vertices(stage).is_some_and(|n| n < FEW) => {
                     result.under(0.0, || evidence(view, stage));
                 }
@@ -109,17 +108,17 @@ impl Rule for TinyVertices {
     }
 }
 
-/// Nothing tells how many vertices a stage has, what they read and how long they ran.
+/// Abstains on a stage with unknown number, data or times of vertices.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
-        "how many vertices {stage} has, how much they read and how long they ran is unknown",
+        "the number of vertices of {stage}, their input size and their run times are unknown",
         stage = view.name(stage),
     );
     result.lacks(Information::StageStatistics, view, Some(stage), reason);
 }
 
-/// Whether a stage has so many vertices that their start-ups add up.
+/// Whether a stage has enough vertices for their start-ups to add up.
 fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
     let n = view.vertices(stage).unwrap_or(0) as f64;
     let tokens = view.run.as_ref().map_or(1, |r| r.tokens) as f64;
@@ -147,7 +146,7 @@ fn symptom(view: &View<'_>, stage: usize) -> Symptom {
         ),
         evidence: evidence(view, stage),
         saved: saved(view, stage),
-        method: "schedule replayed with as few vertices as the data calls for",
+        method: "schedule replayed with as few vertices as the data requires",
         strength: 0.5 + start_share(view, stage).unwrap_or(0.0).min(0.5),
     }
 }

@@ -1,15 +1,15 @@
 //! Rule for `udo.cpu_bound`: user code that dominates a balanced stage.
 //!
-//! User code is slow if it takes many times what managed code usually takes for rows of that
+//! User code is slow if it takes many times the usual time of managed code for rows of that
 //! width; a stage that merely runs user code is not.
 
-use job::facts::{StageFacts, value};
+use job::facts::{Derived, Spread, StageFacts, value};
 use job::info::Information;
 use job::model::{Edge, Operator, Source};
 use job::runs::{RunState, VertexRun};
 
 use super::support::{Symptom, both};
-use crate::impact::scale_run;
+use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::{About, Examination, Rule};
@@ -23,21 +23,27 @@ const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
 
 const MANAGED_MS_PER_BYTE: f64 = 22e-6;
 
-/// Milliseconds that Python functions of an RDD usually take per byte that they read: counting words takes
-/// some 0.1 µs, sorting small rows that were compressed 2 µs.
+/// Usual milliseconds of Python functions of an RDD per byte that they read: counting words takes
+/// some 0.1 µs, sorting small compressed rows 2 µs.
 const PYTHON_MS_PER_BYTE: f64 = 1e-3;
 
-/// How many times the usual time of managed code an operator must take.
+/// Usual milliseconds of Python functions of an RDD per row from storage, and per byte of it: counting and grouping lines takes
+/// 4 to 9 µs a line.
+const PYTHON_MS_PER_ROW: f64 = 5e-3;
+
+const PYTHON_MS_PER_STORED_BYTE: f64 = 0.1e-3;
+
+/// Least ratio of an operator's time to the usual time of managed code.
 pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
     name: "udo.min_slowdown",
     default: 3.0,
     unit: "ratio",
     reason_zh: "托管代码每行的正常开销随行宽变化，但很少超过通常值的 2 倍",
-    reason_en: "what managed code takes for a row varies with its width, rarely beyond twice the usual",
+    reason_en: "the time of managed code per row varies with its width, and is rarely over twice the usual",
     source: "healthy simulated jobs: 0.4 to 1.6 times the usual",
 };
 
-/// Share of a stage's time that user code must take.
+/// Least share of user code in a stage's time.
 pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     name: "udo.min_stage_share",
     default: 0.4,
@@ -47,14 +53,13 @@ pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
     source: "report contract: dominates the time of a balanced stage",
 };
 
-/// Milliseconds below which compiling the code and the resolution of the clock hide what a row
-/// takes.
+/// Below this many milliseconds, compiling the code and the resolution of the clock hide the time per
+/// row.
 const MIN_SPENT_MS: f64 = 1000.0;
 
-/// Chance that slow code is slow by itself, where no file tells how long it collected garbage.
+/// Probability that slow code is slow by itself, if no file has its time in garbage collection.
 const WITHOUT_GC: f64 = 0.45;
 
-/// The rule.
 pub(crate) struct CpuBound;
 
 static ABOUT: About = About {
@@ -73,11 +78,11 @@ static ABOUT: About = About {
         ),
         both(
             "每行耗时正常，代码只是行数多",
-            "the usual time per row, of which there are many",
+            "the time per row is usual; there are just many rows",
         ),
         both(
             "代码看着复杂，但每行耗时正常",
-            "code that looks expensive but takes the usual time a row",
+            "code that looks expensive but takes the usual time per row",
         ),
     ],
 };
@@ -117,10 +122,10 @@ impl Rule for CpuBound {
     }
 }
 
-/// Whether managed code may run in a stage: the user's, or expressions in it that nothing counts.
+/// Whether managed code may run in a stage: user code, or expressions without counters.
 fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
-    // what reads nothing makes its rows itself, and nobody knows how many
+    // an operator without input generates its rows; their number is unknown
     let reads_nothing = |o: &Operator| bytes_without_rows(facts, o).is_some_and(|b| b <= 0.0);
     if managed(view, stage).any(|(_, o)| reads_nothing(o)) {
         return false;
@@ -129,16 +134,16 @@ fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     runs_user_code(view, stage) || (uncounted && view.job.stages[stage].native_only != Some(true))
 }
 
-/// A managed operator, the milliseconds that it took without garbage collection, and the usual.
+/// A managed operator, its milliseconds without garbage collection, and the usual milliseconds.
 struct Timed {
     operator: usize,
     spent: f64,
     usual: f64,
 }
 
-/// Managed operators of a stage whose time and rows are known, the slowest for its rows first.
+/// Managed operators of a stage with known time and rows, the slowest for its rows first.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
-    // Garbage collection is another cause; and a skewed vertex pays more of it than the mean says.
+    // garbage collection is another cause, and a skewed vertex has more of it than the mean
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let time = |(operator, o): (usize, &Operator)| {
         let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);
@@ -207,14 +212,14 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
             share = Share(share),
         ),
         evidence,
-        saved: view.saved_in(stage, move |stage| scale_run(stage, 1.0 - surplus)),
+        saved: view.saved_in(stage, move |stage| scale_usual(stage, 1.0 - surplus)),
         method: "schedule replayed with user code at the usual time per row",
         strength: 0.5 + 0.5 * ((times / 3.0).log2() / 3.0).clamp(0.0, 1.0),
     })
 }
 
-/// User code that most vertices of a failed stage were still busy with when the job ended, after
-/// many times the usual for the rows that wait for each of them. A hot key stops few of them.
+/// User code that kept most vertices of a failed stage busy until the end, for many times the
+/// usual time of their input rows. A hot key would keep only a few of them busy.
 fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     let runs = view.job.stages[stage].runs.as_ref();
     let runs = runs.filter(|_| view.failed() && runs_user_code(view, stage))?;
@@ -257,7 +262,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
         lines: view.lines(stage, index),
         summary: text!(
             "{busy}，是用户代码 {class} 处理同等行通常开销的 {times:.0} 倍以上；不是个别顶点，所以不是倾斜",
-            "{busy}, over {times:.0} times what user code such as {class} usually takes for such rows; not few of them, so it is no skew",
+            "{busy}, over {times:.0} times the usual time of user code such as {class} for such rows; most vertices are affected, so it is not skew",
             busy = busy,
         ),
         evidence: vec![view.number(
@@ -273,7 +278,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     })
 }
 
-/// What managed code usually takes for the rows that come into an operator.
+/// Usual time of managed code for the input rows of an operator.
 fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     let facts = &view.facts[stage];
     let position = facts.position(operator.uid)?;
@@ -283,18 +288,34 @@ fn usual_ms(view: &View<'_>, stage: usize, operator: &Operator) -> Option<f64> {
     };
     let usual = match rows {
         Some(rows) => rows * usual_row_ms(view, operator),
-        None => bytes_without_rows(facts, operator).filter(|b| *b > 0.0)? * PYTHON_MS_PER_BYTE,
+        None => {
+            let bytes = bytes_without_rows(facts, operator).filter(|b| *b > 0.0)?;
+            match stored_rows(view, stage) {
+                Some(rows) => rows * PYTHON_MS_PER_ROW + bytes * PYTHON_MS_PER_STORED_BYTE,
+                None => bytes * PYTHON_MS_PER_BYTE,
+            }
+        }
     };
     Some(usual.max(1.0))
 }
 
-/// Bytes that an operator reads where nothing counts its rows.
+/// Bytes that an operator reads, if its rows are not counted.
 fn bytes_without_rows(facts: &StageFacts, operator: &Operator) -> Option<f64> {
     let own = facts.by_uid(operator.uid).filter(|o| o.rows.is_none())?;
     value(&own.bytes)
 }
 
-/// What managed code usually takes for an input row of an operator.
+/// Rows of a stage that only reads storage. Shuffled and cached rows come in batches of unknown size.
+fn stored_rows(view: &View<'_>, stage: usize) -> Option<f64> {
+    let record = view.job.spark.as_deref()?.stages.get(stage)?;
+    let of = &view.facts[stage].per_vertex;
+    let total = |d: &Option<Derived<Spread>>| d.as_ref().map_or(0.0, |d| d.value.total);
+    let shuffled = total(&of.exchange_rows_read);
+    let rows = total(&of.rows_read) - shuffled;
+    (!record.sources.is_empty() && shuffled <= 0.0 && rows > 0.0).then_some(rows)
+}
+
+/// Usual time of managed code per input row of an operator.
 fn usual_row_ms(view: &View<'_>, operator: &Operator) -> f64 {
     let columns = operator.inputs.iter().flat_map(|i| &i.schema);
     let width: f64 = columns

@@ -14,17 +14,16 @@ use crate::view::View;
 use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
-/// Bytes that must be repartitioned because of the layout.
+/// Least number of bytes repartitioned because of the layout.
 pub(crate) static MIN_BYTES: Threshold = Threshold {
     name: "unaligned_input.min_bytes",
     default: 1e9,
     unit: "bytes",
     reason_zh: "小输入的重分区不值得改存储布局",
     reason_en: "repartitioning a small input is not worth another stored layout",
-    source: "judgement; the replayed saving decides",
+    source: "judgment; the replayed saving decides",
 };
 
-/// The rule.
 pub(crate) struct UnalignedInput;
 
 static ABOUT: About = About {
@@ -43,7 +42,7 @@ static ABOUT: About = About {
         ),
         both(
             "另一侧也要重分区，改一张表没有用",
-            "the other side has to be repartitioned as well, so that one table changes nothing",
+            "the other side has to be repartitioned as well, so changing one table does not help",
         ),
         both(
             "分区键已与使用者一致",
@@ -76,7 +75,7 @@ impl Rule for UnalignedInput {
             {
                 let reason = text!(
                     "不知道 {stage} 读取的数据按什么键存储",
-                    "by which keys the data that {stage} reads is stored is unknown",
+                    "the storage keys of the data that {stage} reads are unknown",
                     stage = view.name(edge.from)
                 );
                 result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
@@ -92,7 +91,7 @@ impl Rule for UnalignedInput {
     }
 }
 
-/// Whether a file tells how the data that an operator reads is stored. Text is stored in no order.
+/// Whether a file has the stored layout of an operator's input. Text has no stored order.
 fn has_layout(view: &View<'_>, stage: usize, extract: &Operator) -> bool {
     let is_text = |t: &Table| t.kind.as_deref() == Some("text");
     extract.id.starts_with("Extract")

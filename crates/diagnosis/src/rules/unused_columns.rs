@@ -1,7 +1,7 @@
 //! Rule for `shuffle.unused_columns`: columns that cross an exchange and are never used after it.
 //!
-//! The optimizer drops what native operators do not need. It cannot look into user code, so the
-//! columns that remain are those handed to a class that does not read them.
+//! The optimizer drops columns that native operators do not need. It cannot look into user code, so the
+//! remaining columns are inputs of a class that does not read them.
 
 use job::info::Information;
 use job::model::FileKind;
@@ -16,7 +16,6 @@ use crate::view::View;
 use report::format::{Bytes, Names, Share, TIME};
 use report::{Cause, Evidence, text};
 
-/// The rule.
 pub(crate) struct UnusedColumns;
 
 static ABOUT: About = About {
@@ -87,7 +86,7 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
     })
 }
 
-/// Whether the reader of unused columns is the user code that does not use them.
+/// Whether the user code that ignores the unused columns reads this exchange itself.
 fn is_last(view: &View<'_>, all: &[Unused<'_>], unused: &Unused<'_>) -> bool {
     let stage = view.job.edges[unused.edge].to;
     let mut nodes = view.derived().flow.of_stage(stage);
@@ -130,7 +129,7 @@ fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &[&str]) -> Vec<Evidenc
     facts
 }
 
-/// User code whose source is absent, behind an exchange.
+/// User code behind an exchange without its source.
 fn lacking(view: &View<'_>, result: &mut Examination) {
     let there = view.job.files.iter().any(|f| f.kind == FileKind::Codegen);
     if view.failed() || there {
@@ -140,7 +139,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         let mut nodes = view.derived().flow.of_stage(index);
         let behind = nodes
             .any(|(_, n)| n.is_user_code() && columns_read(view, &n.operator.class_name).is_none());
-        // What the unused columns could cost is at most the exchange itself.
+        // unused columns cost at most the exchange itself
         let exchange: f64 = view
             .inputs(index)
             .filter(|e| View::is_shuffle(e))
@@ -151,7 +150,7 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         }
         let reason = text!(
             "没有 {stage} 的用户代码，不知道它读取哪些列",
-            "without the user code of {stage} it is not known which columns it reads",
+            "without the user code of {stage}, the columns that it reads are unknown",
             stage = view.name(index)
         );
         result.lacks(Information::UserCode, view, Some(index), reason);

@@ -17,13 +17,12 @@ use crate::view::View;
 use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
 use report::{Cause, text};
 
-/// Chance that attempts were lost for another reason than memory, where no file has the reasons.
+/// Probability of another reason than memory for lost attempts, if no file has the reasons.
 const WITHOUT_REASONS: f64 = 0.45;
 
-/// Stages whose lost attempts are shown.
+/// Number of stages with lost attempts in the evidence.
 const MOST_STAGES: usize = 3;
 
-/// The rule.
 pub(crate) struct VertexRetries;
 
 static ABOUT: About = About {
@@ -41,7 +40,7 @@ static ABOUT: About = About {
             "失败由内存估计过低引起（见 memory.estimate_too_low）",
             "the failures are due to memory (see memory.estimate_too_low)",
         ),
-        both("重试不在关键路径上", "the retries hold up nothing"),
+        both("重试不在关键路径上", "the retries do not delay the run"),
     ],
 };
 
@@ -78,7 +77,7 @@ impl Rule for VertexRetries {
     }
 }
 
-/// Nothing counts the attempts at a stage.
+/// Abstains on a stage without a count of attempts.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     let reason = text!(
         "没有文件说明 {stage} 的哪些顶点失败或被收回",
@@ -88,14 +87,14 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     result.lacks(Information::VertexEvents, view, Some(stage), reason);
 }
 
-/// Attempts that were lost: many have a reason, and a few are chance, whatever they cost.
+/// Lost attempts: many have a reason; a few are chance, even if they are costly.
 fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examination) {
     let waste = || lost.iter().map(|(_, waste)| *waste);
     let total = waste().fold(Waste::default(), Waste::plus);
     let many = total.matters(view) || waste().any(|w| w.matters(view));
     let seen = |(stage, _): &(usize, Waste)| view.job.stages[*stage].runs.is_some();
     let all_seen = lost.iter().all(seen);
-    // what a few delayed shows only where every attempt was seen
+    // the delay by a few lost attempts is only known with events of every attempt
     let traced = |(stage, _): &(usize, Waste)| view.basis(*stage) == Basis::Events;
     let all_traced = lost.iter().all(traced);
     let symptom = symptom(view, lost, total);
@@ -118,7 +117,7 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
     }
 }
 
-/// Attempts lost in some stages: the one where they cost most stands for all of them.
+/// Lost attempts in several stages, represented by the costliest stage.
 fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symptom {
     let alone = |stage| view.saved_in(stage, drop_waste).map_or(0.0, |s| s.seconds);
     lost.sort_by_cached_key(|(stage, _)| Reverse((alone(*stage) * 1e3) as u64));
@@ -153,7 +152,7 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
             .flat_map(|(stage, waste)| evidence(view, *stage, waste))
             .collect(),
         saved: view.saved(move |work| stages.iter().for_each(|s| drop_waste(&mut work[*s]))),
-        method: "schedule replayed without the attempts that were lost",
+        method: "schedule replayed without the lost attempts",
         strength: 0.6 + 0.4 * total.share().min(1.0),
     }
 }

@@ -1,4 +1,4 @@
-//! One finding with what a suggestion needs to know about it: its stage, its statement, its keys.
+//! One finding with the context of its suggestions: its stage, its statement, its keys.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ pub(super) struct Case<'a> {
     pub(super) script: Option<&'a Script>,
     /// The statement that the finding names.
     pub(super) statement: Option<&'a Statement>,
-    /// Whether a suggestion has claimed all that the finding claims.
+    /// Whether a suggestion has claimed the finding's whole saving.
     pub(super) claimed: Cell<bool>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether the job is one of U-SQL: by its script, else by the plan that only it has.
+    /// Whether it is a U-SQL job: by its script, else by the plan, which only U-SQL jobs have.
     pub(super) fn usql(&self) -> bool {
         let plan = |file: &job::model::JobFile| file.name.contains("__SystemInternalInfo__");
         match self.script {
@@ -75,18 +75,18 @@ impl<'a> Case<'a> {
         script.statements.get(definition).filter(|_| alone)
     }
 
-    /// Columns that a user-defined class reads, if its code tells.
+    /// Columns that a user-defined class reads, if its code shows them.
     pub(super) fn reads(&self, class: &str) -> Option<Vec<String>> {
         reads(self.job, class)
     }
 
-    /// How uneven the stage is, where that is the finding.
+    /// Unevenness of the stage, if the finding is about it.
     pub(super) fn uneven(&self) -> Option<&'a Uneven> {
         let mut all = self.view.uneven.iter();
         all.find(|u| Some(u.stage) == self.stage && u.cause == self.finding.cause)
     }
 
-    /// What an edit of the finding's stage saves.
+    /// Saving of an edit of the finding's stage.
     pub(super) fn saved_by(
         &self,
         edit: impl Fn(&mut crate::impact::StageWork) + Send + Sync + 'static,
@@ -125,8 +125,8 @@ impl<'a> Case<'a> {
         self.job.edges.iter().filter(move |e| Some(e.to) == stage)
     }
 
-    /// The join of the statement that the finding is about: the one on the keys by which rows
-    /// reach its stage; the first, if that does not tell.
+    /// The join of the finding's statement: the one with the keys of the exchange into its stage,
+    /// else the first.
     pub(super) fn join(&self) -> Option<(usize, &'a Join)> {
         let joins = &self.statement?.query.joins;
         let keys: Vec<&String> = self.edges().flat_map(|edge| &edge.keys).collect();
@@ -139,8 +139,8 @@ impl<'a> Case<'a> {
         Some((found, joins.get(found)?))
     }
 
-    /// Keys of the finding's statement by which rows are brought together; without a statement,
-    /// those of the exchange into its stage.
+    /// Keys that bring rows of the finding's statement together; without a statement,
+    /// the keys of the exchange into its stage.
     pub(super) fn keys(&self) -> Vec<String> {
         let Some(statement) = self.statement else {
             let keys = self.edges().map(|edge| &edge.keys);
@@ -209,7 +209,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The statement that shares most lines with the finding; of equals the one that makes rows.
+/// The statement that shares most lines with the finding; among equals, one that produces rows.
 fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
     let shared = |statement: &Statement| {
         let first = statement.lines.0.max(lines[0]);
@@ -220,7 +220,7 @@ fn named(script: &Script, lines: [u32; 2]) -> Option<&Statement> {
     candidates.max_by_key(|statement| (shared(statement), statement.makes_rowset()))
 }
 
-/// What a user-defined class reads: by the C# blocks of the script, else by the generated code.
+/// Columns that a user-defined class reads: by the C# blocks of the script, else by the generated code.
 pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     let script = job.script.as_ref()?;
     let blocks = script
@@ -238,7 +238,7 @@ pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     known.columns_read.clone()
 }
 
-/// What a setting of the application is, for a sentence.
+/// Value of an application's setting, for a sentence.
 pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
     let app = case.job.spark.as_deref();
     let set = app.and_then(|app| app.setting(None, name));

@@ -1,9 +1,9 @@
-//! Edits of the run for changes that take only a part of a cause out of it.
+//! Edits of the run for changes that remove only a part of a cause.
 
 use crate::impact::{StageWork, flatten, scale_run};
 
-/// Leaves one `parts`-th of how uneven a stage is: what remains of a hot key that is spread over
-/// so many vertices. `surplus_s` is work that only uneven input causes.
+/// Reduces the unevenness of a stage to one `parts`-th, as after spreading a hot key
+/// over this many vertices. `surplus_s` is work that only uneven input causes.
 pub(super) fn spread(stage: &mut StageWork, surplus_s: f64, parts: f64) {
     let mut even = stage.clone();
     flatten(&mut even, surplus_s);
@@ -15,7 +15,7 @@ pub(super) fn spread(stage: &mut StageWork, surplus_s: f64, parts: f64) {
     }
 }
 
-/// Takes the rows of a hot key, `share` of all, out of a stage, which leaves it even.
+/// Removes the rows of a hot key, `share` of all, from a stage and evens out the rest.
 pub(super) fn without_hot_rows(stage: &mut StageWork, surplus_s: f64, share: f64) {
     flatten(stage, surplus_s);
     scale_run(stage, 1.0 - share.clamp(0.0, 1.0));

@@ -1,4 +1,4 @@
-//! Suggestions for failures that both engines have: inputs, storage, services, the system, a stop.
+//! Suggestions for failures common to both engines: inputs, storage, services, the system, a stop.
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
@@ -6,7 +6,7 @@ use crate::measurements::failure::Class;
 use crate::whence;
 use report::{Text, text};
 
-/// What to do about a failure of a job of SCOPE or U-SQL whose class is not about its own script.
+/// Advice on failures outside the job's own script, for both engines.
 pub(super) fn shared(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     use Class::*;
     let mut found = match class {
@@ -32,7 +32,7 @@ fn is_spark(case: &Case<'_>) -> bool {
     case.job.spark.is_some()
 }
 
-/// What the job is called in its engine.
+/// The engine's word for the job.
 fn job(case: &Case<'_>) -> Text {
     match is_spark(case) {
         true => text!("应用", "application"),
@@ -43,7 +43,7 @@ fn job(case: &Case<'_>) -> Text {
 fn missing(case: &Case<'_>) -> Proposal {
     let spark = is_spark(case);
     advice! { Investigate, Gain::none_by_itself(), "";
-        title("让输入存在，或明确缺少时怎么办", "make the input exist, or decide what happens without it");
+        title("让输入存在，或明确缺少时怎么办", "provide the input, or decide how the job handles a missing one");
         step("核对异常里的路径：日期、分区、大小写；上游是否按时完成", "check the path in the message: date, partition, case; and whether its writer was on time");
         [spark] step("“底层文件可能已更新”：另一个作业在读取期间改写了它；不要原地覆盖，或在读取前 REFRESH TABLE，重跑即可", "\"the underlying files have been updated\": another job rewrote it while this one was reading; don't overwrite in place, or REFRESH TABLE before reading; another run then works");
         [spark] step("推断不出模式说明目录为空：给出 schema，并先检查是否有文件", "a schema that cannot be inferred means an empty folder: give a schema, and check for files first");
@@ -59,9 +59,9 @@ fn missing(case: &Case<'_>) -> Proposal {
 fn unreadable(case: &Case<'_>) -> Proposal {
     let spark = is_spark(case);
     advice! { Investigate, Gain::none_by_itself(), "";
-        title("找出损坏的文件，并让写入方重写它", "find the damaged file and have its writer write it again");
+        title("找出损坏的文件，并让写入方重写它", "find the damaged file and have its writer rewrite it");
         step("异常给出了文件：看大小是否为 0、扩展名与格式是否一致、是否在写入时读取", "the message names the file: see whether it is empty, has the format of its name, or was read while being written");
-        [spark] step("spark.sql.files.ignoreCorruptFiles=true 只用于找出其余的坏文件：它会悄悄丢掉数据", "use spark.sql.files.ignoreCorruptFiles=true only to find out about the other files: it drops data silently");
+        [spark] step("spark.sql.files.ignoreCorruptFiles=true 只用于找出其余的坏文件：它会悄悄丢掉数据", "use spark.sql.files.ignoreCorruptFiles=true only to check the other files: it drops data silently");
         [spark] step("HDFS 的 BlockMissingException：`hdfs fsck <path> -files -blocks -locations`", "BlockMissingException of HDFS: `hdfs fsck <path> -files -blocks -locations`");
         [!spark] step("编码与分隔符：核对 EXTRACT 的 encoding、rowDelimiter、quoting；不要直接 silent:true，它会丢掉行", "encoding and delimiters: check encoding, rowDelimiter and quoting of the EXTRACT; don't just set silent:true, which drops rows");
         pro("结果完整", "the result is complete");
@@ -76,7 +76,7 @@ fn mismatch(case: &Case<'_>) -> Proposal {
         step("异常给出了文件与列：比较它与其他文件的列数和类型，看写入方什么时候改的", "the message names file and column: compare number and types of columns with other files, and see when the writer changed them");
         [spark] step("Parquet：按新类型重写旧文件，或分开读取后转换再合并；mergeSchema 不能调和不同的类型；spark.sql.parquet.enableVectorizedReader=false 不能代替修正", "Parquet: rewrite old files with the new type, or read both apart, cast and union; mergeSchema cannot reconcile types, and spark.sql.parquet.enableVectorizedReader=false is no fix");
         [spark] step("Delta：有意增加的列用 mergeSchema=true；有意的类型变化才用 overwriteSchema=true", "Delta: mergeSchema=true for columns that were added on purpose; overwriteSchema=true only for an intended change of types");
-        [!spark] step("EXTRACT 的列数、类型与可空性（int?、DateTime?）按文件修改；分隔符在文本里出现时使用 quoting:true", "adapt number, types and nullability (int?, DateTime?) of the EXTRACT's columns; where the delimiter occurs in texts use quoting:true");
+        [!spark] step("EXTRACT 的列数、类型与可空性（int?、DateTime?）按文件修改；分隔符在文本里出现时使用 quoting:true", "adapt number, types and nullability (int?, DateTime?) of the EXTRACT's columns; if texts contain the delimiter, use quoting:true");
         [!spark] step("坏行先用全部为 string 的 EXTRACT 找出来；silent:true 会丢掉它们，只在可以接受时使用", "find the bad rows with an EXTRACT of strings only; silent:true drops them, so use it only where that is acceptable");
         pro("以后的模式变化更早发现", "later changes are found earlier");
         con("旧文件可能要重写", "old files may have to be rewritten");
@@ -90,7 +90,7 @@ fn forbidden() -> Proposal {
         step("向该数据的所有者申请读或写权限：目录的每一级都要可进入（x）；云存储核对角色、ACL 与 KMS 密钥", "ask the owner of the data for read or write access: each folder above needs execute; in cloud storage check role, ACL and KMS key");
         step("运行很久后才失败时是凭据过期：用 keytab（--principal、--keytab）、托管身份或可续期的令牌", "if it fails only after hours, the credentials expired: use a keytab (--principal, --keytab), a managed identity or tokens that renew");
         pro("重跑即可成功", "another run then works");
-        con("不要用更高权限的账号绕过", "don't get around it with a more powerful account");
+        con("不要用更高权限的账号绕过", "don't bypass the problem with a more powerful account");
     }
 }
 
@@ -99,8 +99,8 @@ fn quota() -> Proposal {
         title("腾出配额，或申请更多", "free some of the quota, or ask for more");
         step("看是空间还是文件数的配额（HDFS：`hdfs dfs -count -q -h <dir>`）", "see whether it is the quota of space or of names (HDFS: `hdfs dfs -count -q -h <dir>`)");
         step("与数据所有者确认后清理临时目录和旧的中间结果；合并小文件", "agree with the owners before clearing temporary folders and old intermediate results; compact small files");
-        pro("写入可以继续", "writing can go on");
-        con("删除前要确认没有人再用", "make sure that nobody uses it before deleting");
+        pro("写入可以继续", "writing can continue");
+        con("删除前要确认没有人再用", "make sure that the data is no longer used before deleting it");
     }
 }
 
@@ -131,11 +131,11 @@ fn service() -> Proposal {
 fn conflict() -> Proposal {
     advice! { Rewrite, Gain::none_by_itself(), "";
         title("让写入者互不冲突，或重试事务", "keep writers apart, or retry the transaction");
-        step("重跑通常即可：另一个事务已先提交", "another run mostly works: the other transaction came first");
+        step("重跑通常即可：另一个事务已先提交", "another run usually works: the other transaction committed first");
         step("MERGE、UPDATE、DELETE 的条件里写明分区，使并发的写入者只碰各自的分区", "name the partition in the condition of MERGE, UPDATE and DELETE, so that concurrent writers touch only their own");
-        step("把 OPTIMIZE 等维护与写入错开；并发追加用 append 而不是覆盖", "run maintenance such as OPTIMIZE apart from writes; append rather than overwrite where several write");
-        pro("表保持一致：冲突的写入被拒绝，没有写坏", "the table is intact: the conflicting write was refused, nothing is damaged");
-        con("重试要从头计算", "a retry computes all again");
+        step("把 OPTIMIZE 等维护与写入错开；并发追加用 append 而不是覆盖", "run maintenance such as OPTIMIZE apart from writes; append rather than overwrite if there are several writers");
+        pro("表保持一致：冲突的写入被拒绝，没有写坏", "the table is intact: the conflicting write was rejected");
+        con("重试要从头计算", "a retry starts from the beginning");
     }
 }
 
@@ -153,17 +153,17 @@ fn system(case: &Case<'_>) -> Proposal {
 fn stopped(case: &Case<'_>) -> Proposal {
     let spark = is_spark(case);
     advice! { Investigate, Gain::none_by_itself(), "";
-        title("查明是谁或什么停止了它", "find out who or what stopped it");
+        title("查明是谁或什么停止了它", "find out who or which program stopped it");
         step("看是否有人或调度器取消了它、超过了调度的时限、集群被关闭，或程序自己先结束", "see whether somebody or the scheduler cancelled it, a time limit of the schedule passed, the cluster was shut down, or the program itself ended first");
         [spark] step("“SparkContext was shut down”时其他异常（Filesystem closed、Interrupted）只是后果：看 Driver 的日志，{logs}", "with \"SparkContext was shut down\" other exceptions (Filesystem closed, Interrupted) only follow from it: read the driver's log, {logs}", logs = whence::logs(case.job));
         [spark] step("程序里的 stop() 或 sys.exit 不能早于还在运行的线程或流；Driver 内存不足也会这样结束", "stop() or sys.exit in the program must not come before threads or streams that still run; a driver that runs out of memory ends like this too");
         step("没有其他原因时原样重跑", "without another cause, run it again as it is");
-        pro("不去修改没有问题的代码", "code that is fine stays as it is");
+        pro("不去修改没有问题的代码", "correct code stays as it is");
         con("停止的原因常在别的日志里", "the reason of a stop is often in another log");
     }
 }
 
-/// An exception that no class covers: quoted, with where to read on.
+/// An exception of unknown class: quoted, with the place of the logs.
 pub(super) fn unknown(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("从最内层的异常和它的位置入手", "start from the innermost exception and its place");

@@ -7,7 +7,7 @@ use super::proposal::{Gain, Proposal, advice};
 use crate::measurements::failure::Class;
 use crate::whence;
 
-/// What to do about a failure of an application.
+/// Advice on a failure of an application.
 pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     use Class::*;
     let mut found = match class {
@@ -52,7 +52,7 @@ fn user_code() -> Proposal {
         title("在函数里处理出错的数据", "handle the data that the function fails on");
         step("按异常里的文件和行修改函数：先确定是数据不符合预期，还是代码有错", "change the function at the file and line of the exception: find out first whether the data is unexpected or the code is wrong");
         step("用 filter 找出出错的行；再决定修正、单独存放还是让作业失败", "find the rows with filter, then decide whether to repair them, to store them apart, or to fail");
-        step("需要容忍时，对空值、零和格式错误返回 NULL，或用 try_divide、try_cast，并计数", "where bad rows are acceptable, return NULL for null, zero and malformed values, or use try_divide and try_cast, and count them");
+        step("需要容忍时，对空值、零和格式错误返回 NULL，或用 try_divide、try_cast，并计数", "if bad rows are acceptable, return NULL for null, zero and malformed values, or use try_divide and try_cast, and count them");
         pro("作业能够完成", "the job gets to its end");
         con("静默的 NULL 会掩盖数据问题，要计数", "silent NULLs hide bad data: count them");
     }
@@ -65,7 +65,7 @@ fn bad_value() -> Proposal {
         step("与上次成功的输入比较：格式变了就找写入方", "compare with the input of the last good run: if the format changed, talk to its writer");
         step("不要整体关闭 spark.sql.ansi.enabled：那样会悄悄产生 NULL 或溢出的值", "don't turn spark.sql.ansi.enabled off for everything: that yields NULLs and overflowed values silently");
         pro("坏值不再使作业失败", "bad values no longer fail the job");
-        con("要决定坏值的去向", "somebody has to decide where bad values go");
+        con("要决定坏值的去向", "someone has to decide where bad values go");
     }
 }
 
@@ -98,7 +98,7 @@ fn python_worker(case: &Case<'_>) -> Proposal {
         step("看该 Task 所在 Executor 的 stderr：{logs}；那里有段错误、`Killed` 或库的报错", "read the stderr of the executor of that task: {logs}; a segmentation fault, `Killed` or an error of a library is there", logs = whence::logs(case.job));
         step("打开 spark.python.worker.faulthandler.enabled=true（PYTHONFAULTHANDLER）再运行一次：会打印崩溃时的 Python 调用栈", "run once more with spark.python.worker.faulthandler.enabled=true: it prints the Python stack of the crash");
         step("被系统杀掉时是内存：提高 spark.executor.memoryOverhead 或 spark.executor.pyspark.memory，减小 pandas 与 Arrow 的批次（spark.sql.execution.arrow.maxRecordsPerBatch）", "if the system killed it, it was memory: raise spark.executor.memoryOverhead or spark.executor.pyspark.memory, and make batches of pandas and Arrow smaller (spark.sql.execution.arrow.maxRecordsPerBatch)");
-        step("崩溃时核对本机库（numpy、pyarrow、Driver）与 Python 的版本；代码里不要调用 os._exit 或 sys.exit", "if it crashed, compare the versions of native libraries (numpy, pyarrow, database drivers) with that of Python; code must not call os._exit or sys.exit");
+        step("崩溃时核对本机库（numpy、pyarrow、数据库驱动）与 Python 的版本是否匹配；代码里不要调用 os._exit 或 sys.exit", "if it crashed, check that the versions of native libraries (numpy, pyarrow, database drivers) fit the Python version; code must not call os._exit or sys.exit");
         pro("区分内存、本机库与代码", "tells memory, native library and code apart");
         con("日志可能已被清理，需要再运行一次", "logs may be gone, and the job has to run again");
     }
@@ -117,12 +117,12 @@ fn dependency() -> Proposal {
 
 fn output_exists() -> Proposal {
     advice! { Rewrite, Gain::none_by_itself(), "";
-        title("决定如何处理已有的输出", "decide what happens to output that is there");
-        step("先看已有的数据是上次运行的结果、残留还是别的作业的：这决定覆盖还是另写一处", "see first whether the data is a good result, a leftover or another job's: that decides between replacing it and writing elsewhere");
+        title("决定如何处理已有的输出", "decide how to handle the existing output");
+        step("先看已有的数据是上次运行的结果、残留还是别的作业的：这决定覆盖还是另写一处", "check first whether the data is a good result, a leftover or another job's: that decides between replacing it and writing elsewhere");
         step("按运行日期或分区写入；确要替换时使用 mode(\"overwrite\")（分区表配合 spark.sql.sources.partitionOverwriteMode=dynamic）", "write by date of run or by partition; to replace data on purpose use mode(\"overwrite\"), with spark.sql.sources.partitionOverwriteMode=dynamic on partitioned tables");
-        step("推测执行或重试的 Task 写同一个文件时，改用 Spark 的写入接口而不是自己写文件", "where speculative or repeated tasks write the same file, use Spark's writers rather than files of your own");
+        step("推测执行或重试的 Task 写同一个文件时，改用 Spark 的写入接口而不是自己写文件", "if speculative or repeated tasks write the same file, use Spark's writers instead of writing files yourself");
         pro("重跑不再因残留失败", "another run no longer fails on leftovers");
-        con("覆盖会删除旧数据", "overwriting removes what is there");
+        con("覆盖会删除旧数据", "overwriting deletes the old data");
     }
 }
 
@@ -140,10 +140,10 @@ fn analysis() -> Proposal {
 fn heap(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("让每个 Task 有足够的堆内存", "give each task enough heap");
-        step("先看 Task 的数据量是否不均：倾斜时先消除倾斜，加内存只能推迟", "see first whether the tasks' data is uneven: if so remove the skew, since more memory only puts it off");
+        step("先看 Task 的数据量是否不均：倾斜时先消除倾斜，加内存只能推迟", "see first whether the tasks' data is uneven: if so, remove the skew, because more memory only delays the failure");
         step("提高 spark.sql.shuffle.partitions（或 repartition），让每个 Task 的数据更少；collect_list、宽行和大分组也要缩小", "raise spark.sql.shuffle.partitions (or repartition), so that each task has less data; make collect_list, wide rows and large groups smaller as well");
         step("spark.executor.memory 现在是 {memory}，spark.executor.cores 是 {cores}：提高内存，或减少同时运行的 Task", "spark.executor.memory is {memory} and spark.executor.cores {cores}: raise the memory, or run fewer tasks at once", memory = now(case, "spark.executor.memory", "1g"), cores = now(case, "spark.executor.cores", "1"));
-        pro("不再因堆内存不足失败", "no more failures for want of heap");
+        pro("不再因堆内存不足失败", "no more failures because of too little heap");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
     }
 }
@@ -164,7 +164,7 @@ fn off_heap(case: &Case<'_>) -> Proposal {
         title("给堆外内存留出空间", "leave room for off-heap memory");
         step("spark.executor.memoryOverhead 现在是 {overhead}：提高它；直接内存另由 -XX:MaxDirectMemorySize 限制，元空间由 -XX:MaxMetaspaceSize 限制", "spark.executor.memoryOverhead is {overhead}: raise it; -XX:MaxDirectMemorySize bounds direct memory, -XX:MaxMetaspaceSize metaspace", overhead = overhead_now(case));
         step("大的 Shuffle 块占直接内存：降低 spark.reducer.maxSizeInFlight，或增加分区使块更小", "large shuffle blocks take direct memory: lower spark.reducer.maxSizeInFlight, or use more partitions for smaller blocks");
-        pro("不再因堆外内存不足失败", "no more failures for want of off-heap memory");
+        pro("不再因堆外内存不足失败", "no more failures because of too little off-heap memory");
         con("只加大 spark.executor.memory 没有帮助：那是堆", "raising spark.executor.memory alone doesn't help: that is heap");
     }
 }
@@ -193,7 +193,7 @@ fn virtual_memory(case: &Case<'_>) -> Proposal {
         step("虚拟内存是地址空间，不是用量：让管理员设置 yarn.nodemanager.vmem-check-enabled=false，或提高 yarn.nodemanager.vmem-pmem-ratio", "virtual memory is address space, not usage: ask the administrators for yarn.nodemanager.vmem-check-enabled=false or a larger yarn.nodemanager.vmem-pmem-ratio");
         step("不能改集群时，提高 spark.executor.memoryOverhead（现在是 {overhead}）：上限随容器大小成比例", "if the cluster cannot be changed, raise spark.executor.memoryOverhead ({overhead} now): the limit is a multiple of the container", overhead = overhead_now(case));
         pro("容器不再被结束", "containers are no longer killed");
-        con("提高 overhead 会占用并不需要的物理内存", "more overhead reserves physical memory that nothing needs");
+        con("提高 overhead 会占用并不需要的物理内存", "more overhead reserves physical memory that is not needed");
     }
 }
 
@@ -234,7 +234,7 @@ fn result_size(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "";
         title("减少返回 Driver 的结果：更少的 Task，或更小的结果", "return less to the driver: fewer tasks, or smaller results");
         step("collect()、toPandas() 改为写出，或先聚合、limit()", "replace collect() and toPandas() by writing, or aggregate or limit() first");
-        step("没有收集时，上限被每个 Task 的状态占满：减少 Task（coalesce、合并小文件、更大的 spark.sql.files.maxPartitionBytes）；增加分区会更糟", "where nothing is collected, the status of each task fills the limit: use fewer tasks (coalesce, compacted files, a larger spark.sql.files.maxPartitionBytes); more partitions make it worse");
+        step("没有收集时，上限被每个 Task 的状态占满：减少 Task（coalesce、合并小文件、更大的 spark.sql.files.maxPartitionBytes）；增加分区会更糟", "if no data is collected, the limit is filled by the status of each task: use fewer tasks (coalesce, compacted files, a larger spark.sql.files.maxPartitionBytes); more partitions make it worse");
         step("spark.driver.maxResultSize 现在是 {limit}：结果确实需要时再提高，并同时提高 spark.driver.memory", "spark.driver.maxResultSize is {limit}: raise it only if the result is needed, along with spark.driver.memory", limit = now(case, "spark.driver.maxResultSize", "1g"));
         pro("Driver 的内存也不再有危险", "the driver's memory is safe as well");
         con("设为 0（不限）会让 Driver 内存不足", "0 (no limit) risks the driver's memory");
@@ -288,7 +288,7 @@ fn other_limit() -> Proposal {
         step("异常给出了设置或大小：先减少该处的数据，再考虑提高上限", "the exception names a setting or a size: make the data there smaller first, then think of raising the limit");
         step("时间上限：看哪个 Stage 占了时间，先按那里的建议处理", "a time limit: see which stage takes the time, and follow the suggestions for it first");
         pro("对准被触及的上限", "aims at the limit that was hit");
-        con("只提高上限会推迟问题", "raising the limit alone only puts it off");
+        con("只提高上限会推迟问题", "raising the limit alone only delays the failure");
     }
 }
 
@@ -314,12 +314,12 @@ fn broadcast_size() -> Proposal {
     }
 }
 
-/// Executors that were lost, for a reason that the log does not give.
+/// Lost executors without a reason in the log.
 pub(super) fn lost(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("查看丢失的 Executor 的 stderr", "read the stderr of the executors that were lost");
         step("{logs}", "{logs}", logs = whence::logs(case.job));
-        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），134、139 是本机代码崩溃，143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 134 and 139 a crash of native code, 143 told to end");
+        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），134、139 是本机代码崩溃，143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 134 and 139 a crash of native code, 143 terminated on request");
         step("心跳超时多半是长时间的垃圾回收或主机过载：先看 GC 时间，不要只加大 spark.network.timeout", "a heartbeat timeout is mostly long garbage collection or an overloaded host: look at the GC time, don't just raise spark.network.timeout");
         step("节点常被收回时打开 spark.decommission.enabled，或用外部 Shuffle 服务保住数据", "if nodes are often taken away, turn on spark.decommission.enabled, or keep shuffle data in an external shuffle service");
         pro("区分内存、主机与抢占", "tells memory, host and preemption apart");
@@ -330,7 +330,7 @@ pub(super) fn lost(case: &Case<'_>) -> Proposal {
 fn preempted() -> Proposal {
     advice! { Parameter, Gain::none_by_itself(), "";
         title("让应用承受 Executor 被收回", "make the application survive the loss of executors");
-        step("打开 spark.decommission.enabled 与 spark.storage.decommission.shuffleBlocks.enabled：节点收回前移走数据", "turn on spark.decommission.enabled and spark.storage.decommission.shuffleBlocks.enabled: data moves before a node goes");
+        step("打开 spark.decommission.enabled 与 spark.storage.decommission.shuffleBlocks.enabled：节点收回前移走数据", "turn on spark.decommission.enabled and spark.storage.decommission.shuffleBlocks.enabled: data moves before a node is removed");
         step("用外部或远程的 Shuffle 服务；Driver 放在不会被收回的节点上", "use an external or remote shuffle service; run the driver on a node that is not taken away");
         step("有时限的作业换用不被抢占的队列或按需节点", "for a job with a deadline use a queue without preemption, or on-demand nodes");
         pro("收回节点只损失少量工作", "losing a node costs little work");

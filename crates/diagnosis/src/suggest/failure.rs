@@ -19,7 +19,7 @@ pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
         step("比较失败尝试的退出码和机器：集中在少数机器上是机器问题，集中在同一输入上是数据问题", "compare exit codes and machines of the failed attempts: few machines mean a machine, one input means data");
         step("被撤销（Revoked）说明下游读不到它的输出，或容量被抢占：看临时数据的存放和优先级", "Revoked means that a reader lost its output or that capacity was preempted: look at temporary data and at the priority");
         step("原因一时无法消除、而顶点运行很久时，用更多分区让每次重做的部分变小", "if the cause stays for now and vertices run long, more partitions make each repetition smaller");
-        pro("消除原因后不再有重复的工作", "without the cause nothing is done twice");
+        pro("消除原因后不再有重复的工作", "no work is repeated once the cause is gone");
         con("需要查看失败顶点的日志", "requires reading the logs of the failed vertices");
     };
     vec![case.finish(why)]
@@ -33,8 +33,8 @@ pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
     };
     let report = advice! { Investigate, Gain::Whole, "slow machine straggler duplicate execution";
         title("向运维报告{machine}，不要为此改脚本", "report {machine} to the operators; don't change the script for it", machine = machine);
-        step("先重跑一次：不再出现就与脚本无关，不必再做什么", "run the job again first: if it does not come back, the script is not to blame and nothing else is needed");
-        step("多次出现时，把机器名、时间和慢的倍数交给运维：同样多的数据在别的机器上正常", "if it does, give the operators its name, the time and how much slower it was: as much data runs well elsewhere");
+        step("先重跑一次：不再出现就与脚本无关，不必再做什么", "run the job again first: if the slowness does not come back, the script is not to blame and no further action is needed");
+        step("多次出现时，把机器名、时间和慢的倍数交给运维：同样多的数据在别的机器上正常", "if it comes back, give the operators the machine's name, the time and the slowdown: the same amount of data runs well on other machines");
         step("只有经常因此误期时，才用更小、更多波的分区降低对单台机器的依赖", "only if such machines often make the job late, depend less on one with smaller partitions in several waves");
         pro("健康的脚本保持不变", "a healthy script stays as it is");
         con("取决于运维；重跑可能又分到同一台机器", "depends on the operators; another run may get the same machine");
@@ -83,9 +83,9 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
         title("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = error_place(case), what = what);
         step(check_for(error));
-        step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to an output of their own and count them; fail only above a share");
+        step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to a separate output and count them; fail only above a share");
         step("与上一次成功运行比较输入列的空值率、长度和取值范围，看是不是上游变了", "compare null shares, lengths and ranges of the input's columns with the last good run, to see whether the writer changed");
-        step("用失败顶点的输入在本地重现，再加成单元测试", "reproduce it locally with the failed vertex's input, and make a unit test of it");
+        step("用失败顶点的输入在本地重现，再加成单元测试", "reproduce it locally with the failed vertex's input, and turn it into a unit test");
         pro("作业不再因个别行失败", "single rows no longer fail the job");
         con("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count");
     };
@@ -146,14 +146,14 @@ fn check_for(error: Option<&JobError>) -> Text {
     }
 }
 
-/// Everything that an error says.
+/// All texts of an error.
 fn all_words(error: &JobError) -> String {
     let more = [&error.description, &error.details, &error.internal];
     let more = more.into_iter().flatten();
     more.fold(error.message.clone(), |all, text| all + "\n" + text)
 }
 
-/// Where the first error is.
+/// Place of the first error.
 fn error_place(case: &Case<'_>) -> Text {
     match error(case).and_then(|error| error.script_line) {
         Some(line) => text!("第 {line} 行", "line {line}"),
@@ -201,13 +201,13 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
         [class == Class::Time] step("单个顶点运行超时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "a vertex ran too long: remove the skew of the stage first, then use more partitions; more tokens don't help");
         [memory] step("单个顶点超过内存上限：逐行处理，不缓存整组或整个文件（提取器不要把输入读进 MemoryStream）；分散热点键；使用更小的分区", "a vertex went over its memory: go row by row, keep no groups or whole files (an extractor must not copy its input to a MemoryStream); spread hot keys; use smaller partitions");
         [memory] step("提取器一次读整个文件（AtomicFileProcessing）时，把输入拆成更小的文件", "where an extractor takes a file as a whole (AtomicFileProcessing), split the input into smaller files");
-        [storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; cutting the job in two frees what the first half holds");
-        [storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "where the limit is per token, twice the tokens get the job through but fix nothing");
+        [storage] step("每次交换之前先过滤和投影，去掉多对多连接；把作业拆成两段可释放前半的数据", "filter and project before each exchange, avoid many-to-many joins; splitting the job in two frees the temporary data of the first half");
+        [storage] step("上限按令牌计算时，加倍令牌能让作业先跑完，但不解决问题", "if the limit is per token, doubling the tokens lets the job finish but does not fix the problem");
         [!storage && !memory && class != Class::Time] step("先看错误信息指的是哪个上限：顶点时间、内存还是临时数据", "see which limit the error names: vertex time, memory or temporary data");
-        step("同时报告了倾斜或行数放大时，先按那条建议处理", "where skew or a multiplying join is reported as well, follow that suggestion first");
-        step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap go day by day or hour by hour rather than through all history at once");
+        step("同时报告了倾斜或行数放大时，先按那条建议处理", "if skew or a multiplying join is reported as well, follow that suggestion first");
+        step("权宜之计：按天或按小时增量处理，而不是一次处理整个历史", "as a stopgap, process one day or hour at a time instead of the whole history");
         pro("作业可以跑完", "the job can finish");
-        con("只提高上限会推迟问题", "raising the limit alone only puts it off");
+        con("只提高上限会推迟问题", "raising the limit alone only delays the failure");
     };
     let mut found = vec![case.finish(proposal)];
     if memory || class == Class::Time {
@@ -216,14 +216,14 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// A string, a column or a row is larger than the engine takes.
+/// A string, a column or a row exceeds the engine's limit.
 fn value_size(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "row too big string too long 128 KB 4 MB limit byte[]";
         title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
         step("读入长文本时声明为 byte[]，或用自己的提取器在读取时截断、拆成多列", "declare long texts as byte[], or cut or split them while reading, in an extractor of your own");
         step("先确认值确实这么长：未闭合的引号或错误的分隔符会把许多行并成一个值（quoting、rowDelimiter）", "make sure that the value really is that long: an open quote or a wrong delimiter joins many rows into one value (quoting, rowDelimiter)");
-        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "bound strings, maps and arrays that are aggregated, or put them out as several rows");
-        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't cover it up with that");
+        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "limit aggregated strings, maps and arrays, or write them as several rows");
+        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't use it to hide the problem");
         pro("作业可以跑完", "the job can finish");
         con("空值检查没有帮助；截断会丢失内容，要与使用者确认", "null checks don't help; cutting loses content: ask the readers");
     }
@@ -245,7 +245,7 @@ pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggested> {
         .collect()
 }
 
-/// As many tokens as the run keeps busy on average, where that is far fewer than it asks for.
+/// Fewer tokens: the average number that the run keeps busy, if it is far below the requested number.
 fn fewer_tokens(case: &Case<'_>) -> Option<Suggested> {
     let run = case.view.run.as_ref().filter(|run| run.tokens_known)?;
     let asked = run.tokens;
@@ -267,9 +267,9 @@ fn fewer_tokens(case: &Case<'_>) -> Option<Suggested> {
             "the run itself may take slightly longer"
         ),
     };
-    let proposal = advice! { Parameter, Gain::Unknown(text!("要看较少的令牌能提前多久得到", "it depends on how much earlier fewer tokens are free" )), "queue wait tokens AUs request fewer";
-        title("把请求的令牌从 {asked} 降到约 {used}", "ask for about {used} rather than {asked}", used = TOKEN.count(used as f64), asked = asked.to_string());
-        step("本次运行平均只占用约 {used}；请求越少，越早能同时得到", "this run kept only about {used} busy on average; fewer are free at once sooner", used = TOKEN.count(used as f64));
+    let proposal = advice! { Parameter, Gain::Unknown(text!("要看较少的令牌能提前多久得到", "it depends on how much sooner fewer tokens are available" )), "queue wait tokens AUs request fewer";
+        title("把请求的令牌从 {asked} 降到约 {used}", "request about {used} instead of {asked}", used = TOKEN.count(used as f64), asked = asked.to_string());
+        step("本次运行平均只占用约 {used}；请求越少，越早能同时得到", "this run kept only about {used} busy on average; a smaller number is available sooner", used = TOKEN.count(used as f64));
         pro("更早开始，费用更低，也让别的作业少等", "starts sooner, costs less, and lets other jobs wait less");
         con(longer);
     };

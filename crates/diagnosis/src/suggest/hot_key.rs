@@ -1,6 +1,6 @@
 //! The values that make a key hot, and columns that a hot key can be spread by.
 //!
-//! Follows a column of the script back to the stored column whose statistics are known.
+//! Follows a column of the script back to a stored column with known statistics.
 
 use job::model::{ColumnStatistics, Table};
 use job::script::{JoinKind, Query, RowsetRef, RowsetSource, Script, StatementKind};
@@ -9,11 +9,11 @@ use super::case::Case;
 use crate::rewrite::names::{is_integer, is_nullable, literal};
 use crate::rewrite::split::HotKeys;
 
-/// A frequent value counts as hot if it has at least this share of the most frequent one's rows:
-/// below that it alone would not stand out over a partition.
+/// Least share of the most frequent value's rows for a hot value: with fewer rows, it would not
+/// dominate a partition.
 const HOT_SHARE_OF_TOP: f64 = 0.25;
 
-/// More values than this in one condition would hide what the script does.
+/// More values than this in one condition would make the script hard to read.
 const MAX_VALUES: usize = 5;
 
 /// Steps back through a script; real chains are far shorter.
@@ -26,15 +26,15 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// The stored column that a column of an input comes from.
+    /// The stored column behind a column of an input.
     pub(super) fn stored(&self, input: &RowsetRef, column: &str) -> Option<Stored<'a>> {
         let script = self.script?;
         let name = origin(script, input, column)?;
         self.table_column(&name)
     }
 
-    /// The column of that name in the largest table that has one; of equal names the one with the
-    /// hot value that was found.
+    /// The column of that name in the largest table with such a column, preferring a table with the
+    /// found hot value.
     fn table_column(&self, name: &str) -> Option<Stored<'a>> {
         let hot = self.hot_value().unwrap_or_default();
         let has_value =
@@ -46,8 +46,8 @@ impl<'a> Case<'a> {
         found.max_by_key(|stored| (has_value(stored.column), stored.table.rows))
     }
 
-    /// The hot values of a key column, as literals of its type, and the share of the rows that
-    /// have them.
+    /// The hot values of a key column, as literals of its type, and their share of the
+    /// rows.
     pub(super) fn hot_keys(&self, input: &RowsetRef, column: &str) -> Option<(HotKeys, f64)> {
         let stored = self.stored(input, column)?;
         let type_name = stored.column.type_name.as_deref()?;
@@ -83,7 +83,7 @@ impl<'a> Case<'a> {
         Some(format!("{column} % {salts}"))
     }
 
-    /// The same as an `int` from 0 to less than `salts`, also for negative numbers and null.
+    /// Like [`Case::salt`], as an `int` from 0 to less than `salts`, also for negative numbers and null.
     pub(super) fn join_salt(
         &self,
         input: &RowsetRef,
@@ -98,8 +98,8 @@ impl<'a> Case<'a> {
         Some(format!("(int)(({value} % {salts} + {salts}) % {salts})"))
     }
 
-    /// The whole number with most values; only whole numbers have a remainder that every engine
-    /// computes alike.
+    /// The whole-number column with most values; only for whole numbers do all engines compute the same
+    /// remainder.
     fn salt_column(
         &self,
         input: &RowsetRef,
@@ -142,7 +142,7 @@ pub(super) fn origin(script: &Script, input: &RowsetRef, column: &str) -> Option
                 name = column;
             }
             Step::Branch(branch, column) => {
-                // All branches have the column at the same place; the first one stands for them.
+                // all branches have the column at the same position; the first one represents them
                 let first = query.branches.get(branch)?;
                 input = first.inputs.first()?;
                 name = column;
@@ -169,7 +169,7 @@ fn step_back(query: &Query, name: &str) -> Option<Step> {
             _ => None,
         },
         StatementKind::Select => select_step(query, name),
-        // User code passes a column on under its name, as far as anybody can tell.
+        // user code is assumed to pass a column on under its name
         StatementKind::Process | StatementKind::Reduce | StatementKind::Combine => {
             Some(Step::Input(0, name.to_owned()))
         }
@@ -201,7 +201,7 @@ fn select_step(query: &Query, name: &str) -> Option<Step> {
     Some(Step::Input(input, used.name.clone()))
 }
 
-/// Whether an outer join gives rows whose columns of that input are null though stored ones are not.
+/// Whether an outer join can add rows with nulls in the columns of that input.
 fn filled_with_null(query: &Query, input: usize) -> bool {
     query.joins.iter().any(|join| match join.kind {
         JoinKind::FullOuter => true,

@@ -1,8 +1,8 @@
-//! What to change: for every finding one or more suggestions, with a verified diff where the
+//! Suggestions: for every finding one or more, with a verified diff if the
 //! script can be rewritten safely, and as steps otherwise.
 //!
-//! Knows how to fix each cause, in which order the fixes are tried (what changes least first), and
-//! what each of them saves by itself; how a script is rewritten and checked is in
+//! Knows the fixes for each cause, their sequence (the smallest change first), and
+//! the saving of each of them alone; rewriting and checking of scripts is in
 //! `crate::rewrite`.
 
 mod case;
@@ -31,20 +31,24 @@ use crate::view::View;
 use case::{Case, reads};
 use report::{Cause, SameResult, Verified};
 
-/// Suggestions for the findings of a job, in their order; for each finding the one that changes
-/// least first.
+/// Suggestions for the findings of a job, in the same sequence; for each finding, the smallest change
+/// first. Suggestions with unknown gain come last, except for a failed job: a run without an end has no
+/// time to compare with.
 pub(crate) fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested> {
     let of = |(index, found)| of_cause(&Case::new(view, index, found));
     let mut all: Vec<Suggested> = findings.iter().enumerate().flat_map(of).collect();
+    if !view.failed() {
+        all.sort_by_key(|s| s.suggestion.seconds_saved.is_none());
+    }
     for (index, suggested) in all.iter_mut().enumerate() {
         suggested.suggestion.id = format!("S{}", index + 1);
     }
     all
 }
 
-/// Checks a script that somebody else rewrote, as the rewrites of this crate are checked: it
+/// Checks a script from elsewhere like the rewrites of this crate: it
 /// parses without new errors, outputs and every name bound in it keep their columns, and it adds
-/// only known hints. Whether it gives the same rows is left unknown. Nothing holds if the job has no
+/// only known hints. Equality of the rows is left unknown. All checks fail if the job has no
 /// script.
 pub fn verify_script(job: &Job, text: &str) -> Verified {
     let Some(script) = &job.script else {
@@ -107,6 +111,7 @@ fn of_cause(case: &Case<'_>) -> Vec<Suggested> {
         | Cause::FetchWait
         | Cause::IdleSlots
         | Cause::ScanWithoutFilter
+        | Cause::OverProvisionedMemory
         | Cause::UnexplainedOverhead
         | Cause::CommitOnDriver
         | Cause::CostlyExpression => Vec::new(),

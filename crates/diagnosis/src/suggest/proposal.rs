@@ -1,4 +1,4 @@
-//! A suggestion in the making, and what it says of its gain.
+//! A suggestion under construction, and its gain.
 
 use report::format::{Seconds, Share};
 use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
@@ -8,25 +8,25 @@ use crate::Suggested;
 use crate::impact::Saved;
 use crate::rewrite::{Checked, Rewrite};
 
-/// Share of the run from which a change is worth a separate suggestion.
+/// Least share of the run for a change worth a separate suggestion.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Share of what the finding claims from which a change undoes all of it.
+/// Least share of a finding's saving for a change that counts as a complete fix.
 const ALL: f64 = 0.95;
 
-/// What a change saves.
+/// Saving of a change.
 pub(super) enum Gain {
-    /// All that the finding claims. Stated once: another suggestion of the finding that does the
-    /// same replaces the first.
+    /// The finding's whole saving. Stated once: another suggestion of the finding with the same
+    /// effect replaces the first.
     Whole,
-    /// What the run saves with this change; `None` where no file shows what its stages cost.
+    /// Saving of the run with this change; `None` if no file shows the cost of its stages.
     Own(Option<Saved>),
     /// Not estimable, and why.
     Unknown(Text),
 }
 
 impl Gain {
-    /// Of a change that only asks for something.
+    /// Gain of a change that is only a request to the optimizer.
     pub(super) fn up_to_the_optimizer() -> Gain {
         Gain::Unknown(text!(
             "取决于优化器是否因此改变执行计划",
@@ -34,19 +34,19 @@ impl Gain {
         ))
     }
 
-    /// Of a look at something, which changes nothing.
+    /// Gain of an investigation, which changes no code.
     pub(super) fn none_by_itself() -> Gain {
         Gain::Unknown(text!(
             "查明原因本身不节省时间",
-            "finding the cause saves nothing by itself",
+            "finding the cause does not save time by itself",
         ))
     }
 }
 
-/// A suggestion without what all suggestions of a finding share.
+/// A suggestion without the parts that all suggestions of a finding share.
 pub(super) struct Proposal {
     pub(super) kind: SuggestionKind,
-    /// Keywords by which experience on it is found.
+    /// Keywords for finding experience on it.
     pub(super) topic: &'static str,
     pub(super) title: Text,
     pub(super) gain: Gain,
@@ -56,8 +56,8 @@ pub(super) struct Proposal {
     pub(super) cons: Vec<Text>,
 }
 
-/// A proposal: its kind, its gain and keywords by which experience on it is found; then what it
-/// says, in both languages as in [`text!`] or as a [`Text`], some of it only under a `[condition]`.
+/// A proposal: its kind, its gain and keywords for finding experience on it; then its
+/// texts, in both languages as in [`text!`] or as a [`Text`], some of them only under a `[condition]`.
 macro_rules! advice {
     (@ $zh:literal, $en:literal $($named:tt)*) => { report::text!($zh, $en $($named)*) };
     (@ $text:expr) => { $text };
@@ -130,14 +130,14 @@ impl Case<'_> {
         self.finished(proposal, checked)
     }
 
-    /// The suggestion if its rewrite passes its checks; without a diff it would be empty words.
+    /// The suggestion if its rewrite passes its checks; without a diff it would have no content.
     pub(super) fn finish_checked(&self, proposal: Proposal) -> Option<Suggested> {
         let checked = self.checked(&proposal)?;
         let worthwhile = proposal.is_worthwhile();
         worthwhile.then(|| self.finished(proposal, Some(checked)))
     }
 
-    /// The suggestion unless it is known to save next to nothing.
+    /// The suggestion, unless its known saving is negligible.
     pub(super) fn finish_worthwhile(&self, proposal: Proposal) -> Option<Suggested> {
         proposal.is_worthwhile().then(|| self.finish(proposal))
     }
@@ -151,7 +151,7 @@ impl Case<'_> {
         let (diff, verified) = checked.map(|c| (c.diff, c.verified)).unzip();
         let language = self.view.language;
         let code = self.finding.cause.code();
-        // A topic is in English; the title finds what readers of another language can read.
+        // a topic is in English; the title also finds experience in the reader's language
         let topic = match language {
             report::Language::En => format!("{code} {}", proposal.topic),
             report::Language::Zh => format!("{code} {} {}", proposal.topic, proposal.title.zh),
@@ -166,6 +166,7 @@ impl Case<'_> {
             steps: all(proposal.steps),
             diff,
             verified,
+            seconds_saved: self.seconds_saved(&proposal.gain),
             gain: words(self.gain(proposal.gain)),
             pros: all(proposal.pros),
             cons: all(proposal.cons),
@@ -176,12 +177,24 @@ impl Case<'_> {
         Suggested { suggestion, topic }
     }
 
+    fn seconds_saved(&self, gain: &Gain) -> Option<f64> {
+        let whole = self.finding.impact.as_ref().map(|i| i.seconds_saved);
+        match gain {
+            Gain::Own(saved) => {
+                let own = saved.as_ref()?.seconds;
+                Some(whole.map_or(own, |whole| own.min(whole)))
+            }
+            Gain::Whole => whole,
+            Gain::Unknown(_) => None,
+        }
+    }
+
     fn gain(&self, gain: Gain) -> Text {
         let impact = self.finding.impact.as_ref();
         let claimed = impact.map(|i| (i.seconds_saved, i.share_of_elapsed));
         let why = match (gain, claimed) {
             (Gain::Unknown(why), _) => why,
-            // A change undoes no more than the cause; what it saves besides, other findings claim.
+            // a change fixes at most the cause; other findings claim any further saving
             (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= ALL * seconds => {
                 return self.gain(Gain::Whole);
             }
@@ -206,17 +219,17 @@ impl Case<'_> {
             }
             (Gain::Own(None) | Gain::Whole, None) if self.view.failed() => text!(
                 "失败的运行无法用来比较时间",
-                "a run that failed gives no time to compare with",
+                "a failed run has no time to compare with",
             ),
             (Gain::Own(None) | Gain::Whole, _) => text!(
                 "数据不足以重演这项修改之后的运行",
-                "too little is known of the run to replay it with this change",
+                "too little is known about the run to replay it with this change",
             ),
         };
         text!("无法估算：{why}", "not estimable: {why}", why = why)
     }
 
-    /// Seconds and their share, which names its base.
+    /// Seconds and their share, with the base of the share.
     fn time(&self, seconds: f64, share: Option<f64>) -> Text {
         let time = Seconds(seconds);
         match (share.map(Share), self.finding.cause) {
@@ -237,7 +250,7 @@ impl Case<'_> {
     }
 }
 
-/// The text without blanks between two Chinese characters, where words stand in for a name.
+/// The text without blanks between two Chinese characters; they occur if a word replaces a name.
 fn without_gaps(text: &str) -> String {
     let chinese = |c: &char| *c >= '\u{2e80}';
     let mut kept = String::with_capacity(text.len());

@@ -19,7 +19,7 @@ pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggested> {
         true => text!("不要把一个键的所有行放进 List / Dictionary：用 PRESORT 让引擎排序，代码只保留滚动状态", "don't put all rows of a key into a list or dictionary: let the engine sort with PRESORT and keep a running state only"),
         false => text!("不要在字段中累积行；逐行处理并立即输出", "don't collect rows in fields; process and emit them one by one"),
     });
-        step("复用缓冲区、StringBuilder 和输出行；把 Regex、编码器等放到静态只读字段", "reuse buffers, string builders and the output row; keep regular expressions, encoders and the like in static read-only fields");
+        step("复用缓冲区、StringBuilder 和输出行；把 Regex、编码器等放到静态只读字段", "reuse buffers, string builders and the output row; keep regular expressions, encoders and similar objects in static read-only fields");
         step("能写成 SELECT 或内置聚合的部分改为原生表达式，它们不经过托管堆", "write what you can as SELECT or built-in aggregates: they don't touch the managed heap");
         pro("从根源上减少垃圾回收", "collects less garbage because there is less");
         con("要改代码并做回归测试", "the code has to change and be tested");
@@ -30,12 +30,12 @@ pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// Columns that nobody reads leave the input of user code, where the script shows them.
+/// Drops unused columns from the input of user code, if the script shows them.
 fn fewer_columns(case: &Case<'_>) -> Option<Suggested> {
     let (rewrite, dropped) = projection::drop_columns(case.script?, &|c| case.reads(c))?;
     let columns: Vec<String> = dropped.into_iter().flat_map(|d| d.columns).collect();
     let proposal = advice! { Rewrite, Gain::Unknown(text!("取决于这些列在堆上占多少", "it depends on how much of the heap these columns take")), "fewer columns into managed operators";
-        title("不再把没有用到的列传给 {class}：{columns}", "stop passing columns that nobody reads to {class}: {columns}", class = case.class(), columns = Names(&columns));
+        title("不再把没有用到的列传给 {class}：{columns}", "stop passing unused columns to {class}: {columns}", class = case.class(), columns = Names(&columns));
         step("下面的修改从 SELECT 列表中去掉这些列；每个字符串列的每一行都是一个托管对象", "the change below removes them from the SELECT lists; every row of a string column is an object on the heap");
         pro("不改用户代码，输出列不变", "neither the code nor the output columns change");
         con("代码按位置访问列时要先确认", "check first whether the code accesses columns by position");
@@ -50,11 +50,11 @@ pub(super) fn spill(case: &Case<'_>) -> Vec<Suggested> {
         case.view.run_seconds(stage, surplus_ms(case.view, stage))
     });
     let shrink = advice! { Rewrite, Gain::Whole, "spill sort hash memory reduce rows columns before";
-        title("在 {rowset} 之前减少要排序或放进哈希表的行和列", "let fewer rows and columns come to the sort or hash table in {rowset}", rowset = case.rowset());
-        step("把过滤、投影、预聚合移到它之前；宽列先换成主键，最后再连接回来", "filter, project and aggregate before it; carry a key instead of wide columns and join them back in the end");
+        title("在 {rowset} 之前减少要排序或放进哈希表的行和列", "reduce the rows and columns before the sort or hash table in {rowset}", rowset = case.rowset());
+        step("把过滤、投影、预聚合移到它之前；宽列先换成主键，最后再连接回来", "filter, project and aggregate before it; carry a key instead of wide columns and join the columns back at the end");
         step("输入已按所需键 SORTED 存储时可以省掉排序", "an input that is stored SORTED by the key needs no sort");
         pro("对任何分区数都有效", "works for any number of partitions");
-        con("要确认下游不需要被去掉的数据", "make sure that nobody needs what is dropped");
+        con("要确认下游不需要被去掉的数据", "make sure that no reader needs the dropped data");
     };
     let mut found: Vec<Suggested> = row_size_hint(case, Gain::up_to_the_optimizer())
         .into_iter()
@@ -68,9 +68,9 @@ pub(super) fn spill(case: &Case<'_>) -> Vec<Suggested> {
 pub(super) fn memory_estimate(case: &Case<'_>) -> Vec<Suggested> {
     let mut found: Vec<Suggested> = row_size_hint(case, Gain::Whole).into_iter().collect();
     let less = advice! { Rewrite, Gain::Whole, "less memory per vertex streaming user code";
-        title("让 {class} 占用更少的内存", "let {class} need less memory", class = case.class());
+        title("让 {class} 占用更少的内存", "reduce the memory that {class} needs", class = case.class());
         step("大词典、模型文件按需加载，或改成广播连接；不要在静态字段中累积行", "load large dictionaries and models as needed, or turn them into a broadcast join; don't collect rows in static fields");
-        step("逐行处理而不是缓存整组；先去掉它不读的列", "go row by row rather than holding whole groups; drop the columns it does not read first");
+        step("逐行处理而不是缓存整组；先去掉它不读的列", "process row by row instead of holding whole groups; drop the columns it does not read first");
         pro("对任何数据规模都有效", "works at any size");
         con("要改代码并测试", "the code has to change and be tested");
     };
@@ -98,7 +98,7 @@ fn row_size_hint(case: &Case<'_>, gain: Gain) -> Option<Suggested> {
         title("用 ROWSIZE 告诉编译器一行实际约 {size}", "tell the compiler with ROWSIZE that a row takes about {size}", size = Bytes(size));
         step("平均行宽取自本次运行：{bytes} / {rows}", "the mean width of this run: {bytes} / {rows}", bytes = Bytes(bytes), rows = ROW.count(rows));
         pro("只加一行，逻辑不变；内存预算按真实行宽制定", "one line, same logic; memory is set aside for rows as they are");
-        con("每个顶点预留的内存增加，能同时运行的顶点可能变少；平均值不涵盖少数极宽的行", "vertices reserve more memory, so that fewer may run at once; a mean does not cover a few huge rows");
+        con("每个顶点预留的内存增加，能同时运行的顶点可能变少；平均值不涵盖少数极宽的行", "vertices reserve more memory, so fewer may run at once; a mean does not cover a few huge rows");
         rewrite((size >= 1.0).then(|| hint::add(script, made_by, "ROWSIZE", &format!("={size}")))?);
     };
     case.finish_checked(proposal)
@@ -113,13 +113,13 @@ pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
         title("让优化器得到输入的真实统计", "give the optimizer true statistics of the inputs");
         [case.usql()] step("对表建统计：`CREATE STATISTICS … ON T (列) WITH FULLSCAN`；统计不会自动更新，数据大变后执行 `UPDATE STATISTICS`", "create statistics on tables: `CREATE STATISTICS … ON T (column) WITH FULLSCAN`; nothing updates them by itself: run `UPDATE STATISTICS` after large changes");
         [!case.usql()] step("文本输入没有统计：改存为结构化流；暂时不能改时，在读取语句上写 ROWCOUNT 和 ROWSIZE", "text has no statistics: store it as a structured stream; until then put ROWCOUNT and ROWSIZE on the statement that reads it");
-        pro("所有使用该输入的作业都受益", "every job that reads them gains");
-        con("收集统计或改存储本身要扫描数据", "collecting statistics or storing the data again scans it");
+        pro("所有使用该输入的作业都受益", "every job that reads them benefits");
+        con("收集统计或改存储本身要扫描数据", "collecting statistics or rewriting the data requires a scan");
     };
     vec![case.finish(proposal)]
 }
 
-/// Corrects the ROWCOUNT hint of the statement, or adds one with the rows that were counted.
+/// Corrects the ROWCOUNT hint of the statement, or adds one with the counted rows.
 fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let actual = case.counted_rows();
@@ -169,7 +169,7 @@ fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
         title(title);
         step("重新编译，比较分区数与连接方式是否改变；在注释中写明数字来自哪次运行", "compile again and see whether partitions and joins change; note in a comment which run the number is from");
         pro("只改一行，结果不变", "one line, same result");
-        con("数据规模变化后要更新，否则又会误导优化器", "has to follow the data, or it misleads again");
+        con("数据规模变化后要更新，否则又会误导优化器", "has to be kept up to date, or it misleads again");
         rewrite(rewrite);
     };
     case.finish_checked(proposal)
@@ -181,11 +181,11 @@ pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggested> {
     let unique = advice! { Rewrite, Gain::Whole, "join explosion many-to-many deduplicate aggregate before join";
         title("让 {rowset} 的至少一侧在键 {keys} 上唯一", "make the key {keys} unique on at least one side of {rowset}", rowset = case.rowset(), keys = keys);
         step("先查是否漏了连接条件（日期、版本、市场等）：多对多往往是少写了一个键", "first see whether a condition is missing (date, version, market): a many-to-many join often lacks one key");
-        step("只检查是否存在时改用 `LEFT SEMIJOIN`", "use `LEFT SEMIJOIN` where only existence matters");
+        step("只检查是否存在时改用 `LEFT SEMIJOIN`", "use `LEFT SEMIJOIN` if only existence matters");
         step("否则连接前把一侧去重：按 {keys} 取 MAX，或用 ROW_NUMBER 只留最新一行", "otherwise deduplicate one side before: a MAX by {keys}, or its latest row by ROW_NUMBER", keys = keys);
         step("必须多对多而结果只要总数时，两侧先分别聚合，用计数的乘积代替展开：`SUM(a.Cnt * b.Cnt)`", "if it must be many-to-many and only totals are wanted, aggregate both sides first and multiply the counts: `SUM(a.Cnt * b.Cnt)`");
-        pro("输出行数回到输入的规模", "the output is about as large as the input again");
-        con("会改变结果：去重规则要与业务确认", "changes the result: what to keep of duplicates has to be agreed on");
+        pro("输出行数回到输入的规模", "the output is about as large as the input");
+        con("会改变结果：去重规则要与业务确认", "changes the result: agree on which duplicates to keep");
     };
     vec![case.finish(unique)]
 }
@@ -195,7 +195,7 @@ pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggested> {
     let code = advice! { Rewrite, Gain::Whole, "user code CPU bound UDO optimize regex native expression";
         title("优化 {class}：时间花在计算上，不在数据分布上", "make {class} faster: the time goes into computing, not into uneven data", class = case.class());
         step("把 Regex、解析器、词典的构造移出逐行代码（静态只读字段，RegexOptions.Compiled）", "take the construction of regular expressions, parsers and dictionaries out of the row loop (static read-only fields, RegexOptions.Compiled)");
-        step("先做便宜的判断；能用内置表达式的（子串、比较、哈希）不用 C#", "test what is cheap first; use built-in expressions for substrings, comparisons and hashes");
+        step("先做便宜的判断；能用内置表达式的（子串、比较、哈希）不用 C#", "run cheap tests first; use built-in expressions for substrings, comparisons and hashes");
         pro("每行成本直接下降", "each row costs less");
         con("要改代码并测量", "the code has to change and be measured");
     };
@@ -203,7 +203,7 @@ pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggested> {
         title("让 {class} 处理更少的行", "call {class} for fewer rows", class = case.class());
         step("先用便宜的条件过滤；对它读的列先去重，每个不同的值只算一次，再连接回去", "filter with cheap conditions first; deduplicate the columns it reads, compute once per distinct value, and join back");
         pro("不改用户代码就能见效", "works without a change of the code");
-        con("去重再连接多两次交换：每个值至少重复几次才合算", "two more exchanges: pays off only where values repeat several times");
+        con("去重再连接多两次交换：每个值至少重复几次才合算", "two more exchanges: pays off only if values repeat several times");
     };
     let mut found: Vec<Suggested> = use_free_tokens(case, 0.0).into_iter().collect();
     found.extend([case.finish(code), case.finish(less)]);

@@ -10,7 +10,7 @@ use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
 use report::format::{Bytes, Names, ROW};
 use report::{Text, text};
 
-/// Rows partitioned again on keys they are partitioned by.
+/// Rows repartitioned on their present partitioning keys.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     if let Some(removed) = without_forced_partitioning(case) {
         return vec![removed];
@@ -45,7 +45,7 @@ pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     ]
 }
 
-/// Takes away a PARTITION hint that forces another partitioning on the same keys.
+/// Removes a PARTITION hint that forces another partitioning on the same keys.
 fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let mut hints = statement.hints.iter();
@@ -53,7 +53,7 @@ fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
     let written = script.slice(&forced.span).to_owned();
     let proposal = advice! { Hint, Gain::Whole, "PARTITION hint forces repartition remove";
         title("删除 `{written}`：数据已按这些键分区，提示强迫它再分一次", "remove `{written}`: the rows are partitioned by these keys already, and the hint forces it once more");
-        step("没有提示时优化器会沿用上一步的分区；确实要改分区数时，改在第一次分区的语句上", "without it the optimizer reuses the partitioning of the step before; if another count is needed, set it where the rows are partitioned first");
+        step("没有提示时优化器会沿用上一步的分区；确实要改分区数时，改在第一次分区的语句上", "without it the optimizer reuses the partitioning of the step before; if another count is needed, set it at the first partitioning of the rows");
         pro("少一次全量移动，结果不变", "one full move of the data less, same result");
         con("该步的分区数变成与上一步相同", "this step then has as many partitions as the one before");
         rewrite(hint::remove(script, statement, forced));
@@ -61,7 +61,7 @@ fn without_forced_partitioning(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// A PARTITION hint on the first of the keys that the rowset before already is partitioned by.
+/// A PARTITION hint on the first partitioning key of the rowset before.
 fn partition_on_common_key(
     script: &Script,
     statement: &Statement,
@@ -79,7 +79,7 @@ fn partition_on_common_key(
     hint::add(script, statement, "PARTITION", &rest)
 }
 
-/// Columns that cross an exchange for nothing.
+/// Unused columns that cross an exchange.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let columns = case.evidence_text("columns never read");
     let listed = columns.map_or_else(Text::default, |columns| {
@@ -101,13 +101,13 @@ pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let declared: Vec<Text> = dropped.iter().flatten().map(each).collect();
     let declared = Text::joined(&declared, ["；", "; "]);
     let proposal = advice! { Rewrite, Gain::Whole, "early projection drop unused columns";
-        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "leave the columns that nobody reads later out of the SELECT lists{listed}", listed = listed);
+        title("从 SELECT 列表中去掉之后没有用到的列{listed}", "drop the columns that are not used later from the SELECT lists{listed}", listed = listed);
         [dropped.is_some()] step("下面的修改去掉这些列：{declared}", "the change below removes these columns: {declared}", declared = declared);
-        [dropped.is_none()] step("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "take them out from the statement where they appear first down to where they are no longer used");
+        [dropped.is_none()] step("从最早出现这些列的语句开始删除，一直到不再使用它们的地方", "remove them from the statement of their first appearance down to the last use");
         [case.usql()] step("在 REDUCE / PROCESS 上用 `REQUIRED` 声明代码读取的列，编译器就能自动裁剪", "declare the columns that the code reads with `REQUIRED` on REDUCE or PROCESS, and the compiler prunes the others");
-        step("用户代码若按位置或遍历 schema 访问列，先确认它不依赖被删的列", "if user code goes by position or over the schema, make sure that it does not need them");
+        step("用户代码若按位置或遍历 schema 访问列，先确认它不依赖被删的列", "if user code accesses columns by position or by schema, make sure that it does not need them");
         pro("输出列不变，移动的字节按列宽减少", "same output columns, and fewer bytes are moved");
-        con("用户代码以后读取这些列时要加回来，否则运行时报错", "should the code read them one day they have to come back, or it fails at run time");
+        con("用户代码以后读取这些列时要加回来，否则运行时报错", "if the code reads them one day, they have to be added again, or it fails at run time");
         rewrite(rewrite);
     };
     vec![case.finish(proposal)]
@@ -121,9 +121,9 @@ pub(super) fn late_filter(case: &Case<'_>) -> Vec<Suggested> {
     let proposal = advice! { Rewrite, Gain::Whole, "early filter push down before join";
         title("把 {rowset} 中或之后的过滤移到交换之前", "filter before the exchange rather than in or after {rowset}", rowset = case.rowset());
         [rewrite.is_some()] step("条件只用到连接一侧的列，被过滤的行只影响它自己的输出行", "the condition needs one side of the join only, and a row that it drops takes only its own output rows with it");
-        [rewrite.is_none()] step("条件只用到一侧的列：在该侧参加连接之前过滤；混合条件拆开，只移动这一部分", "where the condition needs one side only, filter that side before it joins; split a mixed condition and move that part");
+        [rewrite.is_none()] step("条件只用到一侧的列：在该侧参加连接之前过滤；混合条件拆开，只移动这一部分", "if the condition needs one side only, filter that side before the join; split a mixed condition and move that part");
         [rewrite.is_none()] step("外连接只能移动保留侧的条件；REDUCE 之前只能移动键上的条件", "in an outer join only conditions on the kept side may move, before a REDUCE only conditions on its key");
-        pro("被过滤的行不再移动、排序和连接", "rows that are filtered out are neither moved, sorted nor joined");
+        pro("被过滤的行不再移动、排序和连接", "filtered rows are not moved, sorted or joined");
         con("条件若调用用户函数，会在连接本来会去掉的行上也执行", "if the condition calls a user function, it also runs on rows that the join would have dropped");
         rewrite(rewrite);
     };
@@ -190,7 +190,7 @@ pub(super) fn broadcast_small_side(case: &Case<'_>) -> Option<Proposal> {
     )
 }
 
-/// A ROWCOUNT hint on the way to the join that says far more than the table has.
+/// A ROWCOUNT hint on the way to the join with far more rows than the table has.
 fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let (hinted, hint, rows) = statement.query.inputs.iter().find_map(|input| {
@@ -198,7 +198,7 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
         let definition = script.statements.get(input.definition?)?;
         let hint = definition.hints.iter().find(|h| h.name == "ROWCOUNT")?;
         let says: f64 = hint.value.as_deref()?.parse().ok()?;
-        // Filters only make rows fewer, so a hint above the table's rows is wrong for sure.
+        // filters only reduce rows, so a hint above the table's rows is certainly wrong
         (says > rows as f64 * 2.0).then_some((definition, hint, rows))
     })?;
     let says = hint
@@ -210,7 +210,7 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
     let proposal = advice! { Hint, Gain::Whole, "wrong ROWCOUNT hint statistics broadcast";
         title("改正 ROWCOUNT 提示：写的是 {says}，源表只有 {rows}", "correct the ROWCOUNT hint: it says {says}, the table has only {rows}", says = says, rows = ROW.count(rows as f64));
         step("写成真实行数，或者删除它", "set it to the true number, or remove it");
-        pro("从根源上改正：优化器自己就会选择广播，其他语句也受益", "goes to the root: the optimizer can choose to broadcast by itself, and other statements gain too");
+        pro("从根源上改正：优化器自己就会选择广播，其他语句也受益", "fixes the cause: the optimizer can choose to broadcast on its own, and other statements benefit too");
         con("仍由优化器决定；行数变化时提示要维护", "the optimizer still decides; the hint has to follow the rows");
         rewrite(hint::change(script, hinted, hint, |text| hint::with_number(text, "ROWCOUNT", rows)));
     };
@@ -264,11 +264,11 @@ fn first_rows_in_two_levels(case: &Case<'_>) -> Proposal {
         ),
     };
     advice! { Rewrite, Gain::Whole, "top n two steps local top per bucket ROW_NUMBER";
-        title("{rowset} 分两级取前 N：各顶点先取自己的前 N，汇集后再取", "take the first N in {rowset} in two levels: those of each vertex first, then those of all", rowset = rowset);
+        title("{rowset} 分两级取前 N：各顶点先取自己的前 N，汇集后再取", "take the top N in {rowset} in two levels: first the top N of each vertex, then the top N of all", rowset = rowset);
         step("按行内某个 id 的余数分桶，用 `ROW_NUMBER() OVER (PARTITION BY 桶 ORDER BY …)` 在各桶中并行取前 N", "divide the rows by the remainder of an id, and take the first N of each part in parallel with `ROW_NUMBER() OVER (PARTITION BY part ORDER BY …)`");
         step(last);
         pro("汇集到一个顶点的只有桶数 × N 行", "only parts × N rows are gathered into the one vertex");
-        con("多一次并行的分区；名次并列时取哪一行，和原来一样不确定", "one more exchange, in parallel; which of tied rows are taken is as arbitrary as before");
+        con("多一次并行的分区；名次并列时取哪一行，和原来一样不确定", "one more exchange, in parallel; the choice among tied rows is as arbitrary as before");
         rewrite(rewrite);
     }
 }
@@ -279,7 +279,7 @@ pub(super) fn distinct_in_two_steps(case: &Case<'_>) -> Option<Suggested> {
     let rewrite = aggregate::distinct_first(script, statement)?;
     let proposal = advice! { Rewrite, Gain::Whole, "COUNT DISTINCT two steps pre-aggregation";
         title("{rowset} 的 COUNT(DISTINCT) 分两步：先按值去重，再计数", "count distinct values in {rowset} in two steps: deduplicate by value, then count", rowset = case.rowset());
-        step("第一步按键和值分组：按值分布在许多顶点上，与键的多少、冷热无关", "the first step groups by key and value: it is spread by the value over many vertices, however few or hot the keys are");
+        step("第一步按键和值分组：按值分布在许多顶点上，与键的多少、冷热无关", "the first step groups by key and value: it is spread by the value over many vertices, even with few or hot keys");
         step("第二步只数第一步的行，可以先在各顶点局部计数", "the second step counts rows of the first, locally on each vertex before they meet");
         pro("结果不变，不需要盐，也不依赖具体的值", "same result, without salt or values in the script");
         con("多一次分区；值本身倾斜时第一步仍不均匀", "one more exchange; if the values themselves are skewed, the first step stays uneven");
@@ -294,8 +294,8 @@ fn parallel_sort(case: &Case<'_>) -> Proposal {
         .filter(|_| !case.usql())
         .and_then(|(script, statement)| layout::cluster_sorted_output(script, statement));
     advice! { Layout, Gain::Whole, "global sort serial CLUSTERED SORTED output";
-        title("去掉 {rowset} 的全局排序，改为分区内有序的输出", "replace the global sort in {rowset} by an output that is sorted in partitions", rowset = case.rowset());
-        step("没有读者依赖顺序时，直接删除 ORDER BY", "if nobody needs the order, drop the ORDER BY");
+        title("去掉 {rowset} 的全局排序，改为分区内有序的输出", "replace the global sort in {rowset} by an output sorted within partitions", rowset = case.rowset());
+        step("没有读者依赖顺序时，直接删除 ORDER BY", "if no reader needs the order, drop the ORDER BY");
         [case.usql()] step("需要按键查找时写入表：`INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`", "if readers look rows up by key, write a table: `INDEX i CLUSTERED (k) DISTRIBUTED BY RANGE (k)`");
         [!case.usql()] step("需要顺序时输出结构化流并写 `CLUSTERED BY k SORTED BY k`：范围分区并行写出，读者仍得到有序数据", "if they do, write a structured stream with `CLUSTERED BY k SORTED BY k`: range partitions are written in parallel, and readers still get sorted rows");
         pro("不再由单个顶点处理全部数据", "no single vertex handles all rows any more");
@@ -309,12 +309,12 @@ fn partial_first(case: &Case<'_>) -> Proposal {
         .statement
         .is_some_and(|s| s.kind == StatementKind::Reduce);
     advice! { Rewrite, Gain::Whole, "serial aggregate partial aggregation salt REDUCE ALL";
-        title("先在各顶点上部分聚合，再由 {rowset} 汇总", "aggregate partially on many vertices before {rowset} puts it together", rowset = case.rowset());
+        title("先在各顶点上部分聚合，再由 {rowset} 汇总", "aggregate partially on many vertices before {rowset} combines the results", rowset = case.rowset());
         [user_code] step("REDUCE ALL 先按一个余数列并行 REDUCE，再合并；代码要能接受自己的输出", "REDUCE by a remainder in parallel before the REDUCE ALL that merges; the code has to take its own output");
         [!user_code] step("第一级按行内某个 id 的余数分组并行聚合，第二级只汇总少量行", "group by the remainder of an id first, in parallel, and let a second level sum up the few rows");
         [!user_code] step("COUNT(DISTINCT x) 拆成按 x 分组加计数", "split COUNT(DISTINCT x) into a group by x and a count");
         pro("串行部分只处理部分结果", "the serial part sees partial results only");
-        con("中位数、列表等无法分级合并", "medians, lists and the like cannot be put together");
+        con("中位数、列表等无法分级合并", "medians, lists and similar aggregates cannot be combined from parts");
     }
 }
 
@@ -336,7 +336,7 @@ pub(super) fn unaligned_input(case: &Case<'_>) -> Vec<Suggested> {
     let layout = advice! { Layout, Gain::Whole, "unaligned input CLUSTERED BY stored keys co-located join";
         title("让输入按 {list} 存储，消费者就不必每次重分区", "store the input by {list}, so that no run has to repartition it", list = case.key_names());
         step("在写出该输入的作业中{store}", "in the job that writes it, {store}", store = store(case.usql()));
-        step("写出方不能改时，由一个每日作业写一份按 {list} 重排的副本，供需要这个键的作业读取", "if the writer cannot change, have one job a day write a copy rearranged by {list} for the jobs that need this key", list = case.key_names());
+        step("写出方不能改时，由一个每日作业写一份按 {list} 重排的副本，供需要这个键的作业读取", "if the writer cannot change, have one job per day write a copy stored by {list} for the jobs that need this key", list = case.key_names());
         step("连接的两侧要有相同的键、类型、顺序和分区数，才能原地连接", "both sides of a join need the same keys, types, order and count to be joined in place");
         pro("每次运行都省下一次全量移动和排序", "every run saves a full move and a sort");
         con("写出方多做一次；按旧键读取的作业会变慢；{list} 倾斜时存储也会倾斜", "the writer does the work once; jobs that use the old key get slower; if {list} is skewed, so is the stored data", list = case.key_names());

@@ -1,4 +1,4 @@
-//! The sides of a join: how many rows are behind them, and which one is small.
+//! The sides of a join: their stored rows, and the smaller side.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::hot_key::{Stored, origin};
 use crate::rewrite::hint::Side;
 
 impl<'a> Case<'a> {
-    /// The join of the finding, the side of it with fewer rows, and the exchange that brings that
-    /// side, if one does; `None` if nothing tells the sides apart.
+    /// The join of the finding, its side with fewer rows, and the exchange into that
+    /// side, if there is one; `None` if the files do not show which side has fewer rows.
     pub(super) fn small_side(&self) -> Option<(usize, Side, Option<&'a Edge>)> {
         let (number, join) = self.join()?;
         let inputs = &self.statement?.query.inputs;
@@ -55,8 +55,8 @@ impl<'a> Case<'a> {
         false
     }
 
-    /// Rows of the stored data that an input is made from, at most: filters and groups make it
-    /// fewer.
+    /// Upper bound on the rows of an input, from its stored data: filters and groups reduce
+    /// them.
     pub(super) fn rows_behind(&self, input: &RowsetRef) -> Option<u64> {
         let script = self.script?;
         let mut seen = BTreeSet::new();
@@ -65,8 +65,8 @@ impl<'a> Case<'a> {
         tables.iter().map(|table| table.rows).sum()
     }
 
-    /// The stored column that a column of an input copies, if no two rows of the input have the same
-    /// value: it has another one in every row of its table, and each row of that gives one at most.
+    /// The stored column that a column of an input copies, if its values are unique in the input: they are unique
+    /// in the table, and each table row produces at most one input row.
     pub(super) fn unique(&self, input: &RowsetRef, column: &str) -> Option<Stored<'a>> {
         let script = self.script?;
         let mut seen = BTreeSet::new();

@@ -28,7 +28,7 @@ pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
     hint.chain(grouped_in_levels(case)).collect()
 }
 
-/// Rewrites that work in two levels; steps where none is proven.
+/// Two-level rewrites; steps if no rewrite is proven.
 fn grouped_in_levels(case: &Case<'_>) -> Vec<Suggested> {
     let distinct = super::shuffle::distinct_in_two_steps(case).into_iter();
     let mut found: Vec<Suggested> = distinct.chain(two_levels(case)).collect();
@@ -93,7 +93,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         [!case.usql()] step("{now}改用取值更多、更均匀的键，或再加一列：`HASH CLUSTERED BY <键> INTO <n>`，n 约为数据量 / 1 GB", "{now}cluster by a key with more and evener values, or add a column: `HASH CLUSTERED BY <keys> INTO <n>`, n about the size / 1 GB", now = now);
         step("范围分区请重新取样边界", "sample the bounds of range partitions again");
         pro("所有读取者都受益", "every reader benefits");
-        con("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only data that it writes again is even");
+        con("上游作业要改，数据重新写出后才生效", "the writing job has to change, and only newly written data is even");
         con("依赖旧存储键的读取者会多一次重分区", "readers that rely on the old key have to repartition");
     };
     spread_rows(case)
@@ -102,7 +102,7 @@ pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
         .collect()
 }
 
-/// Even partitions right after reading, where costly user code follows in the same stage.
+/// Even partitions right after reading, if costly user code follows in the same stage.
 fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located().filter(|_| !case.usql())?;
     let stage = case.stage?;
@@ -113,7 +113,7 @@ fn spread_rows(case: &Case<'_>) -> Option<Suggested> {
     }
     let count = case.view.vertices(stage)?;
     let rest = format!("=(PARTITIONFUNCTION=ROUNDROBIN, PARTITIONCOUNT={count}, REQUIRED=true)");
-    let proposal = advice! { Hint, Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows what the additional move of the data costs")), "PARTITION hint ROUNDROBIN repartition";
+    let proposal = advice! { Hint, Gain::Unknown(text!("多出的一次数据移动要花多少时间，现有文件看不出来", "no file shows the cost of moving the data once more")), "PARTITION hint ROUNDROBIN repartition";
         title("读取后先把 {rowset} 轮转摊平，再运行用户代码", "spread {rowset} round robin after reading, before the user code runs", rowset = case.rowset());
         step("在读取语句上加提示：读取仍不均匀，但用户代码得到同样多的行", "put the hint on the reading statement: reading stays uneven, but the user code gets even shares");
         pro("不必等上游改动", "the writing job does not have to change");
@@ -159,7 +159,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
                 step("在连接之前、含热点的那一侧行集上加 `OPTION(SKEWFACTOR({keys})=0.8)`：0 为均匀，1 为严重倾斜", "put `OPTION(SKEWFACTOR({keys})=0.8)` on the rowset of the hot side, before the join: 0 is even, 1 heavily skewed", keys = case.key_list());
                 step(check);
                 pro("只改一行，结果不变", "one line, same result");
-                con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and nothing promises that the join is split");
+                con("提示影响其后的所有语句，而且不保证连接会被拆分", "affects all later statements, and the join is not guaranteed to be split");
                 rewrite(rewrite);
             },
         );
@@ -180,7 +180,7 @@ fn skew_hint(case: &Case<'_>) -> Suggested {
         step(check);
         [hot.is_some()] step("确认 `{value}` 是真实数据；若是测试账号或爬虫，先过滤掉更好", "make sure that `{value}` is real; if it is a test account or a crawler, filtering it out is better");
         pro("只加一行，结果不变，不依赖具体的值", "one line, same result, no values in the script");
-        con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and what the values of REPARTITION do exactly is not public: if SPLITJOIN changes nothing, try SPLITBROADCASTJOIN or FULLJOIN");
+        con("提示只是请求；REPARTITION 各取值的确切含义没有公开，SPLITJOIN 无效时试 SPLITBROADCASTJOIN 或 FULLJOIN", "only a request, and the exact meaning of the REPARTITION values is not public: if SPLITJOIN has no effect, try SPLITBROADCASTJOIN or FULLJOIN");
         con("另一侧同键的行会被复制到多个顶点", "rows of the other side with that key are copied to several vertices");
         rewrite(rewrite);
     };
@@ -215,7 +215,7 @@ fn split_join(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// That a key of the right side has one row at most, where the statistics say so.
+/// A sentence that a key of the right side has at most one row, if the statistics prove it.
 fn one_row_per_key(case: &Case<'_>) -> Option<Text> {
     let (_, join) = case.join()?;
     let (_, key) = join.keys.first()?;
@@ -230,7 +230,7 @@ fn one_row_per_key(case: &Case<'_>) -> Option<Text> {
     ))
 }
 
-/// The rows of the hot keys are joined where they are read, the others evenly.
+/// Saving if the rows of the hot keys are joined in the stage that reads them, and the others evenly.
 fn saved_by_split(case: &Case<'_>, share: f64) -> Option<Saved> {
     let stage = case.stage?;
     let surplus_s = case.surplus_s()?;
@@ -245,7 +245,7 @@ fn saved_by_split(case: &Case<'_>, share: f64) -> Option<Saved> {
     })
 }
 
-/// Every key of the hot side in parts, the other side in as many copies: needs no hot values.
+/// Every key of the hot side in parts, with one copy of the other side per part: needs no hot values.
 fn salted(case: &Case<'_>) -> Proposal {
     let side = case.hot_side();
     let wanted = case.uneven().map_or(8.0, |u| u.ratio.ceil());
@@ -286,7 +286,7 @@ fn salted(case: &Case<'_>) -> Proposal {
     };
     advice! { Rewrite, Gain::Own(saved_by_salt(case, f64::from(parts))), "salting join replicate other side unknown hot values";
         title("给 {rowset} 的{hot_zh}侧加盐、{other_zh}侧复制 {parts} 份，按键和盐连接", "salt the {hot_en} side of {rowset}, copy the {other_en} side {parts} times, and join on key and salt", rowset = case.rowset());
-        step("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a vertex that is run again must send a row to the same place", by = by);
+        step("{hot_zh}侧每行的盐取{by}，不能用随机数：顶点重跑时同一行必须去同一个分区", "give every row of the {hot_en} side a salt, {by}; never a random number: a repeated vertex must send a row to the same place", by = by);
         step("{other_zh}侧每行复制成盐 0 到 {last} 各一份，连接条件加上盐相等", "copy every row of the {other_en} side once for each salt from 0 to {last}, and add the salts to the condition", last = (parts - 1).to_string());
         pro("不需要知道热点值，热点变化后仍有效", "needs no hot values, and works when they change");
         con("{other_zh}侧放大 {parts} 倍，只在它较小时合算", "the {other_en} side grows {parts} times: pays off only if it is small");
@@ -295,7 +295,7 @@ fn salted(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// A hot key in `parts`, and the smaller input of the join as often.
+/// Saving with a hot key in `parts`, and as many copies of the join's smaller input.
 fn saved_by_salt(case: &Case<'_>, parts: f64) -> Option<Saved> {
     let surplus_s = case.surplus_s()?;
     let bytes: Vec<f64> = case.edges().filter_map(|edge| edge.bytes_written).collect();
@@ -329,28 +329,28 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     });
     let proposal = advice! { Rewrite, Gain::Own(saved), "salting two-level aggregation";
         title("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset());
-        step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices, each of which keeps a partial result");
-        step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level sees partial results only, at most {salts} a key", salts = aggregate::SALTS.to_string());
-        pro("结果不变，不依赖具体的热点值", "same result, whatever the hot values are");
-        con("多一次分区；没有热点时略慢", "one more exchange; slightly slower where nothing is hot");
-        [is_rank] con("名次并列时取哪一行，和原来一样不确定", "which of tied rows are taken is as arbitrary as before");
+        step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices and keeps only their partial results");
+        step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level reads only partial results, at most {salts} per key", salts = aggregate::SALTS.to_string());
+        pro("结果不变，不依赖具体的热点值", "same result; does not depend on the hot values");
+        con("多一次分区；没有热点时略慢", "one more exchange; slightly slower without hot values");
+        [is_rank] con("名次并列时取哪一行，和原来一样不确定", "the choice among tied rows is as arbitrary as before");
         rewrite(Some(rewrite));
     };
     case.finish_checked(proposal)
 }
 
-/// Steps where no rewrite is proven: user code, or aggregates that cannot be put together.
+/// Steps without a proven rewrite: user code, or aggregates that cannot be combined from parts.
 fn by_hand(case: &Case<'_>) -> Proposal {
     let reduces = case
         .statement
         .is_none_or(|s| s.kind == StatementKind::Reduce);
     if !reduces {
         return advice! { Rewrite, Gain::Whole, "pre-aggregation partial aggregates finer key";
-            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then put it together by {keys}", rowset = case.rowset(), keys = case.key_names());
+            title("在 {rowset} 之前先按更细的键处理一次，再按 {keys} 汇总", "work on a finer key before {rowset}, then combine the results by {keys}", rowset = case.rowset(), keys = case.key_names());
             step("加一个由行内数据算出的列（日期、id 的余数）一起分组，第二级再按原键合并部分结果", "group by one more column that comes from the row (a date, the remainder of an id), then merge the partial results by the original key");
             step("平均值保存为总和与个数；LIST、中位数和用户聚合不能这样合并", "carry averages as sum and count; LIST, medians and user aggregates cannot be merged like this");
             pro("到达热点顶点时只剩部分结果", "only partial results reach the hot vertex");
-            con("只适用于可以分级合并的计算", "only for what can be computed in parts");
+            con("只适用于可以分级合并的计算", "only for results that can be computed in parts");
         };
     }
     let hot = case.hot_value();
@@ -376,7 +376,7 @@ fn by_hand(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// SKEWFACTOR on the rowset that is grouped: only for aggregates that the engine can split.
+/// SKEWFACTOR on the grouped rowset: only for aggregates that the engine can split.
 fn skew_factor(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     if !aggregate::can_be_split(&statement.query) || case.keys().is_empty() {
@@ -448,13 +448,13 @@ fn filter_value(case: &Case<'_>) -> Suggested {
     });
     let join = case.join().is_some();
     let proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join group";
-        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows whose {keys} is {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
+        title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows with {keys} = {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
         [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
         [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
-        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if nobody needs that group, filter it out first with `WHERE {condition}`");
+        [!join] step("没有人需要这一组时，先用 `WHERE {condition}` 过滤", "if that group is not needed, filter it out first with `WHERE {condition}`");
         step("从源头查清为什么会写入这个值", "find out at the source why that value is written");
         pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
-        con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask those who use it; in some tables a default is a real key");
+        con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask its users; in some tables a default is a real key");
     };
     case.finish(proposal)
 }
@@ -466,8 +466,8 @@ impl Case<'_> {
         Some(self.view.run_seconds(stage, surplus_ms(self.view, stage)))
     }
 
-    /// The side of the join that is uneven: the one that comes over the uneven exchange, else the
-    /// one whose statistics show the more frequent value.
+    /// The uneven side of the join: the one behind the uneven exchange, else the
+    /// one with the more frequent value in its statistics.
     fn hot_side(&self) -> Side {
         let edge = self.uneven().and_then(|u| self.job.edges.get(u.edge?));
         let made = |left: bool| {

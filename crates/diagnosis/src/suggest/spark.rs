@@ -1,7 +1,7 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 //!
-//! There is no diff: the script of an application is any program. The settings are those of the
-//! application's log where it has them.
+//! There is no diff: the script of an application is any program. Values of settings come from the
+//! application's log, if it has them.
 
 use report::{Cause, Text, text};
 
@@ -39,6 +39,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
+        Cause::OverProvisionedMemory => vec![less_memory(case)],
         Cause::UnderAllocation => vec![more_executors()],
         Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
@@ -50,14 +51,13 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         | Cause::InputFailure
         | Cause::ExternalFailure
         | Cause::BroadcastTooLarge => ended(case),
-        Cause::UnusedColumns | Cause::LateFilter | Cause::UnalignedInput | Cause::Misestimate => {
-            Vec::new()
-        }
+        Cause::LateFilter => vec![earlier_filter()],
+        Cause::UnusedColumns | Cause::UnalignedInput | Cause::Misestimate => Vec::new(),
     };
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
-/// Why adaptive execution did not split the partition.
+/// Reason why adaptive execution did not split the partition.
 fn why_not_split(case: &Case<'_>) -> Text {
     let on = |name| now(case, name, "true") == "true";
     if !on("spark.sql.adaptive.enabled") || !on("spark.sql.adaptive.skewJoin.enabled") {
@@ -78,15 +78,15 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let keys = case.key_list();
     let split = advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
         title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
-        step("Spark 没有自己切分，因为{why}", "Spark did not split it by itself: {why}", why = why_not_split(case));
+        step("Spark 没有自己切分，因为{why}", "Spark did not split it automatically: {why}", why = why_not_split(case));
         step("设置 spark.sql.adaptive.enabled=true、spark.sql.adaptive.skewJoin.enabled=true", "set spark.sql.adaptive.enabled=true and spark.sql.adaptive.skewJoin.enabled=true");
         step("把 spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes 降到热点分区大小以下（例如 16MB），advisoryPartitionSizeInBytes 再小一些", "lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below the hot partition (16MB, say), and advisoryPartitionSizeInBytes further");
         pro("不改代码", "no change to the code");
         con("小分区更多；外连接保留的一侧和带窗口的连接不能切分", "more small partitions; the side that an outer join keeps cannot be split");
     };
     let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
-        title("单独处理 {keys} 的热点值", "treat the hot values of {keys} apart", keys = case.key_names());
-        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values match nothing: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
+        title("单独处理 {keys} 的热点值", "handle the hot values of {keys} separately", keys = case.key_names());
+        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values have no match: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
         step("真正的热点值：大的一侧加随机列 salt（0–15），小的一侧用 explode(sequence(0, 15)) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to 15) to the big side, copy the small side with explode(sequence(0, 15)), and join on {keys}, salt", keys = keys);
         pro("任何版本都有效", "works in every version");
         con("小的一侧变大 16 倍；代码更复杂", "the small side grows sixteenfold; the code gets harder to read");
@@ -128,7 +128,7 @@ fn broadcast(case: &Case<'_>) -> Proposal {
     advice! { Hint, Gain::Whole, "spark broadcast join hint threshold";
         title("广播小的一侧", "broadcast the small side");
         step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
-        step("{BROADCAST} 现在是 {set}；恢复为至少 {size} 可让 Spark 自己选择", "{BROADCAST} is {set}; at {size} or more Spark chooses this by itself", size = Bytes(limit));
+        step("{BROADCAST} 现在是 {set}；恢复为至少 {size} 可让 Spark 自己选择", "{BROADCAST} is {set}; at {size} or more Spark chooses this automatically", size = Bytes(limit));
         pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
         con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
     }
@@ -136,7 +136,7 @@ fn broadcast(case: &Case<'_>) -> Proposal {
 
 fn repartition() -> Proposal {
     advice! { Rewrite, Gain::Whole, "spark repartition coalesce redundant";
-        title("去掉没有用处的 repartition", "remove the repartition that is of no use");
+        title("去掉没有用处的 repartition", "remove the useless repartition");
         step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己 Shuffle", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
         step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
         pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
@@ -162,8 +162,17 @@ fn memory(case: &Case<'_>) -> Proposal {
         step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
         step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高 Executor 内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
-        pro("不再溢出，也不再因内存不足失败", "no more spilling, and no failures for want of memory");
+        pro("不再落盘，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
+    }
+}
+
+fn earlier_filter() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark late filter pushdown join";
+        title("在连接之前过滤", "filter before the join");
+        step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
+        pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+        con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
     }
 }
 
@@ -172,7 +181,7 @@ fn explosion() -> Proposal {
         title("让连接键在一侧唯一", "make the key unique on one side");
         step("连接之前在一侧去重或聚合：SELECT key, max_by(…) … GROUP BY key，或 dropDuplicates", "make one side distinct or aggregate it before the join: SELECT key, max_by(…) … GROUP BY key, or dropDuplicates");
         step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
-        pro("输出行数回到输入的规模", "the output is about as large as the input again");
+        pro("输出行数回到输入的规模", "the output is about as large as the input");
         con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
     }
 }
@@ -259,7 +268,7 @@ fn expression() -> Proposal {
         step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
         step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
         step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
-        pro("每行的开销回到通常水平", "rows cost what they usually do");
+        pro("每行的开销回到通常水平", "the cost per row is back to normal");
         con("要验证新旧结果一致", "results must be compared");
     }
 }
@@ -318,11 +327,11 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
     let app = case.job.spark.as_deref();
     if app.is_some_and(|app| app.idle_timeout_ms().is_some()) {
         return advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
-            title("更早释放空闲的 Executor", "let idle executors go sooner");
-            step("缩短 spark.dynamicAllocation.executorIdleTimeout；Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; where cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
+            title("更早释放空闲的 Executor", "release idle executors sooner");
+            step("缩短 spark.dynamicAllocation.executorIdleTimeout；Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; if cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
             step("或降低 minExecutors 与 maxExecutors", "or lower minExecutors and maxExecutors");
             pro("核时减少，运行时间不变", "less core time in the same run time");
-            con("缓存的数据随 Executor 丢失，再用时要重算", "cached data goes with its executor and is computed again");
+            con("缓存的数据随 Executor 丢失，再用时要重算", "cached data is lost with its executor and computed again");
         };
     }
     advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
@@ -331,6 +340,17 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
         step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
         pro("核时减少，运行时间不变", "less core time in the same run time");
         con("高峰时要等新的 Executor", "at a peak the job waits for new executors");
+    }
+}
+
+fn less_memory(case: &Case<'_>) -> Proposal {
+    let executor = now(case, "spark.executor.memory", "1g");
+    advice! { Parameter, Gain::none_by_itself(), "spark executor size memory cores";
+        title("给 Executor 更少的内存", "give the executors less memory");
+        step("spark.executor.memory 现在是 {executor}：先减半，再看 JVMHeapMemory 的峰值和 GC 时间", "spark.executor.memory is {executor}: halve it, then look at the peak of JVMHeapMemory and the GC time");
+        step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+        pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
+        con("数据增长时余量更小", "less room when the data grows");
     }
 }
 
@@ -343,12 +363,12 @@ fn more_executors() -> Proposal {
     }
 }
 
-/// What to do about the failure of an application.
+/// Advice on the failure of an application.
 fn ended(case: &Case<'_>) -> Vec<Proposal> {
     ended_spark::proposals(case, super::failure::class(case))
 }
 
-/// What to do about lost executors: by the reason that is given for the first of them.
+/// Advice on lost executors, by the reason of the first loss.
 fn lost(case: &Case<'_>) -> Vec<Proposal> {
     let failure = case.view.failure();
     if failure.is_some_and(|f| f.class.cause() == Cause::ExecutorLost) {
@@ -362,7 +382,7 @@ fn lost(case: &Case<'_>) -> Vec<Proposal> {
         .filter_map(|e| e.reason.as_deref());
     let classes = reasons.filter_map(failure::class_of);
     let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
-    // the advice on a failure says already what to do about its memory
+    // the advice on a failure already covers its memory
     let memory = of_memory.next().filter(|_| !case.view.failed());
     let memory = memory.map(|class| ended_spark::proposals(case, class));
     let mut found = memory.unwrap_or_default();
@@ -393,9 +413,9 @@ fn slow_executor() -> Proposal {
 fn wait() -> Proposal {
     advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
         title("缩短等待 Executor 的时间", "wait less for executors");
-        step("换用空闲的队列，或少要一些核以便更早开始", "use a queue with free capacity, or ask for fewer cores to start earlier");
+        step("换用空闲的队列，或少要一些核以便更早开始", "use a queue with free capacity, or request fewer cores to start earlier");
         step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
         pro("不改代码", "no change to the code");
-        con("保留的资源在空闲时也要付费", "resources that are kept are paid for while idle");
+        con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
     }
 }

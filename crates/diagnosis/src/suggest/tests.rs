@@ -1,5 +1,5 @@
-//! Every cause gets something to do; what is known of the job decides what, in which order and for
-//! which gain.
+//! Every cause gets a suggestion. Facts of the job decide about the suggestions, their sequence and
+//! their gain.
 
 use job::Job;
 use job::model::{ColumnStatistics, Table, TopValue};
@@ -41,7 +41,7 @@ const GROUP: u32 = 6;
 const REDUCE: u32 = 7;
 const TOP: u32 = 8;
 
-/// Words that only one of the languages has.
+/// Words of only one of the languages.
 const ONLY_SCOPE: &[&str] = &[
     "SCOPE",
     "SKEWJOIN",
@@ -178,7 +178,7 @@ fn suggest(job: &Job, found: Candidate) -> Vec<Suggestion> {
     all.map(|s| s.suggestion).collect()
 }
 
-/// Everything that a suggestion says.
+/// All texts of a suggestion.
 fn words(s: &Suggestion) -> String {
     let lists = s.steps.iter().chain(&s.pros).chain(&s.cons);
     let all: Vec<&str> = [&s.title, &s.gain]
@@ -272,22 +272,22 @@ fn advice_follows_what_is_known_of_the_job() {
             Some("rows"),
         )
     };
-    // Job, finding, and of each suggestion in order what it says; `!` before what none says.
+    // job, finding, and for each suggestion a text in it; `!` before a text that no suggestion has
     #[rustfmt::skip]
     let cases: Vec<(Job, Candidate, &[&str])> = vec![
         (scope(), at(Cause::JoinHotKey, JOIN), &["+[SKEWJOIN=(SKEW=FROMLEFT, REPARTITION=SPLITJOIN)]", "+    WHERE K == 7 OR K == 8;", "!K == 9"]),
         (no_values(), at(Cause::JoinHotKey, JOIN), &["SKEWJOIN", "ON l.K == r.K AND l.SaltKey == r.SaltKey", "!BROADCASTRIGHT"]),
         (job(USQL), at(Cause::JoinHotKey, JOIN), &["+OPTION(SKEWFACTOR(K)=0.8)", "K == 7 OR K == 8"]),
-        (scope(), at(Cause::GroupHotKey, GROUP), &["+[SKEWFACTOR(K)=0.8]\n L = SELECT", "U % 32 AS SaltKey"]),
+        (scope(), at(Cause::GroupHotKey, GROUP), &["U % 32 AS SaltKey", "+[SKEWFACTOR(K)=0.8]\n L = SELECT"]),
         (with("SUM(A)", "LIST(A)"), at(Cause::GroupHotKey, GROUP), &["finer key", "!SKEWFACTOR"]),
         (with("SUM(A)", "COUNT(DISTINCT U)"), at(Cause::GroupHotKey, GROUP), &["+GValues =", "!SKEWFACTOR"]),
         (scope(), at(Cause::GroupHotKey, REDUCE), &["override `IsRecursive`", "!SKEWFACTOR"]),
         (job(USQL), at(Cause::GroupHotKey, REDUCE), &["SqlUserDefinedReducer(IsRecursive = true)", "!SKEWFACTOR"]),
-        (scope(), hot_value("NULL", GROUP), &["`WHERE K != null`", "SKEWFACTOR", "SaltKey"]),
-        (scope(), hot_value("0", GROUP), &["`WHERE K != 0`", "SKEWFACTOR", "SaltKey", "!null"]),
+        (scope(), hot_value("NULL", GROUP), &["SaltKey", "`WHERE K != null`", "SKEWFACTOR"]),
+        (scope(), hot_value("0", GROUP), &["SaltKey", "`WHERE K != 0`", "SKEWFACTOR", "!null"]),
         (scope(), hot_value("n/a", JOIN), &["`WHERE K != \"n/a\"`", "UNION ALL", "!`NULL`"]),
         (scope(), at(Cause::LowCardinalityKey, REDUCE), &["IsRecursive", "!LOWDISTINCTNESS"]),
-        (scope(), at(Cause::LowCardinalityKey, GROUP), &["+[LOWDISTINCTNESS(K)]", "SaltKey"]),
+        (scope(), at(Cause::LowCardinalityKey, GROUP), &["SaltKey", "+[LOWDISTINCTNESS(K)]"]),
         (scope(), at(Cause::MissedBroadcast, JOIN), &["INNER BROADCASTRIGHT JOIN"]),
         (with("FROM L AS l INNER JOIN R AS r", "FROM R AS r INNER JOIN L AS l"), at(Cause::MissedBroadcast, JOIN), &["INNER BROADCASTLEFT JOIN"]),
         (with("R = SELECT", "[ROWCOUNT=9000000]\nR = SELECT"), at(Cause::MissedBroadcast, JOIN + 1), &["+[ROWCOUNT=50000]", "one of them is enough"]),
@@ -296,7 +296,7 @@ fn advice_follows_what_is_known_of_the_job() {
         (tokens(None), at(Cause::ParallelismTooLow, REDUCE), &["Investigate", "!PARTITIONCOUNT="]),
         (tokens(Some(40)), at(Cause::CpuBoundUdo, REDUCE), &["40 partitions", "`Sessions`", "fewer rows"]),
         (tokens(Some(20)), at(Cause::CpuBoundUdo, REDUCE), &["`Sessions`", "fewer rows", "!PARTITIONCOUNT="]),
-        (scope(), at(Cause::Spill, REDUCE), &["+[ROWSIZE=50]\n L = ", "PARTITIONCOUNT=40", "come to the sort"]),
+        (scope(), at(Cause::Spill, REDUCE), &["PARTITIONCOUNT=40", "before the sort", "+[ROWSIZE=50]\n L = "]),
         (with("G = SELECT", "[ROWCOUNT=5000]\nG = SELECT"), rows(Cause::Misestimate, GROUP + 1), &["-[ROWCOUNT=5000]\n+[ROWCOUNT=1000000]"]),
         (scope(), rows(Cause::Misestimate, GROUP), &["+[ROWCOUNT=1000000]"]),
         (unread, at(Cause::UnusedColumns, GROUP), &["removes these columns: `L`: U"]),
@@ -304,7 +304,7 @@ fn advice_follows_what_is_known_of_the_job() {
         (job(USQL), at(Cause::SerialGather, TOP), &["FROM @WLocal AS L ORDER BY A DESC FETCH 9 ROWS;", "!TOP"]),
         (scope(), at(Cause::SmallFiles, JOIN), &["merge the small files", "!InputFileGrouping"]),
         (job(USQL), at(Cause::SmallFiles, JOIN), &["+SET @@FeaturePreviews", "one of them is enough"]),
-        (tokens(Some(400)), finding(Cause::QueueWait, None), &["rather than 400", "from submission to end"]),
+        (tokens(Some(400)), finding(Cause::QueueWait, None), &["from submission to end", "rather than 400"]),
         (scope(), at(Cause::UserCodeFailure, JOIN), &["handle bad input"]),
     ];
     let mut wrong = Vec::new();

@@ -28,7 +28,7 @@ pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// An input that only one vertex a file can read.
+/// An input of files that can't be split, so each file needs one vertex.
 fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
     advice! { Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
         title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());
@@ -38,13 +38,13 @@ fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
     }
 }
 
-/// Where it is not known that tokens are free.
+/// Advice if free tokens are uncertain.
 fn look_for_limits(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens";
         title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
         step("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue");
         step("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before");
-        pro("避免无效的改动", "avoids a change that does nothing");
+        pro("避免无效的改动", "avoids a change without effect");
         con("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`");
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggested> {
         step("让采集端按大小或按小时滚动文件", "have the collector roll its files by size or by the hour");
         step(match case.usql() {
             true => text!("或由一个每日作业合并后写入表；表中碎片用 `ALTER TABLE … REBUILD` 合并", "or have a daily job load them into a table; `ALTER TABLE … REBUILD` merges the pieces of a table"),
-            false => text!("或由一个每日作业合并后写成结构化流，其他作业都读它", "or have a daily job write them as one structured stream that all other jobs read"),
+            false => text!("或由一个每日作业合并后写成结构化流，其他作业都读它", "or have a daily job write them as one structured stream for all other jobs"),
         });
         pro("所有读取者都受益", "every reader benefits");
         con("多一个合并步骤，数据稍晚可见", "one more step; the data is visible a little later");
@@ -127,8 +127,8 @@ fn group_input_files(script: &Script) -> Option<Rewrite> {
     Some(rewrite)
 }
 
-/// More vertices for a stage that is slow for another reason, while tokens are free: as many as
-/// there are tokens, with `surplus_s` of work gone.
+/// More vertices for a stage that is slow for another reason, while tokens are free: one per
+/// token, with `surplus_s` of work gone.
 pub(super) fn use_free_tokens(case: &Case<'_>, surplus_s: f64) -> Option<Suggested> {
     case.free_tokens()?;
     let tokens = case.job.info.tokens?;
@@ -138,7 +138,7 @@ pub(super) fn use_free_tokens(case: &Case<'_>, surplus_s: f64) -> Option<Suggest
     case.finish_worthwhile(more).filter(|_| !uneven)
 }
 
-/// Smaller partitions, each of which needs less memory.
+/// Smaller partitions, which need less memory each.
 pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Suggested> {
     let stage = case.stage.filter(|stage| !case.view.is_uneven(*stage))?;
     let now = case.view.vertices(stage)?;
@@ -158,7 +158,7 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     case.finish_worthwhile(proposal)
 }
 
-/// Another number of partitions, by the hint that is there or by a new one.
+/// Another number of partitions, by the existing hint or by a new one.
 fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
     let now = case
         .stage
@@ -185,22 +185,22 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
         [case.usql() && !stored] step("用 `OPTION(ROWCOUNT={rows})` 写出输入的真实行数，让优化器选择更多分区", "state the true rows of its input with `OPTION(ROWCOUNT={rows})`, so that the optimizer chooses more partitions");
         [case.usql()] con("U-SQL 没有直接设置分区数的提示，是否生效要看执行计划", "U-SQL has no hint that sets the number; check the plan");
         [!case.usql()] step("在分区所在的语句上设置 PARTITIONCOUNT={count}，下次运行核对该阶段的顶点数", "set PARTITIONCOUNT={count} where the rows are partitioned, and check the vertices of the stage in the next run");
-        [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to follow the data; without REQUIRED=true the optimizer may ignore it");
+        [!case.usql()] con("数字固定在脚本里，数据量变化后要调整；不写 REQUIRED=true 时优化器可能忽略它", "the number is fixed in the script and has to be adapted to the data; without REQUIRED=true the optimizer may ignore it");
         pro("逻辑和结果不变", "same logic, same result");
-        con("对单个热点键没有作用", "of no use against a single hot key");
+        con("对单个热点键没有作用", "does not help against a single hot key");
         rewrite(case.partition_hint(count));
     }
 }
 
 impl<'a> Case<'a> {
-    /// Tokens that the finding's stage leaves unused; `None` if there are none, or it is not known.
+    /// Tokens that the finding's stage leaves unused; `None` if there are none, or if unknown.
     pub(super) fn free_tokens(&self) -> Option<u64> {
         let tokens = u64::from(self.job.info.tokens?);
         let vertices = self.view.vertices(self.stage?)?;
         tokens.checked_sub(vertices).filter(|free| *free > 0)
     }
 
-    /// The hints that set the partitions of the statement, or of the inputs that only it reads.
+    /// The hints that set the partitions of the statement, or of inputs without other readers.
     fn partition_hints(&self) -> impl Iterator<Item = (&'a Statement, &'a job::script::Hint)> {
         let inputs = self.statement.into_iter().flat_map(|s| &s.query.inputs);
         let before = inputs.filter_map(|input| self.sole_definition(input));
@@ -209,8 +209,8 @@ impl<'a> Case<'a> {
             .filter(|(_, h)| h.name == "PARTITION" && h.form == HintForm::Attribute)
     }
 
-    /// Sets the number of partitions (SCOPE only): in the hints that set it now; else by a new one,
-    /// on the rowset that is grouped or processed, or on the join itself.
+    /// Sets the number of partitions (SCOPE only): in the existing hints; else by a new hint
+    /// on the grouped or processed rowset, or on the join itself.
     fn partition_hint(&self, count: u64) -> Option<Rewrite> {
         let (script, statement) = self.located().filter(|_| !self.usql())?;
         let number = |text: &str| hint::with_number(text, "PARTITIONCOUNT", count);

@@ -1,4 +1,4 @@
-//! The time account of simulated jobs against what their simulator knows.
+//! The time account of simulated jobs against the simulator's truth.
 
 use diagnosis::Diagnosis;
 use report::TimeAccount;
@@ -7,7 +7,7 @@ use simulator::{Scale, SimulatedJob, job_of_set, pair_of_set};
 
 use crate::support::diagnose;
 
-/// Seed that nothing was calibrated on.
+/// Seed without any use in calibration.
 const SEED: u64 = 50_501;
 const JOBS: usize = 60;
 
@@ -64,7 +64,7 @@ impl Diagnosed {
     }
 }
 
-/// Median of how far numbers are off the truth, as a share of the truth.
+/// Median deviation from the truth, as a share of the truth.
 fn median_error(pairs: &[(f64, f64)]) -> f64 {
     let mut errors: Vec<f64> = pairs
         .iter()

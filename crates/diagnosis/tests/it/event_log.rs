@@ -11,9 +11,9 @@ pub(crate) type Task = (f64, f64, u32, u64, u64);
 pub(crate) struct Log {
     pub(crate) lines: Vec<Value>,
     stages: u32,
-    /// Share of the run time that the next tasks are on a core.
+    /// CPU share of the next tasks' run time.
     cpu: f64,
-    /// Values of metrics that the next tasks report, and the execution that they are of.
+    /// Metrics that the next tasks report, as pairs of number and value.
     metrics: Vec<(u32, u64)>,
     /// Whether the first metric grows with the time of a task, from the shortest one on.
     rows_by_time: bool,
@@ -29,7 +29,7 @@ pub(crate) fn ms(seconds: f64) -> i64 {
 }
 
 impl Log {
-    /// An application with executors of some cores, which come at once.
+    /// An application with executors of the given cores, all registered at the start.
     pub(crate) fn new(executors: &[u32]) -> Log {
         let mut lines = vec![
             json!({"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"}),
@@ -67,7 +67,7 @@ impl Log {
     }
 
     /// An execution, to which the next stage belongs: names and texts of its nodes, the last one first run.
-    /// The rows that a node puts out are in the metric with its position.
+    /// The metric with a node's position counts its output rows.
     pub(crate) fn plan(mut self, nodes: &[(&str, &str)], rows: u64) -> Log {
         let node = |children: Vec<Value>, (at, (name, text)): (usize, &(&str, &str))| {
             let metric =

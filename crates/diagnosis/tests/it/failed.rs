@@ -23,7 +23,7 @@ fn advice(found: &Diagnosis) -> String {
     text.collect()
 }
 
-/// What is wrong with a diagnosis of a failed job: its first cause, the words of its summary, and words that the
+/// The error in a diagnosis of a failed job, if any. Checks its first cause, the words of its summary, and words that the
 /// advice must and must not have.
 fn wrong(
     name: &str,
@@ -140,7 +140,7 @@ fn shared_failures_name_their_reason() {
             "shut down",
             &stopped,
             says,
-            ("who or what stopped it", "NULL")
+            ("who or which program stopped it", "NULL")
         ),
         None
     );
@@ -157,7 +157,7 @@ fn shared_failures_name_their_reason() {
     assert_eq!(failures.count(), 0);
 }
 
-/// An application with one job whose only task fails for a reason; the job says a text.
+/// An application with one job and one task that fails for a reason; the job's error is a text.
 struct Failing {
     reason: Value,
     text: String,

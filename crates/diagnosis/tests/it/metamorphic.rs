@@ -1,5 +1,5 @@
-//! What holds of every job: taking information away never makes it healthy and never adds a cause,
-//! and what doesn't change a job doesn't change its diagnosis.
+//! Invariants of every job: taking information away never makes it healthy and never adds a cause,
+//! and a change without meaning does not change its diagnosis.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use testkit::shared;
 use crate::mutate::{Folder, Mutant, equivalents, removals};
 use crate::support::diagnose;
 
-/// Confidence from which a finding says that its cause is likely.
+/// Least confidence of a likely cause.
 const LIKELY: f64 = 0.5;
 
 /// Seed of the simulated jobs that only these tests use.
@@ -37,7 +37,7 @@ fn folder_at(path: &Path) -> Folder {
         .collect()
 }
 
-/// What went wrong with the mutants of one folder, and how many there were.
+/// Errors in the mutants of one folder, and the number of mutants.
 #[derive(Default)]
 struct Tally {
     mutants: usize,
@@ -85,8 +85,8 @@ impl Tally {
     }
 }
 
-/// Whether the whole folder shows a cause too: by its own name, or, in the same stage, by that of a more specific kind of uneven
-/// input or of tiny vertices, or as the effect of one that is found without the information, too.
+/// Whether the whole folder shows the cause too: by its own name; in the same stage, by a more specific kind of uneven
+/// input or of tiny vertices; or as the effect of a cause that is also found without the information.
 fn known(finding: &Finding, whole: &Diagnosis, less: &Diagnosis) -> bool {
     let is_skew = |f: &Finding| f.problem_type == report::ProblemType::DataSkew;
     let rule = whole.rules.iter().find(|r| r.cause == finding.cause);

@@ -9,7 +9,7 @@ pub(crate) type Folder = BTreeMap<String, Vec<u8>>;
 
 /// A changed folder.
 pub(crate) struct Mutant {
-    /// What was changed.
+    /// Description of the change.
     pub(crate) what: String,
     pub(crate) folder: Folder,
 }
@@ -40,7 +40,7 @@ struct Change {
     cut: Cut,
 }
 
-/// What is taken out of a file.
+/// Part that is taken out of a file.
 #[derive(Debug)]
 enum Cut {
     File,
@@ -184,8 +184,8 @@ fn without_field(text: &str, name: &str) -> String {
     value.to_string()
 }
 
-/// The same job with its lines and stages in another order, other line ends, other names, and
-/// files that have nothing to do with it.
+/// The same job with its lines and stages in another sequence, other line ends, other names, and
+/// unrelated files.
 pub(crate) fn equivalents(folder: &Folder) -> Vec<Mutant> {
     let texts = |what: &str, change: &dyn Fn(&str, &str) -> String| {
         let changed = folder.iter().map(|(name, bytes)| {

@@ -1,4 +1,4 @@
-//! Simulated jobs of seeds that nothing was calibrated on.
+//! Simulated jobs of seeds without any use in calibration.
 
 use crate::support::{score_folder, summarize};
 use simulator::{Scale, cases, job_of_set, simulate};

@@ -1,4 +1,4 @@
-//! What the rules make of event logs, by logs that are written down to what a rule looks at.
+//! The rules on event logs, reduced to the events that a rule reads.
 
 use job::Catalogue;
 use report::Language;
@@ -122,7 +122,7 @@ fn a_driver_keeps_executors_waiting_after_start_up_whatever_it_does() {
     }
 }
 
-/// An application that fails in a task, and whose driver does not come to write its end.
+/// An application that fails in a task, without the end of the application in its log.
 fn failed(class: &str, description: &str) -> Log {
     let even = tasks(1.0, &[4.0; 4], &EVEN);
     let info = json!({"Stage ID": 1, "Stage Attempt ID": 0, "Stage Name": "save at A", "Number of Tasks": 4, "RDD Info": [],
@@ -166,7 +166,7 @@ fn what_an_expression_throws_is_the_code_of_the_user_and_going_is_no_loss() {
     }
 }
 
-/// A failure whose innermost cause was thrown below a frame of the engine.
+/// A failure with its innermost cause below a frame of the engine.
 fn caused_by(class: &str, description: &str, cause: &str, frame: &str) -> Log {
     let mut log = failed(class, description);
     for line in &mut log.lines {
@@ -223,7 +223,7 @@ fn memory_that_a_task_is_denied_and_settings_that_it_exceeds_are_limits() {
     }
 }
 
-/// A real run in which the code repartitions rows only to repartition them again.
+/// A real run with code that repartitions rows only to repartition them again.
 #[test]
 fn a_repartition_that_is_handed_on_is_redundant() {
     let Some(logs) = testkit::shared("spark-dev/logs") else {
@@ -256,7 +256,7 @@ fn waiting_for_python_to_start_is_not_the_code_of_the_user() {
         ("Scan csv ", "FileScan csv [a#1]"),
     ];
     for (cpu, seconds, expected) in [
-        // on busy cores all starts take longer, those of Python workers too
+        // on busy cores all starts take longer, including Python workers
         (0.3, 4.5, vec![]),
         (0.9, 4.5, vec!["udo.cpu_bound"]),
         (0.3, 30.0, vec!["udo.cpu_bound"]),
@@ -312,7 +312,7 @@ fn functions_of_rdds_are_slow_by_the_bytes_that_they_read() {
     for (bytes, expected) in [
         (MB / 4, vec!["udo.cpu_bound"]),
         (30 * MB, vec![]),
-        // rows that the code makes itself are as many as it likes
+        // a generator of rows makes any number of them
         (0, vec![]),
     ] {
         let log = Log::new(&[2, 2])

@@ -137,7 +137,7 @@ pub(crate) struct Summary {
     pub(crate) wrong: String,
 }
 
-/// Sums up; a share over nothing is 1.
+/// Sums up; a share without a base is 1.
 pub(crate) fn summarize(jobs: &[Scored]) -> Summary {
     let mean = |values: Vec<f64>| {
         if values.is_empty() {

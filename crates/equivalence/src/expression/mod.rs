@@ -1,4 +1,4 @@
-//! Expressions as they are executed: the part of C# and SQL whose meaning is certain.
+//! Expressions that can be executed: the part of C# and SQL with a certain meaning.
 
 mod parse;
 mod words;
@@ -8,10 +8,10 @@ use std::fmt;
 
 pub(crate) use parse::parse;
 
-/// An expression. What is not in here is not executed.
+/// An expression. Other constructs are not executed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
-    /// `Column`, `alias.Column`, `Column.Member`, `Class.Constant`: what it is depends on the query.
+    /// `Column`, `alias.Column`, `Column.Member`, `Class.Constant`: the meaning depends on the query.
     Path(Vec<String>),
     /// `@name`.
     Parameter(String),
@@ -44,7 +44,7 @@ pub(crate) enum Literal {
 /// A call of a function, a method or an aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
-    /// What a method is called on, if it is more than a name.
+    /// Receiver of a method call, if it is more than a name.
     pub(crate) on: Option<Box<Expr>>,
     /// Names before the bracket: `Math`, `Abs`.
     pub(crate) path: Vec<String>,
@@ -101,8 +101,8 @@ impl Op {
 }
 
 impl Expr {
-    /// The expression with declared values in the place of their names; `None` if one is not known
-    /// or it becomes longer than `most` parts.
+    /// The expression with declared names replaced by their values; `None` if a name is unknown
+    /// or the result has more than `most` parts.
     pub(crate) fn expanded(&self, known: &HashMap<String, Expr>, most: &mut usize) -> Option<Expr> {
         *most = most.checked_sub(1)?;
         let mut inner = |part: &Expr| part.expanded(known, most).map(Box::new);
@@ -112,7 +112,7 @@ impl Expr {
             Expr::Negate(a) => Expr::Negate(inner(a)?),
             Expr::Cast(name, a) => Expr::Cast(name.clone(), inner(a)?),
             Expr::Binary(op, a, b) => Expr::Binary(*op, inner(a)?, inner(b)?),
-            // Nobody declares a value by anything else that is executed.
+            // declarations do not use other executable expressions
             _ => return None,
         })
     }
@@ -147,7 +147,7 @@ impl Expr {
 }
 
 impl fmt::Display for Expr {
-    /// For people: what is long is left out.
+    /// Shortened for display.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expr::Path(path) => f.write_str(&path.join(".")),

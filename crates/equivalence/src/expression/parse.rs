@@ -104,7 +104,7 @@ impl<'s> Parser<'s> {
         Some(left)
     }
 
-    /// `NOT (…)` or `NOT f(…)`, with nothing but `AND` and `OR` around it.
+    /// `NOT (…)` or `NOT f(…)`, with only `AND` and `OR` around it.
     fn negation(&mut self, floor: u8) -> Option<Expr> {
         let inner = self.unary()?;
         let closed = self

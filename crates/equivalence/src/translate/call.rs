@@ -1,4 +1,4 @@
-//! Calls and members: those whose meaning is certain, on the values that are generated.
+//! Calls and members with a certain meaning on the generated values.
 
 use super::Translator;
 use super::value::{Scope, Value};
@@ -15,7 +15,7 @@ impl Translator<'_> {
         if call.distinct || call.window.is_some() {
             return self.not_executed(&call.path.join("."));
         }
-        // The last name is a method if what is before it is a value.
+        // the last name is a method if a value is before it
         if let Some(on) = &call.on {
             let on = self.value(on, scope)?;
             return self.method(on, &call.path[0], &call.arguments, scope);
@@ -23,8 +23,8 @@ impl Translator<'_> {
         if let [before @ .., method] = call.path.as_slice()
             && let Some(first) = before.first()
         {
-            let labelled = before.len() > 1 && scope.find(Some(first), &before[1]).is_some();
-            if labelled || scope.find(None, first).is_some() {
+            let labeled = before.len() > 1 && scope.find(Some(first), &before[1]).is_some();
+            if labeled || scope.find(None, first).is_some() {
                 let on = self.value(&Expr::Path(before.to_vec()), scope)?;
                 return self.method(on, method, &call.arguments, scope);
             }

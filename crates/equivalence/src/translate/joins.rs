@@ -3,7 +3,7 @@
 use job::script::{Conjunct, Join, JoinKind, Query, Span};
 
 use super::select::Select;
-use super::value::{Labelled, Scope, Value, connected};
+use super::value::{Labeled, Scope, Value, connected};
 use super::{NullKeys, Step, Translator};
 use crate::Unknown;
 use crate::expression::{Expr, Op, parse};
@@ -30,7 +30,7 @@ impl Translator<'_> {
             let label = input.label().to_owned();
             let last = label.rsplit('.').next().unwrap_or_default().to_owned();
             let source = format!("{} AS {alias}", relation.from);
-            let labelled = Labelled {
+            let labeled = Labeled {
                 labels: vec![label, last],
                 alias,
                 columns: relation.columns,
@@ -38,9 +38,9 @@ impl Translator<'_> {
             match at.checked_sub(1).map(|join| &query.joins[join]) {
                 None => {
                     select.from = source;
-                    select.scope.inputs.push(labelled);
+                    select.scope.inputs.push(labeled);
                 }
-                Some(join) => self.join(&mut select, join, &source, labelled)?,
+                Some(join) => self.join(&mut select, join, &source, labeled)?,
             }
         }
         Ok(select)
@@ -51,10 +51,10 @@ impl Translator<'_> {
         select: &mut Select,
         join: &Join,
         right: &str,
-        labelled: Labelled,
+        labeled: Labeled,
     ) -> Result<(), Unknown> {
         let mut both = select.scope.clone();
-        both.inputs.push(labelled);
+        both.inputs.push(labeled);
         let on = self.on(&join.condition, &both)?;
         if on.is_none() != (join.kind == JoinKind::Cross) {
             return self.not_executed(self.script.slice(&join.span));
@@ -121,7 +121,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The condition of a join. Whether null keys match is decided by the way it is executed.
+    /// The condition of a join. The execution options decide whether null keys match.
     fn on(&mut self, condition: &[Conjunct], scope: &Scope) -> Result<Option<String>, Unknown> {
         let mut all: Option<Value> = None;
         for part in condition {

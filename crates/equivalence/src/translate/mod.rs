@@ -1,4 +1,4 @@
-//! From a script to the SQL that computes what a change touches.
+//! Translates a script to SQL that computes the outputs that a change touches.
 
 mod aggregate;
 mod call;
@@ -25,31 +25,31 @@ use crate::unknown::excerpt;
 /// Columns of a rowset that is executed.
 const MOST_COLUMNS: usize = 300;
 
-/// Parts of a declared value, with those that it names.
+/// Maximum number of parts of a declared value, including the values that it names.
 const LONGEST_VALUE: usize = 200;
-/// Queries inside each other.
+/// Maximum nesting of queries.
 const DEEPEST: u32 = 40;
 
-/// Whether a null key of a join matches another one. The languages leave no doubt about null
-/// elsewhere; a result that depends on this is not called the same.
+/// Whether a null key of a join matches another one, which the documentation leaves open. A change whose
+/// result depends on it is not called the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullKeys {
     Match,
     Differ,
 }
 
-/// How a change is executed.
+/// Options for executing a change.
 #[derive(Clone, Copy)]
 pub(crate) struct Way<'a> {
     pub(crate) facts: &'a Facts<'a>,
-    /// Kinds of columns that no file declares, by what they are compared with.
+    /// Kinds of columns without a declaration, derived from their comparisons.
     pub(crate) kinds: &'a HashMap<String, Kind>,
     pub(crate) null_keys: NullKeys,
     /// Whether functions may take the place of user code even where the change touches it.
     pub(crate) stands_in: bool,
 }
 
-/// One step of a program, in order.
+/// One step of a program; steps run in sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Makes a table; with `exercised`, some run must put rows into it.
@@ -60,8 +60,8 @@ pub(crate) enum Step {
         line: u32,
         exercised: bool,
     },
-    /// Finds rows that are tied where the script takes the first ones; the run counts for nothing
-    /// then.
+    /// Finds rows that are tied where the script takes the first ones; if there are any, the run does not
+    /// count.
     Tied { sql: String },
     /// Must find a row in some run.
     Matches {
@@ -71,7 +71,7 @@ pub(crate) enum Step {
     },
 }
 
-/// A comparison in what was changed: each side of its boundary must be met by some run.
+/// A comparison in a changed statement: the runs together must meet each side of its boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Probe {
     pub(crate) op: Op,
@@ -79,7 +79,7 @@ pub(crate) struct Probe {
     pub(crate) code: String,
 }
 
-/// What is read back in the end.
+/// An output to compare after the last step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) name: String,
@@ -92,7 +92,7 @@ pub(crate) struct Output {
 /// A script in SQL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Tables to be filled with generated rows, by what they stand for.
+    /// Tables to fill with generated rows, by the source that each replaces.
     pub(crate) sources: BTreeMap<String, Vec<Column>>,
     pub(crate) steps: Vec<Step>,
     pub(crate) probes: Vec<Probe>,
@@ -117,14 +117,14 @@ pub(crate) struct Translator<'a> {
     program: Program,
     rowsets: HashMap<usize, Relation>,
     parameters: HashMap<String, Expr>,
-    /// The statement at hand.
+    /// Effect of the change on the current statement.
     touch: Touch,
     line: u32,
-    /// Queries around the one at hand.
+    /// Number of queries around the current one.
     depth: u32,
 }
 
-/// Translates what the outputs that a change touches are made from.
+/// Translates all statements behind the outputs that a change touches.
 pub(crate) fn translate(
     script: &Script,
     touches: &[Touch],
@@ -151,7 +151,7 @@ pub(crate) fn translate(
             _ if needed[statement.index] && statement.makes_rowset() => {
                 translator.rowset(statement)?
             }
-            // Tables that are written to, and the like.
+            // for example tables that are written to
             _ if needed[statement.index] => {
                 translator.not_executed(script.slice(&statement.span))?
             }
@@ -161,7 +161,7 @@ pub(crate) fn translate(
     Ok(translator.program)
 }
 
-/// Statements that an output touched by the change is made from, and the output.
+/// The outputs that the change touches, and all statements behind them.
 fn needed(script: &Script, touches: &[Touch]) -> Vec<bool> {
     let mut needed = vec![false; script.statements.len()];
     for statement in script.statements.iter().rev() {
@@ -177,7 +177,7 @@ fn needed(script: &Script, touches: &[Touch]) -> Vec<bool> {
 }
 
 impl Translator<'_> {
-    /// What is not executed.
+    /// The error for code that is not executed.
     fn not_executed<T>(&self, code: &str) -> Result<T, Unknown> {
         Err(Unknown::NotExecuted {
             line: self.line,
@@ -209,7 +209,7 @@ impl Translator<'_> {
         let made = self
             .checked_query(statement)
             .or_else(|why| match self.touch {
-                // Its rows are the same in both scripts, whatever they are.
+                // its rows are the same in both scripts, so any rows will do
                 Touch::None => self.any_rows(statement).ok_or(why),
                 _ => Err(why),
             })?;
@@ -247,7 +247,7 @@ impl Translator<'_> {
         self.query(&statement.query)
     }
 
-    /// Generated rows in the place of a statement that is not executed.
+    /// Generated rows instead of a statement that is not executed.
     fn any_rows(&mut self, statement: &Statement) -> Option<Relation> {
         let rowset = self.flow.of_statement(statement.index)?;
         let names = rowset
@@ -259,7 +259,7 @@ impl Translator<'_> {
         (!columns.is_empty()).then(|| self.source(self.script.slice(&statement.span), columns))
     }
 
-    /// A column whose type no file declares.
+    /// A column without a declared type.
     fn undeclared(&self, name: String) -> Column {
         let kind = self.way.kinds.get(&name).copied().unwrap_or(Kind::Opaque);
         Column {

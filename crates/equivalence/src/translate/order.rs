@@ -1,4 +1,4 @@
-//! `ORDER BY` and how many rows come first.
+//! `ORDER BY`, `TOP` and `FETCH`.
 
 use job::script::{Expression, Query};
 

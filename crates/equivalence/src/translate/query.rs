@@ -1,4 +1,4 @@
-//! Queries: which kind, and set operations over several.
+//! Queries of all kinds, and set operations.
 
 use job::script::{Query, StatementKind};
 
@@ -23,7 +23,7 @@ impl Translator<'_> {
             return self.set_operation(query);
         }
         match query.kind {
-            // Who reads a file, and how, is user code.
+            // the extractor of a file is user code
             StatementKind::Extract if self.touch == Touch::Changed => {
                 self.user_code(query.using_class.as_deref().unwrap_or("EXTRACT"))?;
                 self.stream(query)
@@ -50,7 +50,7 @@ impl Translator<'_> {
         if !query.order_by.is_empty() || query.set_operators.len() + 1 != query.branches.len() {
             return self.not_executed(self.script.slice(&query.span));
         }
-        // How different operators bind is not certain.
+        // the precedence of different set operators is uncertain
         let mixed = query
             .set_operators
             .windows(2)

@@ -1,4 +1,4 @@
-//! What queries read: sources, rowsets of other statements, queries in brackets.
+//! Inputs of queries: sources, rowsets of other statements, queries in brackets.
 
 use job::model::Table;
 use job::script::{Query, RowsetRef, RowsetSource, Span, StatementKind};
@@ -117,7 +117,7 @@ impl Translator<'_> {
             .collect()
     }
 
-    /// A table that will be filled with generated rows; `key` says what it stands for.
+    /// A table for generated rows; `key` identifies the source that it replaces.
     pub(super) fn source(&mut self, key: &str, columns: Vec<Column>) -> Relation {
         let words: Vec<&str> = key.split_whitespace().collect();
         let key = words.join(" ");
@@ -140,7 +140,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Text of a path: literals and declared values put together, else as written.
+    /// Text of a path: the concatenated literals and declared values, else as written.
     pub(super) fn path(&self, span: &Span) -> String {
         let written = || self.script.slice(span).trim().to_owned();
         parse(self.script, span)
@@ -159,7 +159,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Text of a query with declared texts in the place of their names.
+    /// Text of a query with declared names replaced by their texts.
     fn resolved(&self, span: &Span) -> String {
         let tokens = crate::tokens::inside(self.script, span);
         let texts = tokens.map(|(_, _, text)| {

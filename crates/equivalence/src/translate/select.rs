@@ -3,7 +3,7 @@
 use job::script::{Expression, OutputColumn, Query, Span};
 
 use super::aggregate::{has_aggregate, windows};
-use super::value::{Labelled, Scope, Value, connected};
+use super::value::{Labeled, Scope, Value, connected};
 use super::{Relation, Step, Translator};
 use crate::Unknown;
 use crate::expression::{Expr, Op, Window, parse};
@@ -11,12 +11,12 @@ use crate::kind::{Column, Kind};
 use crate::pairs::Touch;
 use crate::unknown::excerpt;
 
-/// A query so far.
+/// A query under construction.
 #[derive(Default)]
 pub(super) struct Select {
-    /// Behind `FROM`, with the conditions of `WHERE`.
+    /// Text after `FROM`, with the conditions of `WHERE`.
     pub(super) from: String,
-    /// What is tested there.
+    /// Conditions of `WHERE`.
     pub(super) tests: Vec<String>,
     pub(super) scope: Scope,
     list: Vec<(String, Column)>,
@@ -91,8 +91,8 @@ impl Translator<'_> {
         self.first_rows(query, sql, columns, &select.scope, sources)
     }
 
-    /// Groups that were changed must have several rows in some run, as must rows of which only
-    /// distinct ones are kept. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
+    /// Requires that changed groups have several rows in some run, and that `DISTINCT` drops some row in
+    /// some run. `rows` names its columns `t0`, `t1`, …; the first ones are the keys.
     pub(super) fn repeats(&mut self, rows: &str, keys: usize, span: &Span) {
         if self.touch == Touch::Changed {
             self.program.steps.push(Step::Matches {
@@ -190,7 +190,7 @@ impl Translator<'_> {
         scope: &Scope,
     ) -> Result<Value, Unknown> {
         let expression = self.parsed(key)?;
-        // SQL takes a number for the position of a column.
+        // SQL would read a number as the position of a column
         let Some(expression) = expression.filter(|key| !matches!(key, Expr::Literal(_))) else {
             return self.not_executed(self.script.slice(&key.span));
         };
@@ -228,7 +228,7 @@ impl Translator<'_> {
     /// Whether every row of a group has the same value.
     fn is_of_groups(&mut self, expression: &Expr, select: &Select) -> Result<bool, Unknown> {
         if !has_aggregate(expression) || !matches!(expression, Expr::Call(_)) {
-            // Only the number of its probe distinguishes a comparison from one like it.
+            // equal comparisons differ only in the number of their probe
             let probes = self.program.probes.len();
             let value = self.value(expression, &select.scope)?;
             self.program.probes.truncate(probes);
@@ -266,7 +266,7 @@ impl Translator<'_> {
         Ok(true)
     }
 
-    /// Rows with the same rank keys are numbered in any order, so that a run with such is not
+    /// Rows with equal rank keys are numbered arbitrarily, so a run with such rows is not
     /// compared.
     fn ranked(&mut self, expression: &Expr, select: &Select) -> Result<(), Unknown> {
         for (name, Window { keys, order }) in windows(expression) {
@@ -325,16 +325,16 @@ impl Translator<'_> {
     }
 }
 
-/// Conditions on groups, and those on the columns that the query makes.
+/// Conditions on groups, and on the columns of the query's own list.
 struct Having {
     inner: Option<String>,
     outer: Vec<Expr>,
 }
 
-/// Columns that a query makes, for the clauses behind its list.
+/// Columns of a query's list, for its later clauses.
 fn own_scope(columns: &[Column]) -> Scope {
     Scope {
-        inputs: vec![Labelled {
+        inputs: vec![Labeled {
             labels: Vec::new(),
             alias: "own".to_owned(),
             columns: columns.to_vec(),

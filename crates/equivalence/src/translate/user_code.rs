@@ -1,4 +1,4 @@
-//! User code: never run; functions of what it reads take its place.
+//! User code is never run; functions of its input take its place.
 
 use job::script::{Query, RowsetRef};
 
@@ -9,11 +9,11 @@ use crate::pairs::Touch;
 use crate::sql::literal;
 use crate::unknown::excerpt;
 
-/// Values that a function takes; each comes with its name, and SQLite takes 127.
+/// Maximum number of values for a function; each value has a name, and SQLite allows 127 arguments.
 const MOST_VALUES: usize = 50;
 
 impl Translator<'_> {
-    /// Refuses user code in what was changed.
+    /// Refuses user code in a changed statement.
     pub(super) fn user_code(&self, name: &str) -> Result<(), Unknown> {
         match self.touch == Touch::Changed && !self.way.stands_in {
             true => Err(Unknown::UserCode {
@@ -23,7 +23,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A row for every row: read columns pass, others are functions of what is read.
+    /// One row out per row in: columns that the code passes on stay, others are functions of the columns read.
     pub(super) fn process(&mut self, query: &Query) -> Result<Relation, Unknown> {
         let class = self.class(query)?;
         let input = self.only_input(query)?;
@@ -181,7 +181,7 @@ impl Translator<'_> {
             known.as_ref().is_none_or(|known| known.contains(name))
                 || keys.iter().any(|key| key.0 == *name)
         };
-        // What its code names besides are columns that it makes.
+        // other names in its code are columns that it produces
         let mut read: Vec<_> = all.filter(|(name, _)| is_read(name)).collect();
         read.sort();
         let names = read.iter().map(|(name, _)| name.clone()).collect();

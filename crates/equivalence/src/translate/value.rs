@@ -1,5 +1,5 @@
-//! Expressions in SQL, with the meaning that they have in C#: tests are never null, `null == null`
-//! holds, whole numbers divide to whole ones and overflow, and what cannot be executed is user code.
+//! Expressions in SQL, with their meaning in C#: tests are never null, `null == null`
+//! holds, whole numbers divide to whole ones and overflow, and parts that cannot be executed are user code.
 
 use super::{Probe, Translator};
 use crate::Unknown;
@@ -18,7 +18,7 @@ pub(super) struct Value {
     /// `None` for a literal null.
     pub(super) kind: Option<Kind>,
     pub(super) nullable: bool,
-    /// Whether it may fail, so that it must only be computed where C# computes it.
+    /// Whether it may fail; it must then only be computed if C# computes it.
     pub(super) fails: bool,
 }
 
@@ -37,14 +37,14 @@ impl Value {
     }
 }
 
-/// Columns that an expression can name, and the words by which they are qualified.
+/// Columns that an expression can name, and their qualifiers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    pub(super) inputs: Vec<Labelled>,
+    pub(super) inputs: Vec<Labeled>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Labelled {
+pub(super) struct Labeled {
     pub(super) labels: Vec<String>,
     /// Name in SQL.
     pub(super) alias: String,
@@ -54,7 +54,7 @@ pub(super) struct Labelled {
 impl Scope {
     /// The one column of a name, as SQL.
     pub(super) fn find(&self, qualifier: Option<&str>, name: &str) -> Option<(String, &Column)> {
-        let of = |input: &&Labelled| qualifier.is_none_or(|q| input.labels.iter().any(|l| l == q));
+        let of = |input: &&Labeled| qualifier.is_none_or(|q| input.labels.iter().any(|l| l == q));
         let columns = self.inputs.iter().filter(of).flat_map(|input| {
             input
                 .columns
@@ -255,7 +255,7 @@ impl Translator<'_> {
                 ..compared
             });
         };
-        // What is not known is compared as it is with itself or with a number.
+        // a value of unknown type is compared as it is, with another one or with a number
         let opaque = |a: Kind, b: Kind| a == Kind::Opaque && (b.is_number() || b == Kind::Opaque);
         let comparable = of_left
             .common(of_right)
@@ -399,7 +399,7 @@ impl Translator<'_> {
         Ok(Value::new(sql, to, &[&inner]))
     }
 
-    /// A function in the place of what is not executed: the same for the same values.
+    /// A function in the place of code that is not executed: equal results for equal values.
     pub(super) fn stand_in(&mut self, name: &str, values: &[Value]) -> Result<Value, Unknown> {
         self.user_code(name)?;
         let list: String = values
@@ -415,7 +415,7 @@ impl Translator<'_> {
     }
 }
 
-/// `&&` and `||`; the right side only where the left one does not decide, if it may fail.
+/// `&&` and `||`. If the right side may fail, it is only computed if the left side does not decide.
 pub(super) fn connected(op: Op, left: &Value, right: &Value) -> Value {
     let (l, r) = (&left.sql, &right.sql);
     let sql = match (op, right.fails) {

@@ -1,6 +1,6 @@
 //! Single changes over a small script with a schema.
 
-use equivalence::{Facts, Judgement, Unknown, judge};
+use equivalence::{Facts, Judgment, Unknown, judge};
 use job::script::Script;
 
 /// Two files, every clause that is executed, two outputs.
@@ -49,13 +49,13 @@ OUTPUT First TO SSTREAM "/out/first.ss";
 OUTPUT Both TO SSTREAM "/out/both.ss";
 "#;
 
-fn changed(from: &str, to: &str) -> Judgement {
+fn changed(from: &str, to: &str) -> Judgment {
     assert!(SCRIPT.contains(from), "{from}");
     judged(SCRIPT, &SCRIPT.replacen(from, to, 1))
 }
 
 /// Judges without tables or known rewrites.
-pub(crate) fn judged(before: &str, after: &str) -> Judgement {
+pub(crate) fn judged(before: &str, after: &str) -> Judgment {
     let parse = |text: &str| Script::parse("scope.script", text.to_owned());
     let facts = Facts {
         tables: &[],
@@ -65,7 +65,7 @@ pub(crate) fn judged(before: &str, after: &str) -> Judgement {
     judge(&parse(before), &parse(after), &facts)
 }
 
-/// Each change keeps the result, and is shown as such.
+/// Changes that keep the result, and are recognized as such.
 pub(crate) const SAME: &[(&str, &str)] = &[
     ("Millis > @Least", "Millis > 100"),
     ("Millis > @Least", "Millis >= 101"),
@@ -108,7 +108,7 @@ pub(crate) const SAME: &[(&str, &str)] = &[
     ),
 ];
 
-/// Each change makes another result on some rows.
+/// Changes with a different result on some rows.
 pub(crate) const OTHER: &[(&str, &str)] = &[
     ("Millis > @Least AND ", ""),
     (" AND Country != \"zz\"", ""),
@@ -166,10 +166,10 @@ pub(crate) const OTHER: &[(&str, &str)] = &[
 #[test]
 fn the_same_result_is_found_to_be_the_same() {
     for (from, to) in SAME {
-        let judgement = changed(from, to);
+        let judgment = changed(from, to);
         assert!(
-            matches!(judgement, Judgement::Proven | Judgement::Tested),
-            "{from} -> {to}: {judgement:?}"
+            matches!(judgment, Judgment::Proven | Judgment::Tested),
+            "{from} -> {to}: {judgment:?}"
         );
     }
 }
@@ -177,17 +177,17 @@ fn the_same_result_is_found_to_be_the_same() {
 #[test]
 fn another_result_comes_with_a_counterexample() {
     for (from, to) in OTHER {
-        let judgement = changed(from, to);
+        let judgment = changed(from, to);
         let undetermined = to.contains("TOP 1")
-            && matches!(judgement, Judgement::Unknown(Unknown::Undetermined { .. }));
+            && matches!(judgment, Judgment::Unknown(Unknown::Undetermined { .. }));
         assert!(
-            undetermined || matches!(judgement, Judgement::Different(_)),
-            "{from} -> {to}: {judgement:?}"
+            undetermined || matches!(judgment, Judgment::Different(_)),
+            "{from} -> {to}: {judgment:?}"
         );
     }
 }
 
-/// What is not certain is not called the same, and the reason is named.
+/// An uncertain result is `Unknown`, with the reason.
 #[test]
 fn what_cannot_be_told_is_said_to_be_unknown() {
     let line = "    WHERE Millis > @Least AND Country != \"zz\" AND !Bot";
@@ -226,15 +226,15 @@ fn what_cannot_be_told_is_said_to_be_unknown() {
             "#CS",
         ),
     ] {
-        let judgement = changed(from, to);
-        let Judgement::Unknown(why) = &judgement else {
-            panic!("{to}: {judgement:?}");
+        let judgment = changed(from, to);
+        let Judgment::Unknown(why) = &judgment else {
+            panic!("{to}: {judgment:?}");
         };
         assert!(why.text().en.contains(reason), "{to}: {}", why.text().en);
     }
 }
 
-/// Whether null keys match in joins is in doubt, so that a result that depends on it is too.
+/// It is unspecified whether null keys match in joins, so a result that depends on it is unknown.
 #[test]
 fn null_keys_leave_a_change_undecided() {
     let by_ref = SCRIPT
@@ -246,11 +246,11 @@ fn null_keys_leave_a_change_undecided() {
     );
     assert_eq!(
         judged(&by_ref, &filtered),
-        Judgement::Unknown(Unknown::NullKeys)
+        Judgment::Unknown(Unknown::NullKeys)
     );
 }
 
-/// Bombs are refused, not executed to the end.
+/// Queries with huge results are refused, not executed to the end.
 #[test]
 fn what_is_too_large_ends_early() {
     let mut script = SCRIPT.replace("OUTPUT Both", "OUTPUT Last");
@@ -266,6 +266,6 @@ fn what_is_too_large_ends_early() {
     let other = script.replace("Millis > @Least", "Millis >= 101");
     assert_eq!(
         judged(&script, &other),
-        Judgement::Unknown(Unknown::TooLarge)
+        Judgment::Unknown(Unknown::TooLarge)
     );
 }

@@ -1,4 +1,4 @@
-//! Judging changes of scripts: what is the same, what is not, and what is not known.
+//! Judging changes of scripts: same, different, and unknown.
 
 mod cases;
 mod rewrites;

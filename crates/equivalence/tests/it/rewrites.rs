@@ -1,13 +1,13 @@
 //! Rewrites of the rules: known ones are proven, and every one survives its execution.
 
-use equivalence::{Facts, Judgement, Unknown, execute, judge};
+use equivalence::{Facts, Judgment, Unknown, execute, judge};
 use job::script::Script;
 
 use crate::support::{Rewritten, all, shared};
 
-/// Judges and executes every rewrite: each is proven, and gives the rows that the script gave,
-/// whatever its user code does. Returns how many were executed, and how many have rows that would not show
-/// a change.
+/// Judges and executes every rewrite: each is proven, and gives the rows of the original script
+/// for any result of its user code. Returns the number of executed rewrites, and the number of rewrites with rows
+/// that would not show a change.
 fn check(rewritten: &[Rewritten]) -> (usize, usize) {
     let (mut executed, mut idle, mut wrong) = (0, 0, Vec::new());
     for rewritten in rewritten {
@@ -20,13 +20,13 @@ fn check(rewritten: &[Rewritten]) -> (usize, usize) {
                 rewrites: std::slice::from_ref(text),
             };
             let about = format!("{}: {title}", rewritten.name);
-            assert_eq!(judge(before, &after, &facts), Judgement::Proven, "{about}");
+            assert_eq!(judge(before, &after, &facts), Judgment::Proven, "{about}");
             match execute(before, &after, &facts) {
-                Judgement::Proven | Judgement::Tested => executed += 1,
+                Judgment::Proven | Judgment::Tested => executed += 1,
                 // Settings and layouts change no rows, and are not executed.
-                Judgement::Unknown(Unknown::Environment { .. } | Unknown::Layout { .. })
+                Judgment::Unknown(Unknown::Environment { .. } | Unknown::Layout { .. })
                     if rowsets(before) == rowsets(&after) => {}
-                Judgement::Unknown(Unknown::NotExercised { .. }) => idle += 1,
+                Judgment::Unknown(Unknown::NotExercised { .. }) => idle += 1,
                 found => wrong.push(format!("{about}: {found:?}\n{text}")),
             }
         }
@@ -35,7 +35,7 @@ fn check(rewritten: &[Rewritten]) -> (usize, usize) {
     (executed, idle)
 }
 
-/// The statements of a script that make rowsets.
+/// The statements of a script that bind rowsets.
 fn rowsets(script: &Script) -> Vec<&str> {
     let made = script.statements.iter().filter(|s| s.makes_rowset());
     made.map(|s| script.slice(&s.span)).collect()
@@ -55,7 +55,7 @@ fn rewrites_of_the_shared_jobs_keep_the_rows() {
     }
 }
 
-/// A model that writes the rewrite of a rule, with other names and blanks, is as right as the rule.
+/// A model's script that equals a rule's rewrite except for names and blanks is proven as well.
 #[test]
 fn a_known_rewrite_is_known_by_other_names() {
     let renamed = |text: &str| {
@@ -84,9 +84,9 @@ fn a_known_rewrite_is_known_by_other_names() {
             &facts,
         )
     };
-    assert_eq!(judged(renamed(text)), Judgement::Proven);
+    assert_eq!(judged(renamed(text)), Judgment::Proven);
     assert_ne!(
         judged(renamed(text).replace("UNION ALL", "UNION")),
-        Judgement::Proven
+        Judgment::Proven
     );
 }

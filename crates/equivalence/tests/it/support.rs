@@ -60,7 +60,7 @@ fn simulated() -> Vec<Rewritten> {
     all
 }
 
-/// The jobs of another simulator, where there are any.
+/// The jobs of another simulator, if there are any.
 pub(crate) fn shared() -> Option<Vec<Rewritten>> {
     let folders = std::fs::read_dir(testkit::shared("jobs-dev")?).expect("listed");
     let folders = folders.map(|entry| entry.expect("an entry").path());
@@ -110,7 +110,7 @@ fn patch_accepts(script: &Path, diff: &str) -> Option<bool> {
     Some(run.status.success())
 }
 
-/// Applies a unified diff strictly: context and removed lines must be where they are said to be.
+/// Applies a unified diff strictly: context and removed lines must be at the stated lines.
 fn patched(text: &str, diff: &str) -> String {
     let old: Vec<&str> = text.split_inclusive('\n').collect();
     let (mut out, mut at) = (String::new(), 0);

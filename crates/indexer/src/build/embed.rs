@@ -13,7 +13,7 @@ use crate::store::vectors::{TextHash, text_hash};
 /// that a server need not be called for each text.
 const BATCH: usize = 32;
 
-/// Batches in flight at a time; their vectors reach the cache before the next ones start.
+/// Batches in flight; their vectors reach the cache before the next batches start.
 const BATCHES_PER_ROUND: usize = 16;
 
 pub(crate) struct Embedded {

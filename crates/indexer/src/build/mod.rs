@@ -1,6 +1,5 @@
-//! From knowledge to a new generation of the index: read, compare, cut, embed, write beside, verify, swap.
-//!
-//! Knows nothing about queries.
+//! From knowledge to a new generation of the index: read, compare, chunk, embed, write next to the old
+//! one, verify, swap.
 
 mod embed;
 mod outdated;
@@ -32,7 +31,7 @@ pub struct Summary {
     /// Text or front matter changed.
     pub changed: Vec<String>,
     pub removed: Vec<String>,
-    /// Old and new path of documents whose text stayed the same.
+    /// Old and new path of moved documents with unchanged text.
     pub moved: Vec<(String, String)>,
     pub unchanged: usize,
     /// Chunks in the index after the update.
@@ -62,7 +61,7 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// The document whose entries widen queries.
+/// The document with the query expansions.
 pub(crate) const GLOSSARY: &str = "glossary.toml";
 
 fn start(progress: &mut dyn FnMut(Progress), phase: Phase, total: usize) {
@@ -158,10 +157,10 @@ pub(crate) fn update_with(
     Ok(summary)
 }
 
-/// Takes broken documents among those to be written off the list.
+/// Removes broken documents from the list of documents to write.
 ///
 /// # Errors
-/// When nothing is left: an index is not emptied because of typing mistakes.
+/// If no document is left: typing mistakes never empty an index.
 fn skip_broken(
     listing: &mut Listing,
     hashes: &mut Vec<String>,
@@ -212,7 +211,7 @@ fn current(
     };
     agrees?;
     if rebuild != Rebuild::Full {
-        // What is kept must be whole.
+        // The reused files must be intact.
         held.check()?;
     }
     match generation::documents(&held.folder) {

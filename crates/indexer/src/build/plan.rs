@@ -1,4 +1,4 @@
-//! What changed between the documents and the current generation, and what must be written.
+//! Compares the documents with the current generation, and plans the writes.
 //!
 //! Deletions are found by comparing with the full listing, never from a list of changes.
 
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) whole: bool,
     /// Positions of the documents to chunk and embed.
     pub(crate) write: Vec<usize>,
-    /// Documents whose rows become dead.
+    /// Documents with rows that become dead.
     pub(crate) dead: Vec<String>,
     pub(crate) dropped: HashSet<u32>,
     pub(crate) summary: Summary,
@@ -38,7 +38,7 @@ impl Plan {
     }
 }
 
-/// Compares the documents with those of the `current` generation, if there is one.
+/// Compares the documents with the documents of the `current` generation, if there is one.
 pub(crate) fn plan(
     sources: &[Source],
     hashes: &[String],
@@ -91,7 +91,7 @@ pub(crate) fn plan(
     }
 }
 
-/// What an update would report.
+/// The summary of an update, without updating.
 pub(crate) fn changes(sources: &[Source], hashes: &[String], documents: &Documents) -> Summary {
     compare(sources, hashes, documents).0
 }
@@ -125,7 +125,7 @@ fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Sum
     (summary, write)
 }
 
-/// Live rows per segment without those of the `dead` documents.
+/// Live rows per segment, without the rows of the `dead` documents.
 fn live_after(documents: &Documents, segments: &[Segment], dead: &[String]) -> HashMap<u32, usize> {
     let rows = segments.iter().map(|s| (s.seq, s.live_rows()));
     let mut live: HashMap<u32, usize> = rows.collect();

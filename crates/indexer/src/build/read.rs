@@ -13,7 +13,7 @@ use crate::store::files::read_error;
 use crate::store::manifest::Documents;
 use crate::store::stamp::State;
 
-/// A playbook has a few kilobytes; anything this large is there by mistake.
+/// A playbook has a few kilobytes; a file this large is a mistake.
 const MAX_BYTES: u64 = 16 << 20;
 
 const MAX_DEPTH: usize = 16;
@@ -21,8 +21,8 @@ const MAX_DEPTH: usize = 16;
 /// From this many files on, threads share the reading and hashing.
 const MANY: usize = 256;
 
-/// The documents of an update, sorted by path. Files are read twice: once to hash them, and once more only those
-/// that are to be written, so that memory holds no others.
+/// The documents of an update, sorted by path. All files are read once for their hash. Only documents to write
+/// are read again, so memory holds no others.
 pub(crate) struct Listing {
     /// Without text until [`Listing::load`], unless they came from memory.
     pub(crate) sources: Vec<Source>,
@@ -32,7 +32,7 @@ pub(crate) struct Listing {
     listed: SystemTime,
 }
 
-/// Where a document is.
+/// Location of a document.
 struct Place {
     path: PathBuf,
     state: Option<State>,
@@ -78,7 +78,7 @@ impl Listing {
         all.any(|state| state.is_none_or(|state| state.is_written_after(written)))
     }
 
-    /// The states by which later updates see that documents are unchanged, where they do.
+    /// File states of the documents, for documents whose state a later update can trust.
     pub(crate) fn settled_states(&self) -> HashMap<&str, State> {
         let paths = self.sources.iter().map(|source| source.path.as_str());
         let states = self.places.iter().map(|place| place.state);
@@ -100,7 +100,7 @@ impl Listing {
         }
     }
 
-    /// The hashes of all documents. Those in the same state as when they were `known` are not read.
+    /// The hashes of all documents. A document in its `known` state is not read.
     pub(crate) fn hashes(&self, known: Option<&Documents>) -> Result<Vec<String>, BuildError> {
         if self.places.is_empty() {
             let hash = |source: &Source| hash(source.text.as_bytes());

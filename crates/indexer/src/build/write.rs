@@ -131,7 +131,8 @@ fn embed_texts(
     let fingerprint = job.embedder.fingerprint();
     let current = job.current.map(|(held, _)| &held.manifest.embedder);
     let other_model = current.is_some_and(|embedder| *embedder != fingerprint);
-    // A rebuild does not trust cached vectors; those of a model that is used again after another one are still valid.
+    // A rebuild does not trust cached vectors. After a change of the model, the cached vectors of the new model are
+    // still valid.
     let trusted = !anew || (job.rebuild == Rebuild::Reembed && other_model);
     if let (false, Some(cache)) = (trusted, &mut cache) {
         cache.clear();
@@ -149,7 +150,7 @@ struct Known {
 }
 
 impl Known {
-    /// All rows for a rewrite, else those of the documents to be written.
+    /// All rows for a rewrite, otherwise the rows of the documents to be written.
     fn open(job: &Job<'_>) -> Known {
         let mut known = Known::default();
         let Some((held, documents)) = job.current else {
@@ -401,7 +402,7 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Records the files of a store of tantivy; linked ones keep their checksum.
+    /// Records the files of a tantivy store; linked files keep their checksum.
     fn note_store(&mut self, store: &str) -> Result<(), BuildError> {
         let known = self.job.known_files();
         let folder = self.folder.join(store);

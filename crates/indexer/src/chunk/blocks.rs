@@ -19,7 +19,7 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
 }
 
-/// Top-level blocks of `text[start..]` in order; ranges are offsets into `text`.
+/// Top-level blocks of `text[start..]`, in document order; ranges are offsets into `text`.
 pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_HEADING_ATTRIBUTES

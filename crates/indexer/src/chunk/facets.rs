@@ -62,8 +62,8 @@ fn section_named(heading: &str) -> Option<Section> {
     })
 }
 
-/// Steps that a chunk is for: classify (1), find the key code (2), reason from experience (3), check what is
-/// missing (4), advise (5).
+/// Steps that use a chunk: classify (1), find the key code (2), reason from experience (3), check for
+/// missing information (4), advise (5).
 pub(crate) fn steps_of(kind: Kind, section: Option<Section>) -> Vec<String> {
     let steps: &[&str] = match (kind, section) {
         (Kind::File, _) => &["think4"],

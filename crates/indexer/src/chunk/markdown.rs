@@ -112,7 +112,7 @@ fn units(text: &str, body_start: usize) -> Vec<Unit> {
         if let BlockKind::Heading(level, title, anchor) = block.kind {
             let mut path = current.path.clone();
             path.retain(|above| above.level < level);
-            // The first heading of level one is the title; further ones are sections.
+            // The first heading of level one is the title; all others are sections.
             let is_title = level == 1 && out.is_empty() && current.path.is_empty();
             let mut start = current.range.start;
             if !current.blocks.is_empty() {

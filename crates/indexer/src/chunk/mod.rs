@@ -1,6 +1,4 @@
 //! Documents to chunks. A chunk is a slice of its document under one heading.
-//!
-//! Knows nothing about stores, terms or vectors.
 
 mod blocks;
 mod catalogue;
@@ -19,10 +17,10 @@ pub(crate) use slug::slug;
 use crate::document::{Document, Source, file_stem, line_at};
 use crate::model::Chunk;
 
-/// Stored with the index. Change it whenever the same text gives other chunks.
+/// Stored with the index. Increase it whenever the same text results in different chunks.
 pub(crate) const VERSION: &str = "headings-2";
 
-/// What a document gives the index.
+/// The chunks and questions of a document.
 pub(crate) struct Contents {
     pub(crate) chunks: Vec<Chunk>,
     /// Questions that the document answers, whichever of its chunks does.

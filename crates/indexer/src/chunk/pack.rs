@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::blocks::{Block, BlockKind};
 use super::tokens;
 
-/// What is repeated around a part: the header of a table, the fence of a code block.
+/// Text repeated around each part: the header of a table, the fence of a code block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) prefix: String,
@@ -42,7 +42,7 @@ pub(crate) fn cut(text: &str, range: Range<usize>, blocks: &[Block], max: usize)
     if total <= max {
         return vec![Atom::new(range, total).0];
     }
-    // Equal parts rather than full ones and a small rest.
+    // Equal parts, instead of full parts and a small rest.
     let goal = total.div_ceil(total.div_ceil(max));
     gather(atoms(text, range, blocks, max), goal, max)
 }

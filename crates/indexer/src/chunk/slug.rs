@@ -1,4 +1,5 @@
-/// Lower-case letters and digits of any script, joined by hyphens; `section` if nothing is left.
+/// Lower-case letters and digits of any script, joined by hyphens; `section` if the heading has
+/// none.
 pub(crate) fn slug(heading: &str) -> String {
     let mut out = String::new();
     let mut gap = false;

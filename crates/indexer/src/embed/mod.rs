@@ -1,4 +1,4 @@
-//! Text to vectors: the trait and the choice of embedders. Knows nothing about chunks or stores.
+//! Text to vectors: the trait and the choice of embedders.
 
 #[cfg_attr(not(feature = "fastembed"), path = "no_onnx.rs")]
 pub(crate) mod onnx;
@@ -13,15 +13,15 @@ use thiserror::Error;
 
 use crate::model::Remote;
 
-/// Turns texts into vectors of one dimension. Vectors have length 1, or are all zero for a text in which
-/// nothing is known (the vector branch is then skipped).
+/// Turns texts into vectors of one dimension. A vector has length 1, or is all zero if the embedder
+/// knows no word of the text; the vector branch is then skipped.
 pub trait Embedder: Send + Sync {
     /// Identifies model, version and settings: embedders with the same fingerprint give the same vectors.
     fn fingerprint(&self) -> String;
 
     fn dimension(&self) -> usize;
 
-    /// One vector per text, in order.
+    /// One vector per text, in the order of `texts`.
     ///
     /// # Errors
     /// When the model or its server fails.
@@ -35,7 +35,7 @@ pub trait Embedder: Send + Sync {
         only(self.embed(&[text])?)
     }
 
-    /// As [`Embedder::embed_query`], as far as the query allows a server to see its text and to take time.
+    /// Like [`Embedder::embed_query`], within the query's bounds on sent text and on time.
     ///
     /// # Errors
     /// When the model or its server fails.
@@ -48,7 +48,7 @@ pub trait Embedder: Send + Sync {
         true
     }
 
-    /// Whether it understands only English; of the names that the glossary adds to a query it then gets the English ones.
+    /// Whether it understands only English; the glossary then adds only English names to a query.
     fn english_only(&self) -> bool {
         false
     }
@@ -158,7 +158,7 @@ pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
     })
 }
 
-/// The one vector of a text.
+/// The vector of a single text.
 fn only(mut vectors: Vec<Vec<f32>>) -> Result<Vec<f32>, EmbedError> {
     vectors.pop().ok_or_else(|| EmbedError::WrongAnswer {
         reason: "no vector for a text".to_owned(),

@@ -1,16 +1,16 @@
 //! Text that models were trained to see before queries and passages.
 
-/// Text before queries and passages, to override what is known about the model.
+/// Text before queries and passages; overrides the built-in prefixes of known models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
-    /// `None` for what the model is known to need.
+    /// `None` selects the model's built-in prefix.
     pub query: Option<String>,
-    /// `None` for what the model is known to need.
+    /// `None` selects the model's built-in prefix.
     pub passage: Option<String>,
 }
 
 impl Prompts {
-    /// Suffix for the fingerprint of a model: another text before passages gives other vectors.
+    /// Suffix for the fingerprint of a model: another passage prefix changes the vectors.
     pub(super) fn fingerprint(&self) -> String {
         let hash = |passage: &String| blake3::hash(passage.as_bytes()).to_hex();
         let passage = self.passage.as_ref().map(hash);

@@ -1,6 +1,6 @@
 //! Embeddings from a server with the OpenAI form of `/v1/embeddings` (OpenAI, llama.cpp, Ollama, vLLM, TEI, …).
 //!
-//! Its calls block and may come from any thread. Knows nothing about chunks or stores.
+//! Its calls block and may come from any thread.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,7 +18,7 @@ use report::with_causes;
 /// Longest time for a batch, which takes some on a slow CPU server, retries included.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The same for a query, for which somebody is waiting.
+/// The same limit for a query: a person is waiting for its answer.
 const QUERY_PATIENCE: Duration = Duration::from_secs(20);
 
 /// How often a waiting caller is asked whether it still waits.
@@ -144,8 +144,8 @@ fn masked(text: &str, remote: Remote<'_>) -> String {
         .map_or_else(|| text.to_owned(), |mask| mask(text))
 }
 
-/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code. Work that nobody waits
-/// for any longer is dropped.
+/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code. Work is dropped when
+/// its caller stops waiting.
 fn on_runtime<T: Send + 'static>(
     work: impl Future<Output = Result<T, String>> + Send + 'static,
     remote: Remote<'_>,
@@ -235,7 +235,7 @@ fn failed(url: &str, reason: impl ToString) -> EmbedError {
     }
 }
 
-/// Servers may answer out of order; the index gives the order.
+/// Servers may answer out of order; the `index` field has the order.
 fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut out: Vec<Option<Vec<f32>>> = vec![None; texts];
     for (place, item) in answer.data.into_iter().enumerate() {

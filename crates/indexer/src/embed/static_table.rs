@@ -2,8 +2,8 @@
 //!
 //! A vector has two parts. The first is a weighted sum of token vectors, fitted to point where a sentence
 //! model's vector points (English meaning). The second is a sum of hashed n-grams (Chinese, identifiers, rare words).
-//! Each part is normalized and weighted by what the text consists of: a Chinese text is all
-//! n-grams. `scripts/make-embedder` makes the table.
+//! Each part is normalized and weighted by the kinds of characters in the text: a Chinese text
+//! consists of n-grams only. `scripts/make-embedder` makes the table.
 
 mod file;
 mod ngrams;
@@ -19,7 +19,7 @@ use super::{EmbedError, Embedder, VectorWeights};
 
 static TABLE: &[u8] = include_bytes!("../../data/static-table.bin");
 
-/// Increase it whenever this code gives other vectors for the same table.
+/// Increase it whenever this code computes different vectors for the same table.
 const CODE_VERSION: u32 = 1;
 
 /// The token part's share of the squared length for text in Latin script. Between .75 and .85 retrieval

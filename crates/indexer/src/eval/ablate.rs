@@ -1,4 +1,5 @@
-//! What each part of reading a query is worth: the tuning set with the part, against without it.
+//! The benefit of each part of query reading: the tuning set with the part, compared with the
+//! tuning set without it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::search::Index;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Worth {
     pub part: Part,
-    /// Queries whose subjects change.
+    /// Queries with changed subjects.
     pub changed: usize,
     /// nDCG of the subjects: `all`, `zh`, `en`, and the kinds of question.
     pub ndcg: BTreeMap<String, Difference>,

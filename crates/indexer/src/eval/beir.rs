@@ -52,7 +52,8 @@ pub fn beir(
     })
 }
 
-/// Indexes into `scratch`, whatever an earlier run with another embedder or version left there.
+/// Indexes into `scratch`. Ignores an index that an earlier run with another embedder or version
+/// left there.
 fn build(
     sources: &[Source],
     scratch: &Path,

@@ -43,7 +43,7 @@ pub(crate) fn paired(a: &[f64], b: &[f64]) -> Difference {
     }
 }
 
-/// SplitMix64, reduced to `0..n`; the bias of the remainder is far below what a resample can show.
+/// SplitMix64, reduced to `0..n`. The bias of the remainder is far below the noise of a resample.
 fn below(state: &mut u64, n: usize) -> usize {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -16,7 +16,7 @@
 //!
 //! [[query]]
 //! text = "how to boil an egg"
-//! unanswerable = true      # and nothing relevant: to be refused
+//! unanswerable = true      # without `relevant`: must be refused
 //! ```
 
 use std::fs;

@@ -95,7 +95,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// nDCG per query and branch, for comparison with a later run.
     pub per_query: BTreeMap<String, BTreeMap<String, f64>>,
-    /// What a reader gets, per set of judgments.
+    /// Quality for a reader, per set of judgments.
     #[serde(default)]
     pub sets: BTreeMap<String, Set>,
     /// The same per query.
@@ -299,7 +299,7 @@ pub fn gate(now: &Report, before: &Report) -> Gate {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         differences.insert(branch.clone(), bootstrap::paired(&a, &b));
     }
-    // Without a common query nothing has been shown.
+    // Without a common query, the comparison proves nothing.
     let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);
     Gate {
         passed: held && !shared.is_empty(),

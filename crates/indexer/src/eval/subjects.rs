@@ -1,4 +1,5 @@
-//! What a reader gets: documents folded by subject, per set, language and kind of question, and what is refused.
+//! Quality for a reader: documents folded by subject, per set, language and kind of question, and the refused
+//! share.
 //!
 //! A document and its translation are one subject. The metrics of the branches, by document, are in [`super::metrics`].
 
@@ -18,10 +19,10 @@ use report::Match;
 /// The grade of an answer; lower grades only help.
 const ANSWERS: f64 = 3.0;
 
-/// Hits from which subjects are folded; a document gives few.
+/// Hits that are folded into subjects; a document contributes few.
 const DEPTH: usize = 30;
 
-/// Hits among which a strong match is looked for: what a reader sees by default.
+/// Hits that may hold the strong match: the default number shown to a reader.
 const SHOWN: usize = 5;
 
 /// A mean with its 95 % bootstrap interval.
@@ -55,7 +56,7 @@ pub struct Set {
     pub unanswerable: BTreeMap<String, Estimate>,
 }
 
-/// What a query got.
+/// The result of one query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Subjects of the hits, best first, up to the cut-off.

@@ -10,7 +10,7 @@ use super::{Difference, EvalError, Judged, Options, bootstrap, run_branch};
 use crate::model::Fusion;
 use crate::search::Index;
 
-/// Steps of the grid from 0 to 1; finer ones differ by less than the queries can resolve.
+/// Steps of the grid from 0 to 1; the queries cannot resolve smaller steps.
 const STEPS: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,11 +21,12 @@ pub struct Tuned {
     /// nDCG on the tuning part, by weight.
     pub curve: BTreeMap<String, f64>,
     pub heldout_queries: usize,
-    /// nDCG of the best weight minus that of the usual one on the held-out part, if there is one.
+    /// nDCG of the best weight minus nDCG of the usual one on the held-out part, if there is one.
     pub heldout: Option<Difference>,
 }
 
-/// Tunes per language: Chinese queries give the weight for CJK script, English ones that for Latin.
+/// Tunes per language: Chinese queries for the weight of CJK script, English queries for the weight
+/// of Latin.
 pub fn tune(
     index: &Index,
     judged: &[Judged],

@@ -12,7 +12,7 @@ use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
 use crate::model::Kind;
 
-/// Every cause has a playbook about each engine whose jobs can have it, in both languages.
+/// Every cause has a playbook in both languages for each engine that can have it.
 pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out: &mut Findings) {
     let playbooks = documents.iter().filter(|d| d.kind == Kind::Experience);
     let engines = engines_of(playbooks.clone().map(|d| d.front.engine));
@@ -72,7 +72,7 @@ fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings)
         let names = values.flat_map(texts).map(|name| name.to_lowercase());
         let names: BTreeSet<String> = names.collect();
         if names.len() < 2 {
-            let message = "a term with only one name adds nothing to a query";
+            let message = "a term with only one name never widens a query";
             out.warn(&source.path, line, "glossary-lone", message);
         }
         for name in names {
@@ -110,7 +110,9 @@ pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findin
             if query.relevant.is_empty() != query.unanswerable {
                 let message = match query.unanswerable {
                     true => "is unanswerable, but has an answer",
-                    false => "has no answer; write `unanswerable = true` if there is none",
+                    false => {
+                        "has no answer; write `unanswerable = true` for a question without one"
+                    }
                 };
                 let message = format!("query `{}` {message}", query.id);
                 out.warn(&file, line, "judgement", message);

@@ -1,4 +1,4 @@
-//! Code in fences: it is closed, and what can be parsed is parsed.
+//! Checks fenced code: every fence is closed, and code in a known language parses.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 

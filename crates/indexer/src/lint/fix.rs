@@ -1,4 +1,4 @@
-//! Fixes that do not change what a document says: line ends, and keys that follow from the file itself.
+//! Fixes that keep the meaning of a document: line ends, and keys that follow from the file itself.
 
 use std::fs;
 use std::path::Path;

@@ -61,7 +61,7 @@ pub struct Options {
     pub problem_types: Vec<String>,
     /// Parses a piece of a script (SCOPE or U-SQL) from a code fence.
     pub parse: Option<ParseScript>,
-    /// Causes that playbooks may name, with the engines whose jobs can have them; empty to skip these checks.
+    /// Causes that playbooks may name, with the engines that can have them; empty to skip these checks.
     pub causes: Vec<(String, Vec<Engine>)>,
 }
 

@@ -54,7 +54,7 @@ pub(super) fn check(knowledge: &Path, documents: &[Document<'_>], out: &mut Find
     }
 }
 
-/// The line of the front matter with `text`; with escaped characters in it, where the questions start.
+/// The line of the front matter with `text`; for text with escapes, the first line of the questions.
 fn line(document: &Document<'_>, text: &str) -> usize {
     let yaml = split_front_matter(document.text).0.unwrap_or_default();
     let find = |text: &str| yaml.lines().position(|line| line.contains(text));

@@ -70,7 +70,7 @@ fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findi
     if document.body().trim().is_empty() {
         // A page without text may list questions that none answers.
         if is_curated(document) || document.front.questions.is_empty() {
-            let message = "only front matter, so there is nothing to find";
+            let message = "only front matter, so no search finds it";
             out.error(path, 1, "empty", message);
         }
         return;
@@ -104,7 +104,7 @@ fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findi
 }
 
 fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
-    // A document without a cause (how to read a graph, what a term means) has another form.
+    // A document without a cause (how to read a graph, the meaning of a term) has another form.
     if document.front.causes.is_empty() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Reads pasted statistics as an engineer does: a maximum far above the mean is a skew, a slow machine if the data is even, and thousands of
-//! vertices of a few seconds are too many. What was read is searched for in words, which numbers are not.
+//! Reads pasted statistics as an engineer does: a maximum far above the mean is a skew, or a slow machine if the data is even; thousands of
+//! vertices of a few seconds are too many. The conclusion is searched for in words.
 
 use super::Pattern;
 
@@ -9,7 +9,7 @@ const FAR: f64 = 4.0;
 /// Up to this ratio, vertices have the same.
 const EVEN: f64 = 1.5;
 
-/// Vertices that run no longer are tiny, in seconds, if there are so many.
+/// `MANY` vertices of less than `TINY` seconds are tiny vertices.
 const TINY: f64 = 10.0;
 const MANY: f64 = 1000.0;
 
@@ -47,7 +47,7 @@ struct Value {
     number: f64,
 }
 
-/// What the numbers in `text` say, if anything.
+/// The pattern of the numbers in `text`, if any.
 pub(super) fn read(text: &str) -> Option<Pattern> {
     let mut header: Vec<Option<Role>> = Vec::new();
     let mut values = Vec::new();
@@ -128,7 +128,8 @@ fn value(role: Role, (number, quantity): (f64, Quantity)) -> Option<Value> {
     })
 }
 
-/// Each number of a line with the words since the one before: `avg 41 s, max 1h12m`, `500 vertices`.
+/// Each number of a line with the words since the previous number: `avg 41 s, max 1h12m`, `500
+/// vertices`.
 fn of_prose(line: &str) -> Vec<Value> {
     let mut out = Vec::new();
     let (mut rest, mut label) = (line, String::new());
@@ -188,7 +189,7 @@ fn single(text: &str) -> Option<((f64, Quantity), usize)> {
     Some(((number * factor, quantity), end + unit))
 }
 
-/// What the unit at the start of `text` measures, its size and its length.
+/// Quantity of the unit at the start of `text`, its size, and its length in bytes.
 fn unit(text: &str) -> (Quantity, f64, usize) {
     const UNITS: &[(&str, Quantity, f64)] = &[
         ("ms", Quantity::Time, 0.001),

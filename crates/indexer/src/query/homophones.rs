@@ -40,7 +40,8 @@ pub(super) fn correct(
     text.into_iter().collect()
 }
 
-/// The pair that stands for `pair` between its neighbors; `None` if it is known or nothing fits better.
+/// The replacement of `pair` between its neighbors; `None` if the pair is known or no other pair fits
+/// better.
 fn corrected(
     before: Option<char>,
     pair: [char; 2],

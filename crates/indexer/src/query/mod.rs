@@ -1,8 +1,8 @@
-//! What a query asks for: terms with weights, the text to embed, and the remarks that explain both.
+//! Reads a query: terms with weights, the text to embed, and the remarks that explain both.
 //!
-//! People ask in sentences, paste counters and scripts, and misspell words. BM25 takes every term for equally meant; here numbers,
-//! units and code lose weight, and pasted statistics are searched for by what they say. Less weight for phrases of asking, more for names, and
-//! more vectors for short queries were tried, too, and found no more on the tuning judgments. Knows nothing about scores.
+//! People ask in sentences, paste counters and scripts, and misspell words. BM25 gives every term the same importance; here numbers, units
+//! and code lose weight, and pasted statistics add words. Less weight for phrases of asking, more weight for names, and more vectors for
+//! short queries brought no gain on the tuning judgments.
 
 mod counters;
 mod homophones;
@@ -26,13 +26,13 @@ const EXPANSION_WEIGHT: f32 = 0.4;
 /// Weight of a pair of words or a piece of one where queries are compared with questions.
 const FINER_WEIGHT: f32 = 0.5;
 
-/// Weight of a single Chinese character there: it says less than the pairs that it is part of.
+/// Weight of a single Chinese character there: it is less specific than a pair.
 const CHARACTER_WEIGHT: f32 = 0.5;
 
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
-/// What was read into a query beyond its words.
+/// An interpretation of a query beyond its words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "remark", rename_all = "lowercase")]
 pub enum Remark {
@@ -42,7 +42,7 @@ pub enum Remark {
     Counters { pattern: Pattern },
 }
 
-/// What statistics of vertices say.
+/// A pattern in statistics of vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -94,11 +94,11 @@ impl Vocabulary for Lexical {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
     pub(crate) words: Words,
-    /// For the embedder, without what the glossary adds.
+    /// For the embedder, without the words from the glossary.
     pub(crate) text: String,
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) remarks: Vec<Remark>,
-    /// The terms that the user wrote, corrected, with their weights; those of the glossary are not evidence of a fit.
+    /// The user's own terms, corrected, with their weights; terms from the glossary are no evidence of a fit.
     pub(crate) own: Vec<(String, f32)>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn read(
 }
 
 impl Reading {
-    /// What the query is compared with questions by, each with its weight: first its own terms.
+    /// Weighted features for comparing the query with questions; the query's own terms come first.
     pub(crate) fn features(&self) -> Vec<(String, f32)> {
         let finer = analyze::finer_features(&self.text);
         let finer = finer.into_iter().map(|feature| (feature, FINER_WEIGHT));
@@ -149,7 +149,7 @@ impl Reading {
     }
 }
 
-/// Deduplicated terms of the query, and those added by the glossary with less weight.
+/// Deduplicated terms of the query, and terms from the glossary with less weight.
 fn words(text: &str, own: &[(String, f32)], expansions: &[Expansion]) -> Words {
     let mut terms: Vec<(String, f32)> = Vec::new();
     let mut seen = HashSet::new();

@@ -1,11 +1,11 @@
-//! How much each term of a query says about its subject.
+//! Weights of a query's terms, by how specific they are.
 
 use std::collections::HashMap;
 
 use crate::analyze;
 use crate::model::Part;
 
-/// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` shows what each is worth.
+/// Weights relative to an ordinary word. Chosen on the tuning judgments; `eval --ablate` measures each.
 const NUMBER: f32 = 0.2;
 const CODE: f32 = 0.5;
 const KEYWORD: f32 = 0.3;
@@ -14,7 +14,7 @@ const KEYWORD: f32 = 0.3;
 const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib byte percent million billion k \
                      秒 分 分钟 小时 天 行 万 亿 百 千 毫秒";
 
-/// Words of SQL and of declarations, as stems: nearly every script has them, whatever is wrong with it.
+/// Words of SQL and of declarations, as stems: nearly every script has them, with any kind of problem.
 const KEYWORDS: &str = "select insert using inner int string long double float datetim bool byte var new produc \
                         class public static void return valu tabl";
 
@@ -53,7 +53,7 @@ fn weight(term: &str, without: &[Part]) -> f32 {
     if without.contains(&part) { 1.0 } else { weight }
 }
 
-/// Prose and code in turn: what is fenced, and the names that a script gives (`@clicks`), are code.
+/// Alternating prose and code. Fenced text and the names of a script (`@clicks`) are code.
 fn pieces(text: &str) -> Vec<(&str, bool)> {
     let mut out = Vec::new();
     for (number, part) in text.split("```").enumerate() {

@@ -7,13 +7,13 @@ use crate::model::{Chunk, Evidence, Query};
 use crate::query::Reading;
 use crate::store::lexical::{BM25_TOP, Lexical};
 
-/// Terms of a query up to which its length makes no difference, and from which on it makes no more.
+/// Lengths of a query, in terms: up to `SHORT` and from `LONG` on, further length has no effect.
 const SHORT: f32 = 10.0;
 const LONG: f32 = 90.0;
 
-/// One part of a logistic regression of "answers the query" on the evidence. The parts were fitted together on the tuning judgments and the unanswerable
-/// questions among them, so that in each language two of a hundred answerable questions are refused of those that nobody had in view who wrote for the pages (five
-/// if the knowledge base does not say what it does not answer); `eval` measures it on the others.
+/// One part of a logistic regression of "answers the query" on the evidence. The parts were fitted together on the tuning judgments and
+/// their unanswerable questions, to refuse 2 % of the answerable held-out questions per language (5 % for a knowledge base without
+/// unanswerable questions). `eval` measures it on the other sets.
 struct Part {
     constant: f32,
     coverage: f32,
@@ -24,15 +24,16 @@ struct Part {
     elsewhere: f32,
 }
 
-/// The parts for every query, those times the share of Chinese, Japanese or Korean, and those times the logarithm of the length relative to
-/// [`SHORT`]: a long query shares a smaller part of its terms with any chunk. A sum above 0 is a strong match.
+/// The sum of three parts: `any` for every query, `cjk` times the share of Chinese, Japanese or Korean, and `longer` times the logarithm of
+/// the length relative to [`SHORT`], because a long query shares a smaller part of its terms with any chunk. A sum above 0 is a strong
+/// match.
 struct Model {
     any: Part,
     cjk: Part,
     longer: Part,
 }
 
-/// If the knowledge base lists questions that it does not answer.
+/// For a knowledge base with unanswerable questions.
 const WITH_ELSEWHERE: Model = Model {
     any: Part {
         constant: -0.73,
@@ -125,7 +126,7 @@ const WITHOUT_QUESTIONS: Model = Model {
 };
 
 impl Part {
-    fn of(&self, e: Evidence) -> f32 {
+    fn value(&self, e: Evidence) -> f32 {
         let by_chunk = self.coverage * e.coverage + self.bm25 * e.bm25 + self.cosine * e.cosine;
         let by_questions = self.question * e.question + self.words * e.question_words;
         self.constant + by_chunk + by_questions + self.elsewhere * e.elsewhere
@@ -136,8 +137,8 @@ impl Model {
     /// `cjk` is a share, `terms` the number of terms in the query.
     fn logit(&self, evidence: Evidence, cjk: f32, terms: usize) -> f32 {
         let length = (terms as f32).clamp(SHORT, LONG) / SHORT;
-        let by_script = cjk * self.cjk.of(evidence);
-        self.any.of(evidence) + by_script + length.ln() * self.longer.of(evidence)
+        let by_script = cjk * self.cjk.value(evidence);
+        self.any.value(evidence) + by_script + length.ln() * self.longer.value(evidence)
     }
 }
 
@@ -198,8 +199,9 @@ impl Fit {
         Ok(evidence.collect())
     }
 
-    /// A chunk whose document covers a cause that is asked for fits by its author's word.
-    pub(crate) fn of(&self, chunk: &Chunk, has_questions: bool, evidence: Evidence) -> Match {
+    /// Judges a hit. If the query asks for a cause, a chunk of a document about that cause fits,
+    /// because its author says so.
+    pub(crate) fn judge(&self, chunk: &Chunk, has_questions: bool, evidence: Evidence) -> Match {
         let model = match (has_questions, self.elsewhere) {
             (true, Some(_)) => WITH_ELSEWHERE,
             (true, None) => WITH_QUESTIONS,
@@ -217,7 +219,7 @@ impl Fit {
 mod tests {
     use super::*;
 
-    /// What a page's passage has in common with a long question that it answers.
+    /// Likeness of a page's passage to a long question that it answers.
     const PART: Evidence = Evidence {
         coverage: 0.45,
         bm25: 0.3,

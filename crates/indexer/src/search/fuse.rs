@@ -6,8 +6,8 @@ use crate::model::Fusion;
 use crate::store::manifest::Ordinal;
 use crate::store::questions::{Likeness, Near};
 
-/// Weight of what the questions of a document have in common with the query, relative to its text. Of a third to three quarters, two thirds found most
-/// on the tuning judgments.
+/// Weight of a document's questions relative to its text. Among values from a third to three quarters, two thirds found most on the tuning
+/// judgments.
 const QUESTIONS: f32 = 2.0 / 3.0;
 
 /// A chunk that at least one branch proposed.
@@ -16,7 +16,7 @@ pub(crate) struct Candidate {
     pub(crate) ordinal: Ordinal,
     pub(crate) bm25: Option<Ranked>,
     pub(crate) vector: Option<Ranked>,
-    /// What the questions of the document have in common with the query; `None` if it has none.
+    /// Likeness of the query to the document's questions; `None` without questions.
     pub(crate) question: Option<Likeness>,
     /// 0 to 1, or 2 if questions have much in common with the query.
     pub(crate) fused: f32,
@@ -29,11 +29,11 @@ pub(crate) struct Ranked {
     pub(crate) score: f32,
 }
 
-/// What the branches found, and how to look up what they did not propose.
+/// Candidates of the branches, and look-up of the scores that a branch did not propose.
 pub(crate) struct Branches<'a> {
     pub(crate) bm25: &'a [(Ordinal, f32)],
     pub(crate) vector: &'a [(Ordinal, f32)],
-    /// What the questions of documents have in common with the query.
+    /// Likeness of the query to the questions of documents.
     pub(crate) asked: &'a Near<'a>,
     /// The chunks that pass the filter, sorted; `None` if all do.
     pub(crate) allowed: Option<&'a [Ordinal]>,

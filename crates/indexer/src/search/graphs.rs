@@ -1,4 +1,4 @@
-//! The graphs of a session: opened if they are there, else built in the background while their segment is scanned.
+//! The graphs of a session: opened from disk, or built in the background while their segment is scanned.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::store::vectors::Vectors;
 /// Without a place there are no graphs, and every segment is scanned.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// The folder, and the rows from which a segment has a graph.
+    /// The folder, and the number of rows that a segment must have for a graph.
     place: Option<(PathBuf, usize)>,
     state: Mutex<State>,
     idle: Condvar,
@@ -38,7 +38,7 @@ impl Graphs {
         self.state().ready.get(sum).cloned()
     }
 
-    /// Opens the graphs of these segments (checksum and vectors), has missing ones built, and forgets all others.
+    /// Opens the graphs of these segments (checksum and vectors), requests missing ones, and forgets all others.
     pub(crate) fn want(self: &Arc<Self>, segments: &[(&str, &Arc<Vectors>)]) {
         let Some((folder, from_rows)) = &self.place else {
             return;
@@ -76,7 +76,7 @@ impl Graphs {
     }
 }
 
-/// Builds what is wanted, one graph after the other, until the session ends.
+/// Builds the requested graphs, one after the other, until the session ends.
 fn build(session: &Weak<Graphs>, folder: PathBuf) {
     while let Some(graphs) = session.upgrade() {
         let mut state = graphs.state();

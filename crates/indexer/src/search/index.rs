@@ -45,11 +45,11 @@ const LANGUAGE: f32 = 0.03;
 /// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
 const ENGINE: f32 = 0.045;
 
-/// Candidates whose facets are read, at least; those further back cannot become hits.
+/// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
 const BOOST_FROM: usize = 50;
 
-/// Effect of a prior of 1; bounded for the same reason, and by what lies between the first hit and the tenth: however alike the pages are,
-/// one person buries none.
+/// Effect of a prior of 1, bounded for the same reason. It is also bounded by the distance between the first hit and the tenth: even among
+/// similar pages, one person cannot bury a page.
 const PRIOR: f32 = 0.15;
 const TENTH: usize = 9;
 
@@ -69,7 +69,7 @@ pub struct Index {
     models: Arc<Models>,
 }
 
-/// What takes time to load and does not depend on the generation.
+/// Models that take time to load and do not depend on the generation.
 pub(crate) struct Models {
     embedder: Box<dyn Embedder>,
     weights: VectorWeights,
@@ -119,7 +119,7 @@ impl Index {
     }
 
     /// The best chunks for `query`, best first; ties are broken by chunk id. Glossary entries expand every query, but are hits only
-    /// if the filter asks for their kind: an entry says little more than the query itself.
+    /// if the filter asks for their kind: an entry hardly adds to the query itself.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         guarded(
             || self.found(query),
@@ -163,7 +163,7 @@ impl Index {
         }
         let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
         let allowed = search.allowed.map(Allowed::ordinals);
-        // Whoever asks for a cause knows the subject already.
+        // A query with a cause has its subject already.
         let compares = with(Part::Questions) && query.filter.causes.is_empty();
         let questions = self.questions.as_ref().filter(|_| compares);
         let asked =
@@ -191,7 +191,7 @@ impl Index {
         self.hits(query, &fit, scored)
     }
 
-    /// What is read into `query` beyond its words.
+    /// Interpretations of `query` beyond its words.
     pub fn remarks(&self, query: &Query<'_>) -> Vec<Remark> {
         self.read(query).remarks
     }
@@ -261,7 +261,7 @@ impl Index {
         Ok((Some(vector), nearest))
     }
 
-    /// `None` if no vector is needed or the embedder knows nothing in the query.
+    /// `None` if no vector is needed or the embedder knows no word of the query.
     fn query_vector(&self, asked: &Branch<'_>) -> Result<Option<Vec<f32>>, SearchError> {
         if asked.fusion == Fusion::Bm25 {
             return Ok(None);
@@ -413,7 +413,7 @@ impl Index {
         } = scored.candidate;
         let chunk = self.read_chunk(scored.candidate.ordinal)?;
         Ok(Hit {
-            fit: fit.of(&chunk, question.is_some(), evidence),
+            fit: fit.judge(&chunk, question.is_some(), evidence),
             evidence,
             chunk: Arc::new(chunk),
             rank,
@@ -443,7 +443,7 @@ fn reach(candidates: &[Candidate]) -> f32 {
 /// The vector of a query and the chunks nearest to it.
 type Nearest = (Option<Vec<f32>>, Ranking);
 
-/// What both branches of a search are asked for.
+/// Parameters of both branches of a search.
 struct Branch<'a> {
     reading: &'a Reading,
     /// The chunks that pass the filter; `None` if all do.

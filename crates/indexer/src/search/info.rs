@@ -1,4 +1,4 @@
-//! What an index holds and how it was built. Needs no embedder, so it works even when the model is the problem.
+//! Content and origin of an index. Needs no embedder, so it works even if the model is the problem.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub struct Info {
 }
 
 /// # Errors
-/// When there is none, or it is damaged or of another format.
+/// If there is no index, or it is damaged or has another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
     let held = generation::hold(folder)?;
     held.check()?;

@@ -19,7 +19,7 @@ use crate::store::vectors::{Quantized, Vectors};
 /// some ten thousand rows.
 const ROWS_PER_TASK: usize = 16_384;
 
-/// Candidates that the int8 comparison passes on beyond those wanted: with 50 for 10, recall against an
+/// Candidates of the int8 comparison in addition to the wanted ones: with 50 for 10, recall against an
 /// exact scan is 1.0000.
 const RESCORE: usize = 50;
 
@@ -34,7 +34,7 @@ pub(crate) struct OpenSegment {
     vectors: Arc<Vectors>,
     /// Checksum of the vectors, which names their graph.
     checksum: String,
-    /// Ranges of live rows, in order.
+    /// Ranges of live rows, ascending.
     live: Vec<Range<usize>>,
 }
 
@@ -129,7 +129,7 @@ impl Segments {
         })
     }
 
-    /// The `limit` chunks nearest to `query`, nearest first; only those in `allowed`, if given, which is sorted.
+    /// The `limit` chunks nearest to `query`, nearest first; with `allowed` (sorted), only these chunks.
     pub(crate) fn nearest(
         &self,
         query: &[f32],
@@ -143,7 +143,7 @@ impl Segments {
         let depth = limit + RESCORE;
         let (mut found, mut scans) = (Vec::new(), Vec::new());
         for open in &self.all {
-            // A graph knows nothing of the rows that are allowed.
+            // A graph cannot be restricted to the allowed rows.
             let graph = self.graphs.get(&open.checksum);
             let Some(graph) = graph.filter(|_| allowed.is_none()) else {
                 scans.extend(tasks(open, allowed));
@@ -189,7 +189,7 @@ fn scan(tasks: &[Task<'_>], query: &Quantized, depth: usize) -> impl Iterator<It
     best.into_keys()
 }
 
-/// The live rows of a segment; only those in `allowed`, if given.
+/// The live rows of a segment; with `allowed`, only these rows.
 fn tasks<'a>(open: &'a OpenSegment, allowed: Option<&[Ordinal]>) -> Vec<Task<'a>> {
     let wanted = allowed.map(|all| {
         let live = |row: &usize| open.is_live(*row);

@@ -4,7 +4,7 @@
 /// From this cosine on, two chunks are near-duplicates; below, they are similar because both are relevant.
 const NEAR: f32 = 0.9;
 
-/// Chunks of one subject before further ones are penalized: a reader opens the document anyway.
+/// Chunks of one subject without a penalty: a reader opens the document anyway.
 const PER_SUBJECT: usize = 2;
 
 /// Picks `k` of `scores` (sorted, best first) and returns their positions. Each pick lowers the score of similar chunks

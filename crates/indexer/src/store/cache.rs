@@ -77,7 +77,7 @@ impl Cache {
         Some(floats.iter().copied().map(f32::from_le_bytes).collect())
     }
 
-    /// Appends vectors, except those of known texts.
+    /// Appends the vectors of new texts.
     pub(crate) fn add<'a>(
         &mut self,
         pairs: impl Iterator<Item = (TextHash, &'a [f32])>,

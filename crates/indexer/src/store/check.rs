@@ -1,5 +1,5 @@
-//! Whether the files of a generation are those that its writer closed, before anything is mapped or handed to a library: both trust
-//! what a file says of itself.
+//! Checks that the files of a generation are as their writer closed them, before anything is mapped or handed to a library: both
+//! trust the content of a file.
 
 use std::path::{Component, Path};
 
@@ -38,7 +38,7 @@ pub(crate) fn check_manifest(manifest: &Manifest, name: &str) -> Result<(), Stri
     }
 }
 
-/// Dead rows are ranges in order, within the segment.
+/// Dead rows are ascending ranges within the segment.
 fn is_consistent(segment: &Segment) -> bool {
     let mut end = 0;
     let mut ranges = segment.dead.iter();
@@ -50,7 +50,7 @@ fn is_consistent(segment: &Segment) -> bool {
     in_order && u32::try_from(segment.rows).is_ok()
 }
 
-/// Checks every file of the manifest. What was compared with its checksum and has not been written since is not compared again.
+/// Checks every file of the manifest. A file with a verified checksum and an unchanged state is not read again.
 pub(crate) fn check_files(folder: &Path, manifest: &Manifest) -> Result<(), OpenError> {
     let states = check_states(folder, manifest)?;
     let sizes = manifest.files.values().map(|sum| sum.bytes);

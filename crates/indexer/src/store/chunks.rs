@@ -97,7 +97,7 @@ impl Chunks {
     }
 }
 
-/// A text behind its length, and what follows.
+/// Reads a text with its length prefix; returns the text and the remaining bytes.
 fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let (text, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len)))?;

@@ -1,6 +1,5 @@
 //! The folder of a lexical store: tantivy's own, except that it does not wait for the disk, and takes no locks. The writer of the
-//! generation waits once for all files; nothing reads them before that. Generations have their own locks, which need no permission to
-//! write.
+//! generation waits once for all files, before the first read. Generations have their own locks, which need no permission to write.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,7 +12,7 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A folder whose files are on disk only once [`super::files::sync_all`] has seen them.
+/// A folder. Its files reach the disk only with [`super::files::sync_all`].
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     folder: PathBuf,

@@ -1,4 +1,4 @@
-//! What chunks can be filtered and preferred by.
+//! Facets of chunks, for filters and preferences.
 
 use report::Language;
 
@@ -62,7 +62,7 @@ fn engine_facet(engine: Engine) -> String {
     facet("engine", engine.as_str())
 }
 
-/// Facets that a chunk must not have: those of other engines.
+/// Facets that exclude a chunk: other engines.
 pub(crate) fn excluded(filter: &Filter) -> Vec<String> {
     let other = |engine: &Engine| filter.engine.is_some_and(|wanted| !engine.serves(wanted));
     Engine::ALL

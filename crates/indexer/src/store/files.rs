@@ -59,7 +59,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     only_regular(file.metadata()?).map(|_| file)
 }
 
-/// What the system says of a file of the index, refused as by [`open_regular`].
+/// Metadata of a file of the index; refuses the same files as [`open_regular`].
 pub(crate) fn regular(path: &Path) -> io::Result<Metadata> {
     only_regular(fs::symlink_metadata(path)?)
 }
@@ -87,7 +87,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Waits until the names in `folder` are on disk, where the system can open folders.
+/// Waits until the names in `folder` are on disk, on systems that can open folders.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder) {
         Ok(file) => file.sync_all(),
@@ -96,7 +96,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Links `from`, or copies it where the file system has no hard links.
+/// Links `from`; copies it on file systems without hard links.
 pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),

@@ -1,8 +1,8 @@
-//! Generations: which one is current, who reads it, who writes the next, and when old ones are removed.
+//! Generations: the current one, its readers, the writer of the next one, and the removal of old ones.
 //!
 //! A reader holds a shared lock on `READERS` of its generation, the collector an exclusive one. The system releases
-//! locks with the process, so a killed one blocks nobody. On file systems without locks nothing is
-//! collected.
+//! locks when a process ends, so a killed process blocks no other. On file systems without locks, old generations
+//! are never collected.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -203,7 +203,7 @@ impl Writer {
         files::replace(&path, format!("{name}\n").as_bytes()).map_err(write_error(&path))
     }
 
-    /// Removes generations that are neither current nor being read; what cannot be removed now is tried again next time.
+    /// Removes generations that are neither current nor being read. A failed removal is tried again next time.
     pub(crate) fn collect(&self) {
         let current = current_name(&self.index);
         let Ok(entries) = fs::read_dir(&self.index) else {
@@ -226,7 +226,7 @@ fn remove_unread(folder: &Path) {
     let readers = folder.join(READERS);
     match OpenOptions::new().read(true).write(true).open(&readers) {
         Ok(file) if file.try_lock().is_ok() => {
-            // The manifest first: what a killed process leaves behind then cannot pass for a generation.
+            // The manifest first: the remains of a killed process then cannot pass for a generation.
             let _ = fs::remove_file(folder.join(MANIFEST));
             let _ = fs::remove_dir_all(folder);
         }

@@ -6,9 +6,9 @@
 //! "SCAGRPH1"  rows:u32  degree:u32  entries:u32  copies:u32  strays:u32  0:u32  BLAKE3 of the rest: 32 bytes
 //! neighbor:u32 × rows × degree (NONE after the last)  entry:u32 × entries  (row, copy):u32 × copies  stray:u32 × strays
 //! ```
-//! Little-endian. hnsw_rs builds the graph. Of its layers the lowest is stored, with the rows of the upper ones as entry points, and searched
-//! here over the mapped int8 vectors of the segment: no second copy of the vectors in memory, nothing to load, and no damaged file that the
-//! library would panic on. The caller compares what is found exactly, so the coarse order costs no recall.
+//! Little-endian. hnsw_rs builds the graph. The file has its lowest layer, with the rows of the upper layers as entry points. The search
+//! here runs over the mapped int8 vectors of the segment: no second copy of the vectors in memory, no loading, and no panic of the library
+//! on a damaged file. The caller compares the candidates exactly, so the coarse order costs no recall.
 //!
 //! No row is lost: equal points are inserted once (many copies cut others off), the rest in shuffled order (sorted clusters do the same),
 //! and after the build every point is looked up; those not found (`strays`) are candidates of every query.
@@ -51,7 +51,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph of the segment of `rows` vectors with this checksum; `None` if there is none or it is damaged.
+    /// Opens the graph of the segment of `rows` vectors with this checksum; `None` if it is missing or damaged.
     pub(crate) fn open(folder: &Path, segment: &str, rows: usize) -> Option<Graph> {
         let bytes = Map::open(&place(folder, segment)).ok()?;
         let sum = blake3::hash(bytes.get(HEADER..)?);
@@ -71,7 +71,7 @@ impl Graph {
         })
     }
 
-    /// Builds and writes the graph of a segment; the same vectors give the same graph. `None` if `stop` says so meanwhile.
+    /// Builds and writes the graph of a segment; deterministic. `None` if `stop` interrupts it.
     pub(crate) fn build(
         vectors: &Vectors,
         folder: &Path,
@@ -108,7 +108,7 @@ impl Graph {
         }
     }
 
-    /// Rows near `query`, most likely with the `limit` nearest among them, in ascending order; only those that `keep` lets pass.
+    /// Rows near `query`, ascending; they most likely include the `limit` nearest. Only rows that `keep` accepts.
     pub(crate) fn near(
         &self,
         vectors: &Vectors,
@@ -121,7 +121,7 @@ impl Graph {
         let (entries, rest) = rest.split_at(self.entries);
         let (copies, strays) = rest.split_at(2 * self.copies);
         let copies: &[[u32; 2]] = bytemuck::cast_slice(copies);
-        // The rows that a point stands for.
+        // The rows of a point.
         let group = |row: u32| {
             let first = copies.partition_point(|pair| pair[0] < row);
             let same = copies[first..]
@@ -167,7 +167,7 @@ impl Graph {
     }
 }
 
-/// Removes the graphs of segments that are not in `manifest`. What cannot be removed is tried again at the next update.
+/// Removes the graphs of segments that are not in `manifest`. A failed removal is tried again at the next update.
 pub(crate) fn collect(folder: &Path, manifest: &Manifest) {
     let files = manifest.segments.iter().flat_map(Segment::files);
     let kept = files.filter_map(|file| Some(place(folder, manifest.checksum(&file)?)));
@@ -203,7 +203,7 @@ fn distinct(vectors: &Vectors) -> BTreeMap<Vec<i8>, Vec<u32>> {
     out
 }
 
-/// An order that has nothing to do with the documents, and is the same every time.
+/// A pseudo-random order, independent of the documents and the same every time.
 fn shuffled(points: BTreeMap<Vec<i8>, Vec<u32>>) -> Vec<Point> {
     let mut points: Vec<Point> = points.into_iter().collect();
     points.sort_by_key(|(_, rows)| {
@@ -243,7 +243,7 @@ impl Parts {
     fn new(hnsw: &Hnsw<'_, i8, Coarse>, rows: usize, points: &[Point]) -> Parts {
         let mut neighbors = vec![Vec::new(); rows];
         let mut by_layer: Vec<(u8, u32)> = Vec::with_capacity(points.len());
-        // The library has no iterator over nothing.
+        // The library has no iterator over zero points.
         let stored = (!points.is_empty()).then(|| hnsw.get_point_indexation());
         for point in stored.into_iter().flatten() {
             let row = point.get_origin_id();

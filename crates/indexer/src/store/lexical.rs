@@ -1,4 +1,5 @@
-//! The BM25 store: one tantivy index per generation, its segment files linked from the one before.
+//! The BM25 store: one tantivy index per generation, with segment files linked from the previous
+//! generation.
 //!
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
@@ -35,7 +36,7 @@ pub(super) const BUILD_ARENA: usize = 200_000_000;
 /// collection, where .15 to .25 do equally well.
 const PAIR_WEIGHT: f32 = 0.25;
 
-/// The most that BM25 gives a term, relative to its rarity: the `k1 + 1` of tantivy.
+/// Maximum BM25 score of a term, relative to its rarity: the `k1 + 1` of tantivy.
 pub(crate) const BM25_TOP: f32 = 2.2;
 
 pub(crate) type Weighted = (String, f32);
@@ -156,7 +157,7 @@ impl LexicalWriter {
         LexicalWriter::of(&create(folder, Fields::schema())?, BUILD_ARENA)
     }
 
-    /// Continues a store whose files were linked into `folder`.
+    /// Continues a store from the files that were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> tantivy::Result<LexicalWriter> {
         LexicalWriter::of(&Index::open(Folder::open(folder)?)?, UPDATE_ARENA)
     }
@@ -190,7 +191,7 @@ impl LexicalWriter {
         Ok(())
     }
 
-    /// Writes what is still in memory; the caller waits for the disk.
+    /// Writes pending chunks; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> tantivy::Result<()> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
@@ -222,7 +223,7 @@ impl Lexical {
         usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
     }
 
-    /// The best `limit` chunks that contain any of `words`, best first; only those in `allowed`, if given.
+    /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, only these chunks.
     pub(crate) fn search(
         &self,
         words: &Words,
@@ -398,7 +399,7 @@ impl Lexical {
         let mut clauses: Vec<_> = wanted.collect();
         let excluded = excluded(filter);
         if !excluded.is_empty() {
-            // A clause that excludes matches nothing by itself.
+            // A clause that only excludes has no matches.
             clauses.push((Occur::Must, Box::new(AllQuery)));
             clauses.push((Occur::MustNot, any(&excluded)));
         }

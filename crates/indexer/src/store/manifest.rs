@@ -1,4 +1,4 @@
-//! What a generation consists of and what built it.
+//! Content and builder of a generation.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ pub(crate) struct DocumentEntry {
     pub(crate) seq: u32,
     pub(crate) first: usize,
     pub(crate) count: usize,
-    /// In which it had this hash.
+    /// File state with this hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<State>,
 }

@@ -12,7 +12,7 @@ use super::files::open_regular;
 pub(crate) struct Map(Option<Mmap>);
 
 impl Map {
-    /// An empty file gives no bytes.
+    /// An empty file maps to zero bytes.
     #[expect(
         unsafe_code,
         reason = "segments are written once under a new name, never changed in place and only ever unlinked, so the \

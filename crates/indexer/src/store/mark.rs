@@ -11,15 +11,15 @@ use crate::error::BuildError;
 
 const SOURCE: &str = "SOURCE";
 
-/// Whether `index` is up to date with the documents that `mark` stands for, according to [`set_mark`]. Reads two small
-/// files, so a caller whose documents seldom change need not hash them at every start.
+/// Whether `index` is up to date with the documents of `mark`, according to [`set_mark`]. Reads two small files, so a
+/// caller with rarely changing documents need not hash them at every start.
 pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     let noted = read_regular(&index.join(SOURCE));
     let is_noted = |name: String| noted.is_ok_and(|noted| noted == text(&name, mark).as_bytes());
     current_name(index).is_some_and(is_noted)
 }
 
-/// Records that `generation` was made from the documents that `mark` stands for.
+/// Records that `generation` was made from the documents of `mark`.
 ///
 /// # Errors
 /// When the mark cannot be written; the index is usable without it.

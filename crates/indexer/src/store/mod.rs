@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! index/CURRENT                      name of the current generation
-//! index/LOCK                         held by the one writer
+//! index/LOCK                         held by the writer
 //! index/SOURCE                       which documents the caller last built from; a cache
 //! index/gen-…/manifest.json          versions, segments, checksums
 //! index/gen-…/CHECKED                that the files had these checksums; a cache
@@ -13,8 +13,6 @@
 //! index/graph/                       graphs over large segments; a cache
 //! index/cache/                       vectors by model and text
 //! ```
-//!
-//! Knows nothing about chunking, queries or fusion.
 
 pub(crate) mod best;
 pub(crate) mod cache;
@@ -40,8 +38,9 @@ pub(crate) const FORMAT: u32 = 5;
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";
 
-/// Rows from which a session searches a segment by graph instead of scanning it. Measured with `index_bench crossing` on paragraphs of
-/// documentation, 512 components, one thread; milliseconds of a query's vector branch, and the graph's recall of the ten nearest (target .99):
+/// Minimum rows for a session to search a segment by graph instead of scanning it. Measured with `index_bench crossing` on paragraphs of
+/// documentation, 512 components, one thread; milliseconds of a query's vector branch, and the graph's recall of the ten nearest (target
+/// .99):
 ///
 /// ```text
 /// rows     5,009   10,017   20,043   40,100   80,185

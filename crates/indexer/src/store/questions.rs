@@ -1,8 +1,8 @@
-//! The store of questions: an entry of a second tantivy index for each question that a document says it answers.
+//! The store of questions: an entry of a second tantivy index for each question in a document's list.
 //!
-//! A query is compared with a document in two ways. A word that its questions, or those of its translation, have more often than all questions do
-//! speaks for the document, as in a language model of those who need it; and so do the questions that have most in common with the query. Pairs of
-//! words and pieces of words count like words: misspelt and related words share pieces.
+//! A query is compared with a document in two ways. The first is a language model of the people who need the document: a word counts for it
+//! if its questions, or the questions of its translation, contain the word more often than all questions do. The second is the most similar
+//! single questions. Pairs of words and pieces of words count like words: misspelt and related words share pieces.
 //!
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
@@ -23,18 +23,20 @@ use super::lexical::{self, Weighted};
 use super::manifest::Ordinal;
 use crate::model::{Engine, subject};
 
-/// Questions' worth of words of all documents that those of one document are mixed with: so that a word in a single question does not
-/// decide. Chosen on the tuning judgments.
+/// Size of the background, in questions: the words of a document's questions are mixed with the words of all questions, so that a
+/// word in a single question does not decide. Chosen on the tuning judgments.
 const BACKGROUND: f32 = 50.0;
 
-/// A document counts by the mean of this many questions, the most similar ones, and this much relative to how its words are used.
+/// A document's similarity is the mean of its `NEAREST` most similar questions; `NEAREST_WEIGHT` is its weight relative to the
+/// language model.
 const NEAREST: usize = 4;
 const NEAREST_WEIGHT: f32 = 0.4;
 
 /// Documents that questions propose by themselves.
 const PROPOSED: usize = 50;
 
-/// A term in fewer questions says nothing about the engine, and none says more than this, as a logarithm.
+/// Evidence about the engine, as logarithms: a term in fewer than `FEWEST` questions is ignored, and
+/// `MOST` caps the effect of one term.
 const FEWEST: f32 = 5.0;
 const MOST: f32 = 3.0;
 
@@ -88,7 +90,7 @@ impl QuestionsWriter {
         QuestionsWriter::of(&index, lexical::BUILD_ARENA)
     }
 
-    /// Continues a store whose files were linked into `folder`.
+    /// Continues a store from the files that were linked into `folder`.
     pub(crate) fn resume(folder: &Path) -> tantivy::Result<QuestionsWriter> {
         QuestionsWriter::of(&Index::open(Folder::open(folder)?)?, lexical::UPDATE_ARENA)
     }
@@ -105,7 +107,7 @@ impl QuestionsWriter {
         self.writer.delete_term(term);
     }
 
-    /// `features` are those of one question, each once.
+    /// `features` has the features of one question, without repeats.
     pub(crate) fn add(
         &mut self,
         document: &str,
@@ -125,7 +127,7 @@ impl QuestionsWriter {
         Ok(())
     }
 
-    /// Writes what is still in memory; the caller waits for the disk.
+    /// Writes pending questions; the caller waits for the disk.
     pub(crate) fn finish(mut self) -> tantivy::Result<()> {
         self.writer.commit()?;
         self.writer.wait_merging_threads()
@@ -135,16 +137,16 @@ impl QuestionsWriter {
 pub(crate) struct Questions {
     fields: Fields,
     searcher: Searcher,
-    /// Once somebody asks: an analysis, which asks for causes, does not.
+    /// Loaded at the first question search; an analysis searches by cause and needs none.
     entries: OnceLock<Entries>,
 }
 
-/// Stands for the documents without text.
+/// Number of all documents without text.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Whose questions the entries are.
+/// The document of each entry.
 struct Entries {
-    /// The documents with questions, in order.
+    /// The documents with questions, by first chunk.
     documents: Vec<Place>,
     /// Whether each is about Spark.
     is_spark: Vec<bool>,
@@ -153,7 +155,7 @@ struct Entries {
     subjects: usize,
     /// By segment of the store and number of the entry: position of its document, or [`ELSEWHERE`], and the share of each of its features.
     of: Vec<Vec<(u32, f32)>>,
-    /// Questions that are answered, and those of them about Spark.
+    /// Number of answered questions, and the part about Spark.
     all: f32,
     spark: f32,
     /// Questions that are not.
@@ -170,8 +172,8 @@ impl Questions {
         })
     }
 
-    /// Compares a query that has these features, each with its weight, with the questions of each document; only of documents with a chunk in
-    /// `allowed`, if given, which is sorted. The first `own` features are its terms, of which what it says about the engine is learnt.
+    /// Compares a query, given as weighted features, with the questions of each document. With `allowed` (sorted), only documents with a
+    /// chunk in it count. The first `own` features are the query's own terms; they decide the engine of the query.
     pub(crate) fn ask(
         &self,
         features: &[Weighted],
@@ -209,7 +211,7 @@ impl Questions {
                 elsewhere += weight * (1.0 + not / expected).ln();
             }
             if position < own && having >= FEWEST {
-                // Smoothed, so that a term that only one engine has says much, but not all.
+                // Smoothed, so that a term of only one engine has a large, but finite effect.
                 let odds = |spark: f32, all: f32| (spark + 1.0) / (all - spark + 1.0);
                 let odds = odds(spark, having) / odds(entries.spark, entries.all);
                 leaning += odds.ln().clamp(-MOST, MOST);
@@ -247,7 +249,8 @@ impl Questions {
         lists.collect()
     }
 
-    /// How many entries have the feature, dead ones in unmerged segments included, and the others by segment and number.
+    /// Number of entries with the feature, including dead ones in unmerged segments, and the other entries by segment
+    /// and number.
     fn having(
         &self,
         lists: &[Arc<InvertedIndexReader>],
@@ -270,7 +273,7 @@ impl Questions {
         Ok((frequency, found))
     }
 
-    /// The documents with questions, in order.
+    /// The documents with questions, by first chunk.
     pub(crate) fn documents(&self) -> tantivy::Result<&[Place]> {
         Ok(&self.entries()?.documents)
     }
@@ -299,7 +302,8 @@ fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item =
 }
 
 impl Entries {
-    /// By document, the mean of its most similar questions, given what each has in common with a query.
+    /// By document, the mean likeness of its most similar questions, from the likeness of each
+    /// question.
     fn nearest(&self, likeness: &[Vec<f32>]) -> Vec<f32> {
         let mut best = vec![[0.0; NEAREST]; self.documents.len()];
         for (of, likeness) in self.of.iter().zip(likeness) {
@@ -320,7 +324,7 @@ impl Entries {
 
     fn read(searcher: &Searcher, fields: Fields) -> tantivy::Result<Entries> {
         let segments = searcher.segment_readers();
-        // By segment, the share of each feature of each entry; deleted ones have none.
+        // By segment, the share of each feature of each entry; deleted entries have none.
         let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());
         // Each document of each segment with its entries.
         let mut lists: Vec<(Document, usize, Vec<DocId>)> = Vec::new();
@@ -413,7 +417,7 @@ impl Columns {
         })
     }
 
-    /// The document at `path`, of which `entry` is one.
+    /// The document at `path`; `entry` is one of its questions.
     fn document(&self, path: &str, entry: DocId) -> tantivy::Result<Document> {
         let first = Ordinal(self.number(&self.first, entry)?);
         Ok(Document {
@@ -442,12 +446,12 @@ pub(crate) struct Asked<'a> {
     /// How much the use of words speaks for the questions that are answered nowhere, relative to how rare the words are; `None` without such
     /// questions.
     pub(crate) elsewhere: Option<f32>,
-    /// Which engine the query is about, from what people ask about either: -1 for the default engine to 1 for Spark; 0 if nothing is
-    /// asked about one of them.
+    /// The query's engine, from the question corpus: −1 for the default engine, 1 for Spark; 0 if the corpus has no questions about
+    /// one of them.
     pub(crate) leaning: f32,
 }
 
-/// What the questions of a document have in common with a query.
+/// Likeness of the questions of a document to a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Likeness {
     /// Of the most similar questions, 0 to about 1.
@@ -458,12 +462,12 @@ pub(crate) struct Likeness {
     pub(crate) share: f32,
 }
 
-/// What the questions of all documents have in common with a query.
+/// Likeness of the questions of all documents to a query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Near<'a> {
     /// Of documents that have anything.
     scores: HashMap<Place, Likeness>,
-    /// All that have questions, in order.
+    /// The documents with questions, by first chunk.
     documents: &'a [Place],
 }
 
@@ -481,7 +485,7 @@ impl<'a> Near<'a> {
         Near { scores, documents }
     }
 
-    /// That of the chunk's document; `None` if it has no questions.
+    /// The likeness for the chunk's document; `None` if it has no questions.
     pub(crate) fn score(&self, chunk: Ordinal) -> Option<Likeness> {
         let after = self.documents.partition_point(|(first, _)| *first <= chunk);
         let &(first, count) = self.documents.get(after.checked_sub(1)?)?;

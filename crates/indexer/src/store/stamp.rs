@@ -1,7 +1,8 @@
-//! What the system says of a file, so that a file that nobody has written since is not read again: to compare it with its checksum, or to see
+//! The file system's stamp of a file (size, times, inode). An unchanged file is not read again: neither to compare its checksum, nor to see
 //! whether a document has changed.
 //!
-//! It protects from accidents, not from somebody who may write to the folder and could set the time back.
+//! It protects against accidents, not against an attacker who can write to the folder and set the time
+//! back.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -10,10 +11,10 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// Name of the note in a generation's folder that says in which state its files had the right checksums.
+/// Name of the note in a generation's folder: the stamps of the files when their checksums were right.
 pub(crate) const CHECKED: &str = "CHECKED";
 
-/// A file may be written twice within one tick of the file system's clock: a state less than this long after the last writing proves nothing.
+/// A file may be written twice within one tick of the file system's clock, so a stamp younger than this proves nothing.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The size of a file, the nanoseconds from 1970 to when it was last written, and on Unix its inode, else 0.
@@ -47,10 +48,10 @@ fn since_1970(time: SystemTime) -> Option<u64> {
     u64::try_from(since.as_nanos()).ok()
 }
 
-/// Files with the states in which they had the right checksums.
+/// Files with their stamps when their checksums were right.
 pub(crate) type Note = BTreeMap<String, State>;
 
-/// What is noted of the files of a generation; nothing if the note cannot be read.
+/// Cached stamps of the files of a generation; empty if the note is unreadable.
 pub(crate) fn noted(folder: &Path) -> Note {
     let note = super::files::read_regular(&folder.join(CHECKED)).ok();
     let note = note.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -76,7 +77,7 @@ pub(crate) fn write(folder: &Path, states: Note) {
     }
 }
 
-/// Takes over what was noted of the files that a new generation shares with an older one: a link changes no state.
+/// Takes over the stamps of files that a new generation shares with an older one: a link changes no stamp.
 pub(crate) fn inherit(from: &Path, to: &Path) {
     let _ = fs::hard_link(from.join(CHECKED), to.join(CHECKED));
 }

@@ -22,7 +22,7 @@ const ALIGN: usize = 64;
 
 pub(crate) type TextHash = [u8; 16];
 
-/// Identifies a text, whatever the model.
+/// Identifies a text, independent of the model.
 pub(crate) fn text_hash(text: &str) -> TextHash {
     let mut out = [0; 16];
     out.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);

@@ -10,7 +10,7 @@ const READERS: usize = 8;
 const UPDATES: usize = 50;
 const DOCUMENTS: usize = 6;
 
-/// Ends the readers with the writer, also where it fails.
+/// Stops the readers when the writer ends, even by a panic.
 struct EndsWith<'a>(&'a AtomicBool);
 
 impl Drop for EndsWith<'_> {

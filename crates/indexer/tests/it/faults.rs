@@ -13,7 +13,7 @@ use crate::support::{World, version_of};
 
 const DOCUMENTS: usize = 100;
 
-/// Sizes of the largest file that may be written, in blocks of 512 bytes: from nothing at all to all but the largest file.
+/// Limits of the file size, in blocks of 512 bytes: from zero to just below the largest file.
 const LIMITS: [usize; 5] = [0, 1, 8, 64, 256];
 
 fn served(world: &World) -> usize {

@@ -79,7 +79,7 @@ fn filters_come_before_the_search() {
     query.filter.languages = vec![Language::Zh];
     let hits = index.search(&query).expect("searched");
     assert!(hits.iter().all(|hit| hit.chunk.language == Language::Zh));
-    assert!(!hits.is_empty(), "what is left is ranked");
+    assert!(!hits.is_empty(), "the rest is ranked");
     query.filter = Filter {
         causes: vec!["skew.".to_owned()],
         sections: vec![Section::Symptom],
@@ -95,7 +95,7 @@ fn filters_come_before_the_search() {
 fn a_filter_changes_no_score() {
     let world = world();
     world.update();
-    // The words are then in two segments, one of which has dead chunks.
+    // The words are then in two segments, and one of the segments has dead chunks.
     world.write("experience/skew.md", &edited());
     world.update();
     let index = world.open();

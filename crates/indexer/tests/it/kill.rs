@@ -13,7 +13,8 @@ use crate::support::World;
 const ROUNDS: &str = "INDEXER_KILL_ROUNDS";
 const DOCUMENTS: usize = 300;
 
-/// Odd versions change a third of the documents, even ones all, so that both kinds of update are killed.
+/// Odd versions change a third of the documents, even versions all of them, so that both kinds of update
+/// are killed.
 fn write(world: &World, version: usize) {
     world.write_version(DOCUMENTS, version);
     if version % 2 == 1 {

@@ -1,4 +1,4 @@
-//! An index that version 0.1 built is refused, and gives the same answers once it is built anew. `fixtures/knowledge` are its documents.
+//! An index built by version 0.1 is refused, and has the same answers after a rebuild. `fixtures/knowledge` are its documents.
 
 use std::fs;
 use std::path::Path;

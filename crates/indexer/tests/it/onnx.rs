@@ -1,4 +1,4 @@
-//! Models run by ONNX Runtime: tiny ones from folders, and what can go wrong. `scripts/export-onnx/make_tiny.py` makes the folders.
+//! Models run by ONNX Runtime: tiny models from folders, and errors. `scripts/export-onnx/make_tiny.py` makes the folders.
 //!
 //! Tests of the runtime are skipped unless `ORT_DYLIB_PATH` names its library or its folder.
 

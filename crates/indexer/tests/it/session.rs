@@ -71,7 +71,7 @@ fn a_session_serves_what_an_update_made() {
     // a caller keeps its generation
     assert!(before.chunk("experience/new.md#fix").is_none());
     fs::remove_dir_all(world.index()).expect("removed");
-    assert!(session.current().is_ok(), "what is open stays open");
+    assert!(session.current().is_ok(), "an open index stays open");
 }
 
 #[test]

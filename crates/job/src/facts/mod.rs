@@ -1,7 +1,7 @@
-//! Typed facts of stages and operators, whatever engine ran them.
+//! Typed facts of stages and operators, independent of the engine that ran them.
 //!
-//! A front end fills in what its files hold; what they don't hold is `None`, never 0. There are no
-//! thresholds and no judgments here.
+//! A front end fills in the values that its files contain; all others are `None`, never 0. Thresholds
+//! and judgments belong to the rules.
 
 mod spread;
 
@@ -16,7 +16,7 @@ pub use spread::{Spread, TimeSplit};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Derived<T> {
     pub value: T,
-    /// What it was computed from, the most significant first.
+    /// Inputs of the computation, the most significant first.
     pub sources: Vec<Source>,
 }
 
@@ -80,7 +80,7 @@ impl Measured {
         }
     }
 
-    /// What it was measured on, for a reader: `SV3_Combine/Sort[5]`.
+    /// Measured entity, for a reader: `SV3_Combine/Sort[5]`.
     pub fn subject(&self) -> String {
         match &*self.place {
             Place::Statistics { stage, .. } => stage.clone(),
@@ -106,16 +106,16 @@ pub fn value<'a>(measured: impl Into<Option<&'a Measured>>) -> Option<f64> {
     measured.into().map(|m| m.value)
 }
 
-/// What a counted operator does, as far as rules treat it differently.
+/// Role of a counted operator, as far as rules distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     ChannelReader,
     ChannelWriter,
     StoredInput,
     Sort,
-    /// Sorts as part of something else.
+    /// Sorts as part of another operator.
     PartialSort,
-    /// Unites its inputs, whose time it repeats.
+    /// Unites its inputs. Its time includes the time of its inputs.
     Union,
     /// Runs managed code: the user's or generated.
     ManagedCode,
@@ -124,7 +124,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether its rows come into the stage.
+    /// Whether its rows are input of the stage.
     pub fn is_input(self) -> bool {
         matches!(self, Role::ChannelReader | Role::StoredInput)
     }
@@ -133,7 +133,7 @@ impl Role {
 /// Facts of an operator, or of one side of a channel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OperatorFacts {
-    /// Number by which counters know it; channels and operators share one numbering.
+    /// The operator's number in the counters. Channels and operators share one numbering.
     pub uid: Option<u32>,
     /// The engine's name for it: `Sort`, `ScopeReduce`.
     pub name: Arc<str>,
@@ -151,14 +151,14 @@ pub struct OperatorFacts {
     pub bytes: Option<Measured>,
     /// Milliseconds in the operator itself, without its inputs, over all vertices.
     pub own_ms: Option<Measured>,
-    /// Buckets or levels that went to disk; 0 where that was counted and none did.
+    /// Buckets or levels that went to disk; 0 if the counter shows none.
     pub spilled: Option<Measured>,
     /// Buckets spilled by the vertex with most of them, and by the mean vertex.
     pub spilled_max: Option<Measured>,
     pub spilled_mean: Option<Measured>,
-    /// The largest of all counters of spilling, whatever they count.
+    /// The largest spill counter of the operator, regardless of its unit.
     pub most_spilled: Option<f64>,
-    /// Bytes that went to disk, where the engine counts those; over all vertices, and of the vertex
+    /// Bytes that went to disk, if the engine counts them; over all vertices, and of the vertex
     /// with most of them.
     pub spilled_bytes: Option<Measured>,
     pub spilled_bytes_max: Option<Measured>,
@@ -172,15 +172,15 @@ impl OperatorFacts {
     }
 }
 
-/// What one kind of file says of a whole stage. Times are in milliseconds over all vertices.
+/// Totals of a stage from one kind of file. Times are in milliseconds over all vertices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Account {
-    /// Vertices planned, and those that ran to their end.
+    /// Planned vertices, and completed ones.
     pub vertices: Option<Measured>,
     pub succeeded: Option<Measured>,
     pub failed: Option<Measured>,
     pub revoked: Option<Measured>,
-    /// Time of the attempts whose output was used, and of those that failed.
+    /// Time of the attempts with used output, and of the failed attempts.
     pub run_ms: Option<Measured>,
     pub failed_ms: Option<Measured>,
     pub cpu_ms: Option<Measured>,
@@ -199,7 +199,7 @@ pub struct Gc {
     pub mean_percent: Option<Measured>,
     /// Of the worst vertex.
     pub max_percent: Option<Measured>,
-    /// Where the file doesn't spread it over vertices.
+    /// Used if the file has no values per vertex.
     pub percent: Option<Measured>,
     /// Full collections of the mean vertex.
     pub full_collections: Option<Measured>,
@@ -207,8 +207,8 @@ pub struct Gc {
     pub ms: Option<Measured>,
 }
 
-/// Numbers that every vertex of a stage reports, spread over those that completed. `None` where the
-/// engine doesn't measure it, or where events of some vertices are lost. Times are in
+/// Numbers that every vertex of a stage reports, spread over the completed vertices. `None` if the
+/// engine doesn't measure it, or if events of some vertices are lost. Times are in
 /// milliseconds, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PerVertex {
@@ -222,7 +222,7 @@ pub struct PerVertex {
     pub exchange_rows_read: Option<Derived<Spread>>,
     pub exchange_bytes_written: Option<Derived<Spread>>,
     pub exchange_rows_written: Option<Derived<Spread>>,
-    /// Running the task's own code, with garbage collection and waiting for its input in it.
+    /// Running the task's own code, including garbage collection and waiting for its input.
     pub task_ms: Option<Derived<Spread>>,
     pub cpu_ms: Option<Derived<Spread>>,
     pub gc_ms: Option<Derived<Spread>>,
@@ -231,16 +231,16 @@ pub struct PerVertex {
     pub scheduler_delay_ms: Option<Derived<Spread>>,
     pub fetch_wait_ms: Option<Derived<Spread>>,
     pub exchange_write_ms: Option<Derived<Spread>>,
-    /// Size in memory of what was spilled, and on disk.
+    /// Spilled data: size in memory, and on disk.
     pub memory_spilled: Option<Derived<Spread>>,
     pub disk_spilled: Option<Derived<Spread>>,
     /// Memory of sorts, joins and aggregations.
     pub peak_memory: Option<Derived<Spread>>,
-    /// What it sent to the driver.
+    /// Results sent to the driver.
     pub result_bytes: Option<Derived<Spread>>,
 }
 
-/// [`PerVertex`], which takes no room where nothing is known. Large jobs have many such stages.
+/// [`PerVertex`], boxed only if known: a large job has many stages without these details.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Details(Option<Box<PerVertex>>);
 
@@ -281,11 +281,11 @@ impl Gc {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageFacts {
-    /// Vertices that ran to their end.
+    /// Completed vertices.
     pub vertices: Option<Derived<u64>>,
     /// Milliseconds that the completed vertices ran, from vertex events.
     pub run_ms: Option<Derived<Spread>>,
-    /// Mean milliseconds that they waited and ran.
+    /// Mean milliseconds of waiting and running.
     pub waits: Option<Derived<TimeSplit>>,
     /// Bytes that the vertices read and wrote.
     pub bytes_read: Option<Derived<Spread>>,
@@ -313,18 +313,18 @@ impl StageFacts {
         self.operators.get((*self.of_operator.get(index)?)?)
     }
 
-    /// Position of the operator or channel of that number in [`StageFacts::operators`].
+    /// Position of the operator or channel with this uid in [`StageFacts::operators`].
     pub fn position(&self, uid: Option<u32>) -> Option<usize> {
         let uid = uid?;
         self.operators.iter().position(|o| o.uid == Some(uid))
     }
 
-    /// Facts of the operator or channel of that number.
+    /// Facts of the operator or channel with this uid.
     pub fn by_uid(&self, uid: Option<u32>) -> Option<&OperatorFacts> {
         self.operators.get(self.position(uid)?)
     }
 
-    /// Positions of everything that feeds an operator, directly or not.
+    /// Positions of all operators that feed an operator, directly or not.
     pub fn below(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         let is_below = move |at: &usize| self.above(*at).any(|parent| parent == position);
         (position + 1..self.operators.len()).filter(is_below)
@@ -337,7 +337,7 @@ impl StageFacts {
         })
     }
 
-    /// Rows of each input of an operator: of the nearest operators below it whose rows are known.
+    /// Rows of each input of an operator, counted at the nearest operators below with known rows.
     pub fn rows_in(&self, position: usize) -> Vec<f64> {
         let mut counted = Vec::new();
         let mut rows = Vec::new();
@@ -359,7 +359,7 @@ impl StageFacts {
         Spread::new(value(&operator.rows)?, value(&operator.rows_max)?, vertices)
     }
 
-    /// Operators that went to disk; `None` if nothing counts that.
+    /// Number of operators that spilled; `None` without spill counters.
     pub fn spills(&self) -> Option<usize> {
         let known = self.operators.iter().filter_map(|o| o.most_spilled);
         let counted: Vec<f64> = known.collect();
@@ -372,14 +372,14 @@ impl StageFacts {
         private.or(self.working_set_peak.as_ref())
     }
 
-    /// Vertices over the tokens of the job: with 3.2 they run in four rounds, if nothing else runs
-    /// at the same time.
+    /// Vertices over the tokens of the job: with 3.2 the stage runs in four rounds, if no other stage
+    /// runs at the same time.
     pub fn waves(&self, tokens: Option<u32>) -> Option<f64> {
         let tokens = tokens.filter(|n| *n > 0)?;
         Some(self.vertices.as_ref()?.value as f64 / f64::from(tokens))
     }
 
-    /// Milliseconds that all operators took themselves; 0 if unknown.
+    /// Own time of all operators in milliseconds; 0 if unknown.
     pub fn own_ms(&self) -> f64 {
         let counted = self.operators.iter().filter(|o| o.role != Role::Union);
         counted.filter_map(|o| value(&o.own_ms)).sum()

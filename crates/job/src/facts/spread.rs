@@ -1,10 +1,10 @@
-//! How rows, bytes and time are spread over the vertices of a stage.
+//! Distribution of rows, bytes and time over the vertices of a stage.
 
 use super::Derived;
 use crate::runs::{Distribution, RunState, StageRuns, VertexRun};
 use report::Source;
 
-/// How a number is spread over the vertices of a stage.
+/// Distribution of a number over the vertices of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     pub total: f64,
@@ -12,15 +12,15 @@ pub struct Spread {
     pub max: f64,
     /// `total / vertices`.
     pub mean: f64,
-    /// 1 where nothing can be spread (one vertex, or all zero).
+    /// 1 if there is one vertex, or if all values are zero.
     pub max_over_mean: f64,
-    /// Vertices that the mean is over.
+    /// Number of vertices in the mean.
     pub vertices: u64,
     pub min: Option<f64>,
-    /// Median and 95th percentile, where every vertex is known.
+    /// Median and 95th percentile, if every vertex is known.
     pub p50: Option<f64>,
     pub p95: Option<f64>,
-    /// Index of the vertex with most, where every vertex is known.
+    /// Index of the vertex with most, if every vertex is known.
     pub worst: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ impl Spread {
         })
     }
 
-    /// The spread of a number that was distributed like this; `worst` is the vertex with most.
+    /// The spread of a distribution; `worst` is the vertex with most.
     pub(crate) fn of(all: &Distribution, worst: u32) -> Option<Spread> {
         Some(Spread {
             min: Some(all.min),

@@ -1,10 +1,10 @@
-//! Why a folder or one of its files is unavailable.
+//! Reasons why a folder or one of its files is unavailable.
 
 use std::path::PathBuf;
 
 use report::say;
 
-/// Why a folder could not be opened as a job.
+/// Reason why a folder could not be opened as a job.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{}", report::say!("{path} 不存在", "{path} does not exist", path = .0.display().to_string()))]
@@ -21,14 +21,14 @@ pub enum OpenError {
     },
     #[error("{}", report::say!("{path} 是空的", "{path} is empty", path = .0.display().to_string()))]
     Empty(PathBuf),
-    /// None of its files belongs to a job.
+    /// The folder has no file of a job.
     #[error("{}", report::say!("{path} 中没有 SCOPE、U-SQL 或 Spark 作业的文件", "{path} has no file of a SCOPE, U-SQL or Spark job", path = .path.display().to_string()))]
     NoKnownFile {
         path: PathBuf,
-        /// A folder in it that has one.
+        /// A subfolder with such a file.
         inside: Option<String>,
     },
-    /// Not the folder of one job: nobody could say which files it lacks.
+    /// Too many files for the folder of one job; missing files could not be determined.
     #[error("{}", report::say!("{path} 中的文件超过 {most} 个", "{path} has more than {most} files", path = .path.display().to_string()))]
     TooManyFiles { path: PathBuf, most: usize },
     #[error("{}", report::say!("无法列出 {path}", "{path} cannot be listed", path = .path.display().to_string()))]
@@ -39,7 +39,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             OpenError::Missing(_) => {
@@ -90,7 +90,7 @@ impl OpenError {
             }
             OpenError::TooManyFiles { .. } => say!(
                 "请给出单个作业的目录，或移走不属于该作业的文件",
-                "give the folder of a single job, or move away what is no part of it"
+                "give the folder of a single job, or move the other files away"
             ),
             OpenError::Unreadable { .. } => {
                 say!("请检查目录的权限", "check the permissions of the folder")
@@ -99,7 +99,7 @@ impl OpenError {
     }
 }
 
-/// Why a raw excerpt is refused.
+/// Reason why a raw excerpt is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// The name leads out of the folder.
@@ -107,7 +107,7 @@ pub enum TextError {
     Outside(String),
     #[error("{}", report::say!("作业目录中没有文件 `{name}`", "the job folder has no file `{name}`", name = .0))]
     Unknown(String),
-    /// Among others because it has become a link since it was listed.
+    /// The file can't be read, for example because a link has replaced it.
     #[error("{}", report::say!("无法读取 `{name}`", "`{name}` cannot be read"))]
     Unreadable {
         name: String,

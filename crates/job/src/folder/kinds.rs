@@ -7,7 +7,7 @@ use crate::spark::driver_log;
 pub(super) fn order(kind: FileKind) -> u8 {
     use FileKind as K;
     match kind {
-        // decides whether files of the other engine belong to the job
+        // read first: decides whether files of the other engine belong to the job
         K::SparkEvents => 0,
         K::VertexDef => 1,
         K::Algebra => 2,
@@ -21,8 +21,8 @@ pub(super) fn order(kind: FileKind) -> u8 {
     }
 }
 
-/// Bytes read of a file of some kind. What only people write is small: a script of 10,000 lines has
-/// 400 KB.
+/// Maximum number of bytes read from a file of a kind. Files written by people are small: a script of
+/// 10,000 lines has 400 KB.
 pub(super) fn most_bytes(kind: FileKind) -> u64 {
     match kind {
         FileKind::Script | FileKind::Codegen => 16 << 20,

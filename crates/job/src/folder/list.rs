@@ -1,4 +1,4 @@
-//! Lists the files of a folder, and refuses what leads out of it.
+//! Lists the files of a folder. Names that lead out of the folder are refused.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
             FileKind::Script | FileKind::SparkScript | FileKind::DriverLog
         )
     };
-    // the folder of an application may have its log in a folder of its own, next to scripts
+    // an application's folder may have the log in a subfolder, next to scripts
     let takes_logs = job.files.iter().all(|file| is_script(file) || !known(file));
     let mut inside = None;
     for below in folders {
@@ -97,8 +97,8 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
-/// Refuses the logs of several applications. A rolling log has parts, of which only one begins an
-/// application; what was compacted replaces the parts before it.
+/// Refuses the logs of several applications. Only one part of a rolling log begins an application; a
+/// compacted part replaces all parts before it.
 fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), OpenError> {
     let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
     if job.files.iter().filter(is_log).count() < 2 {
@@ -142,7 +142,7 @@ fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), Op
     }
 }
 
-/// What a file is, by its first bytes. A link is not followed.
+/// Recognizes the kind of a file by its first bytes. A link is not followed.
 pub fn recognize(path: &Path) -> std::io::Result<FileKind> {
     let (folder, name) = place_of(path).ok_or_else(|| std::io::Error::other("it has no name"))?;
     kind_of(Folder::open(folder)?.file(name)?)
@@ -161,8 +161,8 @@ fn place_of(path: &Path) -> Option<(&Path, &str)> {
     ))
 }
 
-/// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Anything else in them is
-/// of another job.
+/// Folders inside a job folder contain logs (`logs/`, `diagnosticstreams/`). Other files in them belong
+/// to another job.
 fn belongs_below(kind: FileKind) -> bool {
     use FileKind as K;
     matches!(
@@ -176,7 +176,7 @@ fn belongs_below(kind: FileKind) -> bool {
     )
 }
 
-/// Lists the files of the job folder, or of one below it, into the job, and returns the names of the folders in it.
+/// Adds the files of the job folder, or of a subfolder, to the job, and returns the names of its subfolders.
 fn list(
     path: &Path,
     prefix: &str,
@@ -222,13 +222,13 @@ fn list(
     Ok(folders)
 }
 
-/// What macOS adds to folders and archives: attributes of the files, in files of their own.
+/// Whether macOS added the file to a folder or archive, to store attributes of another file.
 fn is_of_macos(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b"._") || name == b"__MACOSX" || name == b".DS_Store"
 }
 
-/// Whether a folder has the parts of a rolling log by the name that Spark gives it.
+/// Whether a folder has Spark's name for the parts of a rolling log.
 fn is_rolling_log(folder: &str) -> bool {
     folder.starts_with("eventlog_v2_")
 }

@@ -1,4 +1,4 @@
-//! Files that are in memory instead of a folder.
+//! Files in memory instead of a folder.
 
 use super::Options;
 use super::kinds::order;
@@ -7,7 +7,7 @@ use crate::model::{FileKind, Job, JobFile};
 use crate::read;
 use crate::sniff::{HEAD_BYTES, sniff};
 
-/// Reads files that are in memory, each taken as the kind given; for tests and fuzzing.
+/// Reads files in memory, each with a given kind; for tests and fuzzing.
 pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job {
     let mut reader = JobReader::new(Job::default(), None, options.clone());
     let mut files = files.to_vec();
@@ -38,7 +38,7 @@ pub fn read_memory(files: &[(&str, FileKind, &[u8])], options: &Options) -> Job 
     reader.job
 }
 
-/// What a file is, by its first bytes.
+/// Recognizes the kind of a file by its first bytes.
 pub fn kind_of(head: &[u8]) -> FileKind {
     sniff(&head[..head.len().min(HEAD_BYTES)])
 }

@@ -1,7 +1,7 @@
 //! Lists a job folder, or takes a single event log, recognizes files by their content and reads them
 //! into a [`Job`].
 //!
-//! Knows which reader takes which kind of file, and nothing of what the numbers mean.
+//! Knows which reader takes which kind of file; the meaning of the numbers is up to other modules.
 
 mod error;
 mod kinds;
@@ -22,18 +22,18 @@ pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
 
-/// Bounds on what is read, and the catalogue that names the files.
+/// Limits of reading, and the catalogue that names the files.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Bytes read of a file that is read as a whole; of a script, fewer. `profile` is streamed and
-    /// has no such limit.
+    /// Limit on the size of a file that is read as a whole; it is lower for scripts. `profile` is streamed and
+    /// has no limit.
     pub max_file_bytes: u64,
     pub max_files: usize,
     /// Vertex attempts kept per stage before they are sampled.
     pub max_runs_per_stage: usize,
-    /// When reading ends, wherever it is then; `None` for never.
+    /// Deadline for reading; `None` for no deadline.
     pub until: Option<Instant>,
-    /// Says which kinds of files are read first.
+    /// Catalogue with the kinds of files to read first.
     pub catalogue: Catalogue,
 }
 

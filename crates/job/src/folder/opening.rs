@@ -1,12 +1,12 @@
 //! Opens the files of a job folder: never through a link, never waiting for a pipe or a device.
 //!
-//! What was listed may be something else by now, so a file is checked after it was opened, not before.
+//! A listed file may have been replaced meanwhile, so a file is checked after it was opened, not before.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A folder that is kept open while files in it are opened.
+/// A folder that stays open while its files are opened.
 #[derive(Debug)]
 pub(crate) struct Folder(platform::Folder);
 
@@ -42,9 +42,9 @@ pub(crate) struct RegularFile {
 }
 
 impl RegularFile {
-    /// Its first bytes, at most so many.
+    /// The first bytes of the file, at most `most`.
     pub(crate) fn head(self, most: u64) -> io::Result<Vec<u8>> {
-        // one more than the file has, so that its end is seen without growing
+        // one byte more than the file, so that its end is reached without growing the buffer
         let expected = usize::try_from(self.bytes.min(most)).unwrap_or_default() + 1;
         let mut head = Vec::with_capacity(expected);
         self.file.take(most).read_to_end(&mut head)?;
@@ -109,7 +109,7 @@ mod platform {
 
     pub(super) type Folder = PathBuf;
 
-    /// Opens a link itself instead of what it points to.
+    /// Opens a link itself instead of its target.
     const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
     const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x0000_0400;
 

@@ -20,7 +20,7 @@ use crate::text::{decode, head, line_at};
 pub struct ReadFile {
     /// Name relative to the job folder.
     pub file: String,
-    /// Name of the reader that took it; `None` if it could not be read.
+    /// Name of the reader; `None` if the file could not be read.
     pub parser: Option<&'static str>,
     pub bytes: u64,
 }
@@ -28,19 +28,19 @@ pub struct ReadFile {
 #[derive(Debug)]
 pub struct JobReader {
     pub(super) job: Job,
-    /// Folder that the names of files are relative to; `None` for files in memory.
+    /// Base folder of the file names; `None` for files in memory.
     folder: Option<Folder>,
     pub(super) options: Options,
     /// Scripts read; one of them becomes the job's script.
     pub(super) scripts: Vec<(String, String)>,
-    /// What the parts of an event log say, until all are read.
+    /// The events of a log's parts, until all parts are read.
     pub(super) events: Option<Box<spark::Collector>>,
-    /// Whether the time to read was over before the files were.
+    /// Whether the deadline passed before all files were read.
     stopped: bool,
 }
 
 impl JobReader {
-    /// A reader of the files that a job lists; they are in `folder`.
+    /// A reader of the job's listed files in `folder`.
     pub(super) fn new(job: Job, folder: Option<Folder>, options: Options) -> JobReader {
         JobReader {
             job,
@@ -52,7 +52,7 @@ impl JobReader {
         }
     }
 
-    /// Names the job by where it came from; its files stay where they are.
+    /// Sets the origin of the job for display; its files stay in place.
     pub fn set_origin(&mut self, origin: &str) {
         self.job.path = PathBuf::from(origin);
     }
@@ -61,14 +61,14 @@ impl JobReader {
         &self.job.files
     }
 
-    /// Reads those files into the job, unless they have been read, and links everything again.
-    /// Names that the folder does not have, and files of no known kind, are left out of the answer.
+    /// Reads the named files into the job, unless they have been read, and links all parts again.
+    /// Names without a file, and files of unknown kind, are left out of the result.
     pub fn read(&mut self, names: &[&str]) -> Vec<ReadFile> {
         self.read_where(|file| names.contains(&file.name.as_str()))
     }
 
-    /// Reads what is always read first and cheap: script, stages, counters, job information,
-    /// errors, compile results, warnings (what the catalogue calls core).
+    /// Reads the core files of the catalogue, which are cheap and always needed: script, stages, counters,
+    /// job information, errors, compile results, warnings.
     pub fn read_core(&mut self) -> Vec<ReadFile> {
         let catalogue = self.options.catalogue.clone();
         self.read_where(|file| catalogue.entry(file.kind).is_some_and(|entry| entry.core))
@@ -80,7 +80,7 @@ impl JobReader {
 
     fn read_where(&mut self, wanted: impl Fn(&JobFile) -> bool) -> Vec<ReadFile> {
         let is_log = |file: &JobFile| file.kind == FileKind::SparkEvents;
-        // the parts of a log make sense together only
+        // the parts of a log only make sense together
         let log = self
             .job
             .files
@@ -90,7 +90,7 @@ impl JobReader {
         let unread = files.filter(|(_, f)| !f.read && (wanted(f) || (log && is_log(f))));
         let parsed = unread.filter_map(|(at, file)| Some((at, file.kind.parser()?)));
         let mut todo: Vec<(usize, &'static str)> = parsed.collect();
-        // definitions come before what refers to them, better sources before worse ones
+        // definitions come before references to them, better sources before worse ones
         let files = &self.job.files;
         todo.sort_by_key(|(at, _)| (order(files[*at].kind), spark::part(&files[*at].name)));
         let todo = todo.into_iter();
@@ -102,7 +102,7 @@ impl JobReader {
         done
     }
 
-    /// Connects what was read.
+    /// Connects the parts read so far.
     pub(super) fn connect(&mut self) {
         if let Some(events) = self.events.take() {
             spark::finish(*events, &mut self.job);
@@ -159,7 +159,7 @@ impl JobReader {
         }
     }
 
-    /// Whether a file may be of the same job as the event log, if there is one; else that is noted.
+    /// Whether a file may belong to the same job as the event log, if there is one; otherwise notes a problem.
     pub(super) fn belongs(&mut self, name: &str, kind: FileKind) -> bool {
         let is_spark = self.events.is_some() || self.job.spark.is_some();
         let belongs = !is_spark || kind.is_spark() || kind == FileKind::Script;
@@ -181,7 +181,7 @@ impl JobReader {
         Ok(log.bytes)
     }
 
-    /// Takes a part of an event log.
+    /// Reads a part of an event log.
     pub(super) fn spark_events(&mut self, name: &str, stream: impl Read) -> std::io::Result<()> {
         let mut events = self.events.take();
         let events = events.get_or_insert_with(|| {
@@ -239,12 +239,12 @@ impl JobReader {
         }
     }
 
-    /// Whether files were left because the time to read them was over.
+    /// Whether files were left unread because the deadline passed.
     pub fn has_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Reports links of an archive, which nothing followed.
+    /// Reports the links of an archive. Links are never followed.
     pub fn note_links(&mut self, names: &[String]) {
         for name in names {
             self.job.note(name, None, &Problem::Link);
@@ -259,8 +259,8 @@ impl JobReader {
         self.job
     }
 
-    /// The beginning of a file as text, at most `max_bytes` of it. Nothing outside the folder, and
-    /// no links.
+    /// The beginning of a file as text, at most `max_bytes` of it. Names outside the folder and links are
+    /// refused.
     pub fn text(&self, name: &str, max_bytes: usize) -> Result<String, TextError> {
         let mut parts = Path::new(name).components();
         let inside = parts.all(|c| matches!(c, Component::Normal(_)));
@@ -274,7 +274,7 @@ impl JobReader {
             name: name.to_owned(),
             source,
         };
-        // UTF-16 takes two bytes for what is one in UTF-8
+        // a character with one byte in UTF-8 has two in UTF-16
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
         let bytes = open(self.folder.as_ref(), name).and_then(|file| file.head(most));
         let bytes = bytes.map_err(unreadable)?;
@@ -288,7 +288,7 @@ fn open(folder: Option<&Folder>, name: &str) -> std::io::Result<RegularFile> {
     folder.file(name)
 }
 
-/// Where an XML file declares an entity: before its root element, so near its beginning.
+/// Offset of an entity declaration in an XML file. It comes before the root element, so near the beginning.
 fn declared_entity(text: &str) -> Option<usize> {
     let beginning = head(text, HEAD_BYTES);
     let is_xml = beginning.trim_start().starts_with('<');

@@ -1,4 +1,4 @@
-//! Chooses the user's script among those of a folder.
+//! Chooses the user's script among the scripts of a folder.
 
 use super::reader::JobReader;
 use crate::link::ScriptFit;
@@ -6,15 +6,15 @@ use crate::problem::Problem;
 use crate::script::Script;
 use crate::text::base_name;
 
-/// Syntax errors named per script; the first few show what is wrong with the rest.
+/// Syntax errors named per script; further ones usually follow from the first few.
 const MAX_SYNTAX_ERRORS: usize = 10;
 /// Scripts of a folder that are compared with the plan.
 const MAX_SCRIPTS: usize = 8;
 
 impl JobReader {
-    /// The script is the file that the stages were compiled from; else the one with the name of a
+    /// Chooses the file that the stages were compiled from; else the one with the name of a
     /// user's script (a cluster folder also contains the compiler's `request.script`); else the
-    /// largest. One that does not suit the plan did not run: the next that does is taken, or none.
+    /// largest. A script that does not fit the plan did not run: the next fitting one is taken, or none.
     pub(super) fn choose_script(&mut self) {
         let mut operators = self.job.stages.iter().flat_map(|s| &s.operators);
         let defined = operators.find_map(|o| o.file.as_deref()).map(base_name);
@@ -26,7 +26,7 @@ impl JobReader {
         };
         let mut scripts: Vec<&(String, String)> = self.scripts.iter().collect();
         scripts.sort_by_key(|script| std::cmp::Reverse(rank(script)));
-        // a local run whose script was not kept has it in its algebra
+        // a local run without its script has a copy of it in the algebra
         scripts.extend(&self.job.embedded_script);
         let mut other = None;
         let mut chosen = None;

@@ -1,29 +1,29 @@
-//! The stage DAG: which stage reads which, how the rows cross, and how many.
+//! The stage DAG: readers and writers, the kind of exchange, and the number of rows.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Channel, Edge, ExchangeKind, Job, Neighbors, Operator, OperatorKind};
 
-/// An end of a channel: stage, and operator with the position of its output if operators are known.
+/// An end of a channel: the stage, and the operator with the position of its output if operators are known.
 type End = (usize, Option<(usize, usize)>);
 
-/// Columns of the schemas of all edges; many may read one wide channel.
+/// Limit on the columns in the schemas of all edges: many edges may read the same wide channel.
 const MAX_COLUMNS: usize = 2_000_000;
 
 /// Rows and bytes by stage, whether it writes the channel, and the channel's number.
 type Counts = HashMap<(usize, bool, u32), (Option<f64>, Option<f64>)>;
 
 impl Job {
-    /// Rebuilds the edges from what is known now.
+    /// Rebuilds the edges from all files read so far.
     pub(super) fn link_edges(&mut self) {
         let mut edges = self.edges_by_name();
         if edges.is_empty() {
             edges = self.edges_by_uid();
         }
         let defined = self.stages.iter().find_map(|s| s.defined_in.clone());
-        self.empties(Kept::Edges);
-        self.shorten(Kept::Edges, &mut edges, &defined.unwrap_or_default());
+        self.empties(Quota::Edges);
+        self.shorten(Quota::Edges, &mut edges, &defined.unwrap_or_default());
         let counts = self.channel_counts();
         for edge in &mut edges {
             let Some(uid) = edge.uid else { continue };
@@ -75,7 +75,7 @@ impl Job {
         edges
     }
 
-    /// An edge with at most so many columns; with more, it has none.
+    /// An edge with at most `columns` columns. A longer schema is left out.
     fn edge(
         &self,
         name: &str,
@@ -171,7 +171,7 @@ fn is_partitioner(kind: OperatorKind) -> bool {
     )
 }
 
-/// How rows cross: what the partitioner says, else how many pieces are written and read.
+/// How rows cross the edge: by the partitioner, else by the number of pieces written and read.
 fn exchange(
     partitioner: Option<&Operator>,
     output: Option<&Channel>,

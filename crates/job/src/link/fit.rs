@@ -1,4 +1,4 @@
-//! Which statements of the script can be that of an operator: by class, keys, paths and columns.
+//! Candidate statements of the script for an operator: by class, keys, paths and columns.
 
 use super::edges::bare;
 use crate::model::{Job, Operator, OperatorKind};
@@ -9,7 +9,7 @@ use crate::script::{
 /// Statements visited between two others.
 const MAX_STATEMENTS: usize = 1_000;
 
-/// The one statement whose `USING` clause names the operator's class.
+/// The only statement with a `USING` clause for the operator's class.
 pub(super) fn by_class(script: &Script, op: &Operator) -> Option<usize> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let class = last(&op.class_name);
@@ -20,7 +20,7 @@ pub(super) fn by_class(script: &Script, op: &Operator) -> Option<usize> {
     }
 }
 
-/// Statements that do what an operator does, as far as it shows that itself.
+/// Statements that match an operator's kind and keys.
 pub(super) fn statements(job: &Job, script: &Script, op: &Operator) -> Vec<usize> {
     use OperatorKind as K;
     let of_kind = |kind: StatementKind| {
@@ -42,7 +42,7 @@ pub(super) fn statements(job: &Job, script: &Script, op: &Operator) -> Vec<usize
     }
 }
 
-/// Those of several statements that fit the operator's columns best: all, if columns don't decide.
+/// The candidate statements that fit the operator's columns best; all of them, if columns don't decide.
 pub(super) fn narrowed(script: &Script, op: &Operator, all: &[usize]) -> Vec<usize> {
     let mut fits = all.to_vec();
     let mut narrow = |keep: &dyn Fn(&Statement) -> bool| {
@@ -62,7 +62,7 @@ pub(super) fn narrowed(script: &Script, op: &Operator, all: &[usize]) -> Vec<usi
                 columns.len() == written.len() && columns.iter().all(|c| any_is(&written, c))
             })
         });
-        // what a script writes to a path ending in `.ss` may be a structured stream as well
+        // a path that ends in `.ss` does not prove a structured stream
         let structured = op.class_name.contains("SStream");
         narrow(&|s| s.output.as_ref().is_some_and(|o| o.sstream == structured));
     } else {
@@ -72,15 +72,15 @@ pub(super) fn narrowed(script: &Script, op: &Operator, all: &[usize]) -> Vec<usi
     fits
 }
 
-/// The one statement on the way from that of the feeder to that of the reader which filters or
-/// computes what an operator does. `None` where several could.
+/// The only statement between the feeder's statement and the reader's statement that filters or
+/// computes like the operator. `None` if several could.
 pub(super) fn on_the_way(
     script: &Script,
     (from, to): (Option<usize>, Option<usize>),
     op: &Operator,
 ) -> Option<usize> {
     if from == to {
-        // nothing is between
+        // no statement is in between
         return from;
     }
     let way = way(script, from, to).into_iter();
@@ -115,13 +115,13 @@ pub(super) fn on_the_way(
     if is_filter && way.iter().any(|s| any_query(&s.query, &filters)) {
         return one(&|s| any_query(&s.query, &filters));
     }
-    // it only projects
+    // the operator only projects
     let inner = |s: &Statement| Some(s.index) != from && Some(s.index) != to;
     one(&|s| inner(s) && s.query.branches.is_empty())
 }
 
-/// Statements through which rows go from one statement to another, both included; where an end is
-/// not known, all on that side.
+/// Statements that rows pass from one statement to another, including both; if an end is
+/// unknown, all statements on that side.
 fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
     let flow = script.flow();
     let inputs = |statement: usize| -> Vec<usize> {
@@ -154,7 +154,7 @@ fn way(script: &Script, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
     }
 }
 
-/// A statement and all that are reached from it.
+/// A statement and all statements reachable from it.
 fn reached(from: usize, step: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
     let (mut open, mut seen) = (vec![from], vec![from]);
     while let Some(at) = open.pop() {
@@ -206,7 +206,7 @@ fn has_name(column: &OutputColumn, name: &str) -> bool {
     own.is_some_and(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// Whether a query has a column of that name, other than through `*`.
+/// Whether a query lists a column of that name; `*` does not count.
 fn provides(query: &Query, name: &str) -> bool {
     any_query(query, &|q| q.columns.iter().any(|c| has_name(c, name)))
 }
@@ -288,7 +288,7 @@ fn reads_path(script: &Script, query: &Query, path: &str) -> bool {
     })
 }
 
-/// Whether the path of what an operator reads is known.
+/// Whether the path of an operator's input is known.
 pub(super) fn has_path(job: &Job, op: &Operator) -> bool {
     let input = op.inputs.first().map(|input| bare(&input.id));
     let mut tables = job.tables.iter();
@@ -296,7 +296,7 @@ pub(super) fn has_path(job: &Job, op: &Operator) -> bool {
     table.is_some_and(|t| t.path.is_some())
 }
 
-/// Whether a statement reads what an extracting operator reads: by the path or the name of the
+/// Whether a statement reads the input of an extracting operator: by the path or the name of the
 /// table, or by the columns of an `EXTRACT`.
 fn reads(script: &Script, statement: &Statement, op: &Operator, job: &Job) -> bool {
     let input = op.inputs.first();

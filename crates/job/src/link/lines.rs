@@ -1,27 +1,27 @@
 //! Operators and script lines.
 //!
-//! Where the definition of the stages names file and line, that is the link. Where it does not (local
-//! runs), an operator is linked to the statement that has its keys, class or columns; what is
-//! between (sorts, partitioners, filters) to the statement of its neighbours. Each step away costs
+//! If the definition of the stages names file and line, that is the link. Otherwise (local runs), an
+//! operator is linked to the statement with its keys, class or columns; an operator in between (sort,
+//! partitioner, filter) gets the statement of its neighbor. Each step to a neighbor lowers the
 //! confidence.
 
 use super::{Lines, Located, edges::bare, fit, script::shifted};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::script::{Script, Statement};
 use crate::text::base_name;
 
-/// The class of the operator is named by one statement.
+/// One statement names the class of the operator.
 const BY_CLASS: f64 = 0.95;
-/// One statement has its keys, or is the only one of its kind.
+/// One statement has the operator's keys, or is the only one of its kind.
 const BY_KEYS: f64 = 0.85;
-/// Several statements fit; it is the one in the same position.
+/// Several statements fit; the one in the same position is taken.
 const BY_ORDER: f64 = 0.6;
-/// What a step to a neighbour costs.
+/// Factor on the confidence per step to a neighbor.
 const PER_STEP: f64 = 0.85;
-/// At most, for a statement between two others.
+/// Highest confidence for a statement between two others.
 const BETWEEN: f64 = 0.75;
-/// Comparisons of operators with statements and each other, some seconds of work. Jobs of 3,000 operators
+/// Limit on comparisons of operators with statements and each other, some seconds of work. Jobs of 3,000 operators
 /// and 1,000 statements take 4 million.
 const MAX_COMPARISONS: usize = 100_000_000;
 
@@ -65,7 +65,7 @@ impl Job {
         }
     }
 
-    /// The statement of an operator, and how sure that is.
+    /// The statement of an operator, with a confidence.
     pub fn statement_of(&self, stage: usize, operator: usize) -> Option<(usize, f64)> {
         let script = self.script.as_ref()?;
         let op = self.stages.get(stage)?.operators.get(operator)?;
@@ -74,13 +74,13 @@ impl Job {
             return script.statement_at_line(line).map(|s| (s.index, 1.0));
         }
         self.direct(script, (stage, operator))
-            .or_else(|| self.by_neighbour(script, stage, operator))
+            .or_else(|| self.by_neighbor(script, stage, operator))
     }
 
-    /// Whether the operators are few enough to look for the statement of each: that compares all of
-    /// both.
+    /// Whether the job is small enough to search the statement of each operator, which compares all
+    /// operators with all statements.
     fn is_searchable(&self, script: &Script) -> bool {
-        let operators = Kept::Operators.most() - self.room_for(Kept::Operators);
+        let operators = Quota::Operators.most() - self.room_for(Quota::Operators);
         operators * (script.statements.len() + operators / 10) <= MAX_COMPARISONS
     }
 
@@ -93,7 +93,7 @@ impl Job {
             return Some((only, BY_CLASS));
         }
         let all = match op.kind {
-            // what is sorted for a join or an aggregation belongs to that
+            // a sort for a join or an aggregation belongs to the statement of its reader
             OperatorKind::Sort if self.serves_keys((stage, at)) => return None,
             _ => fit::statements(self, script, op),
         };
@@ -102,7 +102,7 @@ impl Job {
             [] => None,
             [only] => Some((*only, BY_KEYS)),
             several => {
-                // operators are numbered in the order of their statements, if each has one
+                // operators are numbered like their statements, if each has one
                 let (rank, peers) = self.rank_among(op);
                 let in_order = all.get(rank).filter(|_| peers == all.len());
                 let found = in_order.filter(|at| several.contains(at))?;
@@ -126,7 +126,7 @@ impl Job {
         kind.is_some_and(|kind| keyed.contains(&kind))
     }
 
-    /// How many operators of the same kind and keys have a smaller number, and how many there are.
+    /// Number of operators of the same kind and keys with a smaller number, and their total number.
     fn rank_among(&self, op: &Operator) -> (usize, usize) {
         let number = |id: &str| id.rsplit('_').next().and_then(|n| n.parse::<u64>().ok());
         let own = number(&op.id);
@@ -139,15 +139,15 @@ impl Job {
         counts
     }
 
-    /// By the operators around it: what only moves or sorts rows serves its reader; what filters or
-    /// projects belongs to a statement between that of its feeder and that of its reader.
-    fn by_neighbour(&self, script: &Script, stage: usize, operator: usize) -> Option<(usize, f64)> {
+    /// Links an operator through its neighbors. An operator that only moves or sorts rows belongs to the
+    /// statement of its reader; a filter or projection belongs to a statement between the feeder's and the reader's.
+    fn by_neighbor(&self, script: &Script, stage: usize, operator: usize) -> Option<(usize, f64)> {
         use OperatorKind as K;
         let above = || self.nearest(script, (stage, operator), &|at| self.feeder_of(at.0, at.1));
         let below = || self.nearest(script, (stage, operator), &|at| self.reader_of(at.0, at.1));
         let op = &self.stages[stage].operators[operator];
         let found = match op.kind {
-            // what reads a stream is of the statement that names the stream, or of none
+            // an extract belongs to the statement that names its stream, or to no statement
             K::Extract => None,
             K::Window => above().or_else(below),
             K::Transform | K::Process | K::Other | K::Union => {
@@ -162,7 +162,7 @@ impl Job {
         found.filter(|(_, sure)| *sure >= LEAST)
     }
 
-    /// The nearest operator that has its own statement, and how sure that is.
+    /// The statement of the nearest operator with a direct link, with a confidence.
     fn nearest(&self, script: &Script, from: At, step: &Step<'_>) -> Option<(usize, f64)> {
         let (mut at, mut confidence) = (from, PER_STEP);
         while confidence >= LEAST {
@@ -201,7 +201,7 @@ impl Job {
         edges.find_map(|e| Some((e.to, in_stage(e.to)?)))
     }
 
-    /// Stages (indices) that run a statement of the script, the one with most operators of it first.
+    /// Stages (indices) that run a statement of the script, the one with most of its operators first.
     pub fn stages_of(&self, statement: usize) -> Vec<usize> {
         let operators = |stage: usize| {
             let all = 0..self.stages[stage].operators.len();

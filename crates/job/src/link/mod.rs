@@ -13,13 +13,13 @@ use crate::script::StatementKind;
 pub use path::PathStep;
 pub use script::ScriptFit;
 
-/// A thing that was found, and how sure it is the right one.
+/// A linked value, with a confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located<T> {
     pub value: T,
-    /// 1.0 where a file says so (uid, file and line, plan map), less where it was inferred.
+    /// 1.0 if a file states the link (uid, file and line, plan map), less if it was inferred.
     pub confidence: f64,
-    /// Where the files state the link.
+    /// Place of the link in the files.
     pub source: Option<Source>,
 }
 
@@ -31,7 +31,7 @@ pub struct Lines {
 }
 
 impl Job {
-    /// Links what has been read so far; can be repeated after more was read.
+    /// Links the files read so far; can be repeated after further files.
     pub(crate) fn link(&mut self) {
         self.link_edges();
         self.link_times();
@@ -39,7 +39,7 @@ impl Job {
         self.link_errors();
     }
 
-    /// Run time from start and end, and queue time from the states, where no file says them.
+    /// Computes missing times: the run time from start and end, the queue time from the states.
     fn link_times(&mut self) {
         let info = &mut self.info;
         let entered = |names: &[&str]| {
@@ -67,7 +67,7 @@ impl Job {
         }
     }
 
-    /// Takes the user's C# from the script where no file of generated code was read.
+    /// Takes the user's C# from the script if no file of generated code was read.
     fn link_user_code(&mut self) {
         let Some(script) = self.script.as_ref().filter(|_| self.codegen.is_none()) else {
             return;
@@ -87,9 +87,9 @@ impl Job {
         }
     }
 
-    /// Puts the error that decided first, and finds the expression behind one in generated code.
+    /// Puts the decisive error first, and finds the expression behind an error in generated code.
     fn link_errors(&mut self) {
-        // a record of the job manager may wrap the error of the vertex, which says more
+        // a record of the job manager may wrap the more specific error of the vertex
         let is_wrapper = |id: &String| id.contains("VertexFailedFast");
         self.errors
             .sort_by_key(|e| e.id.as_ref().is_some_and(is_wrapper));
@@ -116,7 +116,7 @@ impl Job {
         self.stages.iter().position(|s| s.name == name)
     }
 
-    /// What the optimizer expected of an operator.
+    /// The optimizer's estimate for an operator.
     pub fn estimate_of(&self, stage: usize, operator: usize) -> Option<Located<&PlanNode>> {
         let operator = self.stages.get(stage)?.operators.get(operator)?;
         let plan = self.plan.as_ref()?;

@@ -1,21 +1,21 @@
-//! The chain of vertices that decided when the job ended.
+//! The critical path: the chain of vertices that determined the end of the job.
 
 use crate::facts::Derived;
 use crate::model::{Application, Job, Source, StageAttempt};
 use crate::runs::{RunState, VertexRun};
 
-/// Milliseconds between two stages up to which the second is taken to follow the first.
+/// Largest gap in milliseconds between two stages that follow each other.
 const HANDOVER_MS: i64 = 1_000;
 
 /// One step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathStep {
     pub stage: usize,
-    /// Vertex that the path goes through.
+    /// Vertex on the path.
     pub vertex: u32,
-    /// Milliseconds since 1970 at which the vertex was created: its inputs were ready.
+    /// Creation of the vertex, when its inputs were ready, in milliseconds since 1970.
     pub from_ms: i64,
-    /// Milliseconds since 1970 at which it ended.
+    /// End of the vertex, in milliseconds since 1970.
     pub to_ms: i64,
     /// Line of the file with its events.
     pub line: u64,
@@ -24,8 +24,9 @@ pub struct PathStep {
 impl Job {
     /// The chain of vertices that decided when the job ended, first to last; `None` without vertex events.
     ///
-    /// From the end backwards: of the stages that the last one waited for, the vertex that ended last, and so on. The driver of
-    /// an application submits stages itself, so there the times of the stages show what came before; logs lack parents at times.
+    /// The path is built from the end backwards: among the stages that the last one waited for, the vertex that ended last, and so
+    /// on. A Spark driver submits stages itself and logs sometimes lack parents, so for an application the order follows from the
+    /// times of the stages.
     pub fn critical_path(&self) -> Option<Derived<Vec<PathStep>>> {
         let steps = match &self.spark {
             Some(app) => self.observed_path(app),
@@ -52,7 +53,7 @@ impl Job {
             .max_by_key(|(_, run)| run.ended_ms);
         let mut steps = Vec::new();
         let mut at = last;
-        // a DAG has no longer path; made-up edges may go in circles
+        // a DAG has no longer path; edges in a broken file may form a cycle
         while let Some((stage, run)) = at.filter(|_| steps.len() < self.stages.len()) {
             steps.push(PathStep::of(stage, run));
             at = self
@@ -64,8 +65,8 @@ impl Job {
         steps
     }
 
-    /// The path by the times of the stages, from the end backwards: a stage was submitted when the one before it ended. Where none
-    /// ended shortly before, as when several threads submit jobs, the path goes through one that was open.
+    /// The path by the times of the stages, from the end backwards: a stage was submitted when the one before it ended. If none
+    /// ended shortly before, for example with several threads that submit jobs, the path takes a stage that was open.
     fn observed_path(&self, app: &Application) -> Vec<PathStep> {
         let span = |(stage, record): (usize, &StageAttempt)| {
             let run = self.last_attempt(stage)?;
@@ -77,7 +78,7 @@ impl Job {
         spans.sort_unstable();
         let mut by_end: Vec<usize> = (0..spans.len()).collect();
         by_end.sort_by_key(|at| spans[*at].1);
-        // of the stages submitted so far, the one that ends last
+        // among the stages submitted so far, the one that ends last
         let mut longest: Vec<usize> = Vec::with_capacity(spans.len());
         for at in 0..spans.len() {
             let before = longest.last().filter(|last| spans[**last].1 > spans[at].1);

@@ -1,35 +1,35 @@
-//! Whether a script is the one that ran, and how its lines differ from those of the plan.
+//! Whether a script is the one that ran, and how its lines differ from the lines of the plan.
 //!
-//! What an operator shows of itself (keys, the path or columns of an input, a class) names the statements that
-//! it can come from. In the script that ran, nearly every such operator has one, at the line that the plan gives.
+//! The keys of an operator, the path or columns of its input, or its class name candidate statements. In the script that ran,
+//! nearly every such operator has a candidate, at the line that the plan gives.
 
 use super::fit;
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::script::Script;
 use crate::text::base_name;
 
-/// Share of operators that must have a statement of their own.
+/// Least share of operators with a candidate statement.
 const LEAST_FITTING: f64 = 0.75;
-/// Share of the operators with a statement that must be in place, or in place after the lines are shifted.
+/// Least share of these operators whose line is in a candidate statement, before or after shifting the lines.
 const LEAST_IN_PLACE: f64 = 0.7;
-/// Comparisons of operators with statements; a script with more is taken as it is.
+/// Limit on comparisons of operators with statements; beyond it, a script is accepted as it is.
 const MAX_COMPARISONS: usize = 20_000_000;
-/// Operators that are looked at.
+/// Maximum number of operators to compare.
 const MAX_OPERATORS: usize = 2_000;
 
-/// How a script suits a plan.
+/// Fit of a script and a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptFit {
-    /// Its lines are those of the plan, or nothing tells.
+    /// The script has the lines of the plan, or there is no evidence.
     Same,
-    /// From a line of the plan on, lines of the script are that many further down.
+    /// From a line of the plan on, the script's lines are further down by the given number.
     Shifted(Vec<(u32, i64)>),
-    /// It is not the script that ran: operators with a statement in it, of all that show what they are of.
+    /// Another script: number of witness operators with a statement in it, and of all witness operators.
     Other { found: usize, of: usize },
 }
 
-/// An operator that shows which statements it can come from.
+/// An operator with its candidate statements.
 struct Witness {
     line: Option<u32>,
     statements: Vec<usize>,
@@ -38,7 +38,7 @@ struct Witness {
 impl Job {
     /// Compares statements, keys, inputs and classes of a script with the operators of the plan.
     pub fn fit_of(&self, script: &Script) -> ScriptFit {
-        let operators = Kept::Operators.most() - self.room_for(Kept::Operators);
+        let operators = Quota::Operators.most() - self.room_for(Quota::Operators);
         let compared = operators.min(MAX_OPERATORS) * script.statements.len();
         if compared > MAX_COMPARISONS || script.statements.is_empty() {
             return ScriptFit::Same;
@@ -79,7 +79,7 @@ impl Job {
         }
     }
 
-    /// The operators that were compiled from a script: modules that it imports have files of their own.
+    /// The operators that were compiled from a script, without operators from the files of imported modules.
     fn operators_of(&self, script: &Script) -> Vec<&Operator> {
         let own = base_name(&script.file);
         let all = || self.stages.iter().flat_map(|s| &s.operators);
@@ -91,7 +91,7 @@ impl Job {
         }
     }
 
-    /// The statements that an operator can come from; `None` if it doesn't show where it comes from.
+    /// The candidate statements of an operator; `None` if it gives no evidence of its origin.
     fn witness(&self, script: &Script, op: &Operator) -> Option<Witness> {
         use OperatorKind as K;
         let shows = match op.kind {
@@ -109,7 +109,7 @@ impl Job {
             }
             None => return None,
         };
-        // where a stream is only known by a number, nothing in the script can name it
+        // a script cannot name a stream that is only known by its number
         let unnamed = op.kind == K::Extract && !fit::has_path(self, op);
         if statements.is_empty() && unnamed {
             return None;
@@ -121,7 +121,7 @@ impl Job {
     }
 }
 
-/// The line of the script for one of the plan.
+/// The line of the script for a line of the plan.
 pub(super) fn shifted(shifts: &[(u32, i64)], line: u32) -> u32 {
     let from = shifts.partition_point(|(from, _)| *from <= line);
     let by = from
@@ -140,8 +140,8 @@ fn in_place(script: &Script, placed: &[&Witness], shifts: &[(u32, i64)]) -> usiz
     placed.iter().filter(is).count()
 }
 
-/// The shifts that put most operators at a statement of their own: one for all lines, else one from each line
-/// on where the order of the statements stays.
+/// The shifts that align most operators with candidate statements: one for all lines; else one from each line
+/// on that keeps the sequence of the statements.
 fn shifts(script: &Script, placed: &[&Witness]) -> Vec<(u32, i64)> {
     let by = |line: u32, statement: usize| {
         let first = script.statements.get(statement).map_or(0, |s| s.lines.0);
@@ -156,7 +156,7 @@ fn shifts(script: &Script, placed: &[&Witness]) -> Vec<(u32, i64)> {
     all.dedup();
     all.truncate(200);
     let score = |d: i64| in_place(script, placed, &[(0, d)]);
-    // of equals the smallest shift
+    // among equals, the smallest shift
     let one = all
         .iter()
         .copied()
@@ -170,10 +170,10 @@ fn shifts(script: &Script, placed: &[&Witness]) -> Vec<(u32, i64)> {
     }
 }
 
-/// For each line of the plan in turn, the statement that continues the order of those before it: the longest
-/// such row.
+/// The longest ascending sequence of plan lines with ascending candidate
+/// statements.
 fn pieces(placed: &[&Witness], by: &dyn Fn(u32, usize) -> i64) -> Vec<(u32, i64)> {
-    /// Lines times statements that are compared.
+    /// Limit on compared pairs of line and statement.
     const MOST: usize = 2_000;
     let mut pairs: Vec<(u32, usize)> = Vec::new();
     for witness in placed {

@@ -1,4 +1,4 @@
-//! What only a Spark application has: executors, jobs of the driver, SQL executions, cached data,
+//! Spark-only parts of a job: executors, jobs of the driver, SQL executions, cached data,
 //! configuration. Times are milliseconds since 1970 on the driver's clock.
 
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Application {
-    /// The log; of a rolling log its first part.
+    /// The log, or the first part of a rolling log.
     pub file: String,
     /// `3.5.9`.
     pub version: Option<String>,
-    /// Whether somebody types at it (shell, notebook): time in which nothing is open is then not
-    /// the application's.
+    /// Whether a user types commands (shell, notebook). Time without an open job then belongs to the
+    /// user, not to the application.
     pub interactive: bool,
     /// Whether the log has the end of the application.
     pub complete: bool,
@@ -23,7 +23,7 @@ pub struct Application {
     pub configuration: BTreeMap<String, String>,
     /// Cores that a task takes.
     pub task_cores: u32,
-    /// In the order in which they came.
+    /// In the order of arrival.
     pub executors: Vec<Executor>,
     /// In the order of submission.
     pub jobs: Vec<DriverJob>,
@@ -51,20 +51,20 @@ pub struct Executor {
     pub id: String,
     pub host: String,
     pub cores: Option<u32>,
-    /// When it registered; `None` if the log doesn't say so.
+    /// Time of registration; `None` if the log lacks it.
     pub added_ms: Option<i64>,
     pub removed_ms: Option<i64>,
     /// `Command exited with code 137`; `None` if it was never removed.
     pub reason: Option<String>,
     pub exit_code: Option<i32>,
-    /// Whether it was removed against the will of the application: neither idle nor at the end.
+    /// Whether it was lost: removed neither as idle nor at the end of the application.
     pub lost: bool,
-    /// Attempts that ended on it, and milliseconds that they held a core.
+    /// Number of attempts that ended on it, and milliseconds that they held a core.
     pub tasks: u64,
     pub busy_ms: u64,
     /// Bytes of memory for cached and working data.
     pub memory_bytes: Option<u64>,
-    /// Largest heap that a task saw, in bytes; `None` if that was not recorded.
+    /// Largest heap reported by a task, in bytes; `None` if not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
     pub line: u64,
@@ -85,7 +85,8 @@ pub struct DriverJob {
     pub call_site: Option<String>,
     /// Stages that ran for it, by their index in the job.
     pub stages: Vec<usize>,
-    /// Stages whose output was there already: the stages that had written it, by their index in the job.
+    /// Stages that were skipped because their output existed: the earlier stages that wrote it, by
+    /// their index in the job.
     pub reused: Vec<usize>,
     pub line: u64,
 }
@@ -102,7 +103,7 @@ pub struct Execution {
     pub error: Option<String>,
     /// Configuration that the session changed for it.
     pub configuration: BTreeMap<String, String>,
-    /// Whether the plan is the one that ran to its end.
+    /// Whether the plan is the final one.
     pub is_final: bool,
     /// Whether adaptive execution could change the plan.
     pub adaptive: bool,
@@ -146,19 +147,19 @@ pub struct NodeMetric {
     pub max: Option<f64>,
 }
 
-/// How rows cross from one stage to the next, as the plan has it.
+/// An exchange of rows between stages, from the plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Exchange {
     /// Number of the node, as in [`Edge::uid`](super::Edge::uid).
     pub uid: u32,
     /// Position in [`Application::executions`].
     pub execution: usize,
-    /// Why it is there: `ENSURE_REQUIREMENTS`, `REPARTITION_BY_COL`, `REPARTITION_BY_NUM`, ….
+    /// Origin of the exchange: `ENSURE_REQUIREMENTS`, `REPARTITION_BY_COL`, `REPARTITION_BY_NUM`, ….
     pub origin: Option<String>,
     /// Stages that write and read it, by their index in the job.
     pub writers: Vec<usize>,
     pub readers: Vec<usize>,
-    /// What adaptive execution made of its reading: `coalesced`, `coalesced and skewed`, `local`.
+    /// Result of adaptive execution for the reading side: `coalesced`, `coalesced and skewed`, `local`.
     pub read: Option<String>,
     /// Partitions that it split because they were skewed, and merged because they were small.
     pub skewed_partitions: Option<f64>,
@@ -190,17 +191,16 @@ pub struct StageAttempt {
     pub completed_ms: Option<i64>,
     /// Tasks that the stage consists of.
     pub tasks: u32,
-    /// Partitions of the last RDD: more than the tasks where an action such as `take` reads only some
-    /// of them; 0 if the log does not tell.
+    /// Partitions of the last RDD: more than the tasks if an action such as `take` reads only some
+    /// of them; 0 if the log lacks it.
     pub partitions: u32,
-    /// Why it failed; `None` if it did not.
+    /// Reason of its failure; `None` if it did not fail.
     pub failure: Option<String>,
     /// Position in [`Application::jobs`] of the job that submitted it.
     pub job: Option<usize>,
     /// Position in [`Application::executions`].
     pub execution: Option<usize>,
-    /// Whether the log lacks ends of tasks although the stage completed: shares of its numbers
-    /// mean nothing.
+    /// Whether the log lacks task ends of a completed stage. Shares of its numbers are then meaningless.
     pub lost_events: bool,
     /// Whether rows go through Python.
     pub python: bool,
@@ -216,7 +216,7 @@ pub struct StageAttempt {
     pub line: u64,
 }
 
-/// One attempt at a task. Numbers of a task that left no metrics are 0 and `measured` is false.
+/// One attempt at a task. Without metrics, its numbers are 0 and `measured` is false.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Task {
     pub id: u32,
@@ -230,13 +230,13 @@ pub struct Task {
     pub succeeded: bool,
     /// Whether the task reports its metrics.
     pub measured: bool,
-    /// Loading code: long in the first tasks of an executor.
+    /// Time for loading code, which is long in the first tasks of an executor.
     pub deserialize_ms: u64,
-    /// Running, with garbage collection and waiting for data in it.
+    /// Run time, including garbage collection and waiting for data.
     pub run_ms: u64,
     pub cpu_ms: u64,
     pub gc_ms: u64,
-    /// What the times below and above leave of the time from launch to end.
+    /// Time from launch to end, less the times above and below.
     pub scheduler_delay_ms: u64,
     pub result_ms: u64,
     pub fetch_wait_ms: u64,
@@ -266,14 +266,14 @@ pub struct CachedData {
     pub cached: u32,
     pub memory_bytes: u64,
     pub disk_bytes: u64,
-    /// Stages that had it in their lineage, by their index in the job.
+    /// Stages with it in their lineage, by their index in the job.
     pub stages: Vec<usize>,
     /// Whether the application released it.
     pub released: bool,
 }
 
 impl Application {
-    /// Where a line of the log is.
+    /// Source of a line of the log.
     pub fn at_line(&self, line: u64) -> Source {
         Source {
             file: self.file.clone(),
@@ -286,12 +286,12 @@ impl Application {
         !self.batches.is_empty()
     }
 
-    /// Whether time in which nothing is open is spent waiting for somebody else: a user at the prompt, or data that arrives.
+    /// Whether time without open work is spent waiting: for a user at the prompt, or for data to arrive.
     pub fn waits_for_others(&self) -> bool {
         self.interactive || self.is_streaming()
     }
 
-    /// A setting: what the session of an execution changed, else that of the application.
+    /// A setting of an execution's session, else of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
         of_session
@@ -299,8 +299,8 @@ impl Application {
             .map(String::as_str)
     }
 
-    /// Milliseconds for which an executor without a task is kept where executors come and go as they are
-    /// needed (dynamic allocation); `None` elsewhere, or if the setting is no duration.
+    /// Milliseconds after which dynamic allocation removes an idle executor; `None` without dynamic
+    /// allocation, or if the setting is not a duration.
     pub fn idle_timeout_ms(&self) -> Option<i64> {
         let enabled = self.setting(None, "spark.dynamicAllocation.enabled");
         enabled.filter(|on| on.trim() == "true")?;
@@ -308,10 +308,10 @@ impl Application {
         stated.map_or(Some(60_000), |text| setting_ms(text, 1_000))
     }
 
-    /// How many tasks could run at once, as executors came and went.
+    /// Number of task slots over time, as executors were added and removed.
     pub fn slots_over_time(&self) -> SlotsOverTime {
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        // at shutdown some are removed that never came
+        // at shutdown, some executors are removed that were never added
         let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
         for e in self.executors.iter().filter(came) {
             let slots = i64::from(e.slots(self.task_cores));
@@ -319,7 +319,7 @@ impl Application {
             changes.push((added, slots));
             changes.extend(e.removed_ms.map(|at| (at, -slots)));
         }
-        // what leaves at some time is gone before what comes at the same time
+        // the sort puts removals before additions at the same time
         changes.sort_unstable();
         let mut now = 0;
         let after = changes.into_iter().map(|(at, step)| {
@@ -334,7 +334,7 @@ impl Application {
         Some(self.slots_over_time().most()).filter(|n| *n > 0)
     }
 
-    /// From when to when a job, an execution or a micro-batch was open, in order, without overlaps.
+    /// Sorted, disjoint spans with an open job, execution or micro-batch.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
@@ -359,7 +359,7 @@ impl Application {
     }
 }
 
-/// Tasks that could run at once, from each change on; times are milliseconds since 1970, in order.
+/// Number of task slots after each change; times are milliseconds since 1970, ascending.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SlotsOverTime(Vec<(i64, u32)>);
 
@@ -375,14 +375,14 @@ impl SlotsOverTime {
     }
 }
 
-/// Methods that read files, and run a job of their own if they have to look at them.
+/// Methods that read files. They run a separate job if they have to list or sample the files.
 const READERS: [&str; 8] = [
     "parquet", "orc", "json", "csv", "avro", "text", "load", "table",
 ];
 
 impl StageAttempt {
-    /// Whether it only looks at files, for their names or their schema: no plan runs it, and its job is that of a method that
-    /// reads files.
+    /// Whether the stage only lists files or infers their schema: no plan runs it, and a file-reading
+    /// method submitted its job.
     pub fn lists_files(&self) -> bool {
         let method = self.call_site.split(" at ").next().unwrap_or_default();
         self.execution.is_none() && READERS.contains(&method)

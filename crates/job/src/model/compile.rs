@@ -9,7 +9,7 @@ pub struct CodegenClass {
     pub user_code: bool,
     /// Script expressions that it evaluates.
     pub expressions: Vec<String>,
-    /// Columns that it names; `None` if it reads columns by position rather than by name.
+    /// Columns in its code; `None` if it reads columns by position rather than by name.
     pub columns_read: Option<Vec<String>>,
 }
 

@@ -20,9 +20,9 @@ pub enum ExchangeKind {
     Broadcast,
     /// One reader gets all rows.
     Gather,
-    /// Rows go to the readers in turn.
+    /// Rows go to the readers round robin.
     RoundRobin,
-    /// Vertex i feeds vertex i: nothing is shuffled.
+    /// Vertex i feeds vertex i, without a shuffle.
     OneToOne,
     Unknown,
 }
@@ -59,12 +59,12 @@ pub struct Edge {
     pub partitioner: Option<String>,
     pub rows_written: Option<f64>,
     pub bytes_written: Option<f64>,
-    /// Rows read, total (less than written where a reader stopped early; more where broadcast).
+    /// Total rows read: fewer than written if a reader stopped early, more for a broadcast.
     pub rows_read: Option<f64>,
     pub bytes_read: Option<f64>,
 }
 
-/// What is found of the edges when somebody first asks.
+/// Lookup tables of the edges, built on first use.
 #[derive(Debug, Default)]
 pub struct Neighbors {
     /// Positions of the edges into and out of each stage.

@@ -1,4 +1,4 @@
-//! What made the job fail.
+//! The error that made the job fail.
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobError {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a file turned out to be, by its content.
+/// Kind of a file, recognized by its content.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -44,7 +44,7 @@ pub enum FileKind {
     CompileResult,
     /// `__Warnings__.xml`.
     Warnings,
-    /// `diagnostic.xml`: what user code logged.
+    /// `diagnostic.xml`: log lines of user code.
     UserDiagnostics,
     CompilerTimers,
     /// `__ScopeCodeGen__.dll.cs`: generated and user C#.
@@ -59,7 +59,7 @@ pub enum FileKind {
     SparkScript,
     /// Standard error of a Spark driver.
     DriverLog,
-    /// Known to be of no use here (logs of the compiler, options).
+    /// A known kind that is never read (logs of the compiler, options).
     Ignored,
     Unknown,
 }

@@ -27,13 +27,13 @@ pub struct JobInfo {
     pub tokens: Option<u32>,
     /// Priority; a smaller number goes first.
     pub priority: Option<i64>,
-    /// States and when they were entered, ms since 1970, in order.
+    /// States with the times when the job entered them, ms since 1970, in time order.
     pub states: Vec<(String, i64)>,
     /// Further fields as read (virtual cluster, user, run-time version, …).
     pub other: BTreeMap<String, String>,
     /// Where each field above was read, by its Rust name.
     pub sources: BTreeMap<&'static str, Source>,
-    /// How much the source of each field is worth; readers use it to choose between sources.
+    /// Rank of each field's source; readers use it to choose between sources.
     #[serde(skip)]
     #[doc(hidden)]
     pub ranks: BTreeMap<&'static str, u8>,

@@ -1,10 +1,11 @@
-//! What is known about one job, whatever files it was read from.
+//! Everything known about one job, independent of the files it was read from.
 //!
-//! Everything here is plain data: readers fill it, `link` connects it, the other crates look
-//! at it. A number that is in no file is `None`, never 0. Times are milliseconds and sizes are
-//! bytes unless a name says otherwise. Nothing here knows rules, causes or thresholds.
+//! The model is plain data: readers fill it, `link` connects it, the other crates read it. A number
+//! that no file contains is `None`, never 0. Times are milliseconds and sizes are bytes unless a name
+//! says otherwise. The model knows no rules, causes or thresholds.
 
 mod application;
+mod budget;
 mod compile;
 mod edge;
 mod error;
@@ -12,14 +13,13 @@ mod file;
 mod info;
 mod operator;
 mod plan;
-mod room;
 mod stage;
 mod streams;
 mod table;
 
 use std::path::PathBuf;
 
-use crate::bounds::Room;
+use crate::bounds::Budget;
 use crate::script::{Dialect, Script};
 
 pub use application::{
@@ -38,7 +38,7 @@ pub use stage::{Stage, StageSummary};
 pub use streams::{MicroBatch, Pace, waiting_share};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 
-/// What a reader could not make sense of; it read on after that.
+/// A fault in a file. The reader continued after it.
 pub type Diagnostic = report::Diagnostic<report::Text>;
 
 #[derive(Debug, Default)]
@@ -47,15 +47,15 @@ pub struct Job {
     pub files: Vec<JobFile>,
     pub info: JobInfo,
     pub script: Option<Script>,
-    /// From a line of the plan on, lines of the script are that many further down; empty where they are the same.
+    /// From a line of the plan on, the script's lines are further down by a number; empty if the lines are the same.
     #[doc(hidden)]
     pub line_shifts: Vec<(u32, i64)>,
-    /// Whether the folder has a script that is not the one that ran.
+    /// Whether the folder only has a script of another run.
     pub script_of_another_run: bool,
     /// Stages in the order of the definition file, else of the counters.
     pub stages: Vec<Stage>,
     pub edges: Vec<Edge>,
-    /// Stages that the driver ran one after the other, though no data passes between them: it
+    /// Pairs of stages that the driver ran one after the other without passing data between them: it
     /// submitted the second after the first had ended. Indices into [`Job::stages`].
     pub order: Vec<(usize, usize)>,
     pub plan: Option<Plan>,
@@ -68,15 +68,15 @@ pub struct Job {
     pub embedded_script: Option<(String, String)>,
     pub diagnostics: Vec<Diagnostic>,
     #[doc(hidden)]
-    pub room: Room,
+    pub budget: Budget,
     #[doc(hidden)]
     pub neighbors: Neighbors,
-    /// What only a Spark application has.
+    /// Spark-only parts; `None` for SCOPE and U-SQL.
     pub spark: Option<Box<Application>>,
 }
 
 impl Job {
-    /// The engine that ran it; `None` if no file tells.
+    /// The engine that ran it; `None` if no file shows it.
     pub fn engine(&self) -> Option<JobEngine> {
         if self.spark.is_some() {
             return Some(JobEngine::Spark);

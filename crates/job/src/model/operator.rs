@@ -7,13 +7,13 @@ use serde::Serialize;
 pub struct Column {
     /// Name as the compiler spells it (`Expr_0`, `partialagg0__` are its own).
     pub name: String,
-    /// Type without the mark of a nullable one: `long`, `string`, `SQL.MAP<string, int>`.
+    /// Type without the mark for nullable: `long`, `string`, `SQL.MAP<string, int>`.
     pub type_name: String,
     /// Whether it may be null (`long?`).
     pub nullable: bool,
 }
 
-/// What an operator does, from its class name, arguments and id.
+/// Kind of an operator, derived from its class name, arguments and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorKind {
@@ -41,7 +41,7 @@ pub enum OperatorKind {
     Window,
     /// Sends all its output to one reader (`-merge`).
     Gather,
-    /// Partitions in a way that the arguments do not show.
+    /// Partitions by a method that its arguments do not show.
     Partition,
     /// Copies its input to several readers.
     Split,
@@ -53,7 +53,7 @@ pub enum OperatorKind {
 pub struct Channel {
     /// Name; the reader of a channel has an input with the writer's output id.
     pub id: String,
-    /// Number under which run-time counters know it.
+    /// Its number in the run-time counters.
     pub uid: Option<u32>,
     pub schema: Vec<Column>,
     /// `numberOfInputs` or `numberOfOutputs`; `None` if absent or "ALL".
@@ -62,7 +62,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel of which no more is known.
+    /// A channel with all other fields empty.
     pub fn named(id: String, uid: Option<u32>) -> Channel {
         Channel {
             id,
@@ -78,7 +78,7 @@ impl Channel {
 pub struct Operator {
     /// Identifier: `Join_5`.
     pub id: String,
-    /// Number under which run-time counters know it.
+    /// Its number in the run-time counters.
     pub uid: Option<u32>,
     pub kind: OperatorKind,
     /// Class that implements it: `ScopeCombineWrapper_1`.
@@ -92,16 +92,16 @@ pub struct Operator {
     pub partition_count: Option<u32>,
     /// First number of the signature; equals `HTS` of the plan node.
     pub signature: Option<String>,
-    /// Script file of the statement, where the file says so.
+    /// Script file of the statement, if the definition has it.
     pub file: Option<String>,
-    /// 1-based script line of the statement, where the file says so.
+    /// 1-based script line of the statement, if the definition has it.
     pub line: Option<u32>,
     pub inputs: Vec<Channel>,
     pub outputs: Vec<Channel>,
 }
 
 impl Operator {
-    /// An operator of which nothing else is known.
+    /// An operator with all other fields empty.
     pub fn new(id: String, uid: Option<u32>, kind: OperatorKind, class_name: &str) -> Operator {
         Operator {
             id,
@@ -120,7 +120,7 @@ impl Operator {
         }
     }
 
-    /// Whether its definition is complete: its class, and the columns of what it reads and writes.
+    /// Whether its definition is complete: its class, and the columns of its inputs and outputs.
     pub fn is_described(&self) -> bool {
         let have_columns = |channels: &[Channel]| {
             !channels.is_empty() && channels.iter().all(|c| !c.schema.is_empty())

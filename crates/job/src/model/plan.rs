@@ -34,11 +34,11 @@ pub struct Plan {
     pub index: PlanIndex,
 }
 
-/// First node of each group and of each hash, found when somebody first asks.
+/// First node of each group and of each hash, built on first use.
 #[derive(Debug, Clone, Default)]
 pub struct PlanIndex(OnceLock<[HashMap<String, usize>; 2]>);
 
-/// It follows from the nodes.
+/// The index follows from the nodes, so all indexes are equal.
 impl PartialEq for PlanIndex {
     fn eq(&self, _: &PlanIndex) -> bool {
         true

@@ -1,4 +1,4 @@
-//! Stages, with everything that is known of their vertices.
+//! Stages, with all data on their vertices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::facts::StageFacts;
 use crate::runs::StageRuns;
 use report::Source;
 
-/// Statistics of a stage as the ADLA REST interface gives them.
+/// Statistics of a stage from the ADLA REST interface.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageSummary {
     pub file: String,
@@ -26,7 +26,7 @@ pub struct Stage {
     pub name: String,
     /// Operators in the file's order; inputs come before their readers. Empty if no file lists them.
     pub operators: Vec<Operator>,
-    /// Whether managed code never runs in it; `None` if no file says.
+    /// Whether only native code runs in it; `None` if no file shows it.
     pub native_only: Option<bool>,
     /// Bytes that the compiler allows a vertex.
     pub memory_limit: Option<u64>,
@@ -36,11 +36,11 @@ pub struct Stage {
     pub reads: Vec<String>,
     /// Channels that it writes, from the algebra.
     pub writes: Vec<String>,
-    /// Run-time counters; for a local run those of its vertices merged.
+    /// Run-time counters; in a local run, the merged counters of the stage's vertices.
     pub counters: Option<CounterTree>,
     pub runs: Option<StageRuns>,
     pub summary: Option<StageSummary>,
-    /// What the user knows it by: the place in the code that started it.
+    /// Name for the user: the place in the code that started it.
     pub call_site: Option<String>,
     /// Facts that the front end computed itself; `None` if they follow from counters and statistics.
     pub facts: Option<Arc<StageFacts>>,

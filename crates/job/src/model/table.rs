@@ -18,7 +18,7 @@ pub struct ColumnStatistics {
     /// Mean width in bytes.
     pub avg_width: Option<f64>,
     pub distinct: Option<u64>,
-    /// Rows in which it is null.
+    /// Rows with a null in this column.
     pub nulls: Option<u64>,
     /// Most frequent values, most frequent first; null is not among them.
     pub top_values: Vec<TopValue>,
@@ -35,7 +35,7 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Whether the keys are known where there must be some.
+    /// Whether the keys are known, or not needed.
     pub fn is_whole(&self) -> bool {
         !self.keys.is_empty() || !matches!(self.kind.as_str(), "hash" | "range")
     }
@@ -65,6 +65,6 @@ pub struct Table {
     pub clustering: Option<Clustering>,
     pub columns: Vec<ColumnStatistics>,
     pub partitions: Vec<StoredPartition>,
-    /// Where rows, bytes, columns, … were read, by the Rust field name.
+    /// Sources of rows, bytes, columns, …, by the Rust field name.
     pub sources: BTreeMap<&'static str, Source>,
 }

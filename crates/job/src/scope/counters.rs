@@ -1,5 +1,5 @@
-//! The tree of run-time counters of one stage: operators, channels, allocators, as the engine
-//! nests them. Kept generic: unforeseen counters are kept too.
+//! The tree of run-time counters of one stage: operators, channels, allocators, nested like in the
+//! engine. The tree is generic and also holds unknown counters.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// None yet; names are taken from `names` as long as the numbers fit them.
+    /// Empty counters; names are taken from `names` as long as the numbers fit them.
     pub(crate) fn like(names: &Arc<Vec<Name>>) -> Counters {
         Counters {
             names: Arc::clone(names),
@@ -29,14 +29,14 @@ impl Counters {
         self.numbers.push(number);
     }
 
-    /// Forgets names that are expected but did not come.
+    /// Drops expected names without a number.
     pub(crate) fn end(&mut self) {
         if self.names.len() > self.numbers.len() {
             self.names = Arc::new(self.names[..self.numbers.len()].to_vec());
         }
     }
 
-    /// Adds a number under a name, whatever name was expected.
+    /// Adds a number under any name.
     pub(crate) fn push(&mut self, name: Name, number: f64) {
         self.end();
         Arc::make_mut(&mut self.names).push(name);
@@ -128,7 +128,7 @@ pub struct CounterTree {
     pub vertex: CounterNode,
     /// All further nodes in pre-order.
     pub nodes: Vec<CounterNode>,
-    /// Vertices whose counters were merged; `None` where the file gives only aggregates.
+    /// Number of merged vertices; `None` if the file has only aggregates.
     pub merged_vertices: Option<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! Fills in the facts of a SCOPE stage from its counters and statistics. The only place that
-//! knows what SCOPE calls them.
+//! Fills in the facts of a SCOPE stage from its counters and statistics. No other module knows
+//! SCOPE's names for them.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Job {
     }
 
     /// Bytes that the vertices of a stage read: from vertex events, else from the stage statistics. `None` for a stage that
-    /// never ran, whose statistics have zeros.
+    /// never ran; its statistics have zeros.
     pub fn bytes_read_per_vertex(&self, index: usize) -> Option<Derived<Spread>> {
         let stage = self.stages.get(index).filter(|_| !self.never_ran(index))?;
         let runs = stage.runs.as_ref();
@@ -121,12 +121,12 @@ impl Job {
             one(number.value as u64, Some(number.source()))
         };
         let planned = || of_statistics(|s| &s.vertices);
-        // what is planned runs unless the job fails
+        // planned vertices run unless the job fails
         let all_run = self.info.state == JobState::Succeeded;
         let succeeded = of_statistics(|s| &s.succeeded).or_else(|| planned().filter(|_| all_run));
         let runs = stage.runs.as_ref();
         let events = runs.and_then(|r| one(r.completed, file(&r.file)));
-        // events of a profile that was cut off count too few
+        // a truncated profile counts too few
         let better = match (&events, &succeeded) {
             (Some(events), Some(stated)) if stated.value > events.value => succeeded,
             (Some(_), _) => events,
@@ -141,8 +141,8 @@ impl Job {
             .or_else(|| self.vertices_by_pieces(index))
     }
 
-    /// A reader that takes one piece from each of n vertices says n; a stage that reads hash or
-    /// range partitions has a vertex for each.
+    /// Vertices by pieces: a reader that takes one piece from each of n vertices shows n; a stage that reads hash or
+    /// range partitions has one vertex per partition.
     fn vertices_by_pieces(&self, stage: usize) -> Option<Derived<u64>> {
         let reader_count = |(stage, input): (&Stage, &Channel)| {
             let count = input.count.filter(|n| *n > 1)?;
@@ -167,7 +167,7 @@ impl Job {
     }
 }
 
-/// Gives the numbers of one node their place.
+/// Makes facts of one node's numbers, with their places.
 struct Node<'a> {
     node: &'a CounterNode,
     place: Arc<Place>,
@@ -298,7 +298,7 @@ fn role(name: &str) -> Role {
     }
 }
 
-/// For each operator of a stage where its counters are.
+/// For each operator of a stage, the position of its counters.
 fn of_operators(stage: &Stage, facts: &StageFacts) -> Vec<Option<usize>> {
     let channel = |uid: Option<u32>, role: Role| {
         let fits = |o: &OperatorFacts| o.role == role && o.uid == uid;
@@ -306,7 +306,7 @@ fn of_operators(stage: &Stage, facts: &StageFacts) -> Vec<Option<usize>> {
     };
     let find = |operator: &Operator| {
         facts.position(operator.uid).or_else(|| {
-            // an output is known by the number of its channel only
+            // an output is only identified by the number of its channel
             let uid = |channels: &[Channel]| channels.first()?.uid;
             match operator.kind {
                 OperatorKind::Extract => channel(uid(&operator.inputs), Role::ChannelReader),

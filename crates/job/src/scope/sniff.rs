@@ -1,4 +1,4 @@
-//! Tells what a file is from its first bytes: root element, JSON keys, or the shape of its lines.
+//! Recognizes a file by its first bytes: root element, JSON keys, or the shape of its lines.
 //!
 //! Never looks at the name: a file called `Algebra.xml` may contain a compile result or a path.
 
@@ -172,7 +172,7 @@ fn is_driver_log(text: &str) -> bool {
         || marks.iter().any(|mark| text.contains(mark))
 }
 
-/// Logs of the compiler and of the vertex host, build files, settings: nothing for us.
+/// Logs of the compiler and of the vertex host, build files, settings: never read.
 fn is_log(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let dated = line.len() > 20 && line.as_bytes()[4] == b'-' && line.as_bytes()[10] == b'T';
@@ -212,20 +212,20 @@ fn is_command_line(text: &str) -> bool {
         || flag("submit") && flag("-i")
 }
 
-/// A Markdown page that quotes a script is not one.
+/// Whether a text is a script. A Markdown page that quotes a script is not.
 fn is_script(text: &str) -> bool {
     let prose = text.lines().any(|line| line.starts_with("```")) || text.starts_with("# ");
     !prose && script_lines(text) > 0
 }
 
-/// Lines that begin as a statement of SCOPE or U-SQL does.
+/// Number of lines that begin like a statement of SCOPE or U-SQL.
 fn script_lines(text: &str) -> usize {
     let starts = text.lines().filter(|line| is_statement_start(line.trim()));
     starts.count()
 }
 
 fn is_statement_start(line: &str) -> bool {
-    /// `@` stands for any variable.
+    /// `@` matches any variable.
     const STARTS: [&[&str]; 21] = [
         &["#DECLARE"],
         &["#IF"],

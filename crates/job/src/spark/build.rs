@@ -1,4 +1,4 @@
-//! What a log says as a job: executors, stages and jobs of the driver, then what is made of them.
+//! Builds the job from a log: executors, stages and jobs of the driver first, then everything derived from them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::counters::Name;
 use crate::model::{DriverJob, Executor, Job, Stage};
 use crate::problem::Problem;
 
-/// Turns what was collected into the job.
+/// Builds the job from a complete log.
 pub(super) fn build(mut log: Collector, job: &mut Job) {
     log.app.file = log.parts.first().cloned().unwrap_or_default();
     log.app.task_cores = task_cores(&log);
@@ -37,7 +37,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     job.spark = Some(Box::new(log.app));
 }
 
-/// Takes back the failures of batches that were under way when their stream was stopped.
+/// Clears the failures of batches that were running when their stream was stopped.
 fn forgive_stopped_streams(log: &mut Collector) {
     for state in log.jobs.values_mut() {
         log.streams.forgive(&mut state.job);
@@ -47,14 +47,14 @@ fn forgive_stopped_streams(log: &mut Collector) {
     }
 }
 
-/// When the last job ended, unless one is open: a driver that throws may not come to write the end of
-/// its application, and what goes after its jobs is not lost.
+/// End of the last job, unless one is open: a driver that throws may not write the end of
+/// its application. Events after its last job are then not lost.
 fn last_job_end(log: &Collector) -> Option<i64> {
     let ends = log.jobs.values().map(|s| s.job.ended_ms);
     ends.collect::<Option<Vec<i64>>>()?.into_iter().max()
 }
 
-/// Puts the executors into the order in which they came, whatever the order of the events.
+/// Sorts the executors by arrival, independent of the sequence of their events.
 fn sort_executors(log: &mut Collector) {
     let key = |e: &Executor| {
         let number: u64 = e.id.parse().unwrap_or(u64::MAX);
@@ -81,10 +81,10 @@ fn task_cores(log: &Collector) -> u32 {
     stated.unwrap_or(log.app.task_cores).max(1)
 }
 
-/// Names of what was typed, where a line of a source file stands otherwise.
+/// Source names of interactive input, in place of a source file and line.
 const TYPED: [&str; 4] = ["<console>", "<stdin>", "<ipython-input", "<command-"];
 
-/// Shells and notebooks by what they leave in the configuration and in the names of stages.
+/// Whether it is a shell or notebook, by its marks in the configuration and in the names of stages.
 fn is_interactive(log: &Collector) -> bool {
     let mut stages = log.stages.values();
     let typed = stages.any(|stage| TYPED.iter().any(|mark| stage.name.contains(mark)));
@@ -164,7 +164,7 @@ fn add_jobs(log: &mut Collector, index: &Index) {
             }
             for stage in own {
                 let record = &mut log.app.stages[stage];
-                // stages that several jobs wait for run for the first
+                // a stage that several jobs wait for belongs to the first
                 if record.job.is_none() {
                     record.job = Some(done.len());
                     record.execution = job.execution;
@@ -180,7 +180,7 @@ fn add_jobs(log: &mut Collector, index: &Index) {
     log.app.jobs = done;
 }
 
-/// When a job was submitted; where its event does not say so, when its first stage was. `None` for one whose start was lost.
+/// Submission time of a job: from its event, else from its first stage. `None` if the log lost the job's start.
 fn submitted(state: &JobState, stages: &BTreeMap<(u32, u32), StageState>) -> Option<i64> {
     let stated = Some(state.job.submitted_ms).filter(|at| *at > 0);
     stated.or_else(|| {
@@ -189,7 +189,7 @@ fn submitted(state: &JobState, stages: &BTreeMap<(u32, u32), StageState>) -> Opt
     })
 }
 
-/// Notes what the log lacks.
+/// Notes missing parts of the log.
 fn note(log: &Collector, job: &mut Job) {
     let file = log.app.file.clone();
     if let Some((line, cut)) = log.first_unreadable {

@@ -14,18 +14,18 @@ use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
 
-/// Stage attempts, jobs, executions and executors at most, each.
+/// Maximum number of stage attempts, jobs, executions and executors, each.
 pub(super) const MOST_OF_KIND: usize = 200_000;
 /// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
 const MAX_TASKS: usize = 200_000;
-/// Metrics that the driver set.
+/// Maximum number of metrics set by the driver.
 const MAX_METRICS: usize = 1_000_000;
 /// Failures of tasks kept with their stack.
 const MAX_FAILURES: usize = 200;
-/// Micro-batches kept: a stream of ten seconds has these in a week.
+/// Micro-batches kept: one week with a batch every ten seconds.
 const MAX_BATCHES: usize = 60_000;
 
-/// What is known of a stage attempt.
+/// State of a stage attempt while the log is read.
 #[derive(Debug, Default)]
 pub(super) struct StageState {
     pub(super) name: String,
@@ -63,14 +63,14 @@ pub(super) struct ExecutionState {
     pub(super) shed: bool,
 }
 
-/// What a log says so far.
+/// State of an application while its log is read.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     per_stage: usize,
-    /// Names of the parts, in the order in which they were read.
+    /// Names of the parts, as read.
     pub(super) parts: Vec<String>,
     pub(super) line: u64,
-    /// Lines of the part that are no events, empty ones too.
+    /// Lines of the part without an event, including empty ones.
     pub(super) without_event: u64,
     pub(super) app: Application,
     pub(super) id: Option<String>,
@@ -90,25 +90,25 @@ pub(crate) struct Collector {
     pub(super) failures: Vec<TaskFailure>,
     pub(super) streams: Streams,
     pub(super) unknown: BTreeMap<String, u64>,
-    /// Lines that are no events, and the first of them.
+    /// Number of lines without an event, and the first of them.
     pub(super) unreadable: u64,
     pub(super) first_unreadable: Option<(u64, bool)>,
-    /// Events with times that cannot be, and the first such time.
+    /// Number of events with impossible times, and the first such time.
     pub(super) impossible: Option<(u64, f64)>,
     /// Single tasks kept.
     pub(super) n_tasks: usize,
-    /// Bytes of details since the last time that some were dropped, and whether some were.
+    /// Bytes of details since the last shedding, and whether details were shed.
     pub(super) detail_bytes: usize,
     pub(super) has_shed: bool,
     /// Milliseconds of the tasks of each execution, and the execution of each stage.
     pub(super) execution_ms: HashMap<u32, u64>,
     execution_of: HashMap<u32, u32>,
-    /// Kinds of things of which some were left out because there are too many.
+    /// Whether entities were left out because of their number.
     pub(super) left_out: bool,
 }
 
 impl Collector {
-    /// Keeps at most so many tasks of a stage.
+    /// A collector that keeps at most `per_stage` tasks of a stage.
     pub(crate) fn new(per_stage: usize) -> Collector {
         Collector {
             per_stage,
@@ -122,13 +122,13 @@ impl Collector {
         (self.line, self.without_event) = (0, 0);
     }
 
-    /// Counts a line that is no event, or one that is too long.
+    /// Counts a line without an event, or an overlong one.
     pub(super) fn unreadable(&mut self, cut: bool) {
         self.unreadable += 1;
         self.first_unreadable.get_or_insert((self.line, cut));
     }
 
-    /// Takes a line. `last` says that it has no line feed: the log may be cut off in it.
+    /// Reads a line. With `last`, it has no line feed: the log may be truncated there.
     pub(super) fn line(&mut self, line: &[u8], last: bool) {
         self.line += 1;
         let line = line.trim_ascii();
@@ -233,14 +233,14 @@ impl Collector {
         Some(())
     }
 
-    /// Notes times of an event that cannot be.
+    /// Notes impossible times of an event.
     fn check(&mut self, times: &[event::Number]) {
         if let Some(time) = times.iter().find_map(|time| time.impossible_time()) {
             self.impossible.get_or_insert((0, time)).0 += 1;
         }
     }
 
-    /// Position of an executor, made if it is not known yet.
+    /// Position of an executor, created if necessary.
     fn executor(&mut self, id: &str, host: &str) -> u32 {
         if let Some(at) = self.executors.get(id) {
             let known = &mut self.app.executors[*at as usize];
@@ -275,7 +275,7 @@ impl Collector {
     }
 
     fn executor_removed(&mut self, event: &event::ExecutorRemoved<'_>) {
-        // at shutdown some are removed that never came
+        // at shutdown, some executors are removed that were never added
         let at = self.executor(&event.id.0, "") as usize;
         let executor = &mut self.app.executors[at];
         executor.removed_ms = event.time.time();
@@ -340,7 +340,7 @@ impl Collector {
         job.error = event.result.exception.message.text();
     }
 
-    /// Takes what an event says of a stage; `ran` if it was submitted rather than planned.
+    /// Takes over the stage of an event; `ran` if it was submitted rather than planned.
     fn stage(&mut self, info: &StageInfo<'_>, ran: bool) {
         let key = (info.id.id(), info.attempt.id());
         self.check(&[info.submitted, info.completed]);
@@ -364,7 +364,7 @@ impl Collector {
             stage.ran = true;
             (stage.line, stage.part) = (line, part);
         }
-        // where the ends of tasks are lost, the totals of the stage are still there
+        // even if task ends are lost, the totals of the stage are complete
         let lost = stage.tasks.counts.completed < u64::from(stage.n_tasks);
         if info.completed.time().is_some() && lost && !stage.tasks.is_shed() {
             let values = info.accumulables.iter().filter(|a| a.is_of_plan());
@@ -409,7 +409,7 @@ impl Collector {
             self.left_out = true;
             return;
         }
-        // what is left of the memory is shared by the stages to come
+        // later stages share the remaining memory
         let most = self
             .per_stage
             .min((MAX_TASKS - self.n_tasks.min(MAX_TASKS)) / 4);
@@ -465,8 +465,8 @@ impl Collector {
         e.error = event.error.text();
     }
 
-    /// Takes a plan if it is later than the one known. Updates carry no time: a plan gains query
-    /// stages as they run, and the last one says that it is final.
+    /// Takes a plan if it is later than the known one. Updates have no time: a plan gains query
+    /// stages as they run, and the last plan is marked as final.
     fn plan(&mut self, text: &str) -> Option<()> {
         let update: event::PlanUpdate = read(text)?;
         if !has_room(&self.executions, update.id.id(), &mut self.left_out) {
@@ -500,7 +500,7 @@ fn has_room<T>(known: &BTreeMap<u32, T>, id: u32, left_out: &mut bool) -> bool {
     has_room
 }
 
-/// How far an execution is by its plan: final, and the query stages that are complete.
+/// Progress of an execution by its plan: whether it is final, and the number of completed query stages.
 fn rank(nodes: &[RawNode]) -> (bool, usize) {
     let is_final = nodes.iter().any(|n| n.text.contains("isFinalPlan=true"));
     let stages = nodes.iter().filter(|n| n.name.ends_with("QueryStage"));
@@ -516,7 +516,7 @@ fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, Strin
         .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
 }
 
-/// Events that say nothing that is used.
+/// Events without relevant data.
 const IGNORED: [&str; 27] = [
     "StreamingQueryListener$QueryIdleEvent",
     "TaskStart",

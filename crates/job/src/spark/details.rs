@@ -1,8 +1,8 @@
 //! Bounds the memory of a log that is being read: totals of every stage and execution, details of the costliest only.
 //!
 //! Details of a stage are its single tasks, the distributions over its tasks and the metrics of its plan nodes; details of an
-//! execution are its plan and settings. When they take more than [`MOST_BYTES`], the cheapest stages and executions lose
-//! theirs until half of that is left: each byte is counted once between two rounds, so all rounds together take `n log n`.
+//! execution are its plan and settings. When details take more than [`MOST_BYTES`], the cheapest stages and executions lose
+//! theirs until half of the limit is left. Each byte is counted once between two rounds, so all rounds together take `n log n`.
 
 use super::collect::{Collector, ExecutionState, StageState};
 use super::plan_text::RawNode;
@@ -11,7 +11,7 @@ use super::plan_text::RawNode;
 const MOST_BYTES: usize = 96 << 20;
 
 impl Collector {
-    /// Counts new details, and drops those of the cheapest stages and executions where all take too much.
+    /// Counts new details. Over the limit, drops the details of the cheapest stages and executions.
     pub(super) fn details(&mut self, bytes: usize) {
         self.detail_bytes += bytes;
         if self.detail_bytes > MOST_BYTES {
@@ -19,7 +19,7 @@ impl Collector {
         }
     }
 
-    /// Drops details until those of the costliest take at most so many bytes; returns how many they take.
+    /// Drops the cheapest details until the rest takes at most `most` bytes; returns the size of the rest.
     fn shed(&mut self, most: usize) -> usize {
         let stages = self.stages.iter().filter(|(_, s)| !s.tasks.is_shed());
         let stages = stages.map(|(key, s)| (s.cost_ms(), s.detail_bytes(), Item::Stage(*key)));
@@ -70,7 +70,7 @@ enum Item {
 }
 
 impl StageState {
-    /// Milliseconds that its tasks took, or that it took itself where that is more.
+    /// Milliseconds of its tasks, or its own duration if that is longer.
     fn cost_ms(&self) -> u64 {
         let took = self.submitted.zip(self.completed);
         let took = took.map_or(0, |(from, to)| u64::try_from(to - from).unwrap_or(0));
@@ -108,7 +108,7 @@ impl ExecutionState {
     }
 }
 
-/// Bytes that the nodes of a plan take, those of the operators that are made of them included.
+/// Bytes of a plan's nodes, including the operators made from them.
 fn bytes_of(nodes: &[RawNode]) -> usize {
     let bytes = |n: &RawNode| {
         let metrics = n.metrics.iter().map(|m| 120 + m.0.len() * 2 + m.2.len());

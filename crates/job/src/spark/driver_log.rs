@@ -8,12 +8,12 @@ use crate::text::head;
 /// Lines of a stack that are kept.
 const MAX_LINES: usize = 200;
 
-/// Component of an exception that nobody caught: the application ended with it.
+/// Component of an uncaught exception, which ended the application.
 const UNCAUGHT: &str = "DRIVER";
-/// Component of what a log reports without ending for it.
+/// Component of a logged error that did not end the application.
 const LOGGED: &str = "LOG";
 
-/// Keeps the last text of each kind as an error of the application, the one that ended it first.
+/// Keeps the last text of each kind as an error of the application, the decisive one first.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let last = last_texts(input.text);
     let end = last.uncaught.filter(|found| ends_with(input.text, found));
@@ -61,8 +61,8 @@ fn without_prefix(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Puts what the logs say behind what the tasks say. An application that ended with an exception which nobody
-/// caught failed, whatever its jobs did; what else a log reports says nothing of one that succeeded.
+/// Sorts errors of the logs behind errors of the tasks. An application that ended with an uncaught exception
+/// failed, even if all its jobs succeeded. Other logged errors are dropped if it succeeded.
 pub(crate) fn settle(job: &mut Job) {
     let of_log = |file: &str, job: &Job| {
         let mut files = job.files.iter();
@@ -84,7 +84,7 @@ pub(crate) fn settle(job: &mut Job) {
         }
         _ => {}
     }
-    // what the failed task says comes first
+    // errors of the failed task come first
     let mut errors = std::mem::take(&mut job.errors);
     errors.sort_by_key(|e| (of_log(&e.file, job), !uncaught(e)));
     job.errors = errors;
@@ -97,7 +97,7 @@ struct Found<'a> {
     text: &'a str,
 }
 
-/// The last texts of a log that say why it ended.
+/// The last texts of a log about the end of the application.
 #[derive(Default)]
 struct Last<'a> {
     /// An exception of the main thread or of the program.
@@ -171,7 +171,7 @@ fn is_logged(line: &str) -> bool {
         .any(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])))
 }
 
-/// What a line of a log begins.
+/// Kind of entry that begins at a line of a log.
 #[derive(Clone, Copy)]
 enum Kind {
     Uncaught,
@@ -206,7 +206,7 @@ fn kind(line: &str) -> Option<Kind> {
     }
 }
 
-/// Whether a log starts no job after an exception: a program that goes on caught it.
+/// Whether no job starts after an exception in a log: a program that continues has caught it.
 fn ends_with(text: &str, found: &Found<'_>) -> bool {
     let after = text.lines().skip(found.line);
     let goes_on = ["Starting job: ", "Got job ", "Submitting application"];

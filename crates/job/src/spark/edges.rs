@@ -1,5 +1,5 @@
-//! Edges between stages: exchanges of the plans, the lineage of stages, and the order in which the
-//! driver ran its jobs.
+//! Edges between stages, from the exchanges of the plans, the lineage of stages, and the sequence of the
+//! driver's jobs.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use super::stages::Index;
 use crate::facts::{Derived, Measured, Spread};
 use crate::model::{Channel, Edge, Exchange, ExchangeKind, Job, Operator, OperatorKind, Stage};
 
-/// An exchange with how it distributes rows.
+/// An exchange and its partitioning.
 pub(super) struct Link {
     /// Position in [`Application::exchanges`](crate::model::Application::exchanges).
     pub(super) exchange: usize,
-    /// Number of its node, which its channel has.
+    /// Number of its node and of its channel.
     pub(super) uid: u32,
     pub(super) channel: String,
     pub(super) kind: ExchangeKind,
@@ -20,7 +20,7 @@ pub(super) struct Link {
     pub(super) partitions: Option<u32>,
 }
 
-/// Adds the edges: of the exchanges, then of stages that read others by their lineage alone.
+/// Adds the edges of the exchanges, then the edges that only the lineage shows.
 pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) {
     let mut edges: Vec<Edge> = Vec::new();
     for link in links {
@@ -84,7 +84,7 @@ fn edge(job: &Job, link: &Link, exchange: &Exchange, from: usize, to: usize) -> 
     }
 }
 
-/// An edge that only the lineage shows, and the operator that wants it, which its stage gets.
+/// Adds an edge that only the lineage shows, and its reading operator to the stage.
 fn lineage(
     job: &mut Job,
     from: usize,
@@ -131,11 +131,11 @@ fn read_by(stage: &mut Stage, kind: OperatorKind, channel: &str) {
     });
 }
 
-/// Pairs of stages that the driver ran one after the other: the last stages of jobs that had ended
-/// when it submitted the next, without those that another job in between follows already.
+/// Pairs of stages that the driver ran one after the other: the last stages of the jobs that had ended
+/// before a submission, without jobs that are already followed by another job in between.
 pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
     let jobs = &log.app.jobs;
-    // the end of a job is noted a little after that of its last stage
+    // a job's end is logged a little after the end of its last stage
     let end_of = |j: usize| {
         let stages = jobs[j]
             .stages
@@ -180,7 +180,7 @@ pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The stages of a job that were submitted first.
+/// The first submitted stages of a job.
 fn roots(log: &Collector, stages: &[usize]) -> Vec<usize> {
     let submitted = |s: &usize| log.app.stages[*s].submitted_ms.unwrap_or(i64::MAX);
     let ends: Vec<i64> = stages

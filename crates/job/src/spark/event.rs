@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Text that is copied only where it contains escapes.
+/// Text that is copied only if it contains escapes.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Str<'a>(pub(super) Cow<'a, str>);
 
@@ -39,7 +39,7 @@ impl Str<'_> {
     }
 }
 
-/// A number, or text that is one; anything else is none. Values of SQL metrics are text.
+/// A number, or a text that is a number; `None` for any other value. Values of SQL metrics are text.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Number(pub(super) Option<f64>);
 
@@ -101,7 +101,7 @@ impl Number {
         time.filter(|ms| *ms < LATEST_MS)
     }
 
-    /// A time that cannot be: later than any log.
+    /// An impossible time, later than any log.
     pub(super) fn impossible_time(self) -> Option<f64> {
         self.0.filter(|n| *n >= LATEST_MS as f64)
     }
@@ -111,7 +111,7 @@ impl Number {
     }
 }
 
-/// Declares events: every field may be absent and has the name that the log gives it.
+/// Declares events: every field is optional and has the name in the log.
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? {
         $($(#[$attribute:meta])* $field:ident: $type:ty = $key:literal,)*
@@ -170,7 +170,7 @@ events! {
         #[serde(borrow)] stages: Vec<StageInfo<'a>> = "Stage Infos",
         #[serde(borrow)] properties: JobProperties<'a> = "Properties",
     }
-    /// Of the job's properties those that say who started it.
+    /// Properties of a job that identify its origin.
     JobProperties<'a> {
         execution: Number = "spark.sql.execution.id",
         #[serde(borrow)] description: Str<'a> = "spark.job.description",
@@ -195,7 +195,7 @@ events! {
         #[serde(borrow)] run: Str<'a> = "runId",
         #[serde(borrow)] exception: Str<'a> = "exception",
     }
-    /// What a streaming query reports after each micro-batch.
+    /// Progress report of a streaming query after a micro-batch.
     QueryProgress<'a> {
         #[serde(borrow)] progress: Progress<'a> = "progress",
     }
@@ -249,7 +249,7 @@ events! {
         memory: Number = "Memory Size",
         disk: Number = "Disk Size",
     }
-    /// The method of the API that made an RDD, which the log has as JSON in text.
+    /// The API method that created an RDD; the log has it as JSON in text.
     RddScope<'a> {
         #[serde(borrow)] name: Str<'a> = "name",
     }
@@ -366,14 +366,14 @@ events! {
 }
 
 impl Accumulable<'_> {
-    /// Whether it is a metric of a plan, rather than one that every task has anyway.
+    /// Whether it is a metric of a plan, rather than a general task metric.
     pub(super) fn is_of_plan(&self) -> bool {
         !self.name.0.starts_with("internal.")
     }
 }
 
-/// Last part of the name of an event (`SparkListenerTaskEnd` → `TaskEnd`); `None` if the line is no
-/// event.
+/// Last part of the name of an event (`SparkListenerTaskEnd` → `TaskEnd`); `None` if the line is not
+/// an event.
 pub(super) fn name(line: &[u8]) -> Option<Cow<'_, str>> {
     let usual = line.strip_prefix(b"{\"Event\":\"").and_then(|rest| {
         let end = memchr::memchr(b'"', rest).filter(|end| *end < 200)?;

@@ -2,7 +2,7 @@
 
 use crate::model::ExchangeKind;
 
-/// How an exchange distributes rows.
+/// Partitioning of an exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Partitioning {
     pub(super) kind: ExchangeKind,
@@ -51,7 +51,7 @@ pub(super) fn partitioning(text: &str) -> Partitioning {
     }
 }
 
-/// Why an exchange is there: `ENSURE_REQUIREMENTS`.
+/// Origin of an exchange: `ENSURE_REQUIREMENTS`.
 pub(super) fn origin(text: &str) -> Option<String> {
     let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
     let mut long = words.filter(|w| w.contains('_') && w.len() > 8);
@@ -83,7 +83,7 @@ fn second_list(text: &str) -> Option<&str> {
     text.get(open + first.len() + 2..)
 }
 
-/// What is between the first bracket of a kind and the one that closes it.
+/// The text between the first `open` bracket and its closing bracket.
 fn inside(text: &str, open: char) -> Option<&str> {
     let from = text.find(open)? + 1;
     let mut depth = 1;
@@ -100,7 +100,7 @@ fn inside(text: &str, open: char) -> Option<&str> {
     None
 }
 
-/// The parts between commas that are in no brackets.
+/// The parts between top-level commas.
 fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
     for (at, c) in list.char_indices() {
@@ -119,7 +119,7 @@ fn split(list: &str) -> Vec<&str> {
     parts
 }
 
-/// A key without the numbers of its columns and without its order: `user_id#1L ASC NULLS FIRST`.
+/// A key without column numbers and sort direction: `user_id#1L ASC NULLS FIRST`.
 fn sort_key(key: &str) -> String {
     let end = key
         .find(" ASC")
@@ -128,7 +128,7 @@ fn sort_key(key: &str) -> String {
     bare(&key[..end])
 }
 
-/// An expression without the numbers of its columns.
+/// An expression without column numbers.
 pub(super) fn bare(expression: &str) -> String {
     let mut text = String::with_capacity(expression.len());
     let mut rest = expression;

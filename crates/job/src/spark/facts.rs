@@ -1,5 +1,5 @@
-//! Typed facts of a stage from the tasks and the metrics of its plan nodes. The only place that
-//! knows what Spark calls them.
+//! Typed facts of a stage from the tasks and the metrics of its plan nodes. No other module knows
+//! Spark's names for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::facts::{
 use crate::model::{Operator, OperatorKind, Source, StageAttempt};
 use crate::runs::StageRuns;
 
-/// Where the numbers of one stage come from.
+/// Sources of the numbers of one stage.
 pub(super) struct StageSource<'a> {
     pub(super) file: &'a str,
     pub(super) stage: &'a str,
@@ -46,7 +46,7 @@ impl StageSource<'_> {
         Some(self.measured(self.tasks.total(of)?, metric))
     }
 
-    /// A number over the tasks; none where the log lost some of them.
+    /// A number over the tasks; `None` if the log lost some of them.
     fn spread(&self, of: Quantity, metric: &'static str) -> Option<Derived<Spread>> {
         let (all, worst) = self.tasks.spread(of).filter(|_| !self.record.lost_events)?;
         let attempts = &self.record.attempts;
@@ -65,13 +65,13 @@ impl StageSource<'_> {
         })
     }
 
-    /// Facts of the stage but for its operators.
+    /// Facts of the stage except its operators.
     pub(super) fn facts(&self) -> StageFacts {
         use Quantity as Q;
         let run_ms = self.total(Q::Run, RUN);
         let gc_ms = self.total(Q::Gc, GC);
         let share = run_ms.as_ref().zip(gc_ms.as_ref());
-        // each task of an executor reports the pauses of all
+        // each task of an executor reports the pauses of all its tasks
         let percent = share.map(|(run, gc)| match run.value > 0.0 {
             true => (gc.value / run.value * 100.0).min(100.0),
             false => 0.0,
@@ -113,7 +113,7 @@ impl StageSource<'_> {
         }
     }
 
-    /// Spreads over the tasks; none of them where only totals were kept.
+    /// Distributions over the tasks; none if only totals were kept.
     fn per_vertex(&self) -> Details {
         use Quantity as Q;
         if self.tasks.is_shed() {
@@ -142,7 +142,7 @@ impl StageSource<'_> {
         })
     }
 
-    /// Facts of Python functions that no plan has: what they take in, in bytes. Python batches rows, so
+    /// Facts of Python functions without a plan: their input in bytes. Python batches rows, so
     /// records of an RDD don't count them.
     pub(super) fn unplanned_code(&self, code: &Operator) -> OperatorFacts {
         OperatorFacts {
@@ -184,7 +184,7 @@ impl Counting<'_> {
             metric: name,
             place: Arc::clone(place),
         };
-        // tasks send no update where there is nothing to count
+        // tasks send no update for a count of zero
         let found = self.metrics.of_stage[self.stage]
             .get(id)
             .copied()
@@ -271,7 +271,7 @@ impl Counting<'_> {
         let (facts, place) = self.base(pieces, node, None);
         let get = |name| self.metric(pieces, node, name, &place);
         let (rows, rows_max) = get("shuffle records written");
-        // the driver counts what is broadcast
+        // the driver counts the broadcast rows and bytes
         let of_driver = |metric: &'static str| {
             let value = pieces.nodes[node].metric(metric)?;
             let place = Arc::clone(&place);
@@ -329,7 +329,7 @@ fn role(kind: OperatorKind) -> Role {
     }
 }
 
-/// What the tasks do besides what operators time themselves: waiting for Python where rows go
+/// Task time outside the timed operators: waiting for Python if rows go
 /// through it, and the rest of the run time.
 pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     use Quantity as Q;

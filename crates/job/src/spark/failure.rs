@@ -1,4 +1,4 @@
-//! Why tasks and executors failed.
+//! Failures of tasks and executors.
 
 use std::str::Lines;
 
@@ -11,7 +11,7 @@ use crate::text::head;
 const MAX_MESSAGE: usize = 2_000;
 const MAX_STACK: usize = 16_000;
 
-/// A task that did not succeed.
+/// An unsuccessful task.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct TaskFailure {
     /// Stage and its attempt.
@@ -64,7 +64,7 @@ impl TaskFailure {
         }
     }
 
-    /// The kind of failure with the first line of what was said about it.
+    /// The kind of failure and the first line of its message.
     pub(super) fn message(&self) -> String {
         let kind = match self.class.as_str() {
             "" => self.reason.as_str(),
@@ -85,7 +85,7 @@ impl TaskFailure {
         own_frame(&self.stack).or_else(|| python_frame(&self.description))
     }
 
-    /// Whether it was thrown by code of the user: a frame of it, Python, or an expression of a query that
+    /// Whether user code threw it: by a user frame, Python, or an expression of a query that
     /// cannot be computed for a row.
     fn is_users(&self) -> bool {
         self.class.ends_with("PythonException")
@@ -94,7 +94,7 @@ impl TaskFailure {
             || of_value(&self.stack)
     }
 
-    /// Whether the memory of its executor did not suffice.
+    /// Whether the executor ran out of memory.
     fn out_of_memory(&self) -> bool {
         let said = [&self.stack, &self.description];
         let mut said = said.into_iter().map(String::as_str);
@@ -130,8 +130,8 @@ impl TaskFailure {
     }
 }
 
-/// Whether an expression of a query threw an exception: Spark has separate classes for the values that
-/// an expression cannot take, and one condition for what `raise_error` throws.
+/// Whether an expression of a query threw an exception: Spark has separate classes for invalid values of
+/// expressions, and one error condition for `raise_error`.
 fn of_expression(class: &str, description: &str) -> bool {
     const KINDS: [&str; 5] = [
         "SparkArithmeticException",
@@ -144,7 +144,7 @@ fn of_expression(class: &str, description: &str) -> bool {
     KINDS.contains(&class) || description.starts_with("[USER_RAISED_EXCEPTION]")
 }
 
-/// Whether an exception comes from a value that an expression or a parser met: its innermost cause was thrown
+/// Whether an exception comes from a value in an expression or a parser: its innermost cause was thrown
 /// below one of them.
 fn of_value(stack: &str) -> bool {
     const WORKS: [&str; 5] = ["expressions.", "csv.", "json.", "xml.", "util."];
@@ -158,7 +158,7 @@ fn of_value(stack: &str) -> bool {
         && !class.is_some_and(|c| c.ends_with("Error") || c.ends_with("IOException"))
 }
 
-/// Whether Spark says that a task got less memory than it asked for.
+/// Whether Spark reports that a task got less memory than requested.
 fn is_denied(text: &str) -> bool {
     let denied = ["Can't acquire ", "Unable to acquire "];
     let asked = denied.iter().find_map(|d| text.split(d).nth(1));
@@ -171,7 +171,7 @@ fn frames(lines: Lines<'_>) -> impl Iterator<Item = &str> {
     lines.filter_map(|l| l.trim().strip_prefix("at "))
 }
 
-/// The innermost exception of a stack: its last cause; of Python the last line of its traceback.
+/// The innermost exception of a stack: its last cause; for Python, the last line of the traceback.
 pub(super) fn innermost(stack: &str) -> Option<&str> {
     let mut causes = stack
         .lines()
@@ -183,7 +183,7 @@ pub(super) fn innermost(stack: &str) -> Option<&str> {
         .map(str::trim)
 }
 
-/// The innermost frame that is neither Spark's nor the platform's.
+/// The innermost frame outside Spark and the platform.
 pub(super) fn own_frame(stack: &str) -> Option<String> {
     const PLATFORM: [&str; 22] = [
         "com.amazonaws.",
@@ -234,7 +234,7 @@ fn python_error(text: &str) -> Option<&str> {
         .map(str::trim)
 }
 
-/// The innermost frame of the traceback that is not Spark's: `/app/job.py:39 in parse`.
+/// The innermost frame of the traceback outside Spark: `/app/job.py:39 in parse`.
 fn python_frame(text: &str) -> Option<String> {
     let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
     let end = traceback.find("\n\n").unwrap_or(traceback.len());
@@ -266,9 +266,9 @@ pub(super) fn exit_code(reason: &str) -> Option<i32> {
     digits.parse().ok()
 }
 
-/// Whether an executor was removed against the will of the application.
+/// Whether an executor was lost, rather than removed on purpose.
 pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
-    /// Executors go one after the other when the application ends.
+    /// Time for removing all executors at the end of the application.
     const SHUTDOWN_MS: i64 = 2_000;
     let Some((at, reason)) = executor.removed_ms.zip(executor.reason.as_deref()) else {
         return false;

@@ -32,7 +32,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let started = log.started;
     let submitted = setting("spark.app.submitTime").and_then(|t| t.trim().parse::<i64>().ok());
     let submitted = submitted.filter(|at| *at > 0 && started.is_none_or(|(start, _)| *at <= start));
-    // until a later attempt began, earlier ones ran
+    // earlier attempts ran until a later one began
     let submitted = submitted.filter(|_| log.attempt.is_none_or(|attempt| attempt <= 1));
     if let Some(submitted) = submitted {
         info.submitted_ms = Some(submitted);
@@ -64,7 +64,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let queued = submitted.filter(|at| driver != Some(*at));
     states.extend(queued.map(|at| ("Queued", at)));
     states.extend(driver.map(|at| ("Starting", at)));
-    // without executors the driver's own work is no waiting; a job that was submitted waits
+    // without executors, the driver's own work is not waiting, but a submitted job waits
     states.extend(
         first_job
             .filter(|at| ready.is_none_or(|(ready, _)| *at < ready))
@@ -94,7 +94,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
         .into_iter()
         .map(|(state, at)| (state.to_owned(), at))
         .collect();
-    // a part of a log without the start of the application is analyzed by itself
+    // a part of a log without the start of the application is analyzed on its own
     if let Some((from, to)) = span(log).filter(|_| log.started.is_none()) {
         info.started_ms = Some(from);
         info.ended_ms.get_or_insert(to);
@@ -107,7 +107,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     }
 }
 
-/// The last time that a log without the end of its application has, and the line with it: the application ran at least until then.
+/// The last time in a log that lacks the end of its application, and its line: the application ran at least until then.
 fn last_event(log: &Collector) -> Option<(i64, u64)> {
     let app = &log.app;
     let jobs = app.jobs.iter().map(|j| (j.ended_ms, j.line));
@@ -127,7 +127,7 @@ fn last_event(log: &Collector) -> Option<(i64, u64)> {
     times.filter_map(|(at, line)| Some((at?, line))).max()
 }
 
-/// How the application ended, and the line that says so: it failed with its last job or execution.
+/// Final state of the application, and its line: it failed if its last job or execution failed.
 fn state(log: &Collector) -> (JobState, Option<u64>) {
     let jobs = log.app.jobs.iter().filter(|j| j.ended_ms.is_some());
     let last_job = jobs.max_by_key(|j| (j.ended_ms, j.id));
@@ -151,7 +151,7 @@ fn state(log: &Collector) -> (JobState, Option<u64>) {
     }
 }
 
-/// From when to when a log has events of jobs and stages.
+/// Time range of a log's events of jobs and stages.
 pub(super) fn span(log: &Collector) -> Option<(i64, i64)> {
     let app = &log.app;
     let stages = app.stages.iter();

@@ -1,20 +1,20 @@
-//! What the RDDs of a stage say of it where no plan does: Python, and what its shuffles are for.
+//! Facts that the RDDs of a stage show without a plan: Python, and the purpose of its shuffles.
 
 use super::event::{RddInfo, RddScope, StageInfo};
 use crate::model::{ExchangeKind, OperatorKind};
 
-/// What is kept of the RDDs that a stage consists of.
+/// Summary of a stage's RDDs.
 #[derive(Debug, Default)]
 pub(super) struct Lineage {
     /// Whether rows go through Python.
     pub(super) python: bool,
-    /// The RDDs that it starts from, by their numbers; none if it may start from cached ones.
+    /// The source RDDs, by their numbers; none if the stage may start from cached ones.
     pub(super) sources: Vec<u32>,
     /// Partitions of the last RDD.
     pub(super) partitions: u32,
-    /// Whether it brings together the rows of several RDDs by their keys.
+    /// Whether it joins the rows of several RDDs by their keys.
     cogroups: bool,
-    /// Method of the API that made the RDD that reads a shuffle.
+    /// API method that created the RDD behind a shuffle.
     shuffled_by: String,
 }
 
@@ -38,8 +38,8 @@ impl Lineage {
         }
     }
 
-    /// How the shuffle that a stage reads spreads its rows, and what is done with them. `written_at` is
-    /// the call site of the stage that writes it: in Python only that names the method.
+    /// Kind of the shuffle that a stage reads, and the operation on its rows. `written_at` is
+    /// the call site of the stage that writes it: for Python, only that call site names the method.
     pub(super) fn shuffle(&self, written_at: &str) -> (ExchangeKind, OperatorKind) {
         let called = written_at.split(" at ").next().unwrap_or_default();
         let known = shuffle_of(called).or_else(|| shuffle_of(&self.shuffled_by));
@@ -75,7 +75,7 @@ mod tests {
         use ExchangeKind::{Hash, Range, RoundRobin};
         use OperatorKind::{Aggregate, Join, Other, Sort};
         for (written_at, scope, cogroups, expected) in [
-            // Python shuffles with partitionBy whatever was called
+            // Python shuffles with partitionBy for every method
             (
                 "groupByKey at a.py:3",
                 "partitionBy",

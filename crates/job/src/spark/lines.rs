@@ -7,14 +7,14 @@ use super::codec::{Unpacked, unpack};
 use super::collect::Collector;
 use crate::problem::Problem;
 
-/// Longer lines are skipped: a plan that was updated takes some hundred KiB, the start of a job of
+/// Longer lines are skipped: the update of a plan takes some hundred KiB, the start of a job of
 /// ten thousand stages some ten MiB.
 const MAX_LINE: usize = 64 << 20;
 
-/// Lines without an event that are read of a part where they outnumber those with one.
+/// Lines without an event that are read from a part with fewer events than such lines.
 const MAX_WITHOUT_EVENT: u64 = 1_000_000;
 
-/// Reads a part of a log, until some time if there is one. Returns what keeps it from the end of the part; `None` if nothing does.
+/// Reads a part of a log, until a deadline if there is one. Returns the problem that ended the reading early, if any.
 pub(crate) fn read(
     name: &str,
     stream: impl Read,

@@ -1,8 +1,8 @@
 //! Front end for Spark: event logs in any compression and of any version since 2.2, read in one
 //! pass and in bounded memory.
 //!
-//! `codec` and `lines` turn bytes into lines, `event` lines into events, `collect` gathers them in
-//! any order, and `build` makes stages, operators, edges and facts of them.
+//! `codec` and `lines` turn bytes into lines, `event` lines into events, `collect` gathers events in
+//! any sequence, and `build` makes stages, operators, edges and facts of them.
 
 mod build;
 mod codec;
@@ -34,19 +34,19 @@ use crate::model::{FileKind, Job};
 pub(crate) use collect::Collector;
 pub(crate) use lines::read;
 
-/// Turns what was collected into the job.
+/// Builds the job from the collected events.
 pub(crate) fn finish(log: Collector, job: &mut Job) {
     build::build(log, job);
 }
 
 /// Whether a file is part of an event log, by its first bytes: `None` if it is not.
 pub(crate) fn sniff(head: &[u8]) -> Option<FileKind> {
-    /// The first event is short, but for the settings on Databricks.
+    /// The first event is short, except for the settings on Databricks.
     const ENOUGH: u64 = 4 << 10;
     let mut text = Vec::new();
     let mut stream = codec::unpack(head).ok()?;
     stream.by_ref().take(ENOUGH).read_to_end(&mut text).ok()?;
-    // its reader reports why it cannot be decompressed
+    // the reader reports the reason later
     let unsupported = |error: &std::io::Error| error.kind() == std::io::ErrorKind::Unsupported;
     if text.is_empty() && stream.cut.as_ref().is_some_and(unsupported) {
         return Some(FileKind::SparkEvents);

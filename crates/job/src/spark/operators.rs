@@ -23,7 +23,7 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         .iter()
         .filter_map(|key| log.stages.get(key))
         .collect();
-    // where ends of tasks are lost, the totals of the stage are still there
+    // even if task ends are lost, the totals of the stage are complete
     let whole: Vec<Option<HashMap<u64, Accumulated>>> = states
         .iter()
         .zip(&log.app.stages)
@@ -68,7 +68,7 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
                     .push(exchange(&pieces, node, position, &metrics));
             }
         }
-        // an exchange writes the channel of its own number
+        // an exchange and its channel have the same number
         let written: HashMap<u32, &Link> = links[first_link..].iter().map(|l| (l.uid, l)).collect();
         for (piece, own) in pieces.stages.iter().enumerate() {
             for stage in own {
@@ -116,7 +116,7 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         }
         rest(&source, &mut known);
         job.stages[stage].operators.extend(unplanned);
-        // most stages of a large log have one of each, and a list has room for four
+        // most stages of a large log have one of each, but a list reserves space for four
         known.operators.shrink_to_fit();
         job.stages[stage].operators.shrink_to_fit();
         let of_operator = job.stages[stage].operators.iter();
@@ -127,7 +127,7 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
     links
 }
 
-/// The functions that a stage runs in Python although no plan has an operator for them.
+/// The Python functions of a stage without an operator in a plan.
 fn unplanned_code(
     record: &StageAttempt,
     planned: &[OperatorFacts],
@@ -249,7 +249,7 @@ fn link(pieces: &Pieces, node: usize, metrics: &Metrics<'_>, exchange: usize) ->
 
 fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_>) -> Exchange {
     let own = &pieces.nodes[node];
-    // what adaptive execution made of its reading is in the nodes above
+    // the nodes above show how adaptive execution reads the exchange
     let above = |at: &usize| pieces.raw[*at].parent;
     let wrappers = std::iter::successors(above(&node), above);
     let mut wrappers = wrappers.take_while(|at| is_wrapper(&pieces.raw[*at].name));

@@ -1,6 +1,6 @@
-//! The plan of an execution: what its nodes do, and which stages ran them.
+//! The plan of an execution: the kinds of its nodes, and the stages that ran them.
 //!
-//! A plan is cut at its exchanges into pieces; a piece runs in the stages whose tasks updated the
+//! A plan is cut at its exchanges into pieces; a piece runs in the stages with tasks that updated the
 //! metrics of its nodes.
 
 use std::collections::{BTreeSet, HashMap};
@@ -11,9 +11,9 @@ use crate::model::{NodeMetric, OperatorKind, SparkNode};
 
 /// Accumulators by stage.
 pub(super) struct Metrics<'a> {
-    /// For each stage what its tasks added.
+    /// Additions of each stage's tasks.
     pub(super) of_stage: Vec<&'a HashMap<u64, Accumulated>>,
-    /// What the driver set.
+    /// Values set by the driver.
     pub(super) of_driver: &'a HashMap<u64, f64>,
     /// Stages by accumulator.
     pub(super) stages: HashMap<u64, Vec<usize>>,
@@ -49,11 +49,11 @@ pub(super) struct Pieces {
     pub(super) raw: Vec<RawNode>,
     /// Piece of each node; an exchange is in the piece that reads it.
     pub(super) piece: Vec<usize>,
-    /// Exchange above each piece, by its node; `None` for what ends the plan or is cached.
+    /// Exchange above each piece, by its node; `None` for the last piece of the plan and for cached data.
     pub(super) written_by: Vec<Option<usize>>,
     /// Stages that run each piece.
     pub(super) stages: Vec<Vec<usize>>,
-    /// Nodes of each piece, in order.
+    /// Nodes of each piece, ascending.
     pub(super) own: Vec<Vec<usize>>,
     /// The exchange that each node reads: itself, or the one that it reuses.
     exchanges: Vec<Option<usize>>,
@@ -136,7 +136,7 @@ impl Pieces {
         self.exchanges[node]
     }
 
-    /// The node that takes a node's rows, past what only wraps.
+    /// The node that takes a node's rows; wrapper nodes are skipped.
     pub(super) fn consumer(&self, node: usize) -> Option<usize> {
         let above = |at: &usize| self.raw[*at].parent;
         let mut all = std::iter::successors(above(&node), above);
@@ -186,7 +186,7 @@ pub(super) fn scale(unit: &str) -> f64 {
     }
 }
 
-/// Whether a metric of an exchange is of those who read it.
+/// Whether a metric of an exchange belongs to its readers.
 pub(super) fn is_read_side(metric: &str) -> bool {
     ["read", "fetch", "merged", "reqs"]
         .iter()
@@ -197,7 +197,7 @@ pub(super) fn is_exchange(name: &str) -> bool {
     name.ends_with("Exchange") && !name.starts_with("Reused")
 }
 
-/// Whether what is below a node runs in other stages, or at another time.
+/// Whether the subtree below a node runs in other stages, or at another time.
 fn is_boundary(name: &str) -> bool {
     is_exchange(name)
         || name.starts_with("InMemory")
@@ -205,7 +205,7 @@ fn is_boundary(name: &str) -> bool {
         || name.starts_with("TableCacheQueryStage")
 }
 
-/// Nodes that stand for others.
+/// Nodes that only wrap another node.
 pub(super) fn is_wrapper(name: &str) -> bool {
     name.starts_with("WholeStageCodegen")
         || name.ends_with("QueryStage")
@@ -222,7 +222,7 @@ pub(super) fn is_wrapper(name: &str) -> bool {
         || name.contains("Subquery")
 }
 
-/// What a node does.
+/// Kind of a plan node.
 pub(super) fn kind(name: &str, text: &str) -> OperatorKind {
     use OperatorKind as K;
     let has = |words: &[&str]| words.iter().any(|w| name.contains(w));

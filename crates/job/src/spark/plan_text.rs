@@ -1,16 +1,16 @@
-//! The plan of an execution (`sparkPlanInfo`), without recursion: plans are nested deeper than
-//! parsers like.
+//! Parses the plan of an execution (`sparkPlanInfo`) without recursion, because plans are deeply
+//! nested.
 
 use std::collections::BTreeMap;
 
 use super::event::{Metric, Str};
 
-/// More nodes are no plan that anybody can read.
+/// Maximum number of nodes in a plan.
 const MAX_NODES: usize = 20_000;
 /// Characters kept of a node's text: scans list every column.
 const MAX_TEXT: usize = 2_000;
 
-/// A node as the log has it.
+/// A node in the log.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct RawNode {
     pub(super) name: String,
@@ -90,7 +90,7 @@ fn text(json: &str) -> String {
     crate::text::head(text.trim(), MAX_TEXT).to_owned()
 }
 
-/// What is left of the JSON.
+/// The rest of the JSON.
 struct Scan<'a>(&'a str);
 
 impl<'a> Scan<'a> {

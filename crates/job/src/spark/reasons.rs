@@ -1,4 +1,4 @@
-//! Why an application failed: what its last job, its tasks, its stages and the removals of executors say.
+//! Reasons for the failure of an application, from its last job, tasks, stages and executor removals.
 
 use super::collect::Collector;
 use super::failure::{TaskFailure, innermost, machine, own_frame};
@@ -10,11 +10,11 @@ use crate::text::head;
 const MAX_MESSAGE: usize = 2_000;
 /// Bytes kept of a text with its stack.
 const MAX_TEXT: usize = 64_000;
-/// Errors with different messages that are kept.
+/// Maximum number of errors, with different messages.
 const MAX_ERRORS: usize = 100;
 
-/// Adds why a failed application failed, what decided first: the text of its last job, or the task which that
-/// text quotes; then other failed tasks of the job, the last one first; then its stages and lost executors.
+/// Adds the errors of a failed application, the decisive one first: the text of its last job, or the task quoted in that
+/// text; then other failed tasks of the job, latest first; then its stages and lost executors.
 pub(super) fn add(log: &Collector, index: &Index, job: &mut Job) {
     if job.info.state != JobState::Failed {
         return;
@@ -45,7 +45,7 @@ pub(super) fn add(log: &Collector, index: &Index, job: &mut Job) {
             let part = log.parts.get(stage.part).unwrap_or(&log.app.file);
             let mut error = of_text(
                 log,
-                Said {
+                LogText {
                     text,
                     line: stage.line,
                 },
@@ -61,14 +61,14 @@ pub(super) fn add(log: &Collector, index: &Index, job: &mut Job) {
             found.push(JobError {
                 component: Some("EXECUTOR".to_owned()),
                 machine: Some(machine(&executor.id, &executor.host)),
-                ..of_text(log, Said { text, line }, None)
+                ..of_text(log, LogText { text, line }, None)
             });
         }
     }
     job.errors.extend(found.errors);
 }
 
-/// Errors of which each message is kept once.
+/// Errors with distinct messages.
 #[derive(Default)]
 struct Errors {
     errors: Vec<JobError>,
@@ -83,37 +83,37 @@ impl Errors {
     }
 }
 
-/// A text of the log and the line that it is in.
+/// A text of the log, with its line.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct LogText<'a> {
     text: &'a str,
     line: u64,
 }
 
-/// The text that says why the application ended: of its last failed job, of its last failed execution, or
+/// The text with the reason for the application's end: of its last failed job, of its last failed execution, or
 /// of a streaming query.
-fn decisive<'a>(log: &'a Collector, last: Option<&'a DriverJob>) -> Option<Said<'a>> {
+fn decisive<'a>(log: &'a Collector, last: Option<&'a DriverJob>) -> Option<LogText<'a>> {
     let of_job = last.and_then(|j| Some((j.ended_ms, j.error.as_deref()?, j.line)));
     let executions = log.app.executions.iter();
     let failed = executions.filter_map(|e| Some((e.ended_ms, e.error.as_deref()?, e.line)));
     let of_execution = failed.max_by_key(|(at, ..)| *at);
-    // an execution repeats what its job says, and ends a little later
+    // an execution repeats the text of its job, and ends a little later
     let repeats = |(_, text, _): &(Option<i64>, &str, u64)| {
         of_job.is_some_and(|(_, of_job, _)| text.contains(head(of_job, 200)))
     };
     let later = of_execution.filter(|e| of_job.is_none_or(|j| e.0 > j.0) && !repeats(e));
     let of_stream = log.streams.failure().map(|(text, line)| (None, text, line));
     let found = of_stream.or(later).or(of_job);
-    found.map(|(_, text, line)| Said { text, line })
+    found.map(|(_, text, line)| LogText { text, line })
 }
 
-/// Failures of tasks in the stages of the last failed job; those that were lost with their executor come last.
+/// Failures of tasks in the stages of the last failed job; tasks lost with their executor come last.
 fn failures<'a>(
     log: &'a Collector,
     index: &Index,
     last: Option<&DriverJob>,
 ) -> Vec<&'a TaskFailure> {
-    // executors that go when all has failed take tasks with them
+    // executors that are removed after the failure take tasks with them
     let after = |f: &&TaskFailure| f.lost && last.is_some_and(|l| l.ended_ms < Some(f.finished));
     let own = |f: &&TaskFailure| of_job(index, last, f.stage);
     let mut found: Vec<&TaskFailure> = log.failures.iter().filter(own).collect();
@@ -122,7 +122,7 @@ fn failures<'a>(
     found
 }
 
-/// Whether a stage is one of a job; any is if no job failed.
+/// Whether a stage belongs to a job; true for any stage if no job failed.
 fn of_job(index: &Index, job: Option<&DriverJob>, stage: (u32, u32)) -> bool {
     let at = index.get(stage);
     job.is_none_or(|job| at.is_some_and(|at| job.stages.contains(&at)))
@@ -138,7 +138,7 @@ fn quoted_task(text: &str) -> Option<((u32, u32), u32)> {
     Some((stage, index.parse().ok()?))
 }
 
-/// The failure itself, without what Spark says before and after it.
+/// The failure itself, without Spark's text before and after it.
 fn essence(text: &str) -> &str {
     let text = text.split("\nDriver stacktrace:").next().unwrap_or(text);
     let quoted = text.split_once("most recent failure: Lost task ");
@@ -149,7 +149,7 @@ fn essence(text: &str) -> &str {
     text.strip_prefix(prefix).unwrap_or(text)
 }
 
-fn of_text(log: &Collector, said: Said<'_>, stage: Option<(u32, u32)>) -> JobError {
+fn of_text(log: &Collector, said: LogText<'_>, stage: Option<(u32, u32)>) -> JobError {
     let text = head(essence(said.text), MAX_TEXT);
     let first = text.lines().next().unwrap_or_default();
     let message = innermost(text).unwrap_or(first);

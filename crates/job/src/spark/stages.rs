@@ -1,4 +1,4 @@
-//! Stage attempts of the log as stages of the job: names, attempts of tasks, and what they depend on.
+//! Stages of the job from the stage attempts of a log: names, attempts of tasks, and dependencies.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(super) fn name(id: u32, attempt: u32) -> String {
     }
 }
 
-/// Where the stages of a log are: by id and attempt, and past what was skipped.
+/// Positions of the stages of a log, by id and attempt. Skipped stages resolve to their writers.
 pub(super) struct Index {
-    /// Stages that ran, in order; positions are those of the job's stages.
+    /// Stages that ran, ascending; positions equal the positions of the job's stages.
     pub(super) keys: Vec<(u32, u32)>,
     at: HashMap<(u32, u32), usize>,
-    /// By the last RDD: a stage that was skipped has that of the one that had written its output.
+    /// By the last RDD: a skipped stage shares it with the stage that had written its output.
     by_rdd: HashMap<u32, usize>,
 }
 
@@ -53,8 +53,8 @@ impl Index {
         own.enumerate().map(move |(offset, _)| first + offset)
     }
 
-    /// The stages whose output a stage is: its own attempts, or the stage that had written what it
-    /// was skipped for.
+    /// The stages that wrote a stage's output: its own attempts or, if it was skipped, the earlier stage with
+    /// the same output.
     pub(super) fn writers(&self, id: u32, stages: &BTreeMap<(u32, u32), StageState>) -> Vec<usize> {
         let own: Vec<usize> = self.attempts(id).collect();
         if !own.is_empty() {
@@ -68,7 +68,7 @@ impl Index {
             .collect()
     }
 
-    /// Stages that a stage reads, past those that were skipped.
+    /// Stages that a stage reads; skipped stages are resolved to their writers.
     pub(super) fn parents(
         &self,
         key: (u32, u32),
@@ -85,7 +85,7 @@ impl Index {
             }
             let writers = self.writers(id, stages);
             if writers.is_empty() {
-                // nobody knows who wrote it: what it would have read
+                // writer unknown: continue with the inputs of the stage
                 open.extend(stages.get(&(id, 0)).map_or(&[][..], |s| &s.parents));
             }
             found.extend(writers.into_iter().filter(|w| Some(*w) != own));
@@ -163,8 +163,8 @@ pub(super) fn attempt(
     Some((record, runs))
 }
 
-/// A task that was resubmitted had succeeded before its executor was lost: that attempt is what
-/// was lost, and the event says nothing more. Returns how many there are.
+/// A resubmitted task had succeeded before its executor was lost; the event has no other data. Marks
+/// that attempt as the lost one, and returns the number of such tasks.
 fn resubmit(kept: &mut Vec<(RunState, Task)>) -> u64 {
     let succeeded = |t: &Task| (t.id, t.launched_ms, t.finished_ms);
     let mut again: Vec<_> = kept

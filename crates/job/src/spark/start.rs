@@ -1,20 +1,20 @@
-//! When an application could begin to run: when its first executor came, and until when it waited for more.
+//! Start of an application: registration of its first executor, and the end of the wait for more.
 
 use super::collect::Collector;
 use crate::model::Application;
 use crate::time::setting_ms;
 
-/// Share of the cores that cluster managers other than Spark's own wait for where no setting says it.
+/// Default share of the cores that cluster managers other than Spark's own wait for.
 const MANAGED_SHARE: f64 = 0.8;
 
-/// Milliseconds that an application waits for cores at most where no setting says it.
+/// Default limit of an application's wait for cores, in milliseconds.
 const LONGEST_MS: i64 = 30_000;
 
 /// Milliseconds from a driver's container to its application: to load it, to start Java and to reach the context.
 const DRIVER_START_MS: i64 = 10_000;
 
-/// When the driver of an application that was submitted and that started then began to start. On the machine of its user it starts at once; in a
-/// cluster it waits for a container first, of which a log says nothing, so that what a start usually takes is no waiting.
+/// Start time of the driver. On the user's machine the driver starts on submission. In a cluster it waits for a
+/// container first; the log does not record that wait, so a usual start-up time does not count as waiting.
 pub(super) fn start_of_driver(app: &Application, submitted: i64, started: i64) -> i64 {
     match setting(app, "spark.submit.deployMode") {
         Some("cluster") => submitted.max(started.saturating_sub(DRIVER_START_MS)),
@@ -22,7 +22,7 @@ pub(super) fn start_of_driver(app: &Application, submitted: i64, started: i64) -
     }
 }
 
-/// When the first executor came, and the line that says so.
+/// Registration of the first executor, and its line.
 pub(super) fn first_executor(log: &Collector) -> Option<(i64, u64)> {
     let added = log
         .app
@@ -32,14 +32,14 @@ pub(super) fn first_executor(log: &Collector) -> Option<(i64, u64)> {
     let tasks = log.app.stages.iter().flat_map(|s| &s.attempts);
     let launched = tasks.map(|t| (t.launched_ms, t.line)).min();
     match added.min() {
-        // a task shows that there was one
+        // a task proves that an executor was there
         Some(added) => Some(launched.filter(|task| task.0 < added.0).unwrap_or(added)),
         None => launched,
     }
 }
 
-/// Until when the application waits for the cores without which it does not begin, at most for as long as a
-/// setting says; `None` where it does not wait, or the settings don't say for how many.
+/// End of the wait for the minimum number of cores, bounded by a
+/// setting; `None` if the application does not wait, or if the settings lack the number.
 pub(super) fn cores_awaited(log: &Collector) -> Option<i64> {
     let app = &log.app;
     let (start, _) = log.started?;
@@ -52,7 +52,7 @@ pub(super) fn cores_awaited(log: &Collector) -> Option<i64> {
     (until <= first_job).then_some(until)
 }
 
-/// Cores without which an application does not begin.
+/// Minimum number of cores for an application to begin.
 fn cores_wanted(app: &Application) -> Option<f64> {
     let number = |name: &str| setting(app, name)?.parse::<f64>().ok();
     let is_managed =
@@ -65,7 +65,7 @@ fn cores_wanted(app: &Application) -> Option<f64> {
     Some(all * share.filter(|share| *share > 0.0)?)
 }
 
-/// When that many cores had come; `None` if they never did.
+/// Time when the number of cores was reached; `None` if never.
 fn cores_came(app: &Application, wanted: f64) -> Option<i64> {
     let executors = app.executors.iter();
     let mut came: Vec<(i64, u32)> = executors

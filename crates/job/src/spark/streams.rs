@@ -1,4 +1,4 @@
-//! Streaming queries: which of them somebody stopped, which failed, and how long their micro-batches take.
+//! Streaming queries: stopped ones, failed ones, and the durations of their micro-batches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::model::{DriverJob, Execution, MicroBatch};
 use crate::text::head;
 use crate::time::iso_ms;
 
-/// Queries and runs of queries that are remembered.
+/// Maximum number of queries and of runs.
 const MAX_QUERIES: usize = 10_000;
 /// Bytes kept of an exception.
 const MAX_EXCEPTION: usize = 16_000;
@@ -17,7 +17,7 @@ const MAX_EXCEPTION: usize = 16_000;
 pub(super) struct Streams {
     /// Runs that ended without an exception: `stop()` was called, or all data was processed.
     stopped: BTreeSet<String>,
-    /// Exceptions of queries that were not started again, with the line of the event.
+    /// Exceptions of queries that were not restarted, with the line of the event.
     failed: BTreeMap<String, (String, u64)>,
     /// Queries that reported a batch, by their position.
     queries: BTreeMap<String, u32>,
@@ -50,8 +50,8 @@ impl Streams {
         failed.map(|(exception, line)| (exception.as_str(), *line))
     }
 
-    /// Clears the failure of a micro-batch that was under way when its query was stopped: `stop()`
-    /// interrupts the batch, which is how such a query ends.
+    /// Clears the failure of a micro-batch that was running when its query was stopped: `stop()`
+    /// interrupts the batch.
     pub(super) fn forgive(&self, job: &mut DriverJob) {
         if self.stops(job.description.as_deref()) && job.succeeded == Some(false) {
             (job.succeeded, job.error) = (None, None);
@@ -65,7 +65,7 @@ impl Streams {
         }
     }
 
-    /// Whether a description is that of a batch of a stopped run: `id = …\nrunId = …\nbatch = 3`.
+    /// Whether a description names a batch of a stopped run: `id = …\nrunId = …\nbatch = 3`.
     fn stops(&self, description: Option<&str>) -> bool {
         let run = description.and_then(|d| d.split_once("runId = "));
         let run = run.and_then(|(_, rest)| rest.split_whitespace().next());

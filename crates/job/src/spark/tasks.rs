@@ -11,7 +11,7 @@ use crate::sketch::Sketch;
 /// Different messages of failures kept per stage.
 const MAX_MESSAGES: usize = 32;
 
-/// What is measured on every task.
+/// A quantity measured on every task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// From running to end: without loading code and waiting for the scheduler.
@@ -86,7 +86,7 @@ pub(super) struct Accumulated {
     pub(super) max: f64,
 }
 
-/// How many tasks ended in each way.
+/// Number of tasks by final state.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Counts {
     pub(super) completed: u64,
@@ -104,7 +104,7 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     pub(super) kept: Vec<(RunState, Task)>,
-    /// Of the ordinary tasks each `stride`-th is kept.
+    /// Every `stride`-th ordinary task is kept.
     stride: u64,
     pub(super) counts: Counts,
     measures: Vec<Measure>,
@@ -113,17 +113,17 @@ pub(super) struct Tasks {
     pub(super) worst_gc: f64,
     pub(super) wasted_ms: u64,
     pub(super) failed_ms: u64,
-    /// Tasks whose metrics are missing although they succeeded.
+    /// Succeeded tasks without metrics.
     pub(super) unmeasured: u64,
     messages: HashMap<String, u64>,
     /// Milliseconds from launch to end of all attempts.
     pub(super) held_ms: u64,
-    /// Totals of what is measured, where the rest was dropped to bound memory.
+    /// Totals of the quantities, if the tasks themselves were dropped to bound memory.
     totals: Option<Box<[f64; Quantity::COUNT]>>,
 }
 
 impl Tasks {
-    /// Takes a task and the updates that it made to accumulators; keeps at most `most` tasks.
+    /// Adds a task and its updates of accumulators; keeps at most `most` tasks.
     pub(super) fn add(&mut self, state: RunState, task: Task, event: &TaskEnd<'_>, most: usize) {
         let held = u64::try_from(task.finished_ms - task.launched_ms).unwrap_or(0);
         self.held_ms = self.held_ms.saturating_add(held);
@@ -152,7 +152,7 @@ impl Tasks {
     }
 
     fn measure(&mut self, task: &Task) {
-        /// Collections of very short tasks are a matter of chance.
+        /// Least run time for a meaningful share of garbage collection.
         const MIN_RUN_MS: u64 = 100;
         if !task.measured {
             self.unmeasured += 1;
@@ -180,7 +180,7 @@ impl Tasks {
         }
     }
 
-    /// Keeps every task while there is room, then the slowest, those that did not succeed, and an
+    /// Keeps every task up to the limit, then the slowest, the unsuccessful, and an
     /// even sample of the others.
     fn keep(&mut self, state: RunState, task: Task, most: usize) {
         if self.totals.is_some() {
@@ -204,7 +204,7 @@ impl Tasks {
         }
     }
 
-    /// Counts what was said about a task that did not succeed.
+    /// Counts the message of an unsuccessful task.
     pub(super) fn message(&mut self, message: String) {
         if self.messages.len() < MAX_MESSAGES || self.messages.contains_key(&message) {
             *self.messages.entry(message).or_default() += 1;
@@ -239,17 +239,17 @@ impl Tasks {
         self.stride > 1 || self.totals.is_some()
     }
 
-    /// Whether only totals are left.
+    /// Whether the details were dropped.
     pub(super) fn is_shed(&self) -> bool {
         self.totals.is_some()
     }
 
-    /// About as many bytes as the details take.
+    /// Estimated bytes of the details.
     pub(super) fn detail_bytes(&self) -> usize {
         if self.totals.is_some() {
             return 0;
         }
-        /// Distributions with the facts that are made of them.
+        /// Bytes of the distributions and of the facts made from them.
         const FACTS: usize = 12_000;
         let sketches: usize = self.measures.iter().map(|m| m.sketch.bytes()).sum();
         let facts = FACTS * usize::from(!self.measures.is_empty());
@@ -269,7 +269,7 @@ impl Tasks {
         }
     }
 
-    /// Keeps a task if none that is kept took longer.
+    /// Keeps a task if it is slower than all kept tasks.
     fn keep_slowest(&mut self, state: RunState, task: Task) {
         let key =
             |(state, task): &(RunState, Task)| (*state == RunState::Completed, task.held_ms());
@@ -282,19 +282,19 @@ impl Tasks {
 }
 
 impl Task {
-    /// Milliseconds from the launch until its own code runs.
+    /// Milliseconds from launch to the start of its own code.
     pub fn startup_ms(&self) -> u64 {
         self.deserialize_ms + self.scheduler_delay_ms
     }
 
-    /// Milliseconds that it ran: from then to its end.
+    /// Milliseconds from the start of its own code to its end.
     pub fn held_ms(&self) -> u64 {
         let all = u64::try_from(self.finished_ms - self.launched_ms).unwrap_or(0);
         all.saturating_sub(self.startup_ms())
     }
 }
 
-/// A task as its end tells it.
+/// The task of an end event.
 pub(super) fn task(event: &TaskEnd<'_>, executor: u32, line: u64) -> Task {
     let info = &event.info;
     let launched = info.launched.time().or_else(|| info.finished.time());
@@ -349,7 +349,7 @@ pub(super) fn task(event: &TaskEnd<'_>, executor: u32, line: u64) -> Task {
     task
 }
 
-/// How an attempt ended, in the terms of all engines.
+/// Final state of an attempt, in terms common to both engines.
 pub(super) fn state(event: &TaskEnd<'_>) -> RunState {
     let reason = &event.reason;
     match &*reason.reason.0 {

@@ -1,14 +1,14 @@
-//! Logs and job folders of any size, in the shapes in which they grow: many stages, edges, tasks, executions, statements.
+//! Logs and job folders of any size in each dimension: stages, edges, tasks, executions, statements.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// When the applications begin, in milliseconds since 1970.
+/// Start of the applications, in milliseconds since 1970.
 pub(crate) const START: i64 = 1_795_745_000_000;
 
 const SQL: &str = "org.apache.spark.sql.execution.ui.SparkListener";
 
-/// Writes the event log of an application of stages in one job; `parents` gives the stages that one reads.
+/// Writes the event log of an application of stages in one job; `parents` returns the input stages of a stage.
 pub(crate) fn stages(
     to: &mut impl Write,
     stages: u32,
@@ -160,7 +160,7 @@ fn plan(execution: u32) -> String {
     node("HashAggregate", text, &rows, &exchange)
 }
 
-/// `ScopeVertexDef.xml` of stages; `parents` gives the stages that one reads.
+/// `ScopeVertexDef.xml` of stages; `parents` returns the input stages of a stage.
 pub(crate) fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> String {
     let mut readers: Vec<Vec<u32>> = vec![Vec::new(); stages as usize];
     for stage in 0..stages {
@@ -196,7 +196,7 @@ pub(crate) fn definition(stages: u32, parents: impl Fn(u32) -> Vec<u32>) -> Stri
     text + "</ScopeVertices>\n"
 }
 
-/// A script of statements, each of which reads the one before it.
+/// A chain of statements; each one reads the statement before it.
 pub(crate) fn script(statements: u32) -> String {
     let mut text = "A0 = EXTRACT TripId:long, Region:string FROM @\"/in.tsv\" USING DefaultTextExtractor();\n\n".to_owned();
     for s in 1..statements {

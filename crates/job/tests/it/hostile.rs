@@ -1,5 +1,5 @@
-//! Bad input: nothing panics, nothing before the fault is lost, nothing outside the
-//! folder is read.
+//! Bad input: no panic, no loss of data before the fault, no read outside the
+//! folder.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn load(files: &[(&str, &[u8])]) -> Job {
     job::load(folder(files).path()).expect("a job")
 }
 
-/// Asserts that a diagnostic names file, place and remedy of what is wrong.
+/// Asserts that a diagnostic names file, place and remedy of a fault.
 #[track_caller]
 fn assert_reported(
     job: &Job,
@@ -210,7 +210,7 @@ fn an_unreadable_file_is_reported() {
         assert_reported(&job, Error, "stats.xml", None, "cannot be read: ");
         return;
     }
-    // root reads everything: again as the user `nobody`
+    // root can read every file, so run the test again as the user `nobody`
     const AGAIN: &str = "SCOPEAGENT_TEST_AS_NOBODY";
     const NOBODY: u32 = 65_534;
     let own = std::env::current_exe().expect("a path");

@@ -1,5 +1,5 @@
-//! Every script in the knowledge base is one that the parser understands: what users copy from
-//! there should compile. Code that is wrong on purpose is in fences of another language.
+//! The parser accepts every script in the knowledge base, because users copy these scripts. Deliberately
+//! wrong code is in fences of another language.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn documents() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Code of the fences in `language`, with the line each begins at.
+/// Code of the fences in `language`, with their first lines.
 fn fences(text: &str, language: &str) -> Vec<(usize, String)> {
     let open = format!("```{language}");
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Large logs, parts of logs, and what bounds reading them.
+//! Large logs, parts of logs, and the limits of reading them.
 
 use std::path::Path;
 use std::time::Instant;
@@ -31,7 +31,7 @@ fn messages(job: &Job) -> String {
     messages.collect::<Vec<_>>().join("\n")
 }
 
-/// Totals are exact whatever is dropped, and what is kept is of the costliest stages.
+/// Dropping details leaves totals exact; the kept details belong to the costliest stages.
 #[test]
 fn a_large_log_keeps_all_totals_and_details_of_the_costliest() {
     const STAGES: u32 = 12_000;
@@ -181,7 +181,7 @@ fn reading_ends_at_its_time() {
     );
 }
 
-/// An application with its rolled log in a folder, a script next to it, and what macOS adds.
+/// An application with its rolled log in a folder, a script next to it, and the extra files of macOS.
 #[test]
 fn a_rolled_log_next_to_scripts_is_an_application() {
     let root = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Numbers of real local runs, as they are in their files.
+//! Numbers of real local runs, compared with their files.
 
 use job::model::{ExchangeKind, FileKind, JobState};
 use job::{Job, JobReader};
@@ -124,7 +124,7 @@ fn the_script_of_a_local_run_stands_in_its_algebra_and_operators_are_tied_to_it(
     assert!(job.stages_of(join).contains(&stage));
 }
 
-/// Rows read by the extractor, and what the table of a hash aggregation counted.
+/// Rows read by the extractor, and the counts of a hash aggregation's table.
 fn aggregation(job: &Job) -> [Option<f64>; 3] {
     let tree = job.stages[0].counters.as_ref().expect("counters");
     [
@@ -135,7 +135,7 @@ fn aggregation(job: &Job) -> [Option<f64>; 3] {
     .map(|(node, counter)| tree.node(node)?.value(counter))
 }
 
-/// The second folder is not among those next to the project, nor is the next test's; the reference names their repositories
+/// The second folder and the folder of the next test are not next to the project; the reference names their repositories
 /// (kumarsendhi/datalakeUsql `Postcodeareatotals`, imcuteani/PacktAzureTraining `Script`).
 #[test]
 fn two_phase_aggregations_of_2016_and_2019() {

@@ -41,7 +41,7 @@ fn readers_take_any_input() {
 fn seeds_are_recognized_by_their_content() {
     for (path, bytes) in inputs("readers") {
         let name = path.file_name().expect("a name").to_string_lossy();
-        // made to be hard, or of a form that only its folder explains
+        // deliberately hard, or of a form that only its folder explains
         if ["nested", "cut", "bomb", "nul", "numbers"].contains(&&*name) {
             continue;
         }
@@ -74,8 +74,8 @@ fn scripts_are_lossless() {
     }
 }
 
-/// Changes that fuzzing makes too, from a fixed start, so that a failure repeats.
-/// `SCOPEAGENT_MUTATIONS` says how many of each seed; a few hundred take seconds.
+/// Mutations like in fuzzing, from a fixed seed, so that a failure is reproducible.
+/// `SCOPEAGENT_MUTATIONS` is the number per seed; a few hundred take seconds.
 #[test]
 fn mutated_seeds_are_taken() {
     let rounds = std::env::var("SCOPEAGENT_MUTATIONS").ok();

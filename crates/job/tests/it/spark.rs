@@ -1,4 +1,4 @@
-//! Event logs: real ones, and what is cut off, lost or out of order.
+//! Event logs: real ones, and logs with truncated, lost or reordered events.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn read(log: &str) -> Job {
     job::read_memory(&files, &job::Options::default())
 }
 
-/// What is known of a job, but for the lines that it was read from.
+/// All contents of a job except the line numbers.
 fn shown(job: &Job) -> String {
     let all = format!(
         "{:#?}",
@@ -208,7 +208,7 @@ fn fields_that_a_version_lacks_are_unknown() {
     assert!(notes.iter().any(|n| n.message.en.contains("OfTomorrow")));
 }
 
-/// Until a later attempt began, earlier ones ran, so it did not queue.
+/// Earlier attempts ran until a later one began, so the later one did not queue.
 #[test]
 fn a_later_attempt_is_submitted_when_it_begins() {
     let log = healthy();
@@ -227,7 +227,7 @@ fn a_later_attempt_is_submitted_when_it_begins() {
     assert_eq!(submitted("\"App Attempt ID\":\"2\","), start);
 }
 
-/// In a log that was pieced together, executors came years after the application had ended.
+/// In a log pieced together, executors register years after the end of the application.
 #[test]
 fn a_task_shows_that_there_was_an_executor() {
     let late = |line: &str| match line.contains("SparkListenerExecutorAdded") {
@@ -243,7 +243,7 @@ fn a_task_shows_that_there_was_an_executor() {
     assert!(job.info.elapsed_seconds.is_some());
 }
 
-/// Before Spark 1.3 a job did not say when it was submitted.
+/// Before Spark 1.3, a job had no submission time.
 #[test]
 fn a_job_without_a_time_begins_with_its_first_stage() {
     let known = read(&healthy());
@@ -292,11 +292,15 @@ fn files_of_a_scope_job_are_left_out_of_an_application() {
     assert_eq!(job.stages.len(), app.stages.len());
     assert_eq!(job.stages.len(), read(&healthy()).stages.len());
     let left_out = job.diagnostics.iter();
-    let left_out = left_out.filter(|d| d.message.en.contains("that of a Spark application"));
+    let left_out = left_out.filter(|d| {
+        d.message
+            .en
+            .contains("the folder belongs to a Spark application")
+    });
     assert_eq!(left_out.count(), added);
 }
 
-/// The parts of a rolling log, of which a compacted one replaces those before it.
+/// The parts of a rolling log; a compacted one replaces all parts before it.
 #[test]
 fn parts_of_a_rolling_log_are_one() {
     let log = healthy();

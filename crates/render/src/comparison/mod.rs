@@ -50,7 +50,7 @@ fn known(value: Option<f64>, written: Written, words: Words) -> String {
     value.map_or_else(|| "–".to_owned(), |n| written(n, words))
 }
 
-/// `+52 %`, or `×3.4` (`为原来的 3.4 倍`) for what more than doubled or halved.
+/// `+52 %`; `×3.4` (`为原来的 3.4 倍`) for a value that at least doubled or halved.
 fn change(pair: Pair, words: Words) -> String {
     match (pair.ratio(), pair.difference()) {
         (Some(ratio), _) if ratio >= 2.0 => {
@@ -101,7 +101,7 @@ fn rest(n: usize, noun: Noun, what: &str, words: Words) -> String {
     format!("{}{space}{what}", words.say(noun.count(n as f64)))
 }
 
-/// Its name, how it ended, its time, its verdict and where it is kept.
+/// A run's name, outcome, time, verdict and folder.
 fn run_facts(run: &RunHeader, words: Words) -> Vec<String> {
     let mut facts = vec![run.name.clone(), words.state(run.state).to_owned()];
     facts.extend(run.elapsed_seconds.map(|s| duration(s, words)));
@@ -137,7 +137,7 @@ fn time_of(stage: &StageChange) -> Pair {
     pairs.iter().find(is_known).copied().unwrap_or_default()
 }
 
-/// In which run a stage is, what it was called, whether it is on the critical path.
+/// The run of a stage, its earlier name, and whether it is on the critical path.
 fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
     let mut marks = Vec::new();
     match (&stage.a, &stage.b) {
@@ -186,7 +186,7 @@ fn described(row: &Row) -> String {
     }
 }
 
-/// What a finding cost in each run.
+/// Cost of a finding in each run.
 fn finding_cost(finding: &FindingChange, words: Words) -> String {
     let duration = |seconds| duration(seconds, words);
     match (finding.seconds.a, finding.seconds.b) {
@@ -196,7 +196,7 @@ fn finding_cost(finding: &FindingChange, words: Words) -> String {
     }
 }
 
-/// What changed of an input; empty if nothing did.
+/// Changes of an input; empty without a change.
 fn input_numbers(input: &InputChange, words: Words) -> Vec<String> {
     let rows = [
         row(words.bytes_word(), input.bytes, bytes, words),

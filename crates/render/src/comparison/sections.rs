@@ -1,4 +1,4 @@
-//! What a comparison shows, in order; all forms render these sections.
+//! Sections of a comparison; all formats render them.
 
 use report::format::{CHANGE, INPUT, LINE, Noun, OPERATOR, STAGE};
 use report::{Cause, text};
@@ -20,7 +20,7 @@ const NAME: usize = 30;
 pub(super) struct Section {
     pub(super) heading: &'static str,
     pub(super) body: Body,
-    /// What is not shown.
+    /// Remark on omitted rows.
     pub(super) remark: String,
 }
 
@@ -48,7 +48,7 @@ impl From<String> for Marked {
     }
 }
 
-/// The sections of a comparison; with `all`, also what changed little.
+/// The sections of a comparison; with `all`, small changes too.
 pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
     let writer = Writer {
         words: Words::new(c.language),

@@ -1,4 +1,5 @@
-//! A comparison on a terminal: the first line says what differs and why, big changes come first.
+//! A comparison on a terminal: the first line names the difference and its reason, and big changes
+//! come first.
 
 use anstyle::{AnsiColor, Effects};
 use runs::compare::Comparison;
@@ -11,7 +12,7 @@ use crate::style::{self, BOLD, DIM, HEADING};
 use crate::table::Table;
 use crate::words::Words;
 
-/// Columns of what an item starts with; a longer one moves its text to the right.
+/// Width of an item's first column; a longer entry moves its text to the right.
 const LEAD: usize = 24;
 
 /// Renders a comparison with ANSI styles; the caller strips them where no terminal is. With `all`,

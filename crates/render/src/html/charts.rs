@@ -16,14 +16,14 @@ const TOP: f64 = 18.0;
 const HEADING: f64 = 30.0;
 /// Space under a chart for its axis.
 const AXIS: f64 = 18.0;
-/// Hues of stages, as far apart as their number allows; the style gives saturation and lightness.
+/// Hues of stages, as different as their number allows; the style sets saturation and lightness.
 const HUE_STEP: f64 = 137.5;
-/// The first stage is blue: red stands for findings.
+/// The first stage is blue, because red is for findings.
 const FIRST_HUE: f64 = 212.0;
 /// Stages named next to the timeline; the others have tooltips.
 const KEYS: usize = 12;
 
-/// How run time and bytes are spread over the vertices of a stage, as far as its run tells.
+/// Histograms of run time and bytes over the vertices of a stage, if they are known.
 pub(super) fn spread(stage: &StageSummary, words: Words) -> String {
     let time = stage.run_ms.as_ref().map(|h| {
         let unit = |ms: f64| words.say(Seconds(ms / 1000.0));
@@ -188,7 +188,7 @@ fn hue(stage: usize) -> f64 {
     (FIRST_HUE + stage as f64 * HUE_STEP) % 360.0
 }
 
-/// The corners of a line of steps: where each stretch of equal values begins and ends.
+/// The corners of a step line: start and end of each stretch of equal values.
 fn corners(values: &[f32]) -> impl DoubleEndedIterator<Item = (usize, f32)> {
     let stretches = values.chunk_by(|a, b| a == b);
     let ends = stretches.scan(0, |from, stretch| {

@@ -17,11 +17,11 @@ const CHANNEL: (f64, f64) = (1.2, 14.0);
 /// Characters of a stage name that fit into its box, and next to the ids of findings.
 const NAME: usize = 22;
 const NAME_BY_MARK: usize = 18;
-/// Width of the smaller text in a box, per column of a terminal, and what there is room for.
+/// Width of the smaller text in a box, per column of a terminal, and the space for it.
 const COLUMN: f64 = 5.4;
 const ROOM: f64 = BOX_WIDTH - 16.0;
 
-/// Where each stage stands.
+/// Position of each stage.
 struct Places {
     at: Vec<(f64, f64)>,
     width: f64,
@@ -75,7 +75,7 @@ fn place(summary: &RunSummary) -> Places {
     let height = 2.0 * MARGIN + tallest * BOX_HEIGHT + (tallest - 1.0) * GAP_Y;
     let mut at = vec![(0.0, 0.0); summary.stages.len()];
     for (column, members) in order.iter().enumerate() {
-        // A stage stands near the mean height of what feeds it, so that few channels cross.
+        // A stage is near the mean height of its inputs, so that few channels cross.
         let mean_y = |stage: usize| {
             let from = summary
                 .edges

@@ -1,4 +1,4 @@
-//! Text in markup is data: no character of it acts, neither as markup nor on what is around it. Where lines end is up to the element.
+//! Text in markup is data: its characters affect neither markup nor surrounding text. The element decides about line ends.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ fn entity(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Text for markup in which what stands between backticks is code. A lone backtick stays.
+/// Text as markup; text between backticks is code. A lone backtick stays.
 pub(super) fn with_code(text: &str) -> String {
     let text = escape(text);
     let pieces: Vec<&str> = text.split('`').collect();
@@ -58,8 +58,7 @@ pub(super) fn with_code(text: &str) -> String {
     out
 }
 
-/// For templates of pages: every text that they print is escaped, and `code(text)` is the markup of a text in which what stands
-/// between backticks is code.
+/// For templates of pages: every printed text is escaped, and `code(text)` is the markup of a text with code between backticks.
 pub fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_formatter(|out, state, value| match value.as_str() {

@@ -18,7 +18,7 @@ const STEPS: [f64; 14] = [
 /// Parts narrower than this share of the axis have no room for a label.
 const LABEL: f64 = 0.07;
 
-/// What the page draws of the account.
+/// The account as a chart of the page.
 #[derive(Serialize)]
 pub(super) struct Gantt<'a> {
     /// Kinds of segments, most seconds first.
@@ -42,7 +42,7 @@ struct Kind {
 #[derive(Serialize)]
 struct Line<'a> {
     name: String,
-    /// Those that claim a part.
+    /// Findings that claim a part of the row.
     findings: Vec<&'a str>,
     parts: Vec<Part<'a>>,
     time: String,
@@ -122,7 +122,7 @@ fn claims<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
     ids
 }
 
-/// What a row of the chart is about.
+/// Subject of a row of the chart.
 #[derive(Debug, PartialEq)]
 enum Lane<'a> {
     Stage(&'a str),

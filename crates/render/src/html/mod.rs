@@ -24,7 +24,7 @@ use super::layout::DiffPart;
 use super::words::Words;
 use super::{account, parts};
 
-/// What every page is in that is one file: its policy names the page's script, if it has one, by the hash in `script_hash`.
+/// Frame of every page that is one file. Its policy allows the page's script, if any, by the hash in `script_hash`.
 pub const FRAME: (&str, &str) = ("frame.html", include_str!("frame.html"));
 
 const TEMPLATES: [(&str, &str); 7] = [
@@ -42,12 +42,12 @@ const TEMPLATES: [(&str, &str); 7] = [
         include_str!("../comparison/body.html"),
     ),
 ];
-/// Colors by name; dark where the system or `color-scheme` of the root says so.
+/// Colors by name; dark if the system or `color-scheme` of the root requests it.
 pub const PALETTE: &str = include_str!("palette.css");
-/// [`PALETTE`], and what a report is made of.
+/// [`PALETTE`], and the styles of a report.
 pub const STYLE: &str = concat!(include_str!("palette.css"), include_str!("report.css"));
 
-/// What a served page shows in addition to a file.
+/// Content of a served page in addition to a file.
 #[derive(Default, Serialize)]
 pub struct Served {
     /// Address of the page, below which its files and diffs are.
@@ -58,7 +58,7 @@ pub struct Served {
     pub token: String,
     /// Experience that suggestions cite, by chunk.
     pub passages: BTreeMap<String, Passage>,
-    /// What was done with a suggestion: `accepted` or `ignored`. `None` where there can be no feedback.
+    /// Feedback by suggestion: `accepted` or `ignored`. `None` if feedback is impossible.
     pub feedback: Option<BTreeMap<String, &'static str>>,
 }
 
@@ -75,8 +75,9 @@ struct Page<'a> {
     style: &'static str,
     language: &'static str,
     served: Option<&'a Served>,
-    report: Told<'a>,
+    report: ReportFields<'a>,
     headline: String,
+    fix_first: Option<(&'static str, String)>,
     name: &'a str,
     facts: Vec<String>,
     reasoner: String,
@@ -93,9 +94,9 @@ struct Page<'a> {
     script: Vec<ScriptLine<'a>>,
 }
 
-/// What the page shows of a report as it is.
+/// Fields of the report that the page prints unchanged.
 #[derive(Serialize)]
-struct Told<'a> {
+struct ReportFields<'a> {
     run_id: &'a str,
     verdict: Verdict,
     question: Option<&'a str>,
@@ -124,9 +125,9 @@ struct StepView<'a> {
 struct ScriptLine<'a> {
     number: u32,
     text: String,
-    /// Those that are about it.
+    /// Findings about this line.
     findings: Vec<&'a str>,
-    /// Findings whose first line this is.
+    /// Findings that start at this line.
     begins: Vec<&'a str>,
 }
 
@@ -137,7 +138,7 @@ struct DiffLine {
     text: String,
 }
 
-/// A finding with what is drawn next to it.
+/// A finding with its drawing.
 #[derive(Serialize)]
 struct FindingView<'a> {
     #[serde(flatten)]
@@ -195,7 +196,7 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
     Ok(environment)
 }
 
-/// Renders a report with what can be drawn of its job.
+/// Renders a report with the charts of its job.
 ///
 /// # Errors
 /// If the built-in page does not fit the report, which a test excludes.
@@ -242,7 +243,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
         style: STYLE,
         language: report.language.code(),
         served,
-        report: Told {
+        report: ReportFields {
             run_id: &report.run_id,
             verdict: report.verdict,
             question: report.question.as_deref(),
@@ -253,6 +254,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
             diagnostics: &report.diagnostics,
         },
         headline: words.headline(report),
+        fix_first: words.fix_first(report),
         name: report.job.label(),
         facts: words.job_facts(&report.job),
         reasoner: words.reasoner(&report.engine),

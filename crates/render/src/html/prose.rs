@@ -25,7 +25,7 @@ pub fn render(markdown: &str) -> String {
     });
     let mut out = String::new();
     html::push_html(&mut out, events);
-    // What is wide scrolls by itself, with the keys too.
+    // Wide elements scroll by themselves, with the keys too.
     out.replace("<pre>", r#"<pre tabindex="0">"#)
         .replace("<table>", r#"<div class="scroll" tabindex="0"><table>"#)
         .replace("</table>", "</table></div>")

@@ -56,7 +56,7 @@ pub(super) fn squeezed(x: f64, y: f64, class: &str, width: f64, text: &str) -> S
     )
 }
 
-/// What a browser shows when the pointer rests on the element around it.
+/// Tooltip of the surrounding element.
 pub(super) fn title(text: &str) -> String {
     format!("<title>{}</title>", escape(text))
 }

@@ -155,7 +155,7 @@ fn change(material: &Material<'_>, md: Markdown<'_>) -> String {
     let accepted = suggestions(material, Action::Accept);
     if accepted.is_empty() {
         let zh = "改了什么（脚本、提示、参数）";
-        return fill_in(material, zh, "what was changed (script, hint, parameter)");
+        return fill_in(material, zh, "the change (script, hint, parameter)");
     }
     let mut out = String::new();
     for (suggestion, _) in accepted {
@@ -214,7 +214,7 @@ fn without_comments(diff: &str) -> String {
     out
 }
 
-/// What was measured comes before what was estimated, and is marked as such.
+/// Measured results come before estimates, and are marked as measured.
 fn result(material: &Material<'_>, top: &Finding) -> String {
     let language = material.report.language;
     let before = material.report.job.elapsed_seconds;

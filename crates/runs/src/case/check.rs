@@ -24,7 +24,7 @@ pub fn check(text: &str) -> Vec<Fault> {
             faults.push(Fault {
                 line: index + 1,
                 code: "fill-in",
-                message: "to be filled in by someone who knows what was done".to_owned(),
+                message: "to be filled in by someone who knows the fix".to_owned(),
             });
         }
     }
@@ -53,7 +53,7 @@ fn origin(text: &str, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Every section once, in either language, none of them empty.
+/// Every section exactly once, in either language, and not empty.
 fn sections(text: &str, faults: &mut Vec<Fault>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut fault = |line, code, what: String| {

@@ -1,4 +1,4 @@
-//! What a case is written from, and its title.
+//! The material of a case, and its title.
 
 use report::format::{Seconds, with_capital};
 use report::{Finding, Report, text};
@@ -21,7 +21,7 @@ pub struct Material<'a> {
     pub redact: bool,
 }
 
-/// What was found, where, and what it costs.
+/// The cause, its stage, and its cost.
 pub(super) fn title(material: &Material<'_>, top: &Finding) -> String {
     let cause = top.cause.code().replace(['.', '_'], " ");
     let capital = with_capital(&cause);

@@ -1,5 +1,5 @@
-//! Resolved cases: what a job looked like, what was wrong, what was changed, and the result. Written
-//! from a run in the fixed form of the knowledge base, for a curator to edit; and checked.
+//! Resolved cases: the job, the problem, the fix, and the result. Written from a run in the fixed
+//! form of the knowledge base, for a curator to edit; and checked.
 
 mod body;
 mod check;

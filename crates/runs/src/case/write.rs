@@ -12,7 +12,7 @@ use report::{Finding, Report, Verdict, text};
 
 /// Operators and keywords in the front matter.
 const WORDS: usize = 6;
-/// Operators that say nothing about a case.
+/// Operators that are too common to describe a case.
 const PLAIN: [&str; 5] = ["extract", "output", "other", "transform", "split"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +177,7 @@ fn keywords(report: &Report, top: &Finding) -> Vec<String> {
     words.into_iter().take(WORDS).map(str::to_owned).collect()
 }
 
-/// Deduplicated, in order of first occurrence.
+/// Deduplicated, by first occurrence.
 fn unique<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     items.filter(|item| seen.insert(*item)).collect()

@@ -45,7 +45,7 @@ pub enum StoreError {
     },
 }
 
-/// What is wrong with the files of the store.
+/// Problem with the files of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     NoSpace,

@@ -1,4 +1,4 @@
-//! Feedback: what users did with suggestions.
+//! Feedback: users' decisions on suggestions.
 
 use rusqlite::{Row, params};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Store, StoreError, runs::now};
 use crate::code;
 
-/// What a user did with a suggestion.
+/// A user's decision on a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -26,7 +26,7 @@ pub struct Feedback {
     pub saved_seconds: Option<f64>,
 }
 
-/// Saved feedback with what it was about. MCP clients see what is said about each field.
+/// Saved feedback with its suggestion. MCP clients see the comment of each field.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FeedbackRow {
     /// Identifier of the run.

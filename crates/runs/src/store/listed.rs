@@ -1,4 +1,4 @@
-//! Jobs whose reports somebody else keeps, listed with the same filters as runs.
+//! Jobs with reports outside of the store, listed with the same filters as runs.
 
 use rusqlite::{Connection, Row, ToSql, params};
 
@@ -18,7 +18,7 @@ pub struct ListedFinding {
     pub cause: &'static str,
     pub severity: report::Severity,
     pub confidence: f64,
-    /// What its stage does, the same in all jobs with this script.
+    /// Role of its stage, the same in all jobs with this script.
     pub role: Option<String>,
     /// Its part of the job's avoidable seconds.
     pub seconds: Option<f64>,
@@ -35,7 +35,7 @@ pub struct ClusterRow {
     pub jobs: u32,
     /// Sum of the parts of avoidable seconds.
     pub seconds: Option<f64>,
-    /// Key of the job whose finding costs most.
+    /// Key of the job with the costliest finding.
     pub costliest: String,
     /// Name of that job.
     pub name: String,
@@ -44,7 +44,8 @@ pub struct ClusterRow {
 }
 
 impl Store {
-    /// An empty store that ends with this value; what does not fit in memory is in a temporary file.
+    /// An empty store that is deleted when it is dropped; data beyond the memory limit is in a
+    /// temporary file.
     ///
     /// # Errors
     /// If the system allows no temporary file.
@@ -105,7 +106,7 @@ impl Store {
         }
         let (limit, skip) = filter.part();
         values.extend([&limit as &dyn ToSql, &skip]);
-        // The columns that are in no sum are those of the row with the most seconds.
+        // Columns without an aggregate come from the row with the most seconds.
         let sql = format!(
             "SELECT f.cause, r.script, f.stage, count(DISTINCT f.run_id), sum(f.seconds_saved), f.run_id, coalesce(r.job_name, r.job),
                 (SELECT title FROM suggestions s WHERE s.run_id = f.run_id AND s.finding = f.id LIMIT 1), max(coalesce(f.seconds_saved, -1))

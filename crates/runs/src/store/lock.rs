@@ -22,7 +22,8 @@ pub struct OpenRun {
 }
 
 impl OpenRun {
-    /// A file gets its name when it is already locked, so that nobody takes it for an orphan.
+    /// A file is locked before it gets its name, so that other processes don't remove it as an
+    /// orphan.
     pub(super) fn begin(locks: &Path, run_id: &str) -> io::Result<OpenRun> {
         let (new, lock_path) = (locks.join(format!("{run_id}.new")), path(locks, run_id));
         for _ in 0..ATTEMPTS {
@@ -45,7 +46,7 @@ impl OpenRun {
 
     pub(super) fn close(self) {
         drop(self.lock);
-        // What cannot be removed now is removed as an orphan.
+        // If the removal fails, the file is removed later as an orphan.
         let _ = fs::remove_file(&self.lock_path);
     }
 }

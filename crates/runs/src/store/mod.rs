@@ -45,8 +45,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a data folder. Creates what is missing, and migrates an older file. Where that is not allowed, what is there
-    /// can still be read, and writing fails with [`StoreError::ReadOnly`].
+    /// Opens the store in a data folder. Creates missing files, and migrates an older one. A read-only store can still be read, and
+    /// writing fails with [`StoreError::ReadOnly`].
     ///
     /// # Errors
     /// If the store is damaged, in use for longer than a few seconds, or of a newer program.
@@ -57,8 +57,7 @@ impl Store {
         }
     }
 
-    /// Opens a store that exists for reading only, next to the one that writes: readers wait for nobody. `None` if there is no file of
-    /// this version.
+    /// Opens an existing store for reading only, next to a writer; readers never wait. `None` if there is no file of this version.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -94,7 +93,7 @@ impl Store {
             move |source| StoreError::Folder { path, source }
         };
         fs::create_dir_all(&locks).map_err(unwritable(&locks))?;
-        // SQLite would wait for whoever writes into a pipe.
+        // SQLite would wait for the writer of a pipe.
         if path.exists() && !path.is_file() {
             let error = std::io::Error::other("it is not a regular file");
             return Err(unwritable(&path)(error));
@@ -136,8 +135,8 @@ impl Store {
         })
     }
 
-    /// Switches to WAL and migrates, one process at a time: SQLite does not wait for another
-    /// process that switches at the same moment, whatever the busy timeout.
+    /// Switches to WAL and migrates, one process at a time: SQLite's busy timeout does not cover
+    /// another process that switches at the same moment.
     fn prepare(&mut self) -> Result<(), StoreError> {
         let gate = self.locks.join(lock::GATE);
         let _held = lock::hold(&gate, PATIENCE)
@@ -202,7 +201,7 @@ fn open_read_only(path: &Path) -> rusqlite::Result<(Connection, u32)> {
         Ok((connection, version))
     };
     let name = path.to_string_lossy();
-    // Without shared memory nobody can be writing: the file is taken as it is.
+    // Without shared memory no process can be writing: the file is taken as it is.
     open(&name, OpenFlags::empty()).or_else(|_| {
         let escaped = name
             .replace('%', "%25")

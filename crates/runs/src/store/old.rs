@@ -1,5 +1,5 @@
-//! Runs saved by older versions: 0.1.0 saved what was drawn of the job (`picture`), its successor
-//! also what runs are compared by (`shape`). Both list stages and channels in the job's order.
+//! Runs saved by older versions: 0.1.0 saved the data of the charts (`picture`), its successor also
+//! the data for comparisons (`shape`). Both list stages and channels in the job's order.
 
 use serde::Deserialize;
 

@@ -34,7 +34,7 @@ impl RunStatus {
     }
 }
 
-/// One line of the list of runs. MCP clients see what is said about each field.
+/// One line of the list of runs. MCP clients see the comment of each field.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
     /// Identifier of the run.
@@ -69,7 +69,7 @@ pub struct RunRow {
     pub owner: Option<String>,
     /// File of the job's script.
     pub script: Option<String>,
-    /// ISO week in which the job was submitted, or else analyzed: `2026-W07`.
+    /// ISO week of submission, otherwise of analysis: `2026-W07`.
     pub week: Option<String>,
     /// Seconds from submission to end, or else of the run.
     pub elapsed_seconds: Option<f64>,
@@ -79,7 +79,7 @@ pub struct RunRow {
 
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// Only runs whose job folder, job name or script contains this.
+    /// Only runs with this text in the job folder, job name or script.
     pub job: Option<String>,
     /// Only runs with a finding of this cause.
     pub cause: Option<String>,
@@ -102,7 +102,7 @@ pub enum RunOrder {
     Avoidable,
 }
 
-/// What runs can be filtered by, with the number of runs of each, most runs first (weeks: newest first).
+/// Possible filters of runs, with the number of runs of each, most runs first (weeks: newest first).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunFacets {
     pub causes: Vec<(String, u32)>,
@@ -111,7 +111,7 @@ pub struct RunFacets {
     pub scripts: Vec<(String, u32)>,
 }
 
-/// Values of a facet at most; nobody reads a longer list.
+/// Maximum values of a facet; a longer list would be unreadable.
 const FACETS: usize = 200;
 
 pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
@@ -227,7 +227,7 @@ impl Store {
         self.select(&sql, values.as_slice(), run_row)
     }
 
-    /// How many runs a filter selects, whatever its limit.
+    /// Number of runs that a filter selects, without its limit.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -238,7 +238,7 @@ impl Store {
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
-    /// What there is to filter by.
+    /// Possible filters.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -262,8 +262,8 @@ impl Store {
         })
     }
 
-    /// The run whose identifier is `prefix` or starts with it. `last` is the newest run, `last~1`
-    /// the one before it.
+    /// The run with the identifier `prefix`, or with an identifier that starts with it. `last` is
+    /// the newest run, `last~1` the one before it.
     ///
     /// # Errors
     /// If no run or several runs match.
@@ -354,7 +354,7 @@ impl Store {
         Ok(row)
     }
 
-    /// Marks runs whose process is gone as interrupted.
+    /// Marks running runs as interrupted if their process is gone.
     pub(super) fn mark_interrupted(&self) -> Result<(), StoreError> {
         let sql = "SELECT run_id FROM runs WHERE status = 'running'";
         let running: Vec<String> = self.select(sql, [], |row| row.get(0))?;

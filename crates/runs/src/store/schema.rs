@@ -8,10 +8,10 @@ pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 /// Never edit a migration that was released; add one.
 const MIGRATIONS: &[&str] = &[
     include_str!("v1.sql"),
-    // What two runs were compared by.
+    // Data for comparisons of runs.
     "ALTER TABLE runs ADD COLUMN shape TEXT;",
-    // One summary instead of `picture` and `shape`, which stay for the runs that have them; tables
-    // that nobody read.
+    // One summary instead of `picture` and `shape`, which stay for the runs that have them. The
+    // dropped tables had no reader.
     "ALTER TABLE runs ADD COLUMN summary TEXT;
      DROP TABLE experiences;
      DROP TABLE steps;",
@@ -23,7 +23,7 @@ const MIGRATIONS: &[&str] = &[
         turn          TEXT NOT NULL
      ) STRICT;
      CREATE INDEX turns_by_run ON turns (run_id);",
-    // Lists are read in the order of an index, so that a page far back sorts and reads nothing before it.
+    // Lists are read in the order of an index, so that a late page needs no sorting and no earlier rows.
     "DROP INDEX runs_by_time;
      DROP INDEX runs_by_avoidable;
      DROP INDEX runs_by_owner;
@@ -39,8 +39,8 @@ const MIGRATIONS: &[&str] = &[
 /// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.
 pub(super) const LIST: &str = include_str!("listed.sql");
 
-/// Applies what is missing, in one transaction, so that a kill leaves the old version. Returns the
-/// version that the file had or now has; a newer one is left alone.
+/// Applies missing migrations in one transaction, so that a kill leaves the old version. Returns
+/// the version that the file had or now has; a newer file is left alone.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u32> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;

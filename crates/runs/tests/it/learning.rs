@@ -1,11 +1,11 @@
-//! What feedback is worth: a simulated stream of opinions on training queries, measured on held-out
-//! ones.
+//! The benefit of feedback: a simulated stream of opinions on training queries, measured on
+//! held-out ones.
 //!
-//! For every second cause one chunk that the index does not put first is what really helps this team.
-//! Somebody looks at jobs, is shown three chunks at a time, and accepts the suggestion if the helpful
-//! one is among them; one opinion in ten is a slip. Measured are the rank of the helpful chunk on
-//! queries that were never in the stream, the rank of the judged answers on the same queries, and all
-//! queries about causes that nobody gave an opinion on.
+//! For every second cause, one chunk that the index does not put first is the chunk that really helps
+//! this team. A simulated user looks at jobs, sees three chunks at a time, and accepts the suggestion
+//! if the helpful one is among them; one opinion in ten is a slip. The test measures the rank of the
+//! helpful chunk on queries that were never in the stream, the rank of the judged answers on the same
+//! queries, and all queries about causes without opinions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ const DEPTH: usize = 20;
 /// Times that each training query comes up: a cause recurs in many jobs.
 const ROUNDS: usize = 6;
 
-/// What is retrieved for a query about a cause, as the steps of an analysis ask.
+/// Hits for a query about a cause, as the steps of an analysis ask.
 fn about(
     text: &str,
     (cause, language): &(String, Language),
@@ -39,7 +39,7 @@ fn about(
     index().search(&query).expect("the index answers")
 }
 
-/// What is retrieved for a query alone.
+/// Hits for a query alone.
 fn search(text: &str, prior: Option<&dyn Fn(&str) -> f32>) -> Vec<Hit> {
     let mut query = Query::new(text, DEPTH);
     query.prior = prior;
@@ -53,7 +53,7 @@ fn right(query: &Judged) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The cause that a query is about: that of its first right document.
+/// The cause of a query: the cause of its first right document.
 fn cause(query: &Judged) -> Option<String> {
     let document = right(query).into_iter().next()?.to_owned();
     let text = fs::read_to_string(root().join("knowledge").join(document)).ok()?;

@@ -1,4 +1,5 @@
-//! Saved runs: their store, comparison of two of them, questions about them, and what feedback teaches.
+//! Saved runs: their store, comparison of two of them, questions about them, and the effect of
+//! feedback.
 
 mod compare;
 mod learning;

@@ -128,6 +128,7 @@ fn report(language: Language) -> Report {
         evidence: vec![evidence("E1", "the largest vertex has 3.0 M rows")],
         suggestions: vec![Suggestion {
             gain: "40 s".into(),
+            seconds_saved: None,
             ..support::suggestion()
         }],
         rules: vec![

@@ -216,7 +216,7 @@ fn runs_of_version_0_1_0_have_one_summary() {
     let raw = Connection::open(&path).expect("raw");
     let unread = "SELECT count(*) FROM sqlite_schema WHERE name IN ('steps', 'experiences')";
     let tables = raw.query_row(unread, [], |row| row.get(0));
-    assert_eq!(tables, Ok(0), "tables that nobody reads are dropped");
+    assert_eq!(tables, Ok(0), "unused tables are dropped");
     raw.execute("UPDATE documents SET shape = NULL", [])
         .expect("as the first stores were");
     let drawn = store.summary("last").expect("read").expect("a summary");

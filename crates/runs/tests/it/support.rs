@@ -77,6 +77,7 @@ pub(crate) fn suggestion() -> Suggestion {
         diff: None,
         verified: None,
         gain: String::new(),
+        seconds_saved: None,
         pros: Vec::new(),
         cons: Vec::new(),
         sources: vec!["experience/a.md#fix".into(), "experience/b.md#fix".into()],

@@ -1,4 +1,5 @@
-//! A good and a bad run of the same simulated job: the comparison names what was put into the bad one.
+//! A good and a bad run of the same simulated job: the comparison names the cause that was put into
+//! the bad one.
 
 use agent::offline::Offline;
 use agent::{Analysis, Prompts, Request, Services, Silent};
@@ -53,7 +54,7 @@ async fn compared(cause: Cause, seed: u64) -> Option<Comparison> {
     ))
 }
 
-/// Whether a reason names a cause: by its finding, or by what the cause is made of.
+/// Whether a reason names a cause: by its finding, or by the properties that make up the cause.
 fn names(c: &Comparison, place: usize, code: &str) -> bool {
     let Some(reason) = c.reasons.get(place) else {
         return false;

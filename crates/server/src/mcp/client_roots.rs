@@ -1,4 +1,4 @@
-//! The roots that a client declares, i.e. the folders that its user works in. They narrow what the server may read and never widen it.
+//! The roots that a client declares, i.e. the folders that its user works in. They narrow the allowed roots and never widen them.
 //!
 //! In sessions that started with `initialize` the server requests the roots. Since revision 2026-07-28 servers send no requests: the answer to
 //! a call asks for the roots, and the client repeats the call with them.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Name of the question in answers that ask for roots.
 const QUESTION: &str = "roots";
 
-/// What a call may read.
+/// Roots of a call.
 pub(super) enum Scope {
     /// These folders.
     Known(Roots),
@@ -34,10 +34,10 @@ pub(super) enum Scope {
     Ask(InputRequiredResult),
 }
 
-/// The allowed roots, narrowed by those of the client if it declares any.
+/// The allowed roots, narrowed by the client's roots if it declares any.
 ///
 /// # Errors
-/// If the client declares roots but does not list them: reading nothing is better than reading more than its user wants.
+/// If the client declares roots but does not list them: no access is better than more access than its user wants.
 pub(super) async fn scope(
     allowed: &Roots,
     context: &RequestContext<RoleServer>,
@@ -82,7 +82,8 @@ fn question() -> InputRequiredResult {
     InputRequiredResult::from_input_requests(InputRequests::from([(QUESTION.to_owned(), request)]))
 }
 
-/// A client without any root accepts all folders; one whose roots are not local folders may read nothing.
+/// A client with an empty list accepts all folders; a client without a local folder in its list may read
+/// none.
 fn narrowed(allowed: &Roots, listed: &ListRootsResult) -> Roots {
     if listed.roots.is_empty() {
         return allowed.clone();

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Explain, Result};
 /// Readable bytes of a file. Files that people read are far smaller; the events of a large job are not for a model.
 const REACHABLE: u64 = 64 << 20;
 
-/// Bytes of text in one answer at most: about as much as a model takes in at once.
+/// Maximum bytes of text in one answer: about as much as a model can process at a time.
 const MOST: u64 = 256 << 10;
 
 pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> {
@@ -54,7 +54,7 @@ pub(super) fn read(reader: &JobReader, asked: &ReadJobFile) -> Result<FilePart> 
     })
 }
 
-/// Byte where a line starts, counted from 1; `None` beyond the last line.
+/// Byte offset of a line, counted from 1; `None` beyond the last line.
 fn line_start(text: &str, line: u64) -> Option<usize> {
     match line {
         0 | 1 => Some(0),

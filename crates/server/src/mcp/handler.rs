@@ -40,7 +40,7 @@ impl Handler {
         Handler { shared, tools }
     }
 
-    /// What this call may read.
+    /// Roots of this call.
     async fn scope(
         &self,
         context: &RequestContext<RoleServer>,

@@ -1,7 +1,7 @@
 //! Streamable HTTP on a loopback address.
 //!
-//! Whoever can connect can read the allowed folders, so only this machine may connect. Requests of web pages are refused: they have a foreign
-//! `Host` (after DNS rebinding) or a foreign `Origin`.
+//! Every client that can connect can read the allowed folders, so only this machine may connect. Requests of web pages are refused: they
+//! have a foreign `Host` (after DNS rebinding) or a foreign `Origin`.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

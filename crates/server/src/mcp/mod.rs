@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! stdio, http ─> handler ─> tools, resources ─> Session
-//!                   └ roots, narrowed by client_roots: what may be read
+//! └ roots, narrowed by client_roots: readable folders and servers
 //! ```
 
 mod answers;
@@ -41,7 +41,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct Options {
     /// Loopback address to serve over HTTP; `None` for stdin and stdout.
     pub http: Option<SocketAddr>,
-    /// Folders and History Servers whose jobs may be read.
+    /// Folders and History Servers with readable jobs.
     pub roots: Roots,
     pub reasoner: ReasonerChoice,
     /// Who analyzes jobs.
@@ -59,7 +59,8 @@ pub struct Renderers {
     pub inspection: fn(&Inspection) -> String,
 }
 
-/// Serves until the client leaves or `stop` is cancelled; then stops what still runs, and waits a moment for it to save what it has.
+/// Serves until the client leaves or `stop` is cancelled; then stops running calls, and waits a moment for them to save their
+/// results.
 pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationToken) -> Result<()> {
     let monitor_roots = say!(
         "可读取作业的目录：{listed}",
@@ -75,7 +76,7 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
     };
     shared.stop.cancel();
     shared.running.close();
-    // Whatever takes longer ends with the process, and its run is marked as interrupted.
+    // Slower analyses end with the process, and their runs are marked as interrupted.
     let _ = tokio::time::timeout(GRACE, shared.running.wait()).await;
     served
 }

@@ -10,10 +10,11 @@ use serde::Deserialize;
 pub(super) struct AnalyzeJob {
     /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
     pub(super) job: String,
-    /// The user's question, verbatim. Default: what is wrong, and what to change.
+    /// The user's question, verbatim. Default: the problem, and its fix.
     #[serde(default)]
     pub(super) question: Option<String>,
-    /// Language of the report. Default: the configured one, else that of the question.
+    /// Language of the report. Default: the configured language, otherwise the language of the
+    /// question.
     #[serde(default)]
     pub(super) language: Option<Language>,
     /// `quick` costs least; `deep` uses more experience and reads more files.
@@ -115,7 +116,7 @@ fn sixteen_kib() -> u64 {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListRuns {
-    /// Only runs of jobs whose folder or name contains this.
+    /// Only runs of jobs with this text in their folder or name.
     #[serde(default)]
     pub(super) job: Option<String>,
     /// Number of runs, newest first.

@@ -34,7 +34,7 @@ impl Steps {
         }
     }
 
-    /// Steps are repeated when more files change the facts; that finishes nothing new.
+    /// Steps are repeated when more files change the facts; a repeated step adds no progress.
     fn ended(&mut self, step: &'static str, message: String) {
         if self.done.contains(&step) {
             return self.within(message);
@@ -57,7 +57,7 @@ impl Steps {
         let notification = ProgressNotificationParam::new(self.token.clone(), self.progress)
             .with_total(self.total)
             .with_message(shortened(&message));
-        // After the call was abandoned nobody listens.
+        // After the call was abandoned, the channel has no receiver.
         let _ = self.send.send(notification);
     }
 }

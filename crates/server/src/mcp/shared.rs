@@ -1,4 +1,4 @@
-//! What all connections share.
+//! State shared by all connections.
 
 use std::sync::Arc;
 

@@ -103,8 +103,9 @@ impl Handler {
         })
     }
 
-    /// Shows what a job folder contains: files by kind, stages with times, bytes and skew, operators with rows against estimates, channels, input tables, script statements with the stages that run them, and what could not be read.
-    /// Use it for facts that a report does not quote. It draws no conclusions; analyze_job does.
+    /// Shows the content of a job folder: files by kind, stages with times, bytes and skew, operators with rows against estimates,
+    /// channels, input tables, script statements with the stages that run them, and unreadable parts. Use it for facts that a report does
+    /// not quote. It draws no conclusions; analyze_job does.
     #[tool(
         title = "Inspect a job",
         output_schema = schema_for_output::<Inspection>(),
@@ -195,8 +196,9 @@ impl Handler {
         .await
     }
 
-    /// Answers a follow-up question about an analyzed job from what was measured: how long a stage took, its vertices, rows, bytes or skew, whether it is a problem, why it is not faster, what changed since the last run of the same job.
-    /// Every number has its evidence (file, place, value). Questions about one run continue each other: "and how many vertices?".
+    /// Answers a follow-up question about an analyzed job from the measurements: how long a stage took, its vertices, rows, bytes or skew,
+    /// whether it is a problem, why it is not faster, changes since the last run of the same job. Every number has its evidence (file,
+    /// place, value). Questions about one run continue each other: "and how many vertices?".
     #[tool(
         title = "Ask about a run",
         output_schema = schema_for_output::<Answered>(),
@@ -268,7 +270,7 @@ impl Handler {
         done.map_err(|error| error.message.into_owned())
     }
 
-    /// What was asked, of a job that is yet to be opened.
+    /// The task for a request, before its job is opened.
     fn task(&self, asked: &AnalyzeJob, cancel: CancellationToken) -> Task {
         Task {
             request: Request {

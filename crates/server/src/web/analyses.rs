@@ -1,4 +1,4 @@
-//! Analyses that the page started: how far each one is, for whoever looks.
+//! Analyses started by the page, with their progress.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct Progress {
     pub(super) job: String,
     pub(super) stop: CancellationToken,
     steps: Mutex<Steps>,
-    /// Counts changes, for those who wait for one.
+    /// Counts changes, for requests that wait for one.
     changed: watch::Sender<u64>,
 }
 
@@ -35,7 +35,7 @@ struct Steps {
     end: Option<std::result::Result<(), Error>>,
 }
 
-/// What a page shows of an analysis.
+/// State of an analysis, as a page shows it.
 pub(super) struct Seen {
     /// From the line that was asked for on.
     pub(super) lines: Vec<String>,
@@ -49,7 +49,7 @@ impl Analyses {
         all.iter().find(|p| p.run_id == run_id).map(Arc::clone)
     }
 
-    /// Those that have not ended, the newest first.
+    /// Running analyses, the newest first.
     pub(super) fn running(&self) -> Vec<Arc<Progress>> {
         let all = locked(&self.0);
         let running = all.iter().rev().filter(|p| !p.has_ended());

@@ -1,4 +1,4 @@
-//! What all requests share, and how they get their work done.
+//! State shared by all requests, and the threads that do their work.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::analyses::Analyses;
 use super::batches::Listing;
-use super::kept::{Kept, Latest};
+use super::cache::{Latest, PageCache};
 use super::templates::environment;
 use super::visitor::Visitor;
 use super::{Options, check_token};
@@ -33,7 +33,7 @@ const MAX_QUESTIONS: usize = 4;
 /// Bytes of pages that are kept.
 const MAX_KEPT: usize = 64 << 20;
 
-/// What makes a page.
+/// Makes a page.
 type Work = dyn FnOnce(&Arc<App>, &Visitor) -> Result<Response> + Send;
 
 pub(super) struct App {
@@ -62,7 +62,7 @@ pub(super) struct App {
     pub(super) login: String,
     chinese: Environment<'static>,
     english: Environment<'static>,
-    kept: Kept,
+    kept: PageCache,
     facets: Latest<RunFacets>,
 }
 
@@ -103,7 +103,7 @@ impl App {
             login: secret()?,
             chinese: environment(Language::Zh).map_err(|e| template(&e))?,
             english: environment(Language::En).map_err(|e| template(&e))?,
-            kept: Kept::new(MAX_KEPT),
+            kept: PageCache::new(MAX_KEPT),
             facets: Latest::default(),
         })
     }
@@ -201,7 +201,7 @@ impl App {
         }
     }
 
-    /// A page that says why there is no other.
+    /// A page that explains why there is no other.
     pub(super) fn refuse(&self, visitor: &Visitor, status: StatusCode) -> Response {
         let message = speaking(visitor.language, || match status {
             StatusCode::UNAUTHORIZED => say!("请先登录", "log in first"),
@@ -240,7 +240,7 @@ impl App {
         }
     }
 
-    /// A page that says what went wrong.
+    /// A page with the error and its remedy.
     pub(super) fn explain(&self, visitor: &Visitor, error: &Error) -> Response {
         let status = match error.kind {
             ErrorKind::Usage => StatusCode::BAD_REQUEST,
@@ -252,10 +252,10 @@ impl App {
         self.problem(visitor, status, &error.one_line(), hint)
     }
 
-    /// What runs can be filtered by, in this version of the store.
+    /// Possible filters of runs, in this version of the store.
     pub(super) fn facets(&self, version: i64) -> Result<Arc<RunFacets>> {
         let read = || self.session.read_store(Store::facets);
-        self.facets.of(version, read)
+        self.facets.get(version, read)
     }
 }
 
@@ -269,7 +269,7 @@ pub(super) fn template(error: &minijinja::Error) -> Error {
     Error::from_source(ErrorKind::Other, error)
 }
 
-/// Compares secrets in the same time whatever they are: `blake3` hashes are compared so.
+/// Compares secrets in constant time, as `blake3` compares hashes.
 pub(super) fn same(a: &str, b: &str) -> bool {
     blake3::hash(a.as_bytes()) == blake3::hash(b.as_bytes())
 }

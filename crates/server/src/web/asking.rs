@@ -1,4 +1,4 @@
-//! Questions about a run that are being answered: what has come of each answer, for the visitor who waits.
+//! Questions about a run in progress: the partial answer, for the waiting visitor.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,22 +14,22 @@ use crate::question::{Answered, Question};
 
 /// A question that is being answered; dropping it ends the work.
 pub(super) struct Asking {
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<PartialAnswer>>,
     changed: watch::Receiver<()>,
     _stop: DropGuard,
 }
 
-/// What has come so far.
+/// The answer so far.
 #[derive(Default)]
-struct Heard {
-    /// What the model has sent: the start of a JSON object.
+struct PartialAnswer {
+    /// The raw answer of the model: the start of a JSON object.
     sent: String,
     /// What it waits for.
     remark: Option<String>,
     end: Option<Result<Answered>>,
 }
 
-/// What a visitor sees next.
+/// The next event for a visitor.
 pub(super) enum Seen {
     /// All of the answer so far.
     Text(String),
@@ -49,7 +49,7 @@ pub(super) fn ask(app: &Arc<App>, visitor: &Visitor, run: String, text: String) 
         save: true,
         cancel: stop.clone(),
     };
-    let mut teller = Teller {
+    let mut teller = AnswerObserver {
         heard: Arc::clone(&heard),
         tell,
     };
@@ -70,7 +70,7 @@ pub(super) fn ask(app: &Arc<App>, visitor: &Visitor, run: String, text: String) 
             let answered = speaking(language, || app.session.ask(&question, &mut teller));
             teller.end(answered);
         };
-        // After a panic nobody tells any more, which ends the answer.
+        // A panic drops the sender, which ends the answer.
         let _ = tokio::task::spawn_blocking(work).await;
     });
     Asking {
@@ -81,7 +81,7 @@ pub(super) fn ask(app: &Arc<App>, visitor: &Visitor, run: String, text: String) 
 }
 
 impl Asking {
-    /// What is new; `None` after the end, and if the answer has failed without a reason.
+    /// The next event; `None` after the end, or if the answer failed without a reason.
     pub(super) async fn next(&mut self, stop: &CancellationToken) -> Option<Seen> {
         tokio::select! {
             () = stop.cancelled() => return None,
@@ -114,20 +114,20 @@ impl Asking {
     }
 }
 
-/// Collects what is sent, without secrets.
-struct Teller {
-    heard: Arc<Mutex<Heard>>,
+/// Collects the text of an answer, without secrets.
+struct AnswerObserver {
+    heard: Arc<Mutex<PartialAnswer>>,
     tell: watch::Sender<()>,
 }
 
-impl Teller {
+impl AnswerObserver {
     fn end(&self, answered: Result<Answered>) {
         locked(&self.heard).end = Some(answered);
         self.tell.send_replace(());
     }
 }
 
-impl Observer for Teller {
+impl Observer for AnswerObserver {
     fn event(&mut self, event: Event<'_>) {
         {
             let mut heard = locked(&self.heard);
@@ -149,7 +149,7 @@ impl Observer for Teller {
     }
 }
 
-/// The text of an answer of which this is the beginning: `{"text":"It is a ho` gives `It is a ho`.
+/// The text of a partial answer: `{"text":"It is a ho` gives `It is a ho`.
 fn beginning(json: &str) -> String {
     let found = json.split_once("\"text\"").and_then(|(_, rest)| {
         let value = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -171,7 +171,7 @@ fn beginning(json: &str) -> String {
             _ => {}
         }
     }
-    // What is cut within an escape is left out until the rest has come.
+    // An incomplete escape at the end is left out until its rest arrives.
     let whole = |length: usize| serde_json::from_str(&format!("\"{}\"", &value[..length])).ok();
     let text: Option<String> = (0..7)
         .filter_map(|less| {
@@ -183,7 +183,7 @@ fn beginning(json: &str) -> String {
     visible(&llm::hide(&text)).into_owned()
 }
 
-fn locked(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
+fn locked(heard: &Mutex<PartialAnswer>) -> MutexGuard<'_, PartialAnswer> {
     heard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

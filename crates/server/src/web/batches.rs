@@ -1,4 +1,4 @@
-//! Batches whose jobs are listed next to the runs: their rows, which follow the store of the batch.
+//! Batches with jobs to list next to the runs: their rows, which follow the store of the batch.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use runs::store::{Listed, RunFacets, Store};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::kept::Latest;
+use super::cache::Latest;
 use crate::error::{Error, Result};
 use crate::session::Analysis;
 
@@ -17,12 +17,12 @@ const LOOK: Duration = Duration::from_secs(30);
 /// Jobs that are listed at a time.
 const CHUNK: usize = 500;
 
-/// A batch that somebody keeps.
+/// A batch with a store.
 pub trait Batch: Send + Sync {
-    /// Where it is, as given.
+    /// Location of the store, as given.
     fn name(&self) -> &str;
 
-    /// Passes on the jobs whose results are new since the last call. Returns how many jobs there should be. Blocks.
+    /// Passes on the jobs with new results since the last call. Returns the number of planned jobs. Blocks.
     ///
     /// # Errors
     /// If the batch cannot be read.
@@ -76,13 +76,13 @@ impl Listing {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What its jobs can be filtered by.
+    /// Possible filters of its jobs.
     pub(super) fn facets(&self, version: i64) -> Result<Arc<RunFacets>> {
         let read = || self.jobs().facets().map_err(Error::from);
-        self.facets.of(version, read)
+        self.facets.get(version, read)
     }
 
-    /// Lists what is new.
+    /// Lists new results.
     fn read(&self) {
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut failed = None;

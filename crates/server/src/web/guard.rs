@@ -88,7 +88,7 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Has whoever answers speak the visitor's language, on whichever thread.
+/// Polls an answer with the visitor's language set, on any thread.
 struct Speaking<F> {
     language: Language,
     answer: Pin<Box<F>>,

@@ -5,14 +5,14 @@
 //!                                                  └ render: the same report as everywhere
 //! ```
 //!
-//! Pages are HTML from the server and readable without JavaScript. Whatever changes something needs a form with the page's token.
+//! Pages are HTML from the server and readable without JavaScript. Every change needs a form with the page's token.
 
 mod analyses;
 mod app;
 mod asking;
 mod batches;
+mod cache;
 mod guard;
-mod kept;
 mod pages;
 mod phrases;
 mod start;
@@ -53,21 +53,21 @@ pub use batches::Batch;
 const MAX_HEAD: usize = 32 << 10;
 const MAX_HEADERS: usize = 64;
 
-/// How long what is being answered may take after the server is stopped.
+/// Time for running answers and analyses after the server is stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
 pub struct Options {
     /// Where to listen. Any address that other machines reach needs a token.
     pub address: SocketAddr,
-    /// What visitors must know; `None` on a loopback address only.
+    /// Password for visitors; `None` on a loopback address only.
     pub token: Option<SecretString>,
     /// Names under which the page is reached, in addition to addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Folders and History Servers whose jobs may be read, apart from uploads.
+    /// Folders and History Servers with readable jobs, apart from uploads.
     pub roots: Vec<PathBuf>,
     /// Folder for uploads.
     pub uploads: PathBuf,
-    /// Whose jobs are listed next to the runs.
+    /// Batches with jobs to list next to the runs.
     pub batches: Vec<Arc<dyn Batch>>,
     pub reasoner: ReasonerChoice,
     /// Who analyzes jobs.
@@ -100,7 +100,7 @@ pub async fn serve(session: Arc<Session>, options: Options, stop: CancellationTo
     let open = |stream| connection(stream, router.clone(), stop.clone());
     listener.serve(&stop, monitor, open).await;
     app.running.close();
-    // Whatever takes longer ends with the process, and its run is marked as interrupted.
+    // Slower analyses end with the process, and their runs are marked as interrupted.
     let _ = tokio::time::timeout(GRACE, app.running.wait()).await;
     Ok(())
 }

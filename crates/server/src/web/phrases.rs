@@ -1,4 +1,4 @@
-//! What the pages say around reports, in both languages.
+//! Texts of the pages around reports, in both languages.
 
 use report::Language;
 
@@ -169,7 +169,7 @@ const PHRASES: &[(&str, &str, &str)] = &[
     ("comparison", "两次运行的比较", "Comparison of two runs"),
 ];
 
-/// The phrase of that name; `?` if there is none, which a test excludes.
+/// The phrase of that name; `?` for an unknown name, which a test excludes.
 pub(super) fn say(name: &str, language: Language) -> &'static str {
     let found = PHRASES.iter().find(|(known, ..)| *known == name);
     found.map_or("?", |(_, zh, en)| language.select(zh, en))

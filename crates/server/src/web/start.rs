@@ -1,4 +1,4 @@
-//! Starts analyses and passes on what happens in them.
+//! Starts analyses and reports their events.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::roots::Admitted;
 use crate::session::Task;
 
-/// Tells the progress of an analysis what happens.
-struct Teller {
+/// Adds the events of an analysis to its progress.
+struct ProgressObserver {
     progress: Arc<Progress>,
     language: Language,
 }
 
-impl Observer for Teller {
+impl Observer for ProgressObserver {
     fn event(&mut self, event: Event<'_>) {
         let say = |zh: String, en: String| self.language.select(zh, en);
         self.progress.add(match event {
@@ -42,8 +42,8 @@ impl Observer for Teller {
     }
 }
 
-/// What is to be analyzed.
-pub(super) struct Wish {
+/// Parameters of an analysis from a form.
+pub(super) struct TaskForm {
     pub(super) job: Admitted,
     pub(super) question: Option<String>,
     pub(super) language: Language,
@@ -54,7 +54,7 @@ pub(super) struct Wish {
 ///
 /// # Errors
 /// If too many run already.
-pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
+pub(super) fn start(app: &Arc<App>, wish: TaskForm) -> Result<String> {
     let run_id = ulid::Ulid::generate().to_string();
     let (job, stop) = (wish.job.to_string(), app.stop.child_token());
     let progress = Arc::new(Progress::new(run_id.clone(), job, stop));
@@ -89,7 +89,7 @@ pub(super) fn start(app: &Arc<App>, wish: Wish) -> Result<String> {
         let work = move || {
             let _place = place;
             let progress = Arc::clone(&told);
-            let mut teller = Teller { progress, language };
+            let mut teller = ProgressObserver { progress, language };
             let done = speaking(language, || {
                 let _opened = job.open_for(&mut task, &*fetch)?;
                 analyst.analyze(task, &mut teller)

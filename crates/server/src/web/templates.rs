@@ -1,4 +1,4 @@
-//! The form of the pages, and what they load.
+//! Templates of the pages, and their static files.
 
 use minijinja::Environment;
 use report::Language;

@@ -22,7 +22,7 @@ const MAX_KEPT: u64 = 8 << 30;
 /// Bytes of a text field.
 const MAX_TEXT: usize = 8 << 10;
 
-/// What came with the files.
+/// Fields and files of an upload form.
 #[derive(Default)]
 pub(super) struct Upload {
     pub(super) job: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Upload {
     pub(super) depth: String,
 }
 
-/// Receives an upload; what is incomplete is removed.
+/// Receives an upload; removes an incomplete one.
 ///
 /// # Errors
 /// If the form is not one of this page, or it has no file, too many, or one with a strange name.
@@ -68,7 +68,7 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
             "depth" => upload.depth = text(&mut field).await?,
             "files" => {
                 let name = field.file_name().unwrap_or_default().to_owned();
-                // A form whose file was not chosen sends a file without a name.
+                // A form without a chosen file sends a file without a name.
                 if name.is_empty() {
                     continue;
                 }
@@ -80,7 +80,7 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
                     );
                     return Err(Error::new(ErrorKind::Usage, error).hint(say!(
                         "请去掉与本作业无关的文件，或给出目录的路径",
-                        "leave out what is not about this job, or give the path of its folder"
+                        "leave out files that don't belong to this job, or give the path of its folder"
                     )));
                 }
                 save(&mut field, &job.join(file_name(&name)?)).await?;
@@ -196,7 +196,7 @@ fn make_room(uploads: &Path) {
         if kept <= MAX_KEPT - MAX_BYTES as u64 {
             break;
         }
-        // What is in use stays until the next upload.
+        // Files in use stay until the next upload.
         let _ = fs::remove_dir_all(path);
         kept -= size;
     }

@@ -11,13 +11,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Visitor {
     pub(super) language: Language,
-    /// `light`, `dark`, or empty for that of the system.
+    /// `light`, `dark`, or empty for the system's theme.
     pub(super) theme: String,
     /// Path and query without choices, to which a choice can be added: `/runs?q=x&`.
     pub(super) here: String,
-    /// First part of the path, to mark where the visitor is.
+    /// First part of the path, to mark the current page in the menu.
     pub(super) room: String,
-    /// What is to be remembered.
+    /// Choices to remember.
     #[serde(skip)]
     pub(super) chosen: Vec<String>,
 }

@@ -5,7 +5,7 @@
 //!               [--mechanisms tuned|held-out|all|NAME,NAME…]
 //! simulate-jobs --list                 # all mechanisms
 //! simulate-jobs --cases DIR            # all cases
-//! simulate-jobs --committed DIR        # those under tests/cases
+//! simulate-jobs --committed DIR        # the cases of tests/cases
 //! simulate-jobs --profile FILE --bytes N
 //! ```
 

@@ -1,4 +1,4 @@
-//! Column pruning: what no statement uses is not read.
+//! Column pruning: unused columns are not read.
 
 use crate::plan::{Op, Spec};
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
-//! Exchanges: what leaves a stage, what arrives in the next one, and sorting it.
+//! Exchanges: the rows that leave a stage, the rows that arrive in the next one, and sorting.
 
 use super::*;
 
 impl Compiler<'_> {
-    /// Sends branches over an exchange into `stage`; returns what arrives, as a source.
+    /// Sends branches over an exchange into `stage`; returns the arriving rows as a source.
     pub(super) fn exchange(
         &mut self,
         node: NodeId,

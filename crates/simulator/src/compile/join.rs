@@ -59,7 +59,7 @@ impl Compiler<'_> {
             return self.finish_join(&shape, stage, Kind::MergeJoin, &probe, &build);
         }
         if !forced && r.len() == 1 && self.op(r[0]).placement == Placement::Hash(rk.clone()) {
-            // Only the left side moves, to where the right one is.
+            // Only the left side moves, to the partitions of the right one.
             let stage = r[0].0;
             let channels = self.exchange(node, &l, &lk, Exchange::Hash, stage, false);
             let arrived = self.arrive(node, stage, &channels, &l, &lk);

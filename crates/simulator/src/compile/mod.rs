@@ -1,5 +1,5 @@
-//! Compiles a plan into stages and runs the data through it: which exchange a statement needs, what each
-//! vertex of each stage reads, holds and emits.
+//! Compiles a plan into stages and runs the data through it: exchanges of each statement, and rows that
+//! each vertex of each stage reads, holds and emits.
 //!
 //! Decisions (broadcast or repartition, number of partitions) rest on the estimates, as an optimizer's do;
 //! rows come from the distributions. Times are the business of `cost`.
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn streams_stored_on_the_key_are_joined_in_place() {
         let kinds = exchanges(Template::Paired);
-        // What is left is the exchange of the aggregate.
+        // The exchange of the aggregate is the only one left.
         assert_eq!(kinds.len(), 1, "{kinds:?}");
     }
 

@@ -51,7 +51,7 @@ pub(super) fn identify(physical: &mut Physical) {
     physical.stages.retain(|s| !s.dead);
 }
 
-/// Orders stages after those that they read from.
+/// Orders stages after their inputs.
 fn topological(physical: &Physical) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::new();
     let live: Vec<usize> = physical.live().map(|(i, _)| i).collect();

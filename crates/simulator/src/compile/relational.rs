@@ -82,7 +82,7 @@ impl Compiler<'_> {
             .collect();
         columns = self.keep(node, columns);
         if filters.is_empty() && !computes {
-            // A pure projection costs nothing: columns that nobody needs are not read in the first place.
+            // A pure projection costs nothing: unused columns are not read in the first place.
             return at;
         }
         let mut keep = 1.0;
@@ -149,7 +149,7 @@ impl Compiler<'_> {
                 node,
                 sources: vec![Source::Op(at.1)],
                 columns: columns.to_vec(),
-                // The optimizer does not know what user code does to the columns.
+                // The optimizer does not know the effect of user code on the columns.
                 placement: Placement::Any,
                 rows_in: from.rows.clone(),
                 estimate: from.estimate * believed,

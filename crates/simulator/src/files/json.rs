@@ -1,4 +1,4 @@
-//! JSON with sorted keys, whatever features other crates of a build enable.
+//! JSON with sorted keys, independent of the features that other crates of a build enable.
 
 use serde_json::Value;
 

@@ -130,7 +130,7 @@ fn costs(o: &Outcome, x: &mut Xml) {
     x.close("Costs");
 }
 
-/// Estimated rows of a node: those of the operator that ends it.
+/// Estimated rows of a node: the rows of its last operator.
 fn estimate(o: &Outcome, node: NodeId) -> (f64, f64) {
     let mut found = None;
     for (_, stage) in o.physical.live() {

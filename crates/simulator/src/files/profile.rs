@@ -154,7 +154,7 @@ fn remarks(o: &Outcome, a: &Attempt, offsets: &[usize], text: &mut String) {
 ///
 /// # Errors
 ///
-/// What the writer reports.
+/// Errors of the writer.
 pub fn write_large_profile(
     out: &mut dyn Write,
     bytes: u64,

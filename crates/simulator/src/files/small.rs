@@ -435,7 +435,7 @@ fn user_error(o: &Outcome, stage: usize, line: usize, mechanism: &str) -> serde_
     })
 }
 
-/// `__CompilerTimers.xml`, which says nothing about the run.
+/// `__CompilerTimers.xml`, without information about the run.
 pub(crate) fn timers(o: &Outcome) -> String {
     format!(
         "<Timers><Timer name=\"{}\" seconds=\"{:.3}\" /></Timers>\n",

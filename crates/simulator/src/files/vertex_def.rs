@@ -193,7 +193,7 @@ fn data_name(op: &PhysOp) -> String {
     format!("{}_Data0", op.id)
 }
 
-/// Operators that write out of a stage, in order.
+/// Operators that write out of a stage, by index.
 pub(crate) fn writers(stage: &Stage) -> Vec<usize> {
     (0..stage.ops.len())
         .filter(|&i| matches!(stage.ops[i].kind, Kind::Partition(_) | Kind::Output))

@@ -22,7 +22,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Attributes in order.
+/// Attributes in the order of printing.
 pub(crate) type Attrs = Vec<(&'static str, String)>;
 
 impl Xml {

@@ -1,8 +1,7 @@
-//! Mechanisms: the ways in which a cause arises and shows.
+//! Mechanisms: the ways a cause arises and becomes visible.
 //!
-//! A mechanism changes the plan, the data or the cluster, never the times: what it costs comes out of the same model
-//! that runs the job without it. The first mechanism of each cause is the one that rules were tuned on; the others
-//! are held out.
+//! A mechanism changes the plan, the data or the cluster, never the times: its cost follows from the model that also
+//! runs the job without it. Rules were tuned on the first mechanism of each cause; the others are held out.
 
 mod run;
 mod shuffle;
@@ -18,7 +17,7 @@ use crate::templates::{Slots, Template};
 
 pub(crate) use skew::heat;
 
-/// A way in which a cause arises.
+/// One way a cause arises.
 pub(crate) struct Mechanism {
     pub(crate) cause: Cause,
     /// Unique name.
@@ -26,9 +25,10 @@ pub(crate) struct Mechanism {
     /// Jobs that can have it, by dialect.
     scope: &'static [Template],
     usql: &'static [Template],
-    /// Puts it into a job; `None` if the job has no place for it.
+    /// Injects it into a job; `None` if the job has no place for it.
     inject: fn(&mut Place<'_>) -> Option<Spot>,
-    /// Undoes the harm where that is not the same as never having had it: the data stay as they are.
+    /// Undoes the effect on the plan but keeps the data; `None` if that equals the job before the
+    /// injection.
     cure: Option<fn(&mut Spec)>,
 }
 
@@ -80,7 +80,7 @@ impl Mechanism {
     }
 }
 
-/// Every mechanism; those of a cause are neighbours.
+/// Every mechanism; mechanisms of one cause are neighbors.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mechanism> {
     let families: [&'static [Mechanism]; 4] = [skew::ALL, shuffle::ALL, work::ALL, run::ALL];
     families.into_iter().flatten()
@@ -93,7 +93,7 @@ pub(crate) fn allowed(cause: Cause, mechanisms: &Mechanisms) -> Vec<&'static Mec
     allowed.map(|(_, m)| m).collect()
 }
 
-/// Where a cause is, before it is named.
+/// Place of a cause, before the cause is named.
 pub(crate) struct Spot {
     node: Option<NodeId>,
     also: Vec<NodeId>,
@@ -174,7 +174,7 @@ impl Place<'_> {
     }
 }
 
-/// Puts a cause into the job.
+/// Injects a cause into the job.
 pub(crate) fn inject(
     spec: &mut Spec,
     slots: &Slots,

@@ -1,4 +1,4 @@
-//! Mechanisms of the run: machines, attempts, capacity, and what makes a job fail.
+//! Mechanisms of the run: machines, attempts, capacity, and failures.
 
 use super::work::{busy, explode};
 use super::{Mechanism, Place, Spot, heat};

@@ -218,7 +218,7 @@ pub(super) static ALL: &[Mechanism] = &[
     ),
 ];
 
-/// An exchange on keys by which the rows are partitioned already.
+/// An exchange on keys that already partition the rows.
 fn repartition(p: &mut Place<'_>) -> Option<Spot> {
     let count = p.rng.whole(3, 8) as u32 * 5;
     let node = p.slots.again?;
@@ -226,7 +226,7 @@ fn repartition(p: &mut Place<'_>) -> Option<Spot> {
     Some(Spot::at(node).or(&[p.slots.join?]).or_writers())
 }
 
-/// The hint in front of the small side says millions of rows.
+/// The hint on the small side claims millions of rows.
 fn overstate(p: &mut Place<'_>) -> Option<()> {
     let rows = (p.rng.range(6.0, 20.0) * 1e6).round();
     let hint = Hint::RowCount((rows / 1e5).round() * 1e5);
@@ -255,7 +255,7 @@ fn wide_columns(spec: &Spec, table: usize) -> Vec<String> {
     columns.take(2).map(|c| c.name.clone()).collect()
 }
 
-/// Selects columns at a statement and in those after it, up to `to`, that read them from there.
+/// Selects columns at a statement and at the later statements that read them, up to `to`.
 pub(super) fn carry(spec: &mut Spec, from: NodeId, to: NodeId, names: &[String]) {
     let mut with = vec![from];
     for node in from..=to {

@@ -241,7 +241,7 @@ fn several_medium(p: &mut Place<'_>) -> Option<()> {
     Some(())
 }
 
-/// A value of a few percent, all of whose rows pass a selective filter.
+/// A value with a few percent of the rows, which all pass a selective filter.
 fn hot_after_filter(p: &mut Place<'_>) -> Option<()> {
     let share = p.rng.range(0.04, 0.06) * p.size;
     let key = p.slots.key.clone();

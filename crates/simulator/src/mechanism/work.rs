@@ -78,7 +78,8 @@ pub(super) static ALL: &[Mechanism] = &[
     .cured_by(|spec| {
         let columns = spec.tables.iter_mut().flat_map(|t| &mut t.columns);
         columns.for_each(|c| c.believed_width = 1.0);
-        // What is believed may still not fit; then more partitions would be asked for by hand.
+        // The rows that the optimizer expects may still not fit; then a script would request more
+        // partitions by hand.
         spec.env.sort_memory = spec.env.sort_memory.max(1e10);
     }),
     Mechanism::new(
@@ -312,7 +313,7 @@ fn without_collections(spec: &mut Spec) {
     }
 }
 
-/// Gives the C# condition of the job other code.
+/// Replaces the C# condition of the job.
 fn condition(p: &mut Place<'_>, code: Code) -> Option<Spot> {
     let clean = p.slots.clean;
     let Op::Select { filters, .. } = &mut p.spec.nodes[clean].op else {
@@ -354,7 +355,7 @@ fn understated_input(p: &mut Place<'_>) -> Option<Spot> {
     Some(Spot::at(p.main()).or(&[clean, 0]).or_writers())
 }
 
-/// The right side holds several rows a key: as many as before, or more.
+/// The right side holds several rows per key: the same number as before, or more.
 pub(super) fn explode(p: &mut Place<'_>, fan: f64, grown: bool) -> Option<Spot> {
     let join = p.slots.join?;
     if let Op::Join { fan_out, .. } = &mut p.spec.nodes[join].op {

@@ -12,7 +12,7 @@ impl Builder {
         (self.clean(read, names, filters), rows)
     }
 
-    /// Joins a rowset with another one and puts out columns of both sides.
+    /// Joins a rowset with another one and emits columns of both sides.
     fn join_with(
         &mut self,
         name: &str,
@@ -265,7 +265,7 @@ impl Builder {
         self.slots.order_key = "RowsSeen".to_owned();
     }
 
-    /// Totals of each entity, then totals of those.
+    /// Totals of each entity, then totals of these totals.
     pub(super) fn totals(&mut self) {
         let d = self.domain;
         let ty = if d.entity.ends_with("Key") {

@@ -1,4 +1,4 @@
-//! Script templates: healthy jobs of several shapes, with the places where a cause can be injected.
+//! Script templates: healthy jobs of several forms, with places for injecting a cause.
 
 mod composite;
 mod parts;
@@ -40,7 +40,7 @@ pub(crate) enum Template {
     Totals,
     /// Distinct counts of pairs of columns.
     Pairs,
-    /// A join whose key gets another name before the next operator on it.
+    /// A join; its key gets another name before the next operator on it.
     Renamed,
     /// A join, and groups within its key.
     TwoLevels,
@@ -50,7 +50,7 @@ pub(crate) enum Template {
     Uniques,
 }
 
-/// All templates; the first [`USUAL`] are those of the tuned mechanisms.
+/// All templates; the first [`USUAL`] belong to the tuned mechanisms.
 pub(crate) const TEMPLATES: [Template; 18] = [
     Template::EnrichJoin,
     Template::Sessions,
@@ -106,7 +106,7 @@ impl Template {
     }
 }
 
-/// Places of a job where a cause can be injected.
+/// Places of a job for injecting a cause.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
     /// Table of the events.

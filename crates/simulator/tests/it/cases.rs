@@ -1,4 +1,4 @@
-//! The committed cases are what the simulator writes: on this machine as on the one that wrote them.
+//! The committed cases equal the simulator's output, on every machine.
 
 use simulator::{CAUSES, COMMITTED, cases};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Simulated jobs: the same seed gives the same bytes, and the truth holds in the files.
+//! Simulated jobs: equal seeds produce equal bytes, and the truth holds in the files.
 
 use simulator::{Cause, Mechanisms, Request, Scale, SimulatedJob, job_of_set, simulate, ways};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Scripts of simulated jobs: they run, every output gets rows, and a change of the rows is noticed.
 
 use diagnosis::columns_read;
-use equivalence::{Facts, Judgement, Unknown, execute};
+use equivalence::{Facts, Judgment, Unknown, execute};
 use job::Job;
 use job::script::Script;
 use simulator::{Cause, Dialect, Mechanisms, Request, Scale, SimulatedJob, simulate, ways};
@@ -17,7 +17,7 @@ fn script(job: &Job) -> &Script {
 }
 
 /// Executes the script of a job and a changed one.
-fn compared(job: &Job, changed: String) -> Judgement {
+fn compared(job: &Job, changed: String) -> Judgment {
     let facts = Facts {
         tables: &job.tables,
         reads: &|class| columns_read(job, class),
@@ -69,7 +69,7 @@ fn every_generated_script_runs() {
             };
             let job = loaded(&job);
             let changed = declaration.to_owned() + &script(&job).text;
-            assert_eq!(compared(&job, changed), Judgement::Tested, "{code}");
+            assert_eq!(compared(&job, changed), Judgment::Tested, "{code}");
             run += 1;
         }
     }
@@ -90,7 +90,7 @@ fn comments_and_hints_change_nothing() {
         .map(|l| format!("{l}\n"))
         .collect();
     assert_ne!(without, script(&job).text);
-    assert_eq!(compared(&job, without), Judgement::Proven);
+    assert_eq!(compared(&job, without), Judgment::Proven);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_lost_filter_is_found_out() {
         })
         .collect();
     let found = compared(&job, lost);
-    assert!(matches!(found, Judgement::Different(_)), "{found:?}");
+    assert!(matches!(found, Judgment::Different(_)), "{found:?}");
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn a_column_that_the_reducer_does_not_read_may_go_and_one_that_it_reads_may_not(
         compared(&job, format!("{head}{}{tail}", kept.join(", ")))
     };
     let unused = columns.last().expect("columns");
-    assert_eq!(without(unused), Judgement::Tested);
+    assert_eq!(without(unused), Judgment::Tested);
     // The attribute is the third column, which the reducer reads.
     let found = without(columns[2]);
     assert!(
-        matches!(found, Judgement::Unknown(Unknown::UserCode { .. })),
+        matches!(found, Judgment::Unknown(Unknown::UserCode { .. })),
         "{found:?}"
     );
 }

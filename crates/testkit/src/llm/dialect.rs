@@ -36,7 +36,7 @@ impl Dialect {
         matches!(self, Dialect::DeepSeek | Dialect::OpenRouter)
     }
 
-    /// Whether a stream begins with a chunk without choices (Azure's filter results for the prompt).
+    /// Whether a stream starts with a chunk without choices (Azure's filter results for the prompt).
     pub(super) fn begins_without_choice(self) -> bool {
         self == Dialect::Azure
     }

@@ -1,11 +1,10 @@
-//! A scripted LLM: a server on the loopback interface that answers what a test scripts, in the protocol of the request
-//! and in pieces of the test's choice, and records every request.
+//! A scripted LLM: a server on the loopback interface. It gives the answers of a test's script, in the protocol of the
+//! request and in pieces of the test's choice, and records every request.
 //!
 //! It speaks OpenAI's chat completions and Responses, Anthropic's messages and Gemini's generateContent, chosen by the
-//! path. Given a provider, it also imitates its habits: the shape of its errors, where it puts token counts and
-//! thoughts, and which requests it refuses. It speaks just enough HTTP/1.1 for a client library, on plain threads, so
-//! that synchronous and asynchronous tests can use it. It does not know what a good prompt is: tests look at the
-//! recorded requests.
+//! path. Given a provider, it also imitates its habits: the form of its errors, the place of token counts and
+//! thoughts, and refused requests. It speaks just enough HTTP/1.1 for a client library, on plain threads, so that
+//! synchronous and asynchronous tests can use it. It does not judge prompts: tests look at the recorded requests.
 //!
 //! ```no_run
 //! use testkit::llm::{Server, Turn};

@@ -1,4 +1,4 @@
-//! A request as it was received, and what the model sees of it, in any protocol.
+//! A received request, and the model's view of it, in any protocol.
 
 use super::wire::Wire;
 use serde_json::Value;
@@ -24,7 +24,7 @@ impl Recorded {
             || self.path.contains(":streamGenerateContent")
     }
 
-    /// Everything that the model sees, in order: system text, messages, results of tools.
+    /// Everything that the model sees, in this order: system text, messages, results of tools.
     pub fn prompt(&self) -> String {
         let parts = [self.system(), self.conversation()];
         let parts: Vec<String> = parts.into_iter().filter(|p| !p.is_empty()).collect();
@@ -71,7 +71,7 @@ impl Recorded {
             .collect()
     }
 
-    /// Results of tools as the model sees them, in order.
+    /// Results of tools as the model sees them, oldest first.
     pub fn tool_results(&self) -> Vec<String> {
         let mut found = Vec::new();
         collect_results(&self.body, &mut found);
@@ -106,7 +106,7 @@ fn texts_of(messages: &Value, wanted: impl Fn(&Value) -> bool) -> String {
     texts.join("\n")
 }
 
-/// All texts of a message, whatever its parts are called; names of roles and types are not texts.
+/// All texts of a message, in parts of any name; names of roles and types are not texts.
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! What the scripted model answers, and how it is cut into pieces.
+//! An answer of the scripted model, and its pieces.
 
 use super::trouble::Trouble;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ pub enum Chunking {
     Events,
     /// Writes of this many bytes, which split UTF-8 characters and line endings.
     Bytes(usize),
-    /// Everything at once.
+    /// The whole answer in one piece.
     Whole,
 }
 
-/// What goes wrong while an answer is written.
+/// A fault during an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The connection is closed after this many bytes of the body.
@@ -78,12 +78,12 @@ impl Turn {
         }
     }
 
-    /// The model says a text.
+    /// The model answers with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Said::Text(text.into()))
     }
 
-    /// The model says a JSON value.
+    /// The model answers with a JSON value.
     pub fn json(value: &Value) -> Self {
         Self::text(value.to_string())
     }
@@ -93,7 +93,7 @@ impl Turn {
         Self::tools(&[(name, arguments.clone())])
     }
 
-    /// The model calls several tools at once.
+    /// The model calls several tools in one answer.
     pub fn tools(calls: &[(&str, Value)]) -> Self {
         let call = |(i, (name, arguments)): (usize, &(&str, Value))| {
             (
@@ -119,12 +119,12 @@ impl Turn {
         Self::new(Said::Refusal(text.to_owned()))
     }
 
-    /// The server refuses as its provider does.
+    /// The server refuses as its provider would.
     pub fn trouble(trouble: Trouble) -> Self {
         Self::new(Said::Trouble(trouble))
     }
 
-    /// The server answers with this body, whatever the request.
+    /// The server answers every request with this body.
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -150,7 +150,7 @@ impl Turn {
         self
     }
 
-    /// What goes wrong.
+    /// Adds a fault.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self

@@ -1,4 +1,5 @@
-//! Which requests a provider refuses. A test against a server with these rules fails where the real provider would.
+//! Requests that a provider refuses. A test against a server with these rules fails like it would with the real
+//! provider.
 
 use super::dialect::Dialect;
 use super::recorded::Recorded;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of an endless body that are written at once.
+/// Bytes per write of an endless body.
 const ENDLESS_BLOCK: usize = 64 << 10;
 
 type Test = Box<dyn Fn(&Recorded) -> Option<Turn> + Send + Sync>;
@@ -270,7 +270,7 @@ fn write_body(
         if cut {
             stream.flush()?;
             if matches!(turn.fault, Some(Fault::ResetAfter(_))) {
-                // The client must see what came before the reset.
+                // The client must receive the earlier bytes before the reset.
                 thread::sleep(Duration::from_millis(20));
                 // Without lingering, closing drops the connection with a reset.
                 socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO))?;
@@ -294,7 +294,7 @@ fn write_piece(mut stream: &TcpStream, piece: &[u8], chunked: bool) -> io::Resul
     frame.extend_from_slice(piece);
     frame.extend_from_slice(b"\r\n");
     stream.write_all(&frame)?;
-    // Gives the client time to see the pieces separately; the kernel would join them otherwise.
+    // Lets the client receive the pieces separately; the kernel would join them otherwise.
     thread::sleep(Duration::from_micros(60));
     Ok(())
 }

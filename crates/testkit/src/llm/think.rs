@@ -1,4 +1,5 @@
-//! A model that goes through the THINK steps: what it is asked for, and answers that claim nothing.
+//! A model that goes through the THINK steps: recognizes the requested step, and answers without
+//! claims.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Recorded, Server, Turn};
 
-/// A conclusion of a step that follows the schema and claims nothing.
+/// A conclusion of a step that follows the schema and makes no claim.
 pub fn plain(step: &str) -> Value {
     match step {
         "think1" => {
@@ -23,7 +24,7 @@ pub fn plain(step: &str) -> Value {
     }
 }
 
-/// The plain conclusion of the step that a request asks for, or those of THINK 1–3.
+/// The plain conclusion of the requested step, or the conclusions of THINK 1–3 together.
 pub fn agreeable(request: &Recorded) -> Value {
     if is_merged(request) {
         json!({ "think1": plain("think1"), "think2": plain("think2"), "think3": plain("think3") })
@@ -48,7 +49,7 @@ pub fn step_of(request: &Recorded) -> &'static str {
     last.map_or("", |(step, _)| step)
 }
 
-/// Whether a request asks for THINK 1–3 at once.
+/// Whether a request asks for THINK 1–3 together.
 pub fn is_merged(request: &Recorded) -> bool {
     let asked = request.conversation();
     asked.contains("[THINK 1] ") && asked.contains("[THINK 3] ")

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// Why a provider does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// Too many requests; retry after about this many milliseconds (whole seconds where the header requires them).
+    /// Too many requests; retry after about this many milliseconds (whole seconds if the header requires them).
     Throttled(u32),
     /// Internal error.
     Broken,
@@ -110,7 +110,7 @@ impl Trouble {
         };
         let seconds = ms.div_ceil(1000).to_string();
         match dialect {
-            // Gemini says it in the body.
+            // Gemini's delay is in the body.
             Dialect::Gemini => Vec::new(),
             Dialect::OpenAi | Dialect::Azure => {
                 vec![("retry-after", seconds), ("retry-after-ms", ms.to_string())]

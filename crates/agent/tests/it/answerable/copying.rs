@@ -6,7 +6,8 @@ use testkit::llm::{Recorded, Server, Turn};
 
 use super::expected::Need;
 
-/// What a model may quote. The script, code and documents are left out: a number there is not one of the job.
+/// Parts of a prompt that a model may quote. Script, code and documents are left out: their numbers are not
+/// measurements of the job.
 const QUOTED: [&str; 9] = [
     "job",
     "findings",
@@ -58,7 +59,7 @@ fn copied(prompt: &str, needs: &[Need]) -> String {
     copied.join("\n")
 }
 
-/// A server of a model that copies what meets its needs into the answer to the question.
+/// A server of a model that answers the question by copying the needed lines.
 pub(super) fn answering(needs: Vec<Need>) -> Server {
     Server::agreeing_unless(move |request: &Recorded| {
         (step_of(request) == "think5").then(|| {

@@ -1,4 +1,4 @@
-//! What a right answer has: from what is true about a job and from what its files measure, not from the code that writes prompts.
+//! Contents of a right answer: derived from the truth about a job and from its files, not from the code that writes prompts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::question::{Asks, asks, goal_minutes};
 use super::reading::{has_duration, has_rows, script_lines};
 
-/// Parts of the time that an answer names, and from which share on.
+/// Number of segments that an answer names, and their minimum share of the time.
 const SEGMENTS: usize = 3;
 const WORTH_NAMING: f64 = 0.05;
 
@@ -81,10 +81,10 @@ const CAUSES: [(&str, &[&str], &[&str]); 26] = [
     ("queue.wait", &["等待", "排队"], &["wait", "queue"]),
 ];
 
-/// How jobs end: nobody suspects them of one that succeeded.
+/// Causes of failed jobs; a job that succeeded is not suspected of them.
 const ENDS: [&str; 3] = ["failure.user_code", "failure.compile", "failure.limit"];
 
-/// What one line of an answer has to hold.
+/// Required content of one line of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Need {
     /// One word of each list.
@@ -92,7 +92,7 @@ pub(super) struct Need {
     /// Durations.
     seconds: Vec<f64>,
     rows: Vec<f64>,
-    /// Ranges of the script, one of which it points into; empty if any will do.
+    /// Ranges of the script; the line must point into one of them. Empty for any place.
     script: Vec<[u64; 2]>,
 }
 
@@ -130,7 +130,7 @@ impl Need {
     }
 }
 
-/// A job, what is true about it, and what the program measured of it.
+/// A job, its truth, and the program's measurements.
 pub(super) struct Facts<'a> {
     pub(super) folder: &'a Path,
     pub(super) truth: &'a Value,
@@ -148,7 +148,7 @@ fn texts(list: &Value) -> Vec<&str> {
 }
 
 impl Facts<'_> {
-    /// What the answer to a question has to hold.
+    /// Required content of the answer to a question.
     pub(super) fn needed_for(&self, question: &str) -> Vec<Need> {
         let mut needs = self.causes();
         needs.extend(self.verdict());
@@ -193,7 +193,7 @@ impl Facts<'_> {
         causes.map(need).collect()
     }
 
-    /// That it is healthy, and by what the cause that it resembles is ruled out; or which file is missing to judge which cause.
+    /// The healthy verdict, with the measurement that rules the near miss out; or the missing file and its causes.
     fn verdict(&self) -> Vec<Need> {
         match self.truth["verdict"].as_str() {
             Some("healthy") => {
@@ -228,7 +228,7 @@ impl Facts<'_> {
         Some(Need::words(&[message]))
     }
 
-    /// The named stages: how long their vertices run, what they read, and how much of the time they are, as far as files tell.
+    /// The named stages: run times of their vertices, bytes read, and share of the time, if files have them.
     fn stages(&self, question: &str) -> Vec<Need> {
         let mut needs = Vec::new();
         for (index, stage) in self.job.stages.iter().enumerate() {
@@ -298,7 +298,7 @@ impl Facts<'_> {
         Need::words(self.zh_or_en(&["更早的一次运行"], &["no earlier run"]))
     }
 
-    /// The goal and what the run would take with everything fixed.
+    /// The goal, and the run time with all fixes.
     fn goal(&self, question: &str) -> Option<Need> {
         let elapsed = self.job.info.elapsed_seconds?;
         let half = ["一半", "half"].iter().any(|word| question.contains(word));

@@ -1,5 +1,5 @@
-//! Whether a prompt holds what a question asks for: a model that can only copy lines of its prompt answers questions about jobs
-//! with a known cause, and what it copied is compared with the truth and with what the files measure.
+//! Checks that a prompt has the answer to a question: a model that can only copy lines of its prompt answers questions about
+//! jobs with a known cause, and the copied lines are compared with the truth and with the files.
 
 mod copying;
 mod expected;
@@ -121,7 +121,7 @@ fn names(truth: &Value, job: &Job) -> Names {
     }
 }
 
-/// What the answer of a copying model lacks; empty if it has everything.
+/// Missing content in the answer of a copying model; empty if it has everything.
 async fn lacks(asked: &Asked) -> Vec<String> {
     let request = Request {
         job: asked.folder.clone(),
@@ -171,7 +171,7 @@ async fn lacks(asked: &Asked) -> Vec<String> {
     lacks
 }
 
-/// What all answers lack, with one job at a time per processor.
+/// Missing content of all answers, with one job per CPU at a time.
 fn all_lack(jobs: &[Asked]) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -207,7 +207,7 @@ fn section_2_every_question_of_the_shared_jobs_is_answerable_from_the_prompt() {
     assert!(lacks.is_empty(), "{}", lacks.join("\n"));
 }
 
-/// A question whose kind is not known would only be checked for the cause.
+/// A question of unknown kind would only be checked for the cause.
 #[test]
 fn it_is_known_what_each_question_of_the_shared_jobs_asks_for() {
     let Some(jobs) = shared_jobs() else {

@@ -1,8 +1,8 @@
-//! What engineers ask about a job, and by which words it is recognized.
+//! Engineers' questions about a job, and the words that identify each kind.
 
 use report::Language;
 
-/// What a question asks for. Most questions ask for more than one thing.
+/// Subjects of a question. Most questions have more than one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Asks {
     WhyFailed,

@@ -1,7 +1,7 @@
 //! Reads numbers out of prose, without the code that wrote them: `12 min 58 s`, `12 分 58 秒`, `1.2 M rows`, `120 万行`,
 //! `script lines 31–40`.
 
-/// A number with half of its last digit, or what its notation leaves out.
+/// A number from prose, with the precision of its notation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Read {
     value: f64,
@@ -14,7 +14,7 @@ impl Read {
     }
 }
 
-/// A number and what follows it.
+/// A number and the text after it.
 struct Figure<'t> {
     read: Read,
     start: usize,
@@ -45,7 +45,7 @@ fn figures(text: &str) -> Vec<Figure<'_>> {
     found
 }
 
-/// The unit that a text begins with, and what follows it. A unit of letters ends where they end.
+/// The unit at the start of a text, and the rest. A unit of letters must be a whole word.
 fn unit<'t, T: Copy>(text: &'t str, units: &[(&str, T)]) -> Option<(T, &'t str)> {
     units.iter().find_map(|(name, meaning)| {
         let rest = text.strip_prefix(name)?;

@@ -17,12 +17,12 @@ use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::{Progress, Terminal};
 
-/// What a call did.
+/// Result of a call.
 #[derive(Debug, Default, Serialize)]
 struct Answer {
     store: String,
     clusters: usize,
-    /// Clusters that had advice already, or got it from somebody else.
+    /// Clusters that had advice already, or got it from another process.
     known: usize,
     advised: usize,
     /// Clusters about which no answer could be used.

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 /// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves `/metrics` for as long as the runtime lives. Returns the address, whose port may have been chosen by the system.
+/// Serves `/metrics` for as long as the runtime lives. Returns the address with its actual port.
 pub(super) async fn serve(
     address: SocketAddr,
     progress: Arc<Mutex<Progress>>,

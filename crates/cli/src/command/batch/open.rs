@@ -1,4 +1,4 @@
-//! What every batch needs: the store, the program that decides what results are, and who analyzes.
+//! Resources of every batch command: the store, the identity of the program, and the analyst.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) fn pool(engine: &Engine, terminal: &Terminal) -> Pool {
     Pool::new(engine.budget(), terminal).at_most(usize::from(engine.workers))
 }
 
-/// Opens a store to analyze jobs into it, those on these History Servers included.
+/// Opens a store for analyses, also of jobs on these History Servers.
 pub(super) fn open(
     store: &str,
     servers: &[String],
@@ -47,7 +47,7 @@ pub(super) fn open(
     let store = Store::open(sources.access(), store).map_err(explained)?;
     let cancel = CancellationToken::new();
     session::cancel_on_interrupt(runtime.handle(), cancel.clone());
-    pool.was_said(announced.clone());
+    pool.was_shown(announced.clone());
     let batch = Batch {
         store,
         sources,
@@ -61,7 +61,7 @@ pub(super) fn open(
     })
 }
 
-/// Nobody asks an LLM about every job of a batch by accident: facts come first, then advice by cluster (`batch advise`).
+/// Asking an LLM about every job of a batch must be explicit: facts come first, then advice by cluster (`batch advise`).
 fn reasoner(thinking: &Thinking) -> ReasonerChoice {
     let mut choice = session::reasoner(thinking);
     if choice.mode == Mode::Auto && choice.profile.is_none() {

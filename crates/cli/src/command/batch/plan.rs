@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 /// Sources that are listed concurrently.
 const CONCURRENT: usize = 8;
 
-/// What a plan found.
+/// Result of a plan.
 #[derive(Debug, Serialize)]
 pub(super) struct Planned {
     pub(super) jobs: usize,

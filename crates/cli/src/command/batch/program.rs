@@ -1,4 +1,5 @@
-//! What decides what a report says, as one hash: results of another configuration are other results.
+//! One hash over everything that affects a report: results of another configuration are other
+//! results.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub(super) fn program(
     finished(&hash)
 }
 
-/// What decides what advice says, apart from the results that it is about.
+/// Hash over everything that affects advice, apart from the results in question.
 pub(super) fn adviser(
     config: &Config,
     knowledge: &Knowledge,
@@ -69,7 +70,7 @@ fn finished(hash: &blake3::Hasher) -> Program {
     }
 }
 
-/// Names and contents of the files in a folder. One that cannot be read is reported where it is used.
+/// Names and contents of the files in a folder. An unreadable file is reported by its user.
 fn add_folder(hash: &mut blake3::Hasher, folder: &Path) {
     let mut entries: Vec<_> = fs::read_dir(folder)
         .into_iter()

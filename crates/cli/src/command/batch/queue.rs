@@ -61,7 +61,7 @@ pub(super) fn work(args: &BatchWork, config: &Config, terminal: &Terminal) -> Re
     let worked = session.runtime.block_on(worked);
     watch.finish(&session.batch.store, args.format)?;
     worked.map_err(explained)?;
-    // failed jobs are results too: the good ones may be those of other workers
+    // failed jobs are results too: other workers may have the successful ones
     Ok(match session.cancel.is_cancelled() {
         true => Exit::Interrupted,
         false => Exit::Success,

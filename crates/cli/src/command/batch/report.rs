@@ -1,4 +1,4 @@
-//! `scopeagent batch report`: tables and a page of what a batch found.
+//! `scopeagent batch report`: tables and a page with the results of a batch.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn places(args: &BatchReport, location: &Location) -> Result<(PathBuf, String)> 
     }
 }
 
-/// Writes the reports with these keys as pages; returns the keys of those that could be written.
+/// Writes the reports with these keys as pages; returns the keys of the written pages.
 async fn write_pages(store: &Store, keys: &[String], out: &Path) -> Result<Vec<String>> {
     let mut written = Vec::new();
     for key in keys {

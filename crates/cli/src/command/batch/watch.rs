@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render;
 use crate::terminal::{Bar, Terminal};
 
-/// How often a line says how far it is where no bar does.
+/// Interval of progress lines, without a progress bar.
 const REMARK_EVERY: Duration = Duration::from_secs(30);
 
 /// Watches one call.
@@ -28,11 +28,11 @@ pub(super) struct Watch<'a> {
     said: Instant,
 }
 
-/// What a call did.
+/// Result of a call.
 #[derive(Debug, Serialize)]
 struct Answer {
     store: String,
-    /// Jobs that had a result already, or got one from somebody else.
+    /// Jobs that had a result already, or got one from another process.
     known: usize,
     /// Jobs that stay without a result for now.
     postponed: usize,
@@ -41,7 +41,7 @@ struct Answer {
 }
 
 impl Watch<'_> {
-    /// `total` includes the jobs that have a result; `None` if nobody knows how many will come.
+    /// `total` includes the jobs that have a result; `None` if the number of jobs is unknown.
     pub(super) fn start<'a>(
         terminal: &'a Terminal,
         total: Option<usize>,

@@ -23,7 +23,7 @@ use crate::support::{User, expert_flags};
 
 use super::tools::cases;
 
-/// What the client hears, and the roots that it declares.
+/// Notifications that the client receives, and the roots that it declares.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Listener {
     progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
@@ -31,7 +31,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// A client whose user works in these places.
+    /// A client with these roots.
     pub(crate) fn with_roots(uris: &[String]) -> Listener {
         Listener {
             roots: Some(uris.to_vec()),
@@ -160,7 +160,7 @@ impl Session {
         content
     }
 
-    /// Calls a tool that refuses, and gives the sentence.
+    /// Calls a tool that refuses, and returns its message.
     pub(crate) async fn refusal(&self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         let text = text(&result);
@@ -198,7 +198,7 @@ impl Session {
         all.into_iter().map(|r| r.uri.clone()).collect()
     }
 
-    /// The progress heard so far.
+    /// The progress received so far.
     pub(crate) fn progress(&self) -> Vec<ProgressNotificationParam> {
         let heard = self.client.service().progress.lock().expect("no panic");
         heard.clone()
@@ -250,7 +250,7 @@ impl HttpServer {
             .map_while(Result::ok)
             .find_map(|line| line.strip_prefix("serving ").map(str::to_owned))
             .expect("it says where it listens");
-        // What it says later must not fill the pipe.
+        // Later output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         HttpServer { child, url }
     }

@@ -1,4 +1,4 @@
-//! What may be read: nothing outside of the allowed folders, whatever a client names.
+//! Access: no name from a client reaches a file outside of the allowed folders.
 
 use std::fs;
 use std::path::Path;
@@ -112,7 +112,7 @@ async fn runs_of_jobs_outside_are_not_there() {
     contains(refusal, ["there is no run"]);
 }
 
-/// The roots of the client narrow those of the server, in either lifecycle of the protocol.
+/// The roots of the client narrow the server's roots, in either lifecycle of the protocol.
 async fn check_narrowed(open: impl AsyncFn(&User, &[&str], Listener) -> Session) {
     let user = User::new();
     let all = cases();

@@ -12,7 +12,7 @@ use super::tools::cases;
 use crate::llm::configured;
 use crate::support::{User, items};
 
-/// Longer than any test waits: what ends earlier was ended.
+/// Longer than any test waits: an earlier end proves a cancellation.
 const SLOW: Duration = Duration::from_secs(120);
 /// How long something that was stopped may take to be seen.
 const SOON: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ async fn progress_comes_step_by_step_and_grows() {
     }
 }
 
-/// Begins an analysis that the LLM holds up, and gives its handle once the LLM was asked.
+/// Starts an analysis that waits for the LLM, and returns its handle after the request to the LLM.
 async fn held_up(
     session: &Session,
     llm: &Server,

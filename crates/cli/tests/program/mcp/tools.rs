@@ -1,4 +1,4 @@
-//! The tools: what they say of themselves and what they answer.
+//! The tools: their descriptions and their answers.
 
 use std::io::Write as _;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What a job says cannot act: not on a terminal, not in a ticket, not on a page, not in a log.
+//! Text of a job never acts: not on a terminal, not in a ticket, not on a page, not in a log.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{User, case, copy};
 
-/// An error whose texts try everything.
+/// An error text with every kind of attack.
 const ATTACK: &str = "E_RUNTIME_USER_X \u{1b}[2J\u{1b}]8;;http://evil\u{7}click\u{1b}]8;;\u{7} \u{9b}31m \u{202e}txt.exe \
     <script>alert(1)</script> <img src=x onerror=alert(1)> ![x](http://evil/p.png) [a](javascript:alert(1)) \
     `` ``` ~~~\n\n```\n# F9 Fake heading\n| a | b |\r\nerror: fake\n";

@@ -1,4 +1,5 @@
-//! Addresses of History Servers: only those are asked that a user named, and they send us nowhere else.
+//! Addresses of History Servers: requests go only to servers that a user named, without redirects to
+//! others.
 
 use serde_json::json;
 use testkit::{Answer as Scripted, HistoryServer, contains, description, zip};

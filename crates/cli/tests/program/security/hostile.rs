@@ -42,12 +42,12 @@ fn bounded(user: &User, job: &Path) -> Answer {
     ]);
     command.arg(job);
     let mut command = assert_cmd::Command::from_std(command);
-    // whoever waits for something uses no processor
+    // a process that waits uses no processor time
     command.timeout(Duration::from_secs(8 * SECONDS));
     Answer::of(&mut command)
 }
 
-/// Analyzes a folder; it gives a report, or is refused as no job.
+/// Analyzes a folder; it results in a report, or is refused as no job.
 #[track_caller]
 fn survives(name: &str, fill: impl FnOnce(&Path)) -> Option<Value> {
     let user = User::new();
@@ -66,7 +66,7 @@ fn survives(name: &str, fill: impl FnOnce(&Path)) -> Option<Value> {
 /// Sums of possible counts and times are below this.
 const MOST: f64 = 1e18;
 
-/// The largest number of a report, whatever it means.
+/// The largest number of a report, of any meaning.
 fn largest(report: &Value) -> f64 {
     match report {
         Value::Number(number) => number.as_f64().map_or(0.0, f64::abs),
@@ -76,7 +76,7 @@ fn largest(report: &Value) -> f64 {
     }
 }
 
-/// The messages of a report about what could not be read.
+/// The messages of a report about unreadable files.
 fn messages(report: &Value) -> String {
     let diagnostics = items(&report["diagnostics"]).iter();
     let messages = diagnostics.filter_map(|d| d["message"].as_str());
@@ -185,7 +185,7 @@ fn counts_of_one_stage_size_nothing() {
 #[test]
 fn a_script_of_doubling_joins_has_no_columns() {
     let report = survives("joins", |job| {
-        // columns are looked for where a plan is to be tied to the script
+        // linking a plan to the script searches for columns
         copy(&case("join-hot-key-skew"), job);
         let join = |n: usize| {
             format!(

@@ -41,13 +41,13 @@ fn kill(name: &str, command: &dyn Fn() -> Command, check: &mut dyn FnMut(u32)) {
     }
     assert!(killed > 0, "{name} was never killed");
     let shown = format!("{name}: {rounds} rounds, {killed} killed before the end, all whole\n");
-    // libtest does not swallow what is written to the stream itself.
+    // libtest does not swallow direct writes to the stream.
     std::io::stderr()
         .write_all(shown.as_bytes())
         .expect("shown");
 }
 
-/// Moments that are dense in any interval, whatever the number of rounds.
+/// Moments that are dense in any interval, for any number of rounds.
 fn moment(round: u32, whole: Duration) -> Duration {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     whole.mul_f64((f64::from(round) * GOLDEN).fract() * 1.1)

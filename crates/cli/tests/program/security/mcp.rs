@@ -1,4 +1,4 @@
-//! What the MCP server holds against clients that want too much.
+//! Limits of the MCP server for demanding clients.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use crate::mcp::client::{HttpServer, Listener, Session, request, server};
 use crate::mcp::tools::cases;
 use crate::support::User;
 
-/// Longer than the test waits: what ends earlier was ended.
+/// Longer than the test waits: an earlier end proves a cancellation.
 const SLOW: Duration = Duration::from_secs(120);
 
 /// How long something may take that does not wait for the LLM.
@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_secs(60);
 /// Analyses that work or wait at the same time on any machine: four and sixty-four at most.
 const MOST: usize = 4 + 64;
 
-/// Begins an analysis whose LLM does not answer.
+/// Starts an analysis with an LLM that never answers.
 async fn begin(session: &Session) -> RequestHandle<rmcp::RoleClient> {
     let call = CallToolRequest::new(request("analyze_job", json!({ "job": "healthy/job" })));
     let (call, options) = (call.into(), PeerRequestOptions::no_options());

@@ -1,5 +1,5 @@
-//! Hostile jobs, models and servers: nothing gets out, nothing brings the program down, and nothing
-//! that a job says acts.
+//! Hostile jobs, models and servers: no secret gets out, no input crashes the program, and no text
+//! of a job acts.
 
 mod escaping;
 mod history;

@@ -13,7 +13,7 @@ use crate::mcp::client::{Listener, Session};
 use crate::models::embeddings;
 use crate::support::{Answer, User, case, copy, root};
 
-/// What nobody but this job says: in a name, a comment, a literal and a row.
+/// Words that occur only in this job: in a name, a comment, a literal and a row.
 const PLANTED: &str = "// for Kvarnholm Falkenberg, see \"\\\\depot7\\zq\"\n// 张三的客户名单\n";
 
 fn user(server: &Server) -> User {

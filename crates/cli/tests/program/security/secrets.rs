@@ -1,4 +1,4 @@
-//! The keys that the program uses appear in nothing that it writes.
+//! The keys in use never appear in the program's output.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The run store and the index, where they cannot be written, are in use, or are damaged.
+//! The run store and the index when they are read-only, in use, or damaged.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,8 @@ use crate::support::{Answer, User, case, expert_flags, small_knowledge, words};
 
 const STORE: &str = "data/scopeagent/runs.sqlite";
 
-/// A shell in which a longer file than this many blocks of 512 bytes is an error, as on a full disk.
+/// A shell with a limit on file size in blocks of 512 bytes; a longer file is an error, as on a full
+/// disk.
 fn limited(user: &User, blocks: usize, arguments: impl IntoIterator<Item = OsString>) -> Answer {
     let program = user.process();
     let mut command = assert_cmd::Command::new("sh");
@@ -112,7 +113,7 @@ fn allow_writing(path: &Path, is_allowed: bool) {
     }
 }
 
-/// Runs the program as a user who owns nothing; the administrator could write everywhere.
+/// Runs the program as a user without any files; the administrator could write everywhere.
 #[cfg(unix)]
 fn run_as_nobody(user: &User, line: &str) -> Answer {
     use std::os::unix::process::CommandExt;
@@ -187,7 +188,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a disk or an editor makes of a file.
+/// Damages that a disk or an editor may do to a file.
 fn damages(whole: &[u8]) -> Vec<Vec<u8>> {
     let mut flipped = whole.to_vec();
     if let Some(byte) = flipped.get_mut(whole.len() * 2 / 3) {
@@ -240,7 +241,7 @@ fn a_damaged_index_is_named_and_rebuilt() {
     user.run_plain("index verify").text();
 }
 
-/// A pipe would block whoever opens it.
+/// A pipe would block its reader.
 #[cfg(unix)]
 #[test]
 fn a_file_of_the_index_that_is_no_file_is_refused() {

@@ -1,4 +1,4 @@
-//! Who is turned away from the web page, and what hostile jobs look like there.
+//! Visitors that the web page refuses, and hostile jobs on the page.
 
 use crate::mcp::client::HttpServer;
 use crate::security::escaping::attacked;
@@ -90,7 +90,7 @@ fn nothing_outside_the_allowed_folders_is_read() {
         let answer = get(&server, &format!("{run}/file?name={name}"));
         assert_eq!(answer.status, 404, "{name}: {}", answer.body);
     }
-    // A run of the same store whose job is elsewhere: its report is shown, its files are not.
+    // A run of the same store with a job elsewhere: its report is shown, its files are not.
     let id = user.report(&user.path("outside"), "")["run_id"].to_string();
     let file = format!("/runs/{}/file?name=scope.script", id.trim_matches('"'));
     assert_eq!(get(&server, &file).status, 404);

@@ -1,4 +1,4 @@
-//! A job that takes too much costs its own report and nothing else.
+//! A job that takes too much costs only its own report.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

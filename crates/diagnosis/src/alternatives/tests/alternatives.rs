@@ -20,7 +20,7 @@ const LIMITS: broadcast::Limits = broadcast::Limits {
     sure: 256e6,
 };
 
-/// Makes every join of a plan that of a script.
+/// Gives every join of a plan a kind, through a script.
 fn with_join(mut job: Job, kind: &str) -> Job {
     let script = format!("r = SELECT * FROM a {kind} JOIN b ON a.K == b.J;");
     job.script = Some(Script::parse("scope.script", script));
@@ -68,7 +68,7 @@ fn broadcast_saves(job: &Job) -> Option<(f64, f64)> {
 
 #[test]
 fn a_broadcast_pays_for_what_it_makes_others_exchange() {
-    // What follows the join, whether broadcasting still saves a fifth, gigabytes exchanged then.
+    // operators after the join, whether broadcasting still saves a fifth, gigabytes exchanged then
     for (after, saves, exchanged) in [
         ("  output j -> o", true, 0.0),
         ("  filter j -> f(K,B)\n  output f -> o", true, 0.0),
@@ -98,7 +98,7 @@ fn a_broadcast_pays_for_what_it_makes_others_exchange() {
     }
 }
 
-/// A broken file can leave an operator without inputs; looking for what else to broadcast must end all the same.
+/// A broken file can leave an operator without inputs; the search for another broadcast side must still end.
 #[test]
 fn a_side_that_comes_from_nowhere_is_not_broadcast() {
     let mut job = star_join(
@@ -283,7 +283,7 @@ SV3 20
         // Computed by the aggregation: only the join is passed.
         ("Udf.Keep(N)", 8e6, vec!["c2"], true),
         ("Udf.Keep(K, B)", 8e6, vec![], false),
-        // The optimizer has moved what it understands.
+        // The optimizer has moved the condition that it understands.
         ("Udf.Keep(K) AND B > 5", 8e6, vec!["c2", "c1"], true),
         ("Udf.Keep(K)", 79e6, vec!["c2", "c1"], false),
     ] {
@@ -382,7 +382,7 @@ SV2 1
     for (after, rows, least, most) in [
         ("  sort K c1 -> r", 50e6, 0.5, 1.0),
         ("  agg K c1 -> r(K,N) 100", 50e6, 0.5, 1.0),
-        // The groups are as many as the rows: what is left costs what was gathered.
+        // as many groups as rows: gathering the results costs as much as gathering the rows
         ("  agg K c1 -> r(K,N) 50e6", 50e6, 0.0, 0.4),
         ("  sort K c1 -> r", 1e4, 0.0, 0.02),
     ] {
@@ -433,7 +433,7 @@ SV3 40
         (&[k, j], None, ""),
         // The other side is not partitioned: it has to be exchanged anyway.
         (&[a], None, ""),
-        // Ranges are of use to those who read a part.
+        // Ranges are useful to readers of a part.
         (&[a, j], Some(("range", 100e6)), "T1"),
         (&[a, j], Some(("range", 1e9)), ""),
     ] {

@@ -1,5 +1,5 @@
-//! Derivation of properties, and each alternative on plans in which its cause shows in variants, or
-//! in which the alternative costs more than it saves.
+//! Derivation of properties, and each alternative on variants of plans: plans with the cause, and plans
+//! on which the alternative costs more than it saves.
 
 mod alternatives;
 mod derivation;

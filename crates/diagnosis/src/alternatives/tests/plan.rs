@@ -201,7 +201,7 @@ impl Builder {
             .insert(output.to_owned(), Rows { schema, rows });
     }
 
-    /// An edge whose reader is not known yet.
+    /// Adds an edge; its reader is set later.
     fn write(
         &mut self,
         exchange: ExchangeKind,

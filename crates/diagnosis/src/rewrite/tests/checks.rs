@@ -1,4 +1,4 @@
-//! What the checks find out, and how diffs are written.
+//! Results of the checks, and the format of diffs.
 
 use std::collections::BTreeSet;
 

@@ -1,15 +1,15 @@
-//! What each rewrite makes of a script, what it refuses, and what the checks find out.
+//! Rewritten scripts, refused scripts, and the results of the checks.
 
 mod checks;
 mod rewrites;
 
-use equivalence::{Facts, Judgement};
+use equivalence::{Facts, Judgment};
 use job::model::{ColumnStatistics, Table};
 use job::script::Script;
 
 use super::Rewrite;
 
-/// Tables on which scripts are executed before and after.
+/// Tables for executing scripts before and after a rewrite.
 const TABLES: [(&str, &[(&str, &str)]); 3] = [
     ("@l", &[("K", "long?"), ("A", "long"), ("U", "long?")]),
     ("@r", &[("K", "long?"), ("B", "long")]),
@@ -46,7 +46,7 @@ fn parse(text: &str) -> Script {
     script
 }
 
-/// The new text, which must pass every check and, where its tables are known, give the same rows.
+/// The new text. It must pass every check and, if its tables are known, give the same rows.
 fn applied(script: &Script, rewrite: Option<Rewrite>) -> String {
     let Some(rewrite) = rewrite else {
         panic!("not rewritten:\n{}", script.text)
@@ -62,7 +62,7 @@ fn applied(script: &Script, rewrite: Option<Rewrite>) -> String {
         };
         let found = equivalence::execute(script, &parse(&text), &facts);
         assert!(
-            matches!(found, Judgement::Proven | Judgement::Tested),
+            matches!(found, Judgment::Proven | Judgment::Tested),
             "{found:?}\n{text}"
         );
     }

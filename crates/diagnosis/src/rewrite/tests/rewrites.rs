@@ -1,4 +1,4 @@
-//! What each rewrite makes of a script, with the same rows; and what it refuses.
+//! Scripts before and after each rewrite, with the same rows; and refused scripts.
 
 use job::script::Script;
 
@@ -119,7 +119,7 @@ fn rewrites_make_the_statements_that_they_promise() {
             "WHERE LocalRank <= 3;",
             "SELECT K,\n           U,\n           Time,\n           ROW_NUMBER() OVER (PARTITION BY K ORDER BY Time) AS rn",
         ]),
-        // Without ties, or it would be left open which rows are the first ones.
+        // no ties: otherwise the first rows would be undetermined
         (&RANKED.replace("PARTITION BY K ORDER BY Time", "ORDER BY Time, U, K"), two_level_rank, &[
             "OVER (PARTITION BY SaltKey ORDER BY Time, U, K) AS LocalRank",
             "ROW_NUMBER() OVER (ORDER BY Time, U, K) AS rn\n    FROM WLocal",
@@ -152,7 +152,7 @@ fn rewrites_make_the_statements_that_they_promise() {
     }
 }
 
-/// Parts of a script, each with what is put in its place.
+/// Parts of a script, each with its replacement.
 type Edits<'a> = &'a [(&'a str, &'a str)];
 
 #[test]

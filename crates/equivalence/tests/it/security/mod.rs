@@ -1,3 +1,3 @@
-//! What a model writes must not pass for the same result when it is not.
+//! A script written by a model must not pass as equivalent when its result differs.
 
 mod mutations;

@@ -1,14 +1,14 @@
-//! Changes of the result, made from good rewrites: none is shown as the same.
+//! Mutations of good rewrites that change the result: none passes as the same.
 
 use std::collections::BTreeMap;
 
-use equivalence::{Facts, Judgement, judge};
+use equivalence::{Facts, Judgment, judge};
 use job::script::{Script, StatementKind};
 
 use crate::cases::{OTHER, SAME, SCRIPT, judged};
 use crate::support::{Rewritten, all};
 
-/// A way to change the result of a script; `None` if it has nothing of the kind.
+/// A way to change the result of a script; `None` if it does not apply to the script.
 type Mutation = (&'static str, fn(&str) -> Option<String>);
 
 const MUTATIONS: [Mutation; 13] = [
@@ -113,7 +113,7 @@ fn no_change_of_the_result_is_shown_as_the_same() {
             .map(|(_, text)| text.clone())
             .collect();
         let facts = facts_of(rewritten, &known, &reads);
-        // Without a rewrite, the mutations of the script itself.
+        // without a rewrite, mutates the script itself
         let good = known
             .first()
             .cloned()
@@ -125,8 +125,8 @@ fn no_change_of_the_result_is_shown_as_the_same() {
             let mutant = Script::parse(&rewritten.script().file, text.clone());
             let count = counts.entry(name).or_default();
             match judge(rewritten.script(), &mutant, &facts) {
-                Judgement::Different(_) => count[0] += 1,
-                Judgement::Unknown(_) => count[1] += 1,
+                Judgment::Different(_) => count[0] += 1,
+                Judgment::Unknown(_) => count[1] += 1,
                 found => {
                     count[2] += 1;
                     wrong.push(format!(
@@ -142,7 +142,7 @@ fn no_change_of_the_result_is_shown_as_the_same() {
     for (from, to) in OTHER {
         made += 1;
         let found = judged(SCRIPT, &SCRIPT.replacen(from, to, 1));
-        if matches!(found, Judgement::Proven | Judgement::Tested) {
+        if matches!(found, Judgment::Proven | Judgment::Tested) {
             wrong.push(format!("{from} -> {to}"));
         }
     }
@@ -157,13 +157,13 @@ fn no_change_of_the_result_is_shown_as_the_same() {
     );
 }
 
-/// Good changes by hand and by rule are shown as such, 95 of 100 at least.
+/// At least 95 of 100 good changes, by hand and by rule, are recognized as such.
 #[test]
 fn good_changes_are_shown_as_the_same() {
     let (mut good, mut all_good) = (0, 0);
-    let mut count = |found: Judgement| {
+    let mut count = |found: Judgment| {
         all_good += 1;
-        good += usize::from(matches!(found, Judgement::Proven | Judgement::Tested));
+        good += usize::from(matches!(found, Judgment::Proven | Judgment::Tested));
     };
     for rewritten in all() {
         let reads = |class: &str| diagnosis::columns_read(&rewritten.job, class);

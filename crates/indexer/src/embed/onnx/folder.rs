@@ -20,7 +20,8 @@ pub(super) struct Folder {
     tokenizer: Vec<u8>,
     /// Tokens of a text that the model reads.
     max_tokens: usize,
-    /// Whether the vector of the text is that of its first token, else the mean of all.
+    /// If true, the vector of the first token is the vector of the text; otherwise the mean of all
+    /// tokens.
     first_token: bool,
 }
 
@@ -78,7 +79,7 @@ impl Folder {
     }
 }
 
-/// The tokenizer and its configuration; models differ in which of these files they have, and only the tokenizer is essential.
+/// The tokenizer and its configuration. Only the tokenizer is required; models differ in the other files.
 pub(super) fn tokenizer_files(
     path: &Path,
     tokenizer: Vec<u8>,

@@ -1,6 +1,7 @@
 //! Models run by ONNX Runtime through fastembed: by name (fetched once, then cached) or from a folder.
 //!
-//! The runtime is a library on the user's machine, loaded when needed; the error says what to install if it is missing.
+//! The runtime is a library on the user's machine, loaded when needed; the error explains its installation if it is
+//! missing.
 
 mod folder;
 mod rerank;
@@ -17,7 +18,7 @@ use super::{EmbedError, Embedder, normalize, only};
 use report::with_causes;
 pub(crate) use rerank::OnnxReranker;
 
-/// Tokens of a text that are read unless the model says otherwise; chunks have at most about 400.
+/// Default of the tokens read from a text; chunks have at most about 400.
 const MAX_TOKENS: usize = 512;
 
 /// Idle threads of the runtime sleep: spinning is only faster on an otherwise idle machine.
@@ -26,7 +27,7 @@ const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 const FETCH: &str = "it is fetched at first use; without a network, give a folder with `model.onnx` and `tokenizer.json`";
 const NAMES: &str = "docs/models.md lists the names, and says how a folder is made";
 
-/// A model whose tokenizer does not know these characters was not trained on Chinese.
+/// A model without tokens for these characters was not trained on Chinese.
 const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
 
 pub(super) struct Onnx {
@@ -73,8 +74,8 @@ impl Onnx {
 
     fn run(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        // One text at a time: fastest on a CPU, no padding, bounded memory, and required by dynamically quantized
-        // models, whose vectors depend on the batch. For one text the tokenizer starts no threads, which
+        // One text at a time: fastest on a CPU, no padding, bounded memory. Dynamically quantized models require
+        // it, because their vectors depend on the batch. For one text the tokenizer starts no threads, which
         // might wait for the lock held here.
         let mut embed = |text: &&str| {
             let vectors = model.embed([format!("{prefix}{text}")], None);

@@ -45,7 +45,7 @@ impl OnnxReranker {
         })
     }
 
-    /// One score per text, in order; higher is better.
+    /// One score per text, in the order of `texts`; higher is better.
     pub(crate) fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);

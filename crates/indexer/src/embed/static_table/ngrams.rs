@@ -16,10 +16,10 @@ const LONGEST: usize = 5;
 /// n-grams find other forms of the word and misspellings.
 const WHOLE_WORD: f32 = 0.7;
 
-/// Longer words are hashes or encoded data, of which only the start counts. In bytes.
+/// Longer words are hashes or encoded data; only their start counts. In bytes.
 const LONGEST_WORD: usize = 48;
 
-/// Weight of one character against that of a pair: pairs are close to words in Chinese.
+/// Weight of one character relative to a pair: in Chinese, pairs are close to words.
 const SINGLE: f32 = 0.4;
 
 /// Characters that say little: Chinese particles, pronouns and question words.
@@ -63,7 +63,8 @@ impl Ngrams {
         if count == 0 {
             return;
         }
-        // As if independent: the n-grams of a long word together weigh as much as those of a short one.
+        // As if independent: the n-grams of a long word together weigh as much as the n-grams of a
+        // short one.
         let share = weight * (1.0 - WHOLE_WORD) / (count as f32).sqrt();
         for start in 0..=n - SHORTEST {
             let mut hash = FNV_OFFSET ^ 2;
@@ -105,7 +106,7 @@ fn character_hash(hash: u32, c: char) -> u32 {
     u32::from(c).to_le_bytes().into_iter().fold(hash, fnv1a)
 }
 
-/// Scripts without spaces between words, or whose words have endings (Korean).
+/// Scripts without spaces between words, or with inflected words (Korean).
 pub(super) fn is_cjk(c: char) -> bool {
     is_chinese(c)
         || matches!(c, '\u{3041}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{AC00}'..='\u{D7A3}')

@@ -12,7 +12,7 @@ const LONGEST_WORD: usize = 100;
 pub(super) struct Word<'a> {
     /// As written.
     pub(super) raw: &'a str,
-    /// Lower-case, without accents: what the vocabulary knows.
+    /// Lower-case, without accents, as in the vocabulary.
     pub(super) normal: &'a str,
 }
 

@@ -30,7 +30,7 @@ impl Allowed {
     }
 }
 
-/// The best `limit` of the chunks that contain any of the terms, best first, with the scores that tantivy gives them.
+/// The best `limit` of the chunks that contain any of the terms, best first, with tantivy's scores.
 pub(super) fn search(
     searcher: &Searcher,
     clauses: impl Iterator<Item = Clause>,
@@ -69,7 +69,7 @@ pub(super) fn search(
     Ok(ranked.collect())
 }
 
-/// Adds to the scores of a segment's chunks, in their order, what a term gives them.
+/// Adds the BM25 scores of a term to the scores of a segment's chunks.
 fn add(
     segment: &SegmentReader,
     term: &tantivy::Term,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::tables::name_of;
 use super::{Input, StageIndex, count, truth};
-use crate::bounds::{CHANNELS_PER_OPERATOR, Kept};
+use crate::bounds::{CHANNELS_PER_OPERATOR, Quota};
 use crate::model::Job;
 use crate::xml::{self, Tag, Token};
 
@@ -56,7 +56,7 @@ impl Walk<'_> {
             "dataset" => self.dataset = tag.get("id"),
             "element" => {
                 if let (Some(dataset), Some(id)) = (self.dataset.clone(), tag.get("id"))
-                    && job.keeps(Kept::Channels, 1, self.file)
+                    && job.keeps(Quota::Channels, 1, self.file)
                 {
                     self.datasets.entry(dataset).or_default().push(channel(&id));
                 }
@@ -64,7 +64,7 @@ impl Walk<'_> {
             "input" => self.input(tag, job),
             "output" => {
                 if let (Some(at), Some(id)) = (self.stage, tag.get("id"))
-                    && job.keeps(Kept::Channels, 1, self.file)
+                    && job.keeps(Quota::Channels, 1, self.file)
                 {
                     add(&mut job.stages[at].writes, channel(&id));
                 }
@@ -101,7 +101,7 @@ impl Walk<'_> {
             return;
         };
         let id = channel(&id);
-        if job.keeps(Kept::Channels, 1, self.file) {
+        if job.keeps(Quota::Channels, 1, self.file) {
             add(&mut job.stages[at].reads, id.clone());
         }
         self.input = Some(id.clone());
@@ -122,7 +122,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts the members of a dataset where a stage reads the dataset.
+    /// Replaces a dataset among a stage's reads by its members.
     fn finish(&mut self, job: &mut Job) {
         for at in 0..job.stages.len() {
             let read = std::mem::take(&mut job.stages[at].reads);
@@ -130,7 +130,7 @@ impl Walk<'_> {
             for id in read {
                 match self.datasets.get(&id) {
                     // several stages may read the same dataset
-                    Some(members) if job.keeps(Kept::Channels, members.len(), self.file) => {
+                    Some(members) if job.keeps(Quota::Channels, members.len(), self.file) => {
                         reads.extend(members.iter().cloned());
                     }
                     Some(_) => {}
@@ -153,7 +153,7 @@ fn add(list: &mut Vec<String>, name: String) {
     }
 }
 
-/// Notes an input stream as a table; metadata files, which know more, are not overruled.
+/// Adds an input stream as a table; metadata files take precedence.
 fn stream(
     job: &mut Job,
     file: &str,

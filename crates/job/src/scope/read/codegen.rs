@@ -5,11 +5,11 @@ use super::Input;
 use crate::model::{Codegen, CodegenClass, Job};
 use crate::script::flow::user_code::columns_read;
 
-/// Class around what the compiler generates.
+/// Class around the generated code.
 const GENERATED: &str = "___Scope_Generated_Classes___";
 /// Classes kept. Real files have at most a few hundred.
 const MAX_CLASSES: usize = 10_000;
-/// Levels of classes in classes that are looked into.
+/// Maximum nesting of classes.
 const MAX_NESTING: usize = 16;
 
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
@@ -46,7 +46,7 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         .iter()
         .filter(|c| c.name != GENERATED && c.name != "__OperatorFactory__")
         .map(|c| {
-            let first = lines.of(code, c.start);
+            let first = lines.line_at(code, c.start);
             let last =
                 first + memchr::memchr_iter(b'\n', &code.as_bytes()[c.start..c.end]).count() as u32;
             let text = &code[c.start..c.end];
@@ -67,14 +67,14 @@ pub(crate) fn classes(code: &str, lines_before: u32) -> Vec<CodegenClass> {
         .collect()
 }
 
-/// Counts lines from the last place on, since classes come in order.
+/// Counts lines from the previous position on; classes come in file order.
 struct Lines {
     at: usize,
     line: u32,
 }
 
 impl Lines {
-    fn of(&mut self, code: &str, offset: usize) -> u32 {
+    fn line_at(&mut self, code: &str, offset: usize) -> u32 {
         let between = &code.as_bytes()[self.at..offset];
         self.line += memchr::memchr_iter(b'\n', between).count() as u32;
         self.at = offset;
@@ -90,7 +90,7 @@ struct Declared<'a> {
     end: usize,
 }
 
-/// The declaration whose word `class` is at `at`; `None` for `where T : class` and the like.
+/// The declaration with the word `class` at `at`; `None` for `where T : class` and the like.
 fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'a>> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
     let start = at + "class".len();
@@ -98,7 +98,7 @@ fn declaration<'a>(code: &'a str, masked: &[u8], at: usize) -> Option<Declared<'
     let name_at = start + after.take_while(|b| b.is_ascii_whitespace()).count();
     let length = masked[name_at..].iter().take_while(|b| is_word(b)).count();
     let name_end = name_at + length;
-    // a header that is longer than this is not one
+    // a longer text is not a class header
     let header = &masked[name_end..masked.len().min(name_end + 500)];
     let open = name_end + header.iter().position(|b| *b == b'{')?;
     let between = code.get(name_end..open)?;
@@ -162,7 +162,7 @@ fn mask(code: &str) -> Vec<u8> {
     out
 }
 
-/// Length of `@"…"`, in which `""` is a quote.
+/// Length of `@"…"`; `""` inside is a quote.
 fn verbatim_length(text: &[u8]) -> usize {
     let mut at = 2;
     while let Some(quote) = memchr::memchr(b'"', text.get(at..).unwrap_or_default()) {

@@ -1,10 +1,10 @@
-//! What the compiler leaves: `CompileResult` and `CommonCompileResult`, whose errors count. Its warnings,
-//! timers, plan and syntax tree are only checked: rules ask whether they are there.
+//! Compiler output: `CompileResult` and `CommonCompileResult` for their errors. Warnings, timers, plan and
+//! syntax tree are only checked: rules ask whether they exist.
 
 use serde::de::IgnoredAny;
 
 use super::{Input, count};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::json;
 use crate::model::{Job, JobError};
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ pub(crate) fn result(input: &Input<'_>, job: &mut Job) {
     let roots = document.children.iter();
     for error in roots.flat_map(|root| errors(input.name, root)) {
         let known = job.errors.iter().any(|old| old.message == error.message);
-        if !known && job.keeps(Kept::Errors, 1, input.name) {
+        if !known && job.keeps(Quota::Errors, 1, input.name) {
             job.errors.push(error);
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn plan(input: &Input<'_>, job: &mut Job) {
     }
 }
 
-/// Checks `__AST.json`, whose older form is no JSON.
+/// Checks `__AST.json`; the older form is not JSON.
 pub(crate) fn syntax_tree(input: &Input<'_>, job: &mut Job) {
     if !input.text.contains("Statement\"") {
         job.note(input.name, None, &Problem::NoStatement);

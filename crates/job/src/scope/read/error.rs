@@ -1,14 +1,14 @@
-//! `Error`, `[n]_error.txt`, `errorMessage` of a REST answer: what made the job fail.
+//! `Error`, `[n]_error.txt`, `errorMessage` of a REST answer: the error that made the job fail.
 
 use serde_json::Value;
 
 use super::{Input, count};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::json;
 use crate::model::{Job, JobError};
 use crate::text::head;
 
-/// Stacks may be long; no more of one text is kept.
+/// Bytes kept of one text; stacks may be long.
 const MAX_TEXT: usize = 64 << 10;
 
 /// Characters kept of a row.
@@ -33,10 +33,10 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 }
 
 impl Job {
-    /// Adds errors that a file states.
+    /// Adds errors from a file.
     pub(super) fn failed_with(&mut self, file: &str, errors: impl IntoIterator<Item = JobError>) {
         for error in errors {
-            if !self.keeps(Kept::Errors, 1, file) {
+            if !self.keeps(Quota::Errors, 1, file) {
                 break;
             }
             self.errors.push(error);
@@ -61,8 +61,8 @@ fn plain(input: &Input<'_>) -> JobError {
     error
 }
 
-/// An error object. What the innermost of its inner errors says comes first: an outer one only says that a
-/// vertex failed.
+/// An error object. The innermost of its nested errors is used first: an outer one only reports a
+/// failed vertex.
 pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
     value.as_object()?;
     let chain: Vec<&Value> = chain(value).collect();
@@ -115,7 +115,7 @@ pub(crate) fn from_json(file: &str, value: &Value) -> Option<JobError> {
 
 /// An error and its inner errors, the innermost last.
 fn chain(value: &Value) -> impl Iterator<Item = &Value> {
-    /// Deeper ones are no record of a job.
+    /// Maximum depth; deeper nesting is not from a job.
     const MOST: usize = 50;
     std::iter::successors(Some(value), |at| inner(at)).take(MOST)
 }
@@ -124,8 +124,8 @@ fn inner(error: &Value) -> Option<&Value> {
     error.get("innerError").filter(|inner| inner.is_object())
 }
 
-/// Finds in the texts of an error the stage, the class and line of the generated code, and the
-/// expression.
+/// Finds the stage, the class and line of the generated code, and the expression in the
+/// texts of an error.
 fn locate(error: &mut JobError) {
     let texts = [&error.internal, &error.details, &error.description];
     let all: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
@@ -154,14 +154,14 @@ fn locate(error: &mut JobError) {
     error.row = all.iter().find_map(|text| row(text));
 }
 
-/// What follows the last `label` in a line.
+/// The text after the last `label` in a line.
 fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     let text = line.rsplit_once(label)?.1.trim();
     (!text.is_empty()).then_some(text)
 }
 
-/// The innermost exception: what .NET prints behind the last `--->`, else what was caught. Its
-/// message may be in another text.
+/// The innermost exception: .NET prints it behind the last `--->`; else the caught one. Its message
+/// may be in another text.
 fn exception<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let thrown = lines.clone().filter_map(|line| {
         ["--->", "==== Caught exception ", "Unhandled Exception:"]

@@ -1,8 +1,8 @@
-//! `ScopeInternalStatistics.xml`: metadata of the inputs. What the compiler knows of structured
-//! streams is a base64 block that contains readable XML between binary pages.
+//! `ScopeInternalStatistics.xml`: metadata of the inputs. The metadata of structured streams is a
+//! base64 block with readable XML between binary pages.
 //!
-//! The pages have no documented form. The one with the partitions is found by what must be true of it:
-//! offsets add up to lengths, and rows to the row count that the XML states.
+//! The format of the pages is not documented. The page with the partitions is recognized by its sums:
+//! offsets add up to lengths, and rows to the row count in the XML.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use base64::Engine;
 
 use super::tables::name_of;
 use super::{Input, count};
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::model::{Clustering, ColumnStatistics, Job, StoredPartition};
 use crate::problem::Problem;
 use crate::xml::{Node, tree};
@@ -43,7 +43,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     job.fault(input.name, fault);
 }
 
-/// Length of a file that is an input: outputs are listed with a length of -1.
+/// Length of an input file: outputs are listed with a length of -1.
 fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
     let path = owner.field("Path").or_else(|| node.field("VcName"));
     let (Some(path), Some(bytes)) = (path, node.field("Length").and_then(count)) else {
@@ -64,7 +64,7 @@ fn length(input: &Input<'_>, owner: &Node, node: &Node, job: &mut Job) {
 fn streams(input: &Input<'_>, bytes: &[u8], job: &mut Job) {
     let mut begin = 0;
     while let Some((at, statistics, end)) = element(bytes, begin, "Statistics") {
-        // without its schema the next stream's would be taken
+        // without this limit, a stream without a schema would get the next stream's
         let next = memchr::memmem::find(&bytes[end..], b"<Statistics>");
         let next = next.map_or(bytes.len(), |n| end + n);
         let schema = element(&bytes[..next], end, "Schema");
@@ -74,7 +74,7 @@ fn streams(input: &Input<'_>, bytes: &[u8], job: &mut Job) {
     }
 }
 
-/// The first element of that name from `from` on: its offset, itself, and where it ends.
+/// The first element of that name from `from` on: its offset, the element, and the offset of its end.
 fn element(bytes: &[u8], from: usize, name: &str) -> Option<(usize, Node, usize)> {
     let rest = bytes.get(from..)?;
     let start = memchr::memmem::find(rest, format!("<{name}>").as_bytes())?;
@@ -102,9 +102,9 @@ fn stream(
         .zip(n)
         .and_then(|(rows, n)| partitions(pages, rows, usize::try_from(n).ok()?));
     let at = |place: &str| input.at(format!("SStreamMetaData {}: {place}", name_of(&path)));
-    let partitions = partitions.filter(|p| job.keeps(Kept::Partitions, p.len(), input.name));
+    let partitions = partitions.filter(|p| job.keeps(Quota::Partitions, p.len(), input.name));
     let mut columns = columns(statistics, schema, rows);
-    job.shorten(Kept::Columns, &mut columns, input.name);
+    job.shorten(Quota::Columns, &mut columns, input.name);
     let Some(table) = job.table_mut(Some(&path), None, &name_of(&path), input.name) else {
         return;
     };
@@ -179,7 +179,7 @@ fn clustering(schema: &Node, partitions: Option<u64>) -> Clustering {
     }
 }
 
-/// The stream's path: the longest readable run, its length before it in seven-bit groups.
+/// The stream's path: the longest readable run, preceded by its length in seven-bit groups.
 fn path_in(pages: &[u8]) -> Option<String> {
     let readable = |b: &u8| (0x20..0x7f).contains(b);
     let (mut best, mut at) = (0..0, 0);
@@ -197,7 +197,7 @@ fn path_in(pages: &[u8]) -> Option<String> {
         _ => return None,
     };
     let run = &pages[best];
-    // a one-byte length that is itself readable joins the run
+    // a one-byte length that is readable itself belongs to the run
     let text = match (5..=run.len()).contains(&stated) {
         true => &run[..stated],
         false => run,

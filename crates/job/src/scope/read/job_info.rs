@@ -1,13 +1,13 @@
 //! `JobInfo.xml`, `NebulaCommandLine.txt`, and the choice between several sources of one field.
 
 use super::Input;
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::model::{Job, JobInfo, JobState, Source};
 use crate::time::{iso_ms, span_seconds, ticks_seconds};
 use crate::xml::{Node, tree};
 
-/// How much a source of job information is worth: the job's own record beats the answer of a
-/// service, that beats what the job manager logged, that beats what was asked for on submission.
+/// Ranks the sources of job information: the job's own record beats the answer of a service, which
+/// beats the job manager's log, which beats the submission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Rank {
     Submission,
@@ -19,19 +19,19 @@ pub(crate) enum Rank {
 impl Job {
     /// Leaves out states and further fields beyond the limit.
     pub(super) fn bound_fields(&mut self, file: &str) {
-        self.empties(Kept::Fields);
+        self.empties(Quota::Fields);
         let mut states = std::mem::take(&mut self.info.states);
-        self.shorten(Kept::Fields, &mut states, file);
+        self.shorten(Quota::Fields, &mut states, file);
         self.info.states = states;
         let fields = self.info.other.len();
-        if !self.keeps(Kept::Fields, fields, file) {
+        if !self.keeps(Quota::Fields, fields, file) {
             self.info.other.clear();
         }
     }
 }
 
 impl JobInfo {
-    /// Whether a value of that rank for a field would be an improvement; notes the source if so.
+    /// Whether a value of that rank for a field is an improvement; if so, records the source.
     fn takes(&mut self, field: &'static str, rank: Rank, source: Source) -> bool {
         let better = self.ranks.get(field).is_none_or(|old| *old < rank as u8);
         if better {
@@ -41,7 +41,7 @@ impl JobInfo {
         better
     }
 
-    /// Sets a field if there is a value and none of a better source.
+    /// Sets a field if there is a value and no better source has set it.
     pub(crate) fn offer<T>(
         &mut self,
         place: impl FnOnce(&mut JobInfo) -> &mut Option<T>,

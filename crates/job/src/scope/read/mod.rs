@@ -1,4 +1,4 @@
-//! One reader per kind of file. Each takes decoded text and fills what it knows into the job.
+//! One reader per kind of file. Each reads decoded text and fills in its part of the job.
 
 pub(crate) mod algebra;
 pub(crate) mod codegen;
@@ -20,15 +20,15 @@ pub(crate) mod vertex_def;
 
 use std::collections::HashMap;
 
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::model::{Diagnostic, Job, Source, Stage};
 use crate::problem::Problem;
 use crate::xml::Fault;
 
-/// In how many parts a file is read at a time, each of at least `least` bytes: one per core, at most four.
+/// Number of parts for reading a file concurrently, each of at least `least` bytes: one per core, at most four.
 fn parts_at_a_time(size: u64, least: u64) -> u64 {
     match size / least {
-        // asking how many cores there are takes longer than reading a small file
+        // asking for the number of cores takes longer than reading a small file
         0 | 1 => 1,
         most => {
             let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -73,12 +73,12 @@ impl StageIndex {
         }
     }
 
-    /// The stage of that name, made if it is not there yet; `None` if there are too many.
+    /// The stage of that name, created if necessary; `None` if there are too many.
     pub(crate) fn at(&mut self, job: &mut Job, name: &str) -> Option<usize> {
         if let Some(at) = self.by_name.get(name) {
             return Some(*at);
         }
-        if !job.keeps(Kept::Stages, 1, &self.file) {
+        if !job.keeps(Quota::Stages, 1, &self.file) {
             return None;
         }
         job.stages.push(Stage {
@@ -91,18 +91,18 @@ impl StageIndex {
 }
 
 impl Job {
-    /// Notes where reading a file had to stop, if it had to.
+    /// Notes the fault that ended reading a file, if any.
     pub(crate) fn fault(&mut self, file: &str, fault: Option<Fault>) {
         if let Some(fault) = fault {
             self.note(file, Some(format!("line {}", fault.line)), &fault.problem);
         }
     }
 
-    /// Notes something that could not be read; the reader continues.
+    /// Notes a problem; the reader continues.
     pub(crate) fn note(&mut self, file: &str, locator: Option<String>, problem: &Problem) {
-        /// More from one file say nothing new and would fill the report.
+        /// Further notes on one file add no information and would fill the report.
         const MOST_PER_FILE: usize = 20;
-        /// A folder may have thousands of files with something wrong in each.
+        /// A folder may have thousands of faulty files.
         const MOST: usize = 1_000;
         let own = |d: &&Diagnostic| d.file.as_deref() == Some(file);
         let so_far = self.diagnostics.iter().filter(own).count();

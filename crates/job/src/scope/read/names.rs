@@ -1,4 +1,4 @@
-//! Stores each name of a counter once, and expects of a node the counters of the last node of its
+//! Stores each counter name once, and expects a node to have the counters of the previous node of its
 //! name: a job has a few hundred names and up to millions of uses.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(super) struct Names {
     shapes: Vec<Shape>,
 }
 
-/// What the last node of a name looked like.
+/// Layout of the previous node of a name.
 struct Shape {
     node: Name,
     counters: Arc<Vec<Name>>,
@@ -39,7 +39,7 @@ struct Shape {
 }
 
 impl Names {
-    /// For counters that take up to about that many bytes of memory.
+    /// Names for counters that take up to about `bytes` bytes of memory.
     pub(super) fn within(bytes: usize) -> Names {
         Names {
             left: bytes,
@@ -50,7 +50,7 @@ impl Names {
         }
     }
 
-    /// Bytes that may still be taken; 0 when something was left out.
+    /// Remaining bytes; 0 after an omission.
     pub(super) fn left(&self) -> usize {
         self.left
     }
@@ -61,7 +61,7 @@ impl Names {
         fits
     }
 
-    /// Takes the room of a node whose counters are added one by one.
+    /// Charges the memory of a node. Its counters are added one by one.
     pub(super) fn charge(&mut self) {
         self.takes(size_of::<CounterNode>());
     }
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// A node as its tag describes it; `None` if there is no room for it.
+    /// The node of a tag; `None` if the memory limit is reached.
     pub(super) fn node(&mut self, tag: &Tag<'_>) -> Option<CounterNode> {
         if !self.takes(size_of::<CounterNode>()) {
             return None;
@@ -135,12 +135,12 @@ impl Names {
                 self.note_odd(node, name, value);
             }
         } else if node.values.len() + node.texts.len() >= MAX_VALUES || self.left == 0 {
-            // no real node has so many
+            // a real node has fewer counters
         } else if let Some(value) = number(value) {
             self.takes(size_of::<f64>() + size_of::<Name>());
             node.values.push(self.get(name), value);
         } else {
-            // `1e999` and `NaN` are numbers, but none to reckon with
+            // `1e999` and `NaN` are numbers, but unusable
             if value.trim().parse::<f64>().is_ok() {
                 self.note_odd(node, name, value);
             }
@@ -174,8 +174,8 @@ impl Shape {
         }
     }
 
-    /// Takes counters as long as they are the expected ones, and `opId` wherever it is. Returns
-    /// what is left.
+    /// Takes counters as long as they are the expected ones, and `opId` at any position. Returns the rest
+    /// of the text.
     fn take<'a>(&self, node: &mut CounterNode, mut rest: &'a str) -> &'a str {
         while let Some(written) = self.written.get(node.values.len()) {
             let counter = rest.strip_prefix(&**written).and_then(whole_number);
@@ -197,7 +197,7 @@ impl Shape {
     }
 }
 
-/// The number that the text begins with, and what follows the quote after it. Up to 15 digits,
+/// The number at the beginning of the text, and the text after its closing quote. Up to 15 digits,
 /// which are exact in a float.
 fn whole_number(text: &str) -> Option<(u64, &str)> {
     let mut whole = 0_u64;

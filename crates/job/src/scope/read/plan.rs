@@ -2,7 +2,7 @@
 //! estimates. `__ScopeDiagnosisInfo__.xml`: operator to plan group.
 
 use super::{Input, number};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Job, Plan, PlanNode};
 use crate::xml::{self, Tag, Token};
 
@@ -33,7 +33,7 @@ const MAX_ATTRIBUTES: usize = 1_000;
 #[derive(Default)]
 struct Walk {
     plan: Plan,
-    /// Index of the node that each open element is, if it is one.
+    /// Node index of each open element, if it is a node.
     open: Vec<Option<usize>>,
 }
 
@@ -41,11 +41,11 @@ impl Walk {
     fn open(&mut self, tag: &Tag<'_>, file: &str, job: &mut Job) {
         let mut fits = |kind| {
             let attributes = tag.attributes().take(MAX_ATTRIBUTES).count();
-            job.keeps(kind, 1, file) && job.keeps(Kept::Values, attributes, file)
+            job.keeps(kind, 1, file) && job.keeps(Quota::Values, attributes, file)
         };
         let node = match tag.name() {
-            "PhyOp" if fits(Kept::PlanNodes) => Some(self.node(tag)),
-            "TableGroupProperties" | "Costs" if fits(Kept::Values) => {
+            "PhyOp" if fits(Quota::PlanNodes) => Some(self.node(tag)),
+            "TableGroupProperties" | "Costs" if fits(Quota::Values) => {
                 self.properties(tag);
                 None
             }
@@ -94,7 +94,7 @@ impl Walk {
 pub(crate) fn read_map(input: &Input<'_>, job: &mut Job) {
     let mut plan = job.plan.take().unwrap_or_default();
     let fault = xml::each_tag(input.text, |tag| {
-        if tag.name() == "Mapping" && job.keeps(Kept::Values, 1, input.name) {
+        if tag.name() == "Mapping" && job.keeps(Quota::Values, 1, input.name) {
             let entry = tag.get("OperatorId").zip(tag.get("PhyPlanGroupNo"));
             plan.group_of_operator.extend(entry);
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::from_json;
 use super::job_info::{Rank, offer, state};
 use super::{Input, StageIndex};
-use crate::bounds::{self, Kept};
+use crate::bounds::{self, Quota};
 use crate::json::{self, number, text};
 use crate::model::{Job, StageSummary};
 use crate::time::{duration_ms, iso_ms, span_seconds};
@@ -37,7 +37,7 @@ pub(crate) fn statistics(input: &Input<'_>, job: &mut Job) {
                 ..StageSummary::default()
             };
             numbers(stage, "", &mut summary);
-            let fits = job.keeps(Kept::Values, summary.values.len(), input.name);
+            let fits = job.keeps(Quota::Values, summary.values.len(), input.name);
             if let Some(at) = index.at(job, &name).filter(|_| fits) {
                 job.stages[at].summary = Some(summary);
             }
@@ -50,7 +50,7 @@ fn numbers(value: &Value, prefix: &str, summary: &mut StageSummary) {
     for (name, value) in value.as_object().into_iter().flatten() {
         let name = format!("{prefix}{name}");
         match value {
-            // one level of nesting is what the interface has
+            // the interface nests one level
             Value::Object(_) if prefix.is_empty() => numbers(value, &format!("{name}."), summary),
             Value::String(s) => summary.values.extend(duration_ms(s).map(|ms| (name, ms))),
             value => summary.values.extend(number(value).map(|n| (name, n))),

@@ -56,7 +56,7 @@ impl Arguments {
 }
 
 /// Reads `-flag value -flag value …`. `-key`, `-keys`, `-hash` and `-range` take keys; a `|`
-/// separates those of the left and the right input.
+/// separates the keys of the left input from the keys of the right one.
 pub(super) fn arguments(text: &str) -> Arguments {
     let mut out = Arguments::default();
     for word in text.split_whitespace() {

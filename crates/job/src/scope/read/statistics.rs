@@ -1,18 +1,18 @@
 //! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modeled
 //! on readers of such files, since none is public).
 //!
-//! A large file is read in parts concurrently. Where a part begins is a guess, and what was
-//! read from there counts only if the part before ends at that very place, between two stages.
+//! A large file is read in parts concurrently. The start of a part is a guess; the part counts only
+//! if the part before ends exactly there, between two stages.
 
 use super::names::Names;
 use super::{Input, StageIndex};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::counters::{CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
 use crate::xml::{Fault, Tag, Token, Xml};
 
-/// Below this a file is read by one thread: starting more costs as much as it saves.
+/// A smaller file is read by one thread: more threads would cost as much as they save.
 const MIN_PART: u64 = 1 << 20;
 
 /// Reads the counters of every stage; each child of the root is one.
@@ -24,11 +24,11 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
 fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
     let starts = starts(input.text, parts);
     let mut index = StageIndex::of(job, input.name);
-    let room = job.room_for(Kept::Counters);
+    let room = job.room_for(Quota::Counters);
     for part in walk_all(input, &starts, room) {
-        job.keeps(Kept::Counters, part.bytes, input.name);
+        job.keeps(Quota::Counters, part.bytes, input.name);
         if part.full {
-            job.left_out(Kept::Counters, room, input.name);
+            job.left_out(Quota::Counters, room, input.name);
         }
         for tree in part.trees {
             if let Some(at) = index.at(job, &tree.stage) {
@@ -43,7 +43,7 @@ fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
     }
 }
 
-/// Places where a stage seems to begin, about equally far from each other.
+/// Offsets that look like the start of a stage, at about equal distances.
 fn starts(text: &str, parts: usize) -> Vec<usize> {
     let start = |part: usize| {
         let from = text.len() / parts * part;
@@ -68,13 +68,13 @@ struct Odd {
 
 struct Part {
     trees: Vec<CounterTree>,
-    /// Memory that they take, and whether some were left out.
+    /// Memory of the trees, and whether some were left out.
     bytes: usize,
     full: bool,
     odd: Vec<Odd>,
     fault: Option<Fault>,
-    /// Whether it ends between two stages at the place where the next part begins. If not, it has
-    /// all of the rest.
+    /// Whether it ends between two stages exactly at the start of the next part. If not, it contains
+    /// the whole rest.
     meets_next: bool,
 }
 
@@ -119,7 +119,7 @@ fn root(text: &str) -> Option<String> {
     }
 }
 
-/// Walks to the place where the next part begins, or to the end.
+/// Walks to the start of the next part, or to the end.
 fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part {
     let mut builder = Builder {
         trees: Vec::new(),
@@ -219,8 +219,8 @@ impl Builder {
         self.open.pop();
     }
 
-    /// Keeps what was read if it is a stage: by the grammar of their names, or because it has
-    /// operators. A note of the collector about itself is not.
+    /// Keeps the tree if it is a stage: it has a stage's name, or operators. A collector's note about
+    /// itself has neither.
     fn close_stage(&mut self) {
         self.open.clear();
         let is_stage = |tree: &CounterTree| {
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(job.stages[1].name, "SV2_Reduce");
     }
 
-    /// What `parts` threads read of a text, and how many parts were used.
+    /// The job read by `parts` threads, and the number of parts used.
     fn read_with(text: &str, parts: usize) -> (Job, usize) {
         let input = Input::new("f.xml", text);
         let mut job = Job::default();
@@ -292,7 +292,7 @@ mod tests {
             format!(" <SV{n}_X a='{n}'><Sort opId=\"1\" b=\"{n}\"/><Time c='1'/></SV{n}_X>\n")
         };
         let stages: String = (0..40).map(stage).collect();
-        // where a part could begin is inside a comment, a text, or too deep
+        // these stages are inside a comment, a text, or too deep, so no part may begin there
         let hidden =
             format!("<!-- {stages} --> <SV77><Sort/><![CDATA[ {stages} ]]>{stages}</SV77>");
         let wrong = "</SV3_X>".to_owned();

@@ -3,7 +3,7 @@
 
 use super::tables::name_of;
 use super::{Input, count};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::model::{Job, StoredPartition};
 use crate::problem::Problem;
 use crate::xml::each_tag;
@@ -30,14 +30,14 @@ fn stream(
     path: Option<&str>,
     mut ranges: Vec<u64>,
 ) {
-    job.shorten(Kept::Partitions, &mut ranges, input.name);
+    job.shorten(Quota::Partitions, &mut ranges, input.name);
     let name = path.map(name_of).or_else(|| id.map(str::to_owned));
     let Some(table) = name.and_then(|name| job.table_mut(path, id, &name, input.name)) else {
         return;
     };
     table.stream_id = id.map(str::to_owned).or(table.stream_id.take());
     table.path = table.path.take().or_else(|| path.map(str::to_owned));
-    // decoded metadata has the lengths of the data alone, ranges those with block indices
+    // decoded metadata has the lengths of the data alone; ranges include block indices
     if table.sources.contains_key("partition_rows") && table.partitions.len() == ranges.len() {
         return;
     }
@@ -63,16 +63,16 @@ fn ranges(text: &str) -> Vec<u64> {
     lengths.take(MAX_PARTITIONS).collect()
 }
 
-/// Reads the rows of partitions where nothing better is known: real files have been seen that
-/// repeat the values of another stream.
+/// Reads the rows of partitions without a better source: some real files repeat the values of
+/// another stream.
 pub(crate) fn last_rows(input: &Input<'_>, job: &mut Job) {
     let mut streams: Vec<(String, Vec<u64>)> = Vec::new();
     let fault = each_tag(input.text, |tag| match (tag.name(), streams.last_mut()) {
-        ("SStream", _) if job.keeps(Kept::Values, 1, input.name) => {
+        ("SStream", _) if job.keeps(Quota::Values, 1, input.name) => {
             streams.push((tag.get("id").unwrap_or_default(), Vec::new()));
         }
         ("Partition", Some((_, rows)))
-            if rows.len() < MAX_PARTITIONS && job.keeps(Kept::Partitions, 1, input.name) =>
+            if rows.len() < MAX_PARTITIONS && job.keeps(Quota::Partitions, 1, input.name) =>
         {
             rows.extend(tag.get("LastRowId").and_then(|v| count(&v)));
         }
@@ -107,7 +107,7 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
     }
 }
 
-/// Made-up rows of many partitions may add up to more than there are numbers.
+/// Absurd row counts of many partitions may overflow a sum.
 fn total(rows: &[u64]) -> u64 {
     rows.iter().fold(0, |sum, n| sum.saturating_add(*n))
 }

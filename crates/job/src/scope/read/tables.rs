@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Input;
-use crate::bounds::{self, COLUMNS_PER_ROWSET, Kept};
+use crate::bounds::{self, COLUMNS_PER_ROWSET, Quota};
 use crate::json::{self, count, number, text};
 use crate::model::{Clustering, ColumnStatistics, Job, Table, TopValue};
 use crate::problem::Problem;
@@ -66,9 +66,9 @@ fn table(input: &Input<'_>, pointer: &str, value: &Value, job: &mut Job) {
 fn columns_of(all: &[Value], input: &Input<'_>, job: &mut Job) -> Vec<ColumnStatistics> {
     let columns = all.iter().filter_map(column).take(COLUMNS_PER_ROWSET);
     let mut columns: Vec<ColumnStatistics> = columns.collect();
-    job.shorten(Kept::Columns, &mut columns, input.name);
+    job.shorten(Quota::Columns, &mut columns, input.name);
     for column in &mut columns {
-        job.shorten(Kept::Values, &mut column.top_values, input.name);
+        job.shorten(Quota::Values, &mut column.top_values, input.name);
     }
     columns
 }
@@ -132,7 +132,7 @@ fn same_path(a: &str, b: &str) -> bool {
 }
 
 impl Job {
-    /// The table of that path, stream id or name, made if it is not there yet; `None` if there are
+    /// The table of that path, stream id or name, created if necessary; `None` if there are
     /// too many.
     pub(crate) fn table_mut(
         &mut self,
@@ -141,7 +141,7 @@ impl Job {
         name: &str,
         file: &str,
     ) -> Option<&mut Table> {
-        if !self.keeps(Kept::Lookups, self.tables.len(), file) {
+        if !self.keeps(Quota::Lookups, self.tables.len(), file) {
             return None;
         }
         let same = |a: &Option<String>, b: Option<&str>| {
@@ -154,7 +154,7 @@ impl Job {
             |t: &Table| (path.is_none() || t.path.is_none()) && t.name.eq_ignore_ascii_case(name);
         let found = self.tables.iter().position(is_it);
         let found = found.or_else(|| self.tables.iter().position(is_named));
-        if found.is_none() && !self.keeps(Kept::Tables, 1, file) {
+        if found.is_none() && !self.keeps(Quota::Tables, 1, file) {
             return None;
         }
         let at = found.unwrap_or_else(|| {

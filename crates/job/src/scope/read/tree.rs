@@ -1,11 +1,11 @@
-//! `[n]_stdout.txt` of a local run: the counters of one vertex as lines indented by tabs, and what
-//! the vertex host says about itself.
+//! `[n]_stdout.txt` of a local run: the counters of one vertex as lines indented by tabs, and lines of
+//! the vertex host.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::names::Names;
 use super::{Input, StageIndex, number};
-use crate::bounds::Kept;
+use crate::bounds::Quota;
 use crate::counters::{CounterNode, CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
@@ -13,16 +13,16 @@ use crate::problem::Problem;
 /// Nodes kept of one vertex; real ones have some hundred.
 const NODES_PER_VERTEX: usize = 5_000;
 
-/// Deeper lines are attached at this depth, as a guard against made-up input.
+/// Deeper lines are attached at this depth, as a guard against malicious input.
 const MAX_DEPTH: usize = 1_000;
 
-/// Reads the tree and merges it with those of the stage's other vertices.
+/// Reads the tree and merges it with the trees of the stage's other vertices.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let room = job.room_for(Kept::Counters);
+    let room = job.room_for(Quota::Counters);
     let (tree, left) = parse(input, room);
-    job.keeps(Kept::Counters, room - left, input.name);
+    job.keeps(Quota::Counters, room - left, input.name);
     if left == 0 {
-        job.left_out(Kept::Counters, room, input.name);
+        job.left_out(Quota::Counters, room, input.name);
     }
     let Some(tree) = tree else {
         job.note(input.name, None, &Problem::NoCounters);
@@ -39,7 +39,7 @@ pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     }
 }
 
-/// The tree, and what is left of the `room` for it, in bytes.
+/// The tree, and the bytes left of `room`.
 fn parse(input: &Input<'_>, room: usize) -> (Option<CounterTree>, usize) {
     let mut names = Names::within(room);
     let mut tree: Option<CounterTree> = None;
@@ -106,7 +106,7 @@ fn fill(names: &mut Names, node: &mut CounterNode, text: &str) {
     }
 }
 
-/// What the vertex host says: execution time and the limit of the managed heap.
+/// Reads execution time and managed heap limit from a line of the vertex host.
 fn host_line(names: &mut Names, host: &mut CounterNode, line: &str) {
     let found = |before: &str, after: &str| {
         let rest = &line[line.find(before)? + before.len()..];
@@ -144,7 +144,7 @@ pub(crate) fn merge(tree: &mut CounterTree, other: CounterTree) {
     );
     let weights = (f64::from(before), f64::from(added));
     merge_node(&mut tree.vertex, &other.vertex, weights);
-    // nodes of the same name and number under the same parent, in order
+    // nodes with the same name and number under the same parent, in file order
     type Key = (Option<usize>, Name, Option<u32>);
     let mut free: HashMap<Key, VecDeque<usize>> = HashMap::new();
     for (index, node) in tree.nodes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `[n]_vcmd.xml` / `vcmdStart*.xml`: which stage a vertex runs.
+//! `[n]_vcmd.xml` / `vcmdStart*.xml`: the stage of a vertex.
 
 use super::{Input, StageIndex};
 use crate::model::Job;

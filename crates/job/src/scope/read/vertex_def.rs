@@ -2,11 +2,11 @@
 
 use super::schema::{Arguments, arguments, columns};
 use super::{Input, StageIndex, count, parts, truth};
-use crate::bounds::{CHANNELS_PER_OPERATOR, Kept, OPERATORS_PER_STAGE};
+use crate::bounds::{CHANNELS_PER_OPERATOR, OPERATORS_PER_STAGE, Quota};
 use crate::model::{Channel, Job, Operator, OperatorKind};
 use crate::xml::{Tag, each_tag};
 
-/// Reads the definition. Operators replace those of an earlier definition of the same stage.
+/// Reads the definition. Its operators replace the operators of an earlier definition of the stage.
 pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
     let mut stage: Option<usize> = None;
     let mut index = StageIndex::of(job, input.name);
@@ -49,18 +49,18 @@ fn open(
 
 fn add_operator(tag: &Tag<'_>, file: &str, job: &mut Job, stage: usize) {
     if job.stages[stage].operators.len() >= OPERATORS_PER_STAGE {
-        job.left_out(Kept::Operators, OPERATORS_PER_STAGE, file);
-    } else if job.keeps(Kept::Operators, 1, file) {
+        job.left_out(Quota::Operators, OPERATORS_PER_STAGE, file);
+    } else if job.keeps(Quota::Operators, 1, file) {
         job.stages[stage].operators.push(operator(tag));
     }
 }
 
 fn add_channel(tag: &Tag<'_>, file: &str, job: &mut Job, stage: usize) {
-    if !job.keeps(Kept::Channels, 1, file) {
+    if !job.keeps(Quota::Channels, 1, file) {
         return;
     }
     let mut channel = channel(tag);
-    job.shorten(Kept::Columns, &mut channel.schema, file);
+    job.shorten(Quota::Columns, &mut channel.schema, file);
     let Some(operator) = job.stages[stage].operators.last_mut() else {
         return;
     };
@@ -71,7 +71,7 @@ fn add_channel(tag: &Tag<'_>, file: &str, job: &mut Job, stage: usize) {
     if side.len() < CHANNELS_PER_OPERATOR {
         side.push(channel);
     } else {
-        job.left_out(Kept::Channels, CHANNELS_PER_OPERATOR, file);
+        job.left_out(Quota::Channels, CHANNELS_PER_OPERATOR, file);
     }
 }
 
@@ -100,8 +100,8 @@ fn operator(tag: &Tag<'_>) -> Operator {
     }
 }
 
-/// What an operator does. The class says more than the id (`Process_4` may be a sort); the
-/// arguments say how a partitioner partitions.
+/// Kind of an operator. The class is more specific than the id (`Process_4` may be a sort); the
+/// arguments of a partitioner name its method.
 fn kind(id: &str, class_name: &str, arguments: &Arguments) -> OperatorKind {
     use OperatorKind as K;
     let class = class_name.rsplit('.').next().unwrap_or(class_name);

@@ -1,10 +1,10 @@
-//! Tells SCOPE from U-SQL.
+//! Distinguishes SCOPE from U-SQL.
 
 use super::lexer::TokenKind;
 use super::model::Dialect;
 use super::tree::SyntaxTree;
 
-/// The dialect by what only one of them has; a file name decides only where nothing else does.
+/// Guesses the dialect by constructs of only one dialect; without any, by the file name.
 pub(super) fn guess(file: &str, text: &str, tree: &SyntaxTree) -> Dialect {
     let mut scope = 0usize;
     let mut usql = 0usize;

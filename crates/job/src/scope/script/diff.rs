@@ -1,4 +1,4 @@
-//! What differs between two versions of a script, as a unified diff.
+//! Unified diff between two versions of a script.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use imara_diff::{Algorithm, Hunk, InternedInput, Token};
 /// Unchanged lines shown around a change.
 const CONTEXT: u32 = 3;
 
-/// Changed lines and how they are written for readers and `patch`.
+/// A diff for readers and `patch`, with the number of changed lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptDiff {
     /// Unified diff; empty if the versions are the same.
@@ -19,7 +19,7 @@ pub struct ScriptDiff {
     pub removed: usize,
 }
 
-/// Compares two versions, each with the name that the header gives it, in time linear in the number of lines.
+/// Compares two versions, each with a name for the header, in time linear in the number of lines.
 pub fn diff((old_name, old): (&str, &str), (new_name, new): (&str, &str)) -> ScriptDiff {
     let lines = InternedInput::new(old, new);
     let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &lines);

@@ -1,7 +1,7 @@
 //! Finds where each statement begins and ends, before any of them is parsed.
 //!
-//! An error inside a statement can therefore never swallow the next one. Knows brackets,
-//! directives, blocks and the words that open a statement; nothing of what is inside.
+//! An error inside a statement can therefore never swallow the next one. The scan knows brackets,
+//! directives, blocks and the words that open a statement, and ignores everything else.
 
 use super::lexer::{Token, TokenKind};
 
@@ -12,11 +12,11 @@ pub(super) struct Extent {
     pub(super) first: usize,
     /// Token after the last one.
     pub(super) end: usize,
-    /// How it ended.
+    /// Kind of its end.
     pub(super) stop: Stop,
 }
 
-/// How a statement ended.
+/// Kinds of ends of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// At its `;`, or at the end of the text.
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
                 return (end, stop);
             }
             if !self.is_between(at) {
-                // A `;` in brackets: they are no hint, only never closed.
+                // a `;` in brackets: an unclosed bracket, not a hint
                 scan.only_hints &= self.text_of(at) != ";";
                 scan.only_hints &= !scan.brackets.is_empty() || self.text_of(at) == "]";
                 scan.last = at;
@@ -118,7 +118,7 @@ impl<'a> Scanner<'a> {
         (scan.last + 1, Stop::Semicolon)
     }
 
-    /// Looks at one token of a statement; says where the statement ends, if it does here.
+    /// Processes one token of a statement; returns the end of the statement, if it ends here.
     fn step(&self, at: usize, header: Header, scan: &mut Scan) -> Option<(usize, Stop)> {
         match self.tokens[at].kind {
             TokenKind::Punct => match self.byte(at) {
@@ -144,8 +144,8 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// A `;` inside a branch of `#IF` ends the statement only at `#ENDIF`, when the statement
-    /// began before the `#IF` and every branch contains only an end of it.
+    /// A `;` inside a branch of `#IF` ends the statement only at `#ENDIF`, if the statement
+    /// began before the `#IF` and every branch contains just one end of it.
     fn semicolon(&self, at: usize, scan: &Scan) -> Option<(usize, Stop)> {
         if scan.conditions <= 0 {
             return Some((at + 1, Stop::Semicolon));
@@ -166,7 +166,7 @@ impl<'a> Scanner<'a> {
                 TokenKind::Punct if self.byte(next) == b';' => ended = true,
                 _ => {}
             }
-            // An end of a statement is short; what is longer contains its own statements.
+            // the end of a statement is short; a longer text contains its own statements
             if next > at + 400 {
                 break;
             }
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
         !word.is_empty() && after.is_some_and(|to| self.word(to) == "TO")
     }
 
-    /// Whether the token before asks for more.
+    /// Whether the token before requires a continuation.
     fn continues(&self, scan: &Scan) -> bool {
         matches!(self.text_of(scan.last), "," | "." | "=" | "AS" | "(")
     }
@@ -286,14 +286,14 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What is open while a statement is scanned.
+/// Open brackets and conditions while a statement is scanned.
 struct Scan {
     brackets: Vec<u8>,
     /// `#IF`s opened since the statement began.
     conditions: i32,
     /// Last token that was not a blank, comment or directive.
     last: usize,
-    /// Whether nothing but hints has been seen.
+    /// Whether only hints have been seen.
     only_hints: bool,
 }
 

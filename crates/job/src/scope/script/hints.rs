@@ -1,11 +1,11 @@
 //! The grammar of hints: which ones exist, and how they are written.
 //!
 //! Attribute lines of SCOPE (`[SKEWJOIN=(SKEW=FROMLEFT)]`), `OPTION(…)` of U-SQL, strategy words
-//! of joins, attributes of user-defined operators. A rewrite may only add what this table knows.
+//! of joins, attributes of user-defined operators. A rewrite may only add hints of this table.
 
 use super::model::{Hint, HintForm, Span};
 
-/// Where a hint may be written.
+/// Places for a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintUse {
     /// In both languages.
@@ -99,14 +99,14 @@ const fn known(
     }
 }
 
-/// The known hint of that name, whatever the case; `PRIVACY.ASSET.X` is known by its first part.
+/// The known hint of that name, case-insensitive; `PRIVACY.ASSET.X` is known by its first part.
 pub fn find(name: &str) -> Option<&'static KnownHint> {
     let head = name.split('.').next().unwrap_or(name);
     let mut known = KNOWN.iter();
     known.find(|hint| hint.name.eq_ignore_ascii_case(head))
 }
 
-/// Why a hint is not one that the compiler would know; `None` if it is fine.
+/// Reason why the compiler would reject a hint; `None` if it is valid.
 pub fn problem(hint: &Hint) -> Option<String> {
     let Some(known) = find(&hint.name) else {
         return Some(format!("unknown hint `{}`", hint.name));
@@ -141,8 +141,8 @@ fn argument_problem(known: &KnownHint, argument: &Hint) -> Option<String> {
     (!fits).then(|| format!("`{value}` is no value of `{name}`"))
 }
 
-/// Reads the hints of `[…]`, or those in the parentheses of `OPTION(…)`.
-/// `offset` is the byte at which `text` begins; each hint of attribute form gets the whole span.
+/// Reads the hints of `[…]`, or of the parentheses of `OPTION(…)`.
+/// `offset` is the position of `text` in bytes; each hint of attribute form gets the whole span.
 pub(super) fn read(text: &str, offset: usize, form: HintForm) -> Vec<Hint> {
     let (open, close) = match form {
         HintForm::Attribute => ('[', ']'),

@@ -1,4 +1,4 @@
-//! Cuts a script into tokens. Every byte belongs to exactly one token, whatever the text.
+//! Cuts a script into tokens. Every byte of any text belongs to exactly one token.
 //!
 //! Knows where strings, comments, directives and C# blocks end; knows no keywords.
 
@@ -29,12 +29,12 @@ pub enum TokenKind {
     CsBlock,
     /// Operator or bracket of one or two characters.
     Punct,
-    /// A character that is in no script.
+    /// A character outside the language.
     Unknown,
 }
 
 impl TokenKind {
-    /// Whether the grammar never sees it.
+    /// Whether the grammar skips it.
     pub fn is_trivia(self) -> bool {
         matches!(
             self,
@@ -50,8 +50,8 @@ pub struct Token {
     pub start: u32,
 }
 
-/// Cuts `text` into at most `most` tokens, the last of which is an unknown one with the rest of the
-/// text if that does not suffice. Text beyond 4 GiB, which no offset could name, is one such token.
+/// Cuts `text` into at most `most` tokens. If that is not enough, the last one is an unknown token with the
+/// rest of the text. Text beyond 4 GiB has no 32-bit offset and is one such token.
 pub(super) fn lex(text: &str, most: usize) -> Vec<Token> {
     let mut lexer = Lexer {
         bytes: text.as_bytes(),
@@ -293,7 +293,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether a word begins like `Name`: no keyword of the languages does, most columns do.
+/// Whether a word is in mixed case like `Name`: keywords never are, most columns are.
 pub(super) fn is_mixed_case(word: &str) -> bool {
     matches!(word.as_bytes(), [b'A'..=b'Z', b'a'..=b'z', ..])
 }

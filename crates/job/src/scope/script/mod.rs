@@ -2,7 +2,7 @@
 //!
 //! A script is read in three layers: [`SyntaxTree`] contains every byte of the text, [`Statement`]s
 //! say what it means, [`DataFlow`] ties the statements together by the rowsets that they pass.
-//! Nothing here knows a job folder, run-time numbers or causes.
+//! The script layer knows no job folder, run-time numbers or causes.
 
 use std::sync::OnceLock;
 
@@ -38,7 +38,7 @@ pub struct Script {
     pub text: String,
     pub dialect: Dialect,
     pub statements: Vec<Statement>,
-    /// What could not be understood; parsing resumes at the next statement.
+    /// Syntax errors; parsing resumes at the next statement.
     pub errors: Vec<SyntaxError>,
     tree: SyntaxTree,
     flow: OnceLock<DataFlow>,
@@ -46,7 +46,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Parses `text`. Never fails: what is not understood is in [`Script::errors`].
+    /// Parses `text`. Never fails: unparsed parts are in [`Script::errors`].
     pub fn parse(file: &str, text: String) -> Script {
         let line_starts = std::iter::once(0)
             .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
@@ -80,7 +80,7 @@ impl Script {
         &self.tree
     }
 
-    /// Rowsets and how they feed each other.
+    /// Rowsets and their connections.
     pub fn flow(&self) -> &DataFlow {
         self.flow.get_or_init(|| flow::of_script(self))
     }
@@ -90,14 +90,14 @@ impl Script {
         self.line_starts.partition_point(|&start| start <= offset) as u32
     }
 
-    /// The statement whose lines include the 1-based `line` (the innermost one).
+    /// The innermost statement around the 1-based `line`.
     pub fn statement_at_line(&self, line: u32) -> Option<&Statement> {
         let around = |s: &&Statement| s.lines.0 <= line && line <= s.lines.1;
         let around = self.statements.iter().filter(around);
         around.min_by_key(|s| s.lines.1 - s.lines.0)
     }
 
-    /// What `changed`, another text for this script, differs in.
+    /// Diff between this script and `changed`.
     pub fn diff(&self, changed: &str) -> ScriptDiff {
         let file = &self.file;
         let (old, new) = (format!("a/{file}"), format!("b/{file}"));

@@ -1,4 +1,4 @@
-//! What a script means: statements, queries, columns, keys, hints. Plain data.
+//! The meaning of a script: statements, queries, columns, keys, hints. Plain data.
 //!
 //! Every part keeps the span of its text, so that a rewrite can replace it alone. Names keep
 //! their spelling; SCOPE compares them case-sensitively, keywords not.
@@ -18,14 +18,14 @@ pub enum Dialect {
     USql,
 }
 
-/// A place that does not follow the grammar.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Text that was not understood.
+    /// Text that could not be parsed.
     pub span: Span,
     /// 1-based line of its start.
     pub line: u32,
-    /// Lower-case fragment: what was expected or found.
+    /// Lower-case fragment that names the expected or the unexpected text.
     pub message: String,
 }
 
@@ -69,7 +69,7 @@ pub enum StatementKind {
     If,
     /// `LOOP (…) {`.
     Loop,
-    /// `BEGIN` of a block that belongs to no statement.
+    /// `BEGIN` of a block without a statement.
     Begin,
     /// `END` or `}`.
     End,
@@ -92,22 +92,22 @@ pub struct Statement {
     pub span: Span,
     /// First and last 1-based line of the span.
     pub lines: (u32, u32),
-    /// Statement whose block it is in.
+    /// The statement around the block that this statement is in.
     pub parent: Option<usize>,
-    /// Name that it binds: `Clicks`, `@clicks`; the name declared, for declarations.
+    /// Bound name: `Clicks`, `@clicks`; for declarations, the declared name.
     pub target: Option<String>,
-    /// The rowset expression; empty for statements without one. For `OUTPUT` its one input.
+    /// The rowset expression; empty for statements without one. For `OUTPUT`, its only input.
     pub query: Query,
     /// Hints as attribute lines before the statement and as `OPTION(…)` after it.
     pub hints: Vec<Hint>,
-    /// Where and how an `OUTPUT` writes.
+    /// Path and layout of an `OUTPUT`.
     pub output: Option<OutputClause>,
     /// Value expression of a declaration or `SET`.
     pub value: Option<Expression>,
 }
 
 impl Statement {
-    /// Whether later statements can read what it makes.
+    /// Whether the statement binds a rowset that later statements can read.
     pub fn makes_rowset(&self) -> bool {
         matches!(
             self.kind,
@@ -130,12 +130,12 @@ impl Statement {
 pub struct Query {
     pub kind: StatementKind,
     pub span: Span,
-    /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; `inputs` and so on are empty then.
+    /// Branches of a `UNION`, `EXCEPT` or `INTERSECT`; the other fields are then empty.
     pub branches: Vec<Query>,
     /// The set operators between the branches as written, upper case: `UNION ALL`.
     pub set_operators: Vec<String>,
     pub inputs: Vec<RowsetRef>,
-    /// `SELECT` list, `EXTRACT` or `PRODUCE` columns in order.
+    /// Columns of `SELECT`, `EXTRACT` or `PRODUCE`, in script order.
     pub columns: Vec<OutputColumn>,
     pub distinct: bool,
     /// `TOP n` as written.
@@ -174,19 +174,19 @@ impl Query {
         self.branches.iter().chain(nested)
     }
 
-    /// Whether it reads nothing and computes nothing.
+    /// Whether the query has no input and no columns.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.branches.is_empty() && self.columns.is_empty()
     }
 }
 
-/// What a [`RowsetRef`] reads.
+/// Source of a [`RowsetRef`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum RowsetSource {
     /// A name bound by a statement, or a table.
     #[default]
     Name,
-    /// Nothing is named: the rowset of the statement before.
+    /// No name: the rowset of the statement before.
     Previous,
     /// A query in parentheses, or a source such as `(SSTREAM @p)`.
     Query(Box<Query>),
@@ -204,7 +204,7 @@ pub struct RowsetRef {
     /// Name as written (`Clicks`, `@clicks`, `db.dbo.T`); empty for sub-queries.
     pub name: String,
     pub alias: Option<String>,
-    /// Index of the statement that bound the name last before this one; `None` for tables.
+    /// Index of the last statement before this one that bound the name; `None` for tables.
     pub definition: Option<usize>,
     pub source: RowsetSource,
     pub span: Span,
@@ -213,7 +213,7 @@ pub struct RowsetRef {
 }
 
 impl RowsetRef {
-    /// Name by which columns are qualified: the alias, else the name without `@`.
+    /// Qualifier of the rowset's columns: the alias, else the name without `@`.
     pub fn label(&self) -> &str {
         self.alias
             .as_deref()
@@ -231,11 +231,11 @@ pub struct ColumnRef {
     pub span: Span,
 }
 
-/// An expression: what is known of it without C# semantics.
+/// An expression, analyzed without C# semantics.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
     pub span: Span,
-    /// Names in it that can be columns: not called, not after a dot, no parameters. A member
+    /// Possible columns in it: names that are not called, not after a dot, not parameters. A member
     /// access on a column (`Url.Length`) yields the column.
     pub uses: Vec<ColumnRef>,
     /// `@name` and `@@name@@` in it.
@@ -245,7 +245,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The column, if the expression is nothing but one.
+    /// The column, if the expression is a bare column.
     pub fn as_column(&self) -> Option<&ColumnRef> {
         match self.uses.as_slice() {
             [column] if column.span == self.span => Some(column),
@@ -257,17 +257,17 @@ impl Expression {
 /// One column that a query provides.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OutputColumn {
-    /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language makes one up.
+    /// Name; `*` or `alias.*` columns have the name `*`. `None` if the language invents one.
     pub name: Option<String>,
     pub span: Span,
-    /// What it is computed from; for `EXTRACT` and `PRODUCE` the bare column.
+    /// Its expression; for `EXTRACT` and `PRODUCE`, the bare column.
     pub expression: Expression,
     /// Declared type, where there is one.
     pub type_name: Option<String>,
 }
 
 impl OutputColumn {
-    /// Whether it stands for all columns of its inputs (or of one of them).
+    /// Whether it is `*` for all columns of its inputs (or of one of them).
     pub fn is_star(&self) -> bool {
         self.name.as_deref() == Some("*")
     }
@@ -305,7 +305,7 @@ pub struct OrderItem {
     pub descending: bool,
 }
 
-/// What a join keeps.
+/// Rows that a join keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum JoinKind {
     #[default]
@@ -335,7 +335,7 @@ pub struct Join {
     pub condition: Vec<Conjunct>,
     /// Span of the words that make the join: `LEFT OUTER JOIN`.
     pub keyword_span: Span,
-    /// From those words to the end of the condition.
+    /// Span from the keywords to the end of the condition.
     pub span: Span,
 }
 
@@ -360,7 +360,7 @@ pub struct Hint {
     pub span: Span,
 }
 
-/// Where and how an `OUTPUT` (or a `CREATE TABLE`) stores rows.
+/// Path and layout of an `OUTPUT` (or of a `CREATE TABLE`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OutputClause {
     /// Path expression behind `TO`.

@@ -1,7 +1,7 @@
 //! Lossless syntax tree: tokens that cover the whole text, nodes that cover the tokens.
 //!
-//! Nodes are in pre-order in one vector, so that building, walking and dropping need no recursion
-//! however deep the script nests. Knows no meaning.
+//! Nodes are in pre-order in one vector, so that building, walking and dropping need no recursion,
+//! even for deeply nested scripts. The tree is syntax only, without meaning.
 
 use super::lexer::{Token, TokenKind};
 use super::model::Span;
@@ -81,12 +81,12 @@ pub struct SyntaxTree {
     pub(super) tokens: Vec<Token>,
     pub(super) nodes: Vec<Node>,
     pub(super) length: u32,
-    /// Tokens in branches of `#IF` that the parser did not take, in order.
+    /// Tokens in skipped branches of `#IF`, ascending.
     pub(super) skipped: Vec<u32>,
 }
 
 impl SyntaxTree {
-    /// Every token in order; each ends where the next one starts.
+    /// All tokens in text order; each ends where the next one starts.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -138,13 +138,13 @@ impl SyntaxTree {
         children.find(|&child| self.nodes[child].kind == kind)
     }
 
-    /// Puts the text together again from the tokens: equal to what was parsed.
+    /// Joins all tokens to the original text.
     pub fn print(&self, text: &str) -> String {
         let token = |at| text.get(self.token_span(at)).unwrap_or_default();
         (0..self.tokens.len()).map(token).collect()
     }
 
-    /// Tokens of a node that the grammar saw: no blanks, comments, directives or other branches.
+    /// Tokens of a node for the grammar, without blanks, comments, directives and skipped branches.
     pub(super) fn seen_tokens(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let node = self.nodes[node];
         (node.first as usize..node.end as usize).filter(|&token| {

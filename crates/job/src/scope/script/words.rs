@@ -1,4 +1,4 @@
-//! Lists of words that the grammar knows.
+//! Word lists of the grammar.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ impl Words {
         self.set.get_or_init(split).contains(word)
     }
 
-    /// The same for keywords; most names are rejected by their case before anything is looked up.
+    /// Like [`Words::contain`], for keywords: most names are rejected by their case before the lookup.
     pub(super) fn contain_keyword(&self, word: &str) -> bool {
         !is_mixed_case(word) && self.contain(word)
     }

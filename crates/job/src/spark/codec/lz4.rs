@@ -1,4 +1,4 @@
-//! LZ4 in the framing of Spark's `LZ4BlockOutputStream`, which is not the LZ4 frame format.
+//! LZ4 in the framing of Spark's `LZ4BlockOutputStream`, different from the LZ4 frame format.
 //!
 //! Each block: `LZ4Block`, method and level (1 byte), compressed length, length, checksum (4 bytes
 //! each, little-endian), data. A block of length 0 ends a stream; another may follow.
@@ -57,7 +57,7 @@ fn decompress(mut data: &[u8], length: usize, to: &mut Vec<u8>) -> io::Result<()
         let from = from
             .filter(|_| back > 0 && to.len() + count <= end)
             .ok_or_else(cut)?;
-        // a match may overlap what it produces
+        // a match may overlap its own output
         for at in from..from + count {
             to.push(to[at]);
         }
@@ -65,7 +65,7 @@ fn decompress(mut data: &[u8], length: usize, to: &mut Vec<u8>) -> io::Result<()
     (to.len() == end).then_some(()).ok_or_else(cut)
 }
 
-/// A length of four bits that further bytes may extend.
+/// A length of four bits, extended by further bytes.
 fn extended(mut length: usize, data: &mut &[u8]) -> Option<usize> {
     if length < 15 {
         return Some(length);

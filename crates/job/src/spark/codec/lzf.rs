@@ -72,7 +72,7 @@ fn decompress(mut data: &[u8], length: usize, to: &mut Vec<u8>) -> io::Result<()
         let back = ((control & 31) << 8) + byte().ok_or_else(cut)? + 1;
         let from = to.len().checked_sub(back).filter(|from| *from >= start);
         let from = from.filter(|_| to.len() + count <= end).ok_or_else(cut)?;
-        // a match may overlap what it produces
+        // a match may overlap its own output
         for at in from..from + count {
             to.push(to[at]);
         }

@@ -1,7 +1,6 @@
-//! The bytes of a log, whatever Spark or its user compressed them with.
+//! The bytes of a log, independent of its compression.
 //!
-//! A stream ends where it is cut: what could be decompressed before that place is read, and
-//! [`Unpacked::cut`] tells why nothing follows.
+//! A truncated stream is read up to the cut; [`Unpacked::cut`] then holds the error that ended it.
 
 mod lz4;
 mod lzf;
@@ -14,19 +13,19 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Blocks of a framing hold up to some hundred KiB; a larger one is damage, not data.
+/// Maximum block size. Real blocks have up to some hundred KiB; a larger one is damaged.
 const MAX_BLOCK: usize = 64 << 20;
 
 const BUFFER: usize = 128 << 10;
 
-/// Bytes that a compressed log may expand to, whatever its size, and further ones for each byte of it. Logs of real applications
+/// Limit for the expansion of a compressed log: a fixed number of bytes, plus a number per compressed byte. Logs of real applications
 /// shrink to a tenth or a fiftieth; a log of the same event over and over shrinks to a three-hundredth.
 const EXPANDS_TO: u64 = 64 << 20;
 const EXPANDS_BY: u64 = 400;
 
 /// Decompresses block by block.
 trait Blocks {
-    /// Appends what comes next to `to`; false at the end.
+    /// Appends the next block to `to`; false at the end.
     fn next(&mut self, to: &mut Vec<u8>) -> io::Result<bool>;
 }
 
@@ -38,7 +37,7 @@ pub(crate) struct Unpacked<'a> {
     ended: bool,
     /// Bytes read of the compressed stream, and bytes that they expanded to; `None` for plain text.
     expanded: Option<(Rc<Cell<u64>>, u64)>,
-    /// Why the stream ended before its end.
+    /// Error that ended the stream early.
     pub(crate) cut: Option<io::Error>,
 }
 
@@ -74,7 +73,7 @@ pub(crate) fn unpack<'a>(stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
 }
 
 impl Unpacked<'_> {
-    /// Ends a stream that expands to more than any log does.
+    /// Ends a stream that expands beyond the limit.
     fn count(&mut self) {
         let Some((taken, expanded)) = &mut self.expanded else {
             return;

@@ -64,7 +64,7 @@ fn lzf(data: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// What is read of a stream, and whether it was cut.
+/// The readable data of a stream, and whether it was cut.
 fn read(packed: &[u8]) -> (Vec<u8>, bool) {
     let mut stream = unpack(packed).expect("memory is readable");
     let mut data = Vec::new();
@@ -111,7 +111,7 @@ fn a_cut_stream_gives_a_beginning() {
     }
 }
 
-/// A frame is written until the log is flushed, so what its last blocks say matters.
+/// The writer keeps a frame open until the log is flushed, so its last blocks matter.
 #[test]
 fn blocks_of_a_cut_zstd_frame_are_not_held_back() {
     let data: Vec<u8> = (0..400_000_u32)

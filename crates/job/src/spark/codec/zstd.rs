@@ -1,4 +1,4 @@
-//! Zstandard: any number of frames, the last of which may be cut.
+//! Zstandard: any number of frames; the last one may be truncated.
 
 use std::io::{self, Read};
 
@@ -10,10 +10,10 @@ use super::{Blocks, damaged, fill};
 /// Bytes decompressed at a time.
 const PIECE: usize = 256 << 10;
 
-/// An empty last block and a checksum, which nobody checks: ends a frame that was cut.
+/// An empty last block and an unchecked checksum: ends a truncated frame.
 const END_OF_FRAME: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
-/// Whether a frame begins, or one that is to be skipped.
+/// Whether a frame or a skippable frame begins.
 pub(super) fn is_magic(bytes: &[u8]) -> bool {
     match bytes {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
@@ -77,7 +77,7 @@ impl<R: Read> Blocks for Zstd<R> {
         match self.decoder.decode_blocks(&mut self.stream, strategy) {
             Ok(finished) => self.in_frame = !finished,
             Err(error) => {
-                // what the frame has so far is held back until its end
+                // the decoder holds back the data of a frame until its end
                 let end = BlockDecodingStrategy::All;
                 let ended = self.decoder.decode_blocks(&END_OF_FRAME[..], end);
                 self.in_frame = false;

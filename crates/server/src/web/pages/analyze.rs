@@ -17,7 +17,7 @@ use crate::roots::Admitted;
 use crate::web::analyses::Progress;
 use crate::web::app::App;
 use crate::web::guard::Change;
-use crate::web::start::{Wish, start as start_analysis};
+use crate::web::start::{TaskForm, start as start_analysis};
 use crate::web::upload;
 use crate::web::visitor::Visitor;
 
@@ -50,7 +50,7 @@ pub(super) async fn start(
     Change(asked): Change<Asked>,
 ) -> Response {
     app.answer(visitor, move |app, visitor| {
-        let wish = Wish {
+        let wish = TaskForm {
             job: app.roots.admit(asked.job.trim())?,
             question: asked.question,
             language: visitor.language,
@@ -92,7 +92,7 @@ pub(super) async fn upload(
 async fn received(app: &Arc<App>, visitor: &Visitor, form: Multipart) -> Result<String> {
     let upload = upload::receive(app, form).await?;
     let question = Some(upload.question).filter(|text| !text.trim().is_empty());
-    let wish = Wish {
+    let wish = TaskForm {
         job: Admitted::Local(upload.job),
         question,
         language: visitor.language,

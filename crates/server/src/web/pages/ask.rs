@@ -33,7 +33,7 @@ pub(super) struct Said {
     question: String,
     text: String,
     evidence: Vec<Evidence>,
-    /// The phrase that says who answered.
+    /// The phrase for the author of the answer.
     by: &'static str,
     at: String,
 }

@@ -19,7 +19,7 @@ use crate::web::app::App;
 use crate::web::batches::Listing;
 use crate::web::visitor::Visitor;
 
-/// All batches; the one there is at once.
+/// All batches; a single batch is opened directly.
 pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     app.answer(visitor, |app, visitor| {
         if app.batches.len() == 1 {
@@ -73,7 +73,7 @@ pub(super) async fn clusters(
         asked,
         "clusters.html",
         |app, listing, list| {
-            // One more than is shown says whether there is a next page.
+            // One row more than shown tells whether there is a next page.
             let filter = list.filter(PAGE + 1);
             let (rows, count) = {
                 let jobs = listing.jobs();
@@ -98,7 +98,7 @@ pub(super) async fn clusters(
     .await
 }
 
-/// A page about a batch, which stays the same as long as its list does.
+/// A page about a batch, cached until its list changes.
 async fn list(
     app: Arc<App>,
     visitor: Visitor,

@@ -1,4 +1,4 @@
-//! What changed between two saved runs.
+//! The changes between two saved runs.
 
 use std::sync::Arc;
 

@@ -73,7 +73,7 @@ fn text(app: &App, row: &RunRow, name: &str) -> Result<String> {
     reader.text(name, REACHABLE).explain(ErrorKind::Input, hint)
 }
 
-/// The lines around one, or the first ones.
+/// The lines around `meant`, or the first lines.
 fn lines(text: &str, meant: Option<usize>) -> Vec<Line> {
     let first = meant.map_or(0, |line| line.saturating_sub(AROUND));
     let all = text.lines().enumerate().skip(first).take(2 * AROUND + 1);
@@ -85,7 +85,8 @@ fn lines(text: &str, meant: Option<usize>) -> Vec<Line> {
     all.map(line).collect()
 }
 
-/// Index of the line that a locator means: `line N`, or where the last of its words stands that come one after the other.
+/// Index of the line of a locator: `line N`, or the line with the last of the locator's words that occur one after the
+/// other.
 fn place(text: &str, locator: &str) -> Option<usize> {
     let mut words = locator
         .split(|c: char| !c.is_alphanumeric() && c != '_')

@@ -97,7 +97,7 @@ pub(super) async fn passage(
             Error::new(ErrorKind::Input, error).hint(hint)
         })?;
         let document = app.session.document(&chunk.document);
-        // Without its document, or if that has changed, the passage stands alone.
+        // If the document is missing or has changed, the passage is shown alone.
         let (before, after) = document
             .as_deref()
             .and_then(|text| without_front_matter(text).split_once(chunk.text.trim()))

@@ -1,4 +1,4 @@
-//! The pages and what they need: one module per page, forms next to the page that has them.
+//! One module per page; a form's handler is in the module of the page with the form.
 
 mod analyze;
 mod ask;

@@ -1,4 +1,4 @@
-//! A run's report, feedback on its suggestions, and what can be downloaded.
+//! A run's report, feedback on its suggestions, and downloads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ fn report_body(
     ))
 }
 
-/// The passages that suggestions cite, as far as the index has them.
+/// The passages that suggestions cite, if the index still has them.
 fn passages(index: &Index, report: &Report) -> BTreeMap<String, Passage> {
     let cited = report.suggestions.iter().flat_map(|s| &s.sources);
     let known = cited.filter_map(|id| {

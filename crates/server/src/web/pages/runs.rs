@@ -126,7 +126,7 @@ impl List<'_> {
         })
     }
 
-    /// What was chosen, and what can be.
+    /// The selected and the possible filters.
     pub(super) fn filters(&self, app: &App) -> Result<Value> {
         let facets = match self.of {
             Some(listing) => listing.facets(self.version)?,

@@ -21,7 +21,7 @@ struct Writer<'a> {
     o: &'a Outcome,
     stage: &'a Stage,
     done: Vec<usize>,
-    /// Writers nest their subtree; nothing is printed twice.
+    /// Printed operators: writers nest their subtree, and each operator is printed once.
     printed: Vec<bool>,
 }
 

@@ -126,7 +126,7 @@ impl Event {
     }
 }
 
-/// Events of the answer, and those that end it.
+/// Events of the answer, and of its end.
 type Events = (Vec<Event>, Vec<Event>);
 
 /// Pieces of this many characters.

@@ -1,6 +1,6 @@
 //! Local times `2024-06-27 15:45:06.044 PDT` to milliseconds since 1970.
 
-/// Parses times; remembers the last minute and zone, since lines follow each other in time.
+/// Parses times; caches the last minute and zone, because consecutive lines are close in time.
 #[derive(Default)]
 pub(super) struct Clock {
     /// `2024-06-27 15:45` as one number, which compares in one step.
@@ -12,7 +12,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Milliseconds since 1970 in UTC; of a zone that is not known, local milliseconds.
+    /// Milliseconds since 1970 in UTC; local milliseconds for an unknown zone.
     pub(super) fn parse(&mut self, text: &[u8]) -> Option<i64> {
         let (minute, rest) = text.split_first_chunk::<16>()?;
         let ([colon, s1, s0, dot, m2, m1, m0], zone) = rest.split_first_chunk::<7>()?;
@@ -59,7 +59,7 @@ fn minute_ms(text: &[u8]) -> Option<i64> {
     in_day.then_some((days * 24 * 60 + hour * 60 + minute) * 60_000)
 }
 
-/// Offset of the zones that the job manager writes: those of the USA, and UTC.
+/// Offset of the time zones in logs of the job manager: zones of the USA, and UTC.
 fn zone_ms(text: &[u8]) -> i64 {
     const HOUR: i64 = 3_600_000;
     match text.trim_ascii() {

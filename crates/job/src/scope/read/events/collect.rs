@@ -1,4 +1,4 @@
-//! Gathers attempts per stage: distributions over all of them, and as many single ones as memory
+//! Gathers attempts per stage: distributions over all attempts, and as many single attempts as memory
 //! allows.
 
 use foldhash::{HashMap, HashMapExt};
@@ -15,11 +15,11 @@ use crate::time::filetime_ms;
 
 /// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.
 const MAX_RUNS: usize = 80_000;
-/// Distinct stages and machines; more are not from a real job.
+/// Distinct stages and machines; a real job has fewer.
 const MAX_NAMES: usize = 100_000;
 /// Different messages kept per stage.
 const MAX_MESSAGES: usize = 32;
-/// Lines complained about one by one.
+/// Unreadable lines that are reported one by one.
 const MAX_COMPLAINTS: u64 = 5;
 
 pub(super) struct Collected {
@@ -56,7 +56,7 @@ pub(crate) struct Collector {
 struct Stage {
     name: Box<[u8]>,
     runs: Vec<VertexRun>,
-    /// Of the ordinary attempts, each `stride`-th is kept.
+    /// Every `stride`-th ordinary attempt is kept.
     stride: u64,
     seen: u64,
     counts: [u64; 4],
@@ -70,7 +70,7 @@ struct Stage {
 }
 
 impl Collector {
-    /// One of `parts` collectors that share the work and what may be kept.
+    /// One of `parts` collectors that share the work and the limits.
     pub(crate) fn new(file: &str, options: &Options, parts: usize) -> Collector {
         Collector {
             file: file.to_owned(),
@@ -81,7 +81,7 @@ impl Collector {
         }
     }
 
-    /// Takes a line without its line feed.
+    /// Reads a line without its line feed.
     pub(super) fn line(&mut self, line: &[u8]) {
         self.line += 1;
         let line = match self.line {
@@ -101,7 +101,7 @@ impl Collector {
         self.clock = clock;
     }
 
-    /// Takes a last line that has no line feed: the file may be cut off in it.
+    /// Reads a last line without a line feed: the file may be truncated there.
     pub(super) fn last_line(&mut self, line: &[u8]) {
         let before = self.malformed;
         self.line(line);
@@ -214,7 +214,7 @@ impl Collector {
         }
     }
 
-    /// Adds what was collected from the part of the file that follows.
+    /// Adds the events from the next part of the file.
     pub(super) fn absorb(&mut self, next: Collector) {
         let lines = self.line;
         let machines = next.machines.iter();
@@ -294,7 +294,7 @@ impl Stage {
         self.wasted_ms += ran as f64;
     }
 
-    /// Keeps each `stride`-th attempt, those that failed, and each that is the slowest so far.
+    /// Whether to keep an attempt: every `stride`-th one, every failed one, and each new slowest one.
     fn wants(&mut self, run: &VertexRun) -> bool {
         self.seen += 1;
         let ran = run.ended_ms.saturating_sub(run.running_ms);
@@ -304,7 +304,7 @@ impl Stage {
         self.seen & (self.stride - 1) == 0 || slowest
     }
 
-    /// Drops every second attempt, but none of the slowest 64; says how many.
+    /// Drops every second attempt except the slowest 64, and returns the number of dropped ones.
     fn thin(&mut self) -> usize {
         let before = self.runs.len();
         let ran = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);

@@ -1,4 +1,4 @@
-//! Takes single lines of vertex events apart.
+//! Parses single lines of vertex events.
 
 use super::clock::Clock;
 use crate::bounds;
@@ -15,7 +15,7 @@ pub(super) struct Attempt<'a> {
     pub(super) bytes_written: u64,
 }
 
-/// Reads what follows `---HiPriTime `; `None` if it has another shape.
+/// Reads the text after `---HiPriTime `; `None` if it has another shape.
 pub(super) fn attempt<'a>(text: &'a [u8], clock: &mut Clock) -> Option<Attempt<'a>> {
     let text = text.strip_suffix(b"\r").unwrap_or(text);
     let mut fields = Fields { rest: text };
@@ -64,8 +64,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone; `None` if no stage
-/// has so many vertices.
+/// Stage and index of `SV4_Extract_Split[0]`, `SV1_Extract[12][0]` or a name alone; `None` if the
+/// index is too large for a stage.
 pub(super) fn vertex_name(name: &[u8]) -> Option<(&[u8], u32)> {
     let Some(open) = memchr::memchr(b'[', name) else {
         return Some((name, 0));
@@ -102,19 +102,19 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
     short.then_some(total)
 }
 
-/// What a sentence of the job manager is about.
+/// Event in a sentence of the job manager.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event<'a> {
     /// FILETIME at which the job manager began.
     GraphStart(i64),
     /// FILETIME at which it ended.
     Finish(i64),
-    /// Something that happened to a vertex: the stage, and a message without what differs from
-    /// vertex to vertex.
+    /// An event of a vertex: the stage, and the message without the parts that differ from vertex to
+    /// vertex.
     Vertex(&'a str, String),
 }
 
-/// Reads a line other than `---HiPriTime`; `None` if it says nothing that is kept.
+/// Reads a line other than `---HiPriTime`; `None` if it has no relevant event.
 pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     // nearly all other lines report ordinary progress
     match line.first()? {
@@ -133,7 +133,7 @@ pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     Some(Event::Vertex(stage_named(text)?, message))
 }
 
-/// Messages that count, with the status or reason where the line ends in one.
+/// The message of a counted event, with the status or reason at the end of the line.
 fn message(text: &str) -> Option<String> {
     let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest.trim());
     let with = |kind: &str, detail: Option<&str>| match detail.filter(|d| !d.is_empty()) {

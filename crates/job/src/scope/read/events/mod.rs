@@ -24,7 +24,7 @@ pub(crate) use collect::Collector;
 /// Longer lines are skipped. Real ones have some 300 bytes.
 const MAX_LINE: usize = 64 << 10;
 
-/// Below this a file is read by one thread: starting more costs as much as it saves.
+/// A smaller file is read by one thread: more threads would cost as much as they save.
 const MIN_PART: u64 = 16 << 20;
 
 /// Opens the file once more: parts are read through handles of their own.
@@ -47,7 +47,7 @@ pub(crate) fn read_file(
     let read_part = |opened: RegularFile, (from, to): (u64, u64)| {
         let mut file = opened.file;
         file.seek(SeekFrom::Start(from))?;
-        // the last part also takes what a running job has added since
+        // the last part also takes the lines that a running job has added since
         let length = if to == size { u64::MAX } else { to - from };
         let mut collector = Collector::new(name, options, parts as usize);
         let mut stream = BufReader::with_capacity(256 << 10, file.take(length));
@@ -87,7 +87,7 @@ pub(crate) fn read_file(
     failure.map_or(Ok(total), Err)
 }
 
-/// Leaves the file as it was opened.
+/// Whether a file is UTF-16. The read position stays at the start.
 fn is_utf16(opened: &mut RegularFile) -> std::io::Result<bool> {
     let mut mark = Vec::with_capacity(2);
     (&opened.file).take(2).read_to_end(&mut mark)?;
@@ -95,7 +95,7 @@ fn is_utf16(opened: &mut RegularFile) -> std::io::Result<bool> {
     Ok(matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]))
 }
 
-/// Reads a file in UTF-16 as a whole: somebody saved it again, which is not done with large files.
+/// Reads a file in UTF-16 as a whole: it was saved again by an editor, so it is not large.
 fn read_utf16(
     name: &str,
     opened: RegularFile,
@@ -265,7 +265,7 @@ mod tests {
         read("profile", text.as_bytes(), &options, &mut whole);
         assert_eq!(measured(&parted), measured(&whole));
         let runs = &parted.stages[0].runs.as_ref().expect("runs").runs;
-        // lines are those of the file
+        // line numbers count from the start of the file
         assert!(runs.iter().all(|run| run.line == u64::from(run.index) + 1));
     }
 
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(job.diagnostics.len(), 1);
     }
 
-    /// A stream that never ends a line, from a buffer that is always the same.
+    /// A stream without line ends, which repeats one buffer.
     struct Endless {
         left: u64,
         buffer: Vec<u8>,

@@ -1,8 +1,8 @@
 //! The older form of vertex events: an attempt is spread over several lines, `Timing Information`
 //! with its times, `Io information` with its bytes, `Process started` with its machine, and
-//! sentences about how it ended. They are put together by the numbers of vertex and version.
+//! sentences about its end. The numbers of vertex and version join them.
 //!
-//! Only read where a file has no `---HiPriTime` lines, which say all of it at once.
+//! Only read if a file has no `---HiPriTime` lines, which have all the data in one line.
 
 use foldhash::HashMap;
 
@@ -12,17 +12,17 @@ use crate::runs::RunState;
 use crate::text::head;
 use crate::time::filetime_ms;
 
-/// Longest name that is kept of a vertex or machine, in bytes.
+/// Longest name of a vertex or machine, in bytes.
 const MAX_NAME: usize = 200;
 
 /// Number of the vertex in the job, and version of the attempt.
 type Key = (u32, u32);
 
-/// What one line says about an attempt.
+/// Content of one line about an attempt.
 #[derive(Debug, PartialEq)]
 pub(super) enum Piece<'a> {
-    /// Name of the vertex, milliseconds since 1970 at which it was created, and the seconds that
-    /// each of five steps took; negative where it did not come so far.
+    /// Name of the vertex, its creation in milliseconds since 1970, and the seconds of each of five
+    /// steps; negative for steps that were not reached.
     Times(&'a str, i64, [f64; 5]),
     Bytes(u64, u64),
     Machine(&'a str),
@@ -32,7 +32,7 @@ pub(super) enum Piece<'a> {
 pub(super) struct Older {
     attempts: HashMap<Key, Parts>,
     most: usize,
-    /// Lines of attempts that were too many.
+    /// Number of attempts beyond the limit.
     lost: u64,
 }
 
@@ -57,12 +57,12 @@ impl Older {
         }
     }
 
-    /// Attempts that were left out since there were too many.
+    /// Number of attempts that were left out beyond the limit.
     pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes a line if it is one of this form.
+    /// Reads a line if it has this form.
     pub(super) fn line(&mut self, text: &str, line: u64) {
         pieces(text, &mut |key, piece| {
             if self.attempts.len() >= self.most && !self.attempts.contains_key(&key) {
@@ -73,7 +73,7 @@ impl Older {
         });
     }
 
-    /// Adds what the part of the file after `lines` lines gave.
+    /// Adds the attempts from the part of the file after `lines` lines.
     pub(super) fn absorb(&mut self, next: Older, lines: u64) {
         self.lost += next.lost;
         self.most += next.most;
@@ -86,7 +86,7 @@ impl Older {
         }
     }
 
-    /// Hands over the attempts whose times are known, with their lines, in the file's order.
+    /// Hands over the attempts with known times, with their lines, in file order.
     pub(super) fn attempts(self, mut take: impl FnMut(&Attempt<'_>, u64)) {
         let timed = self.attempts.into_values();
         let mut timed: Vec<(Parts, [f64; 5])> = timed
@@ -138,7 +138,7 @@ impl Parts {
         let ended = steps.iter().all(|s| *s >= 0.0);
         let (stage, index) = vertex_name(self.name.as_bytes())?;
         let mut reached = self.created_ms;
-        // bounded, so that made-up durations cannot overflow: no step takes a year
+        // bounded, so that absurd durations cannot overflow: no step takes a year
         let mut after = |step: f64| {
             reached = reached.saturating_add((step.clamp(0.0, 3.2e7) * 1e3) as i64);
             reached
@@ -149,7 +149,7 @@ impl Parts {
         Some(Attempt {
             stage,
             index,
-            // no line says so: what came to its end completed, what did not was stopped
+            // without a line about the state: an attempt that reached its end completed, any other was stopped
             state: self.state.unwrap_or(match ended {
                 true => RunState::Completed,
                 false => RunState::Cancelled,
@@ -162,7 +162,7 @@ impl Parts {
     }
 }
 
-/// What a line says, and about which attempts: several if one process ran several vertices.
+/// Content of a line, and its attempts: several if one process ran several vertices.
 fn pieces<'a>(text: &'a str, take: &mut dyn FnMut(Key, Piece<'a>)) -> Option<()> {
     if let Some(rest) = text.strip_prefix("Timing Information ") {
         let (key, name, numbers) = numbered(rest, 6)?;
@@ -211,9 +211,9 @@ fn numbered(text: &str, n: usize) -> Option<(Key, &str, Vec<&str>)> {
     Some(((vertex.parse().ok()?, version.parse().ok()?), name, words))
 }
 
-/// How an attempt ended, and the line from its number on.
+/// Final state of an attempt, and the line from its number on.
 fn ending(text: &str) -> Option<(RunState, &str)> {
-    /// How a line begins, what else it says, and what that means.
+    /// Beginning of a line, text later in the line, and their meaning.
     const ENDINGS: [(&str, &str, RunState); 7] = [
         (
             "Vertex ",

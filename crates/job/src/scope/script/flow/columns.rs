@@ -1,4 +1,4 @@
-//! Which columns a query provides.
+//! Columns that a query provides.
 
 use crate::bounds::COLUMNS_PER_ROWSET;
 use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
@@ -6,7 +6,7 @@ use crate::script::model::{Query, RowsetRef, RowsetSource, StatementKind};
 /// Columns that the statement with that index provides.
 pub(super) type Known<'a> = dyn Fn(usize) -> Option<Vec<String>> + 'a;
 
-/// Columns of a query in order; `None` if the script doesn't say.
+/// Columns of a query in script order; `None` if the script doesn't list them.
 pub(super) fn provided(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
     match query.kind {
         StatementKind::Union => provided(query.branches.first()?, known),
@@ -31,7 +31,7 @@ fn listed(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
                 }
             }
         } else {
-            // The language makes up a name for what has none; no script can refer to it.
+            // the language invents a name for an unnamed column; no script can refer to it
             let name = column.name.clone();
             columns.push(name.unwrap_or_else(|| format!("[{position}]")));
         }
@@ -39,7 +39,7 @@ fn listed(query: &Query, known: &Known<'_>) -> Option<Vec<String>> {
     Some(columns)
 }
 
-/// Inputs that a `*` or `alias.*` stands for.
+/// Inputs behind a `*` or `alias.*`.
 pub(super) fn starred<'q>(
     query: &'q Query,
     qualifier: Option<&'q str>,

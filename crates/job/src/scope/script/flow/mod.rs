@@ -1,7 +1,7 @@
-//! Rowsets, what columns they carry, who reads them and how they are partitioned.
+//! Rowsets: their columns, readers and partitioning.
 //!
-//! Knows the script only: stored layouts of the inputs, and what user code in other files reads,
-//! are the caller's to add. Where a column cannot be resolved, it counts as used.
+//! The data flow knows only the script. The caller adds stored layouts of the inputs and the columns
+//! that user code in other files reads. A column that cannot be resolved counts as used.
 
 mod columns;
 mod partitioning;
@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::Script;
 use super::model::{Query, RowsetRef, RowsetSource, Statement, StatementKind};
 
-/// How rows are spread, as far as the script says.
+/// Kind of partitioning, derived from the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartitioningKind {
     #[default]
@@ -25,7 +25,7 @@ pub enum PartitioningKind {
     Single,
 }
 
-/// Partitioning that an operator leaves behind.
+/// Partitioning of an operator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Partitioning {
     pub kind: PartitioningKind,
@@ -33,26 +33,26 @@ pub struct Partitioning {
     pub keys: Vec<String>,
 }
 
-/// A rowset: what one statement produces (or, for `OUTPUT`, writes).
+/// A rowset: the output of one statement (or the input that `OUTPUT` writes).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rowset {
     pub statement: usize,
     pub name: Option<String>,
-    /// Rowsets that it is made from, as indices into [`DataFlow::rowsets`].
+    /// Input rowsets, as indices into [`DataFlow::rowsets`].
     pub inputs: Vec<usize>,
     /// Tables, streams and other sources outside the script, as written.
     pub sources: Vec<String>,
     pub readers: Vec<usize>,
-    /// Columns that it provides, in order; `None` if the script doesn't say (`*` over a stream).
+    /// Columns as the definition lists them; `None` if the script doesn't list them (`*` over a stream).
     pub columns: Option<Vec<String>>,
-    /// Those that some reader, or the job's output, needs in the end.
+    /// Columns that a reader, or the job's output, needs in the end.
     pub used: Vec<String>,
-    /// Those that no reader needs.
+    /// Columns without a reader.
     pub dropped: Vec<String>,
     pub leaves: Partitioning,
 }
 
-/// Rowsets and how they feed each other.
+/// Rowsets and their connections.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataFlow {
     pub rowsets: Vec<Rowset>,
@@ -64,15 +64,15 @@ impl DataFlow {
     }
 }
 
-/// Names of columns kept over all rowsets; of what is beyond, the columns are unknown. Scripts of a
+/// Column names kept over all rowsets; beyond this limit, the columns of a rowset are unknown. Scripts of a
 /// thousand statements have some ten thousand.
 const MAX_NAMES: usize = 1_000_000;
 
-/// Which columns a user-defined operator reads, by its class: `None` if it may read any.
+/// Columns that a user-defined operator reads, by its class: `None` if it may read any.
 pub type ReadColumns<'a> = dyn Fn(&str) -> Option<Vec<String>> + 'a;
 
 impl Script {
-    /// The data flow, with what is known about user-defined operators: `reads` gives the columns
+    /// The data flow, using knowledge about user-defined operators: `reads` returns the columns
     /// that a class reads (see [`user_code::columns_read`]).
     pub fn flow_with(&self, reads: &ReadColumns<'_>) -> DataFlow {
         build(&self.statements, reads)
@@ -143,7 +143,7 @@ fn is_node(statement: &Statement) -> bool {
     statement.makes_rowset() || writes && !statement.query.is_empty()
 }
 
-/// Rowsets that a query reads, those of its sub-queries and branches included.
+/// Rowsets that a query reads, including its sub-queries and branches.
 fn leaves(query: &Query) -> Vec<&RowsetRef> {
     let mut found = Vec::new();
     for branch in &query.branches {

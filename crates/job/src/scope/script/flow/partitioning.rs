@@ -1,7 +1,7 @@
-//! How operators leave their output spread.
+//! Partitioning of the output of operators.
 //!
-//! What the optimizer would choose is not known; only what the keys of the script imply.
-//! User-defined operators may change the keys, so nothing is said about what they leave.
+//! The optimizer's choice is unknown; the result covers only the partitioning that the script's keys
+//! imply. User-defined operators may change the keys, so their output counts as unknown.
 
 use super::{Partitioning, PartitioningKind};
 use crate::script::model::{
@@ -11,7 +11,7 @@ use crate::script::model::{
 
 type LeftBy<'a> = dyn Fn(usize) -> Option<Partitioning> + 'a;
 
-/// What a statement leaves behind.
+/// Partitioning of a statement's output.
 pub(super) fn of_statement(statement: &Statement, left_by: &LeftBy<'_>) -> Partitioning {
     let Some(output) = &statement.output else {
         return of_query(&statement.query, left_by);

@@ -1,7 +1,7 @@
-//! Which columns user code reads, as far as its text shows.
+//! Columns that user code reads, from its text.
 //!
-//! Looks for the names in string literals of a class (`row["Url"]`). Code that goes over columns
-//! by position or by schema may read any of them, and is said to.
+//! The names are string literals of a class (`row["Url"]`). Code that accesses columns
+//! by position or by schema may read any of them.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn class_body<'a>(code: &'a str, class: &str) -> Option<&'a str> {
     Some(&code[open..open + end + 1])
 }
 
-/// Position of the brace that closes the first one; braces in literals and comments don't count.
+/// Position of the brace that closes the first brace; braces in literals and comments don't count.
 fn matching_brace(code: &str) -> Option<usize> {
     let bytes = code.as_bytes();
     let mut depth = 0usize;

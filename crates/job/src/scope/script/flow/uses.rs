@@ -1,4 +1,4 @@
-//! Which columns are needed in the end, found backwards from the outputs.
+//! Columns needed in the end, found backwards from the outputs.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -9,15 +9,15 @@ use crate::script::model::{
     ColumnRef, Expression, Query, RowsetRef, RowsetSource, Statement, StatementKind,
 };
 
-/// Columns looked at over all statements, some seconds of work. What is beyond is not looked into: every
-/// column counts as used.
+/// Columns visited over all statements, some seconds of work. Beyond this limit, every column counts
+/// as used.
 const MAX_WORK: usize = 50_000_000;
 
-/// A query with more inputs than this is not looked into: every column counts as used. Nobody
-/// writes such, and the time for it would grow with the square.
+/// Inputs of a query; beyond this limit, every column counts as used. Real queries have fewer, and
+/// the time grows with the square.
 const MAX_INPUTS: usize = 256;
 
-/// Columns of a rowset that somebody needs.
+/// Columns of a rowset that a reader needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Needed {
     All,
@@ -53,10 +53,10 @@ impl Needed {
 
 struct Marker<'a> {
     columns: HashMap<usize, Option<Vec<String>>>,
-    /// Needs of each statement's rowset, by statement.
+    /// Needed columns of each statement's rowset, by statement.
     needed: HashMap<usize, Needed>,
     reads: &'a ReadColumns<'a>,
-    /// Columns that may still be looked at.
+    /// Remaining work budget, in columns.
     left: Cell<usize>,
 }
 
@@ -104,14 +104,14 @@ impl Marker<'_> {
         provided(query, &known)
     }
 
-    /// Whether so many columns may still be looked at.
+    /// Spends `columns` of the work budget; false if it is exhausted.
     fn works(&self, columns: usize) -> bool {
         let left = self.left.get().checked_sub(columns.max(1));
         self.left.set(left.unwrap_or(0));
         left.is_some()
     }
 
-    /// A copy of what is needed, as long as that much may be looked at.
+    /// A copy of the needed columns, or all columns once the work budget is exhausted.
     fn copy(&self, needed: &Needed) -> Needed {
         match needed {
             Needed::Some(names) if self.works(names.len()) => needed.clone(),
@@ -119,7 +119,7 @@ impl Marker<'_> {
         }
     }
 
-    /// Passes what is needed of a query on to its inputs.
+    /// Marks the needed columns of a query's inputs.
     fn query(&mut self, query: &Query, needed: &Needed) {
         match query.kind {
             StatementKind::Union => self.union(query, needed),
@@ -177,7 +177,7 @@ impl Marker<'_> {
         }
     }
 
-    /// `*` passes the needs on by name.
+    /// `*` passes needed columns on by name.
     fn star(&self, query: &Query, star: Option<&ColumnRef>, needed: &Needed, needs: &mut [Needed]) {
         let qualifier = star.and_then(|star| star.qualifier.as_deref());
         let passed = if query.distinct { &Needed::All } else { needed };
@@ -231,7 +231,7 @@ impl Marker<'_> {
         }
     }
 
-    /// A user-defined operator reads what its code names, or everything.
+    /// A user-defined operator reads the columns that its code names, or all.
     fn user_defined(&mut self, query: &Query, needed: &Needed) {
         let class = query.using_class.as_deref().unwrap_or_default();
         let passes_on = query.columns.iter().any(|column| column.is_star());
@@ -244,7 +244,7 @@ impl Marker<'_> {
             query.inputs.len()
         ];
         if reads.is_some() {
-            // What it produces under the name of an input column may be copied from there.
+            // a produced column with the name of an input column may be its copy
             for column in &query.columns {
                 self.expression(query, &column.expression, &mut needs);
             }
@@ -271,7 +271,7 @@ impl Marker<'_> {
         }
     }
 
-    /// Marks a column in the input it belongs to; in each that may have it, if that is not known.
+    /// Marks a column in its input; if the input is unknown, in each possible one.
     fn column(&self, query: &Query, column: &ColumnRef, needs: &mut [Needed]) {
         if needs.len() > MAX_INPUTS {
             return needs.fill(Needed::All);

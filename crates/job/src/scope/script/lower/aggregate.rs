@@ -15,7 +15,7 @@ static AGGREGATES: Words = Words::new(
 );
 
 impl Lowering<'_> {
-    /// Aggregates of an expression. With `grouped`, a function that is not known counts as a
+    /// Aggregates of an expression. With `grouped`, an unknown function counts as a
     /// user-defined aggregate.
     pub(super) fn aggregates(
         &self,
@@ -36,7 +36,7 @@ impl Lowering<'_> {
                     // Aggregates do not nest.
                     at = close + 1;
                 }
-                // Not called, or never closed, and then nothing after it is either.
+                // a call that is never closed: no later call can be closed either
                 None if self.is_at(tokens, at + 1, "(") => break,
                 None => at += 1,
             }
@@ -107,8 +107,8 @@ impl Lowering<'_> {
         self.argument_expressions(&tokens[3..3 + inner.count()], labels)
     }
 
-    /// Positions of the brackets of a call whose name ends before `at`; type arguments may lie
-    /// between.
+    /// Positions of the brackets of a call after a name that ends before `at`, with or without type
+    /// arguments.
     pub(super) fn call_brackets(&self, tokens: &[usize], at: usize) -> Option<(usize, usize)> {
         let mut open = at;
         if self.is_at(tokens, open, "<") {

@@ -1,4 +1,4 @@
-//! What an expression uses: columns, parameters, functions, aggregates, conjuncts.
+//! Names in an expression: columns, parameters, functions, aggregates, conjuncts.
 //!
 //! C# semantics are not known. A name before a dot is a column's qualifier if a rowset of the
 //! query has it, a class if the language or the script defines it so, else a column.
@@ -10,7 +10,7 @@ use crate::script::model::{ColumnRef, Conjunct, Expression, Span};
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// Words that are neither column nor function.
+/// Words that are not columns or functions.
 static RESERVED: Words = Words::new(
     "ALL AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FALSE GROUP IN IS LIKE NOT \
      NULL OR ORDER OVER PARTITION THEN TRUE WHEN WITHIN as bool byte char decimal default \
@@ -26,12 +26,12 @@ static TYPES: Words = Words::new(
      StringSplitOptions System TimeSpan Tuple UInt16 UInt32 UInt64 Uri",
 );
 
-/// Whether a word is neither column nor function.
+/// Whether a word is not a column or function.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contain_keyword(word)
 }
 
-/// Parameters of lambdas in one expression; people use a handful.
+/// Maximum number of lambda parameters in one expression; people use a handful.
 const MAX_LOCALS: usize = 256;
 
 /// A dotted name.
@@ -43,7 +43,7 @@ struct Chain {
     called: bool,
 }
 
-/// Tokens of an expression, and where in them we are.
+/// Tokens of an expression, and the current position.
 struct Reader<'l, 'a> {
     lowering: &'l Lowering<'a>,
     tokens: &'l [usize],
@@ -52,12 +52,12 @@ struct Reader<'l, 'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// Expression of a node; `labels` are the names by which the query's rowsets are called.
+    /// Expression of a node; `labels` are the qualifiers of the query's rowsets.
     pub(super) fn expression(&self, node: usize, labels: &Labels) -> Expression {
         self.expression_of(&self.expression_tokens(node), labels)
     }
 
-    /// Tokens of an expression without those of the queries inside it.
+    /// Tokens of an expression, without the tokens of its sub-queries.
     pub(super) fn expression_tokens(&self, node: usize) -> Vec<usize> {
         let children = self.tree.children(node);
         let queries = children.filter(|&child| self.kind(child) == NodeKind::Query);
@@ -137,7 +137,7 @@ impl<'a> Lowering<'a> {
         parts.push(&tokens[start..]);
     }
 
-    /// Takes away parentheses around the whole.
+    /// Strips parentheses around the whole expression.
     fn without_parentheses<'t>(&self, mut tokens: &'t [usize]) -> &'t [usize] {
         // People write one or two; the bound keeps the time linear.
         for _ in 0..8 {
@@ -192,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
         at.checked_sub(1).map_or("", |at| self.text(at))
     }
 
-    /// Names before `=>`; they hide columns in the lambda, and are taken as hidden everywhere.
+    /// Names before `=>`. They hide columns in the lambda; for simplicity, they count as hidden everywhere.
     fn lambda_parameters(&self) -> Vec<&'a str> {
         let mut found = Vec::new();
         if !(0..self.tokens.len()).any(|at| matches!(self.text(at), "=>" | "from")) {
@@ -221,7 +221,7 @@ impl<'a> Reader<'_, 'a> {
         found
     }
 
-    /// Takes one token or name; gives the position after it.
+    /// Reads one token or name; returns the position after it.
     fn step(&self, at: usize, into: &mut Expression) -> usize {
         match self.token_kind(at) {
             TokenKind::Variable | TokenKind::Parameter => {

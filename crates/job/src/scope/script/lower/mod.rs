@@ -1,7 +1,7 @@
-//! From the syntax tree to statements: what each part of the text means.
+//! From the syntax tree to statements: the meaning of each part of the text.
 //!
-//! Goes through the statements in order and remembers which one bound a name last, so that a
-//! reference leads to its definition even where a script binds the same name again and again.
+//! Goes through the statements in script order and remembers the last statement that bound each name, so
+//! that a reference leads to its definition even if a script binds the same name again and again.
 
 mod aggregate;
 mod expression;
@@ -48,7 +48,7 @@ pub(super) fn statements(
 struct Lowering<'a> {
     text: &'a str,
     tree: &'a SyntaxTree,
-    /// Statement that bound each name last.
+    /// Last statement that bound each name.
     names: HashMap<String, usize>,
     /// Last statement that made a rowset, and its name.
     previous: Option<(usize, Option<String>)>,
@@ -56,11 +56,11 @@ struct Lowering<'a> {
     survey: OnceCell<Survey<'a>>,
 }
 
-/// How the whole text uses words.
+/// Uses of words in the whole text.
 struct Survey<'a> {
     /// Classes of the C# blocks.
     classes: HashSet<&'a str>,
-    /// Words that occur alone or after a dot somewhere, as columns do and classes do not.
+    /// Words that occur alone or after a dot: these are columns, not classes.
     bare: HashSet<&'a str>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Lowering<'a> {
         self.previous = Some((statement.index, statement.target.clone()));
     }
 
-    /// Whether what follows is in a block of this statement.
+    /// Whether the statement opens a block.
     fn opens_block(&self, node: usize) -> bool {
         let last = self.tree.seen_tokens(node).last();
         let last = last.map_or("", |token| self.token(token));

@@ -1,4 +1,4 @@
-//! Where and how rows are stored.
+//! Output paths and layouts.
 
 use super::Lowering;
 use super::query::Labels;

@@ -11,7 +11,7 @@ use crate::script::model::{
 use crate::script::tree::NodeKind;
 
 impl Lowering<'_> {
-    /// Query of a `Query` node; parentheses around the whole are looked through.
+    /// Query of a `Query` node; parentheses around the whole query are skipped.
     pub(super) fn query(&self, node: usize) -> Query {
         let mut branches = Vec::new();
         let mut operators = Vec::new();
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `ON` of `REDUCE` lists keys; that of `COMBINE` is a condition.
+    /// `ON` of `REDUCE` lists keys; `ON` of `COMBINE` is a condition.
     fn on(&self, node: usize, query: &mut Query, labels: &Labels) {
         if query.kind != StatementKind::Combine {
             let keys = self.expressions(node, labels);
@@ -337,7 +337,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Equalities of a condition as (left column, right column); `swapped` says which are written the other way round.
+/// Equalities of a condition as (left column, right column); `swapped` marks conditions written the other way round.
 pub(super) fn join_keys(
     condition: &[Conjunct],
     swapped: impl Fn(&ColumnRef, &ColumnRef) -> bool,
@@ -356,7 +356,7 @@ pub(super) fn is_of(column: &ColumnRef, label: &str) -> bool {
     column.qualifier.as_deref() == Some(label)
 }
 
-/// Names by which the columns of a query's inputs can be qualified.
+/// Qualifiers for the columns of a query's inputs.
 #[derive(Debug, Default)]
 pub(super) struct Labels(HashMap<String, usize>);
 

@@ -1,4 +1,4 @@
-//! What a query reads: sources, joins, and the rowset before where none is named.
+//! Inputs of a query: sources, joins, and the previous rowset if none is named.
 
 use super::Lowering;
 use super::query::{Labels, is_of, join_keys};
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         self.tree.child(join, NodeKind::JoinWords).unwrap_or(join)
     }
 
-    /// The rowset before, where a statement names none.
+    /// The previous rowset, for a statement without a source.
     pub(super) fn previous_source(&self, at: usize) -> RowsetRef {
         let name = self.previous.as_ref().and_then(|(_, name)| name.clone());
         RowsetRef {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         rowset
     }
 
-    /// A source that is written as an expression: a name, a call, a path.
+    /// A source written as an expression: a name, a call, a path.
     fn named_source(&self, node: usize) -> RowsetRef {
         let expression = self.expression(node, &Labels::default());
         let span = expression.span.clone();
@@ -156,7 +156,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The one rowset that `(name)` stands for.
+/// The rowset behind `(name)`.
 fn plain_reference(query: &Query) -> Option<&RowsetRef> {
     match (query.kind, query.inputs.as_slice()) {
         (StatementKind::Rowset, [inner]) => Some(inner),

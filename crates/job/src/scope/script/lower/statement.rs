@@ -1,4 +1,4 @@
-//! Statements: their kind, what they bind, their hints.
+//! Statements: their kinds, the names they bind, their hints.
 
 use super::Lowering;
 use super::query::Labels;

@@ -1,7 +1,7 @@
 //! Ways of reading a statement with `#IF` branches in it.
 //!
-//! The value of a condition is not known, so each way takes one branch of every `#IF`, or all
-//! of them one after the other; the parser keeps the first that fits the grammar.
+//! The value of a condition is unknown, so each reading takes one branch of every `#IF`, or all
+//! branches one after the other; the parser keeps the first reading that fits the grammar.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::script::tree::SyntaxTree;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: what runs on the cluster.
+    /// The `#ELSE` of `#IF (LOCAL)`, else the first branch: the code for the cluster.
     Cluster,
     Other,
     All,
 }
 
-/// Token lists for the parser, likeliest first; a single one where there is no `#IF`.
+/// Token lists for the parser, the most likely first; a single one without `#IF`.
 pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Vec<u32>> {
     let kind = |token: usize| tree.token_kind(token);
     let is_directive = |token: usize| kind(token) == TokenKind::Directive;
@@ -39,7 +39,7 @@ pub(super) fn readings(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> V
         .to_vec()
 }
 
-/// The branches that a token is in, folded to what the choices ask.
+/// The branches around a token, reduced to membership in each choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Branch {
     cluster: bool,
@@ -70,7 +70,7 @@ fn branches(text: &str, tree: &SyntaxTree, tokens: Range<usize>) -> Vec<Branch> 
     let mut open: Vec<Condition> = Vec::new();
     let mut current = both;
     if closes_unopened(text, tree, tokens.clone()) {
-        // The statement begins inside a branch whose `#IF` precedes it.
+        // the statement begins inside a branch; the `#IF` is in an earlier statement
         let (outer, local) = (both, false);
         open.push(Condition { outer, local });
         current = Branch {

@@ -138,7 +138,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// A clause that may follow any operator; false if there is none.
+    /// Parses a clause that may follow any operator; false without one.
     pub(super) fn clause(&mut self) -> bool {
         match self.text() {
             "USING" => self.expression_clause(NodeKind::Using),
@@ -170,7 +170,7 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// `PARAMS (k = v, …)`, or the same without parentheses.
+    /// `PARAMS (k = v, …)`, with or without parentheses.
     pub(super) fn params(&mut self) {
         let mark = self.open(NodeKind::Params);
         self.bump();

@@ -1,26 +1,26 @@
 //! Expressions: C# with the operators of the language.
 //!
-//! They are followed with a small automaton over operands and operators instead of a grammar of
-//! C#, which finds where an expression ends, what is in it, and whether something is missing
-//! or superfluous; it does not know types. Brackets are kept on a stack, so depth costs nothing.
+//! A small automaton over operands and operators replaces a grammar of C#. It finds the end of an
+//! expression, the names in it, and missing or superfluous parts; it does not know types. Brackets are kept
+//! on a stack, so depth is not limited by recursion.
 
 use super::Parser;
 use crate::script::lexer::{TokenKind, is_mixed_case};
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// What may come next.
+/// Expected next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Need,
     Have,
-    /// Either: after what may be a cast, or a `?`.
+    /// Either: after a possible cast, or a `?`.
     Either,
 }
 
 struct Frame {
     open: u8,
-    /// Whether it may be a cast: it is where an operand could be.
+    /// Whether it may be a cast, by its position at an operand.
     cast: bool,
 }
 
@@ -32,7 +32,7 @@ static STOP_WORDS: Words = Words::new(
      UNION UNPIVOT USING WHERE WITH",
 );
 
-/// Words that end an expression only where an operator could be; elsewhere they are names.
+/// Words that end an expression only at the position of an operator; elsewhere they are names.
 static SOFT_STOP_WORDS: Words = Words::new(
     "ALL APPLY BROADCASTLEFT BROADCASTRIGHT DIRECT FULLCROSS HASH INDEXLOOKUP LOCATION LOOP \
      MERGE PAIR PATTERN RANGE ROUND ROWS SELECT SERIAL UNIQUE VALUES",
@@ -40,9 +40,9 @@ static SOFT_STOP_WORDS: Words = Words::new(
 
 enum Role {
     Operand,
-    /// Stands between operands.
+    /// Between operands.
     Binary,
-    /// Stands before an operand.
+    /// Before an operand.
     Prefix,
     /// `OVER (…)`, `WITHIN GROUP (…)`.
     Window,
@@ -74,7 +74,7 @@ fn role(word: &str) -> Role {
 }
 
 impl Parser<'_> {
-    /// One expression; it ends at a comma, a bracket that closes nothing in it, or a word that
+    /// Parses one expression. It ends at a comma, an unmatched closing bracket, or a word that
     /// opens a clause.
     pub(super) fn expression(&mut self) {
         let mark = self.open(NodeKind::Expression);
@@ -105,7 +105,7 @@ impl Parser<'_> {
                     state
                 }
             };
-            // One complaint an expression says enough; the rest only follows from it.
+            // one error per expression is enough; further ones only follow from it
             if before > errors {
                 self.errors.truncate(errors + 1);
             }
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
         match role(word) {
             Role::Operand if outside => self.name(state),
-            // `CAST(x AS int)` and the like: keywords of functions are not checked.
+            // as in `CAST(x AS int)`: keywords of functions are not checked
             Role::Operand if STOP_WORDS.contain_keyword(word) => {
                 self.bump();
                 State::Either
@@ -235,7 +235,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Length of `[quoted name]`, if it is one: nothing but words.
+    /// Length of `[quoted name]`, if only words are inside.
     fn quoted_name(&self) -> Option<usize> {
         let close = (1..16).find(|&ahead| self.is_ahead(ahead, "]"))?;
         let words = (1..close).all(|ahead| {
@@ -255,8 +255,8 @@ impl Parser<'_> {
         state
     }
 
-    /// Length of `<int, List<string>>` after a name, if it is that and no comparison. Decided
-    /// as C# does: by what it is made of and by what follows.
+    /// Length of `<int, List<string>>` after a name, if it is a type argument list and not a comparison.
+    /// The decision follows C#: by the tokens inside and the token after it.
     fn type_arguments(&self) -> Option<usize> {
         let mut depth = 0;
         for ahead in 0..64 {

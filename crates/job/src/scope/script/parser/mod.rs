@@ -1,8 +1,8 @@
 //! Builds the syntax tree: one statement at a time, from the extents found before.
 //!
 //! Recursive descent over the tokens that the grammar sees. Only sub-queries recurse, and their
-//! depth is bounded; brackets in expressions are followed with a counter. Knows the grammar,
-//! not what names mean.
+//! depth is bounded; brackets in expressions are followed with a counter. The parser knows the grammar
+//! and ignores the meaning of names.
 
 mod branches;
 mod clause;
@@ -15,8 +15,8 @@ use super::extent::{Stop, extents};
 use super::lexer::{TokenKind, lex};
 use super::tree::{Node, NodeKind, SyntaxTree};
 
-/// Sub-queries nested deeper than this are an error; people nest three or four. It keeps the
-/// stack small on input made to break it.
+/// Maximum nesting of sub-queries; people nest three or four. The limit keeps the
+/// stack small on malicious input.
 const MAX_DEPTH: usize = 48;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +26,13 @@ pub(super) struct TokenError {
     pub(super) message: String,
 }
 
-/// Tokens of a script; one of 10,000 lines has some 200,000. What is beyond them is not read.
+/// Tokens of a script; one of 10,000 lines has some 200,000. Further tokens are not parsed.
 pub(super) const MAX_TOKENS: usize = 1_000_000;
 
 /// Statements of a script; the largest generated ones have some thousand.
 const MAX_STATEMENTS: usize = 20_000;
 
-/// Errors kept; the first few show what is wrong with the rest.
+/// Errors kept; further ones usually follow from the first few.
 const MAX_ERRORS: usize = 10_000;
 
 pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
@@ -93,7 +93,7 @@ pub(super) fn parse(text: &str) -> (SyntaxTree, Vec<TokenError>) {
 #[derive(Debug, Clone, Copy)]
 struct Mark(usize);
 
-/// Where to come back to when a way of reading turns out wrong.
+/// State to restore if a reading does not fit.
 #[derive(Debug, Clone, Copy)]
 struct Checkpoint {
     nodes: usize,
@@ -109,13 +109,13 @@ struct Parser<'a> {
     at: usize,
     nodes: Vec<Node>,
     errors: Vec<TokenError>,
-    /// Tokens of branches not taken.
+    /// Tokens of skipped branches.
     skipped: Vec<u32>,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// Parses one statement; with branches of `#IF` in it, the way of reading that fits best.
+    /// Parses one statement; with branches of `#IF`, takes the reading that fits best.
     fn extent(&mut self, first: usize, end: usize, stop: Stop) {
         if stop == Stop::CsBlock {
             self.nodes.push(Node {
@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Consumes any of these words, as often as they come.
+    /// Consumes any sequence of these words.
     fn skip(&mut self, words: &[&str]) {
         while words.contains(&self.text()) {
             self.bump();
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes everything up to one of these brackets, without looking inside others.
+    /// Consumes all tokens up to one of these brackets, skipping over other bracket pairs.
     fn skip_to(&mut self, close: &[&str]) {
         while !self.done() && !close.contains(&self.text()) {
             match self.text() {
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Consumes a bracket and everything up to the one that closes it, without looking inside.
+    /// Consumes a bracket and all tokens up to its closing bracket.
     fn balanced(&mut self) {
         let start = self.at;
         let mut open: Vec<u8> = Vec::new();

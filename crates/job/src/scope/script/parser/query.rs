@@ -1,7 +1,7 @@
 //! Rowset expressions: `SELECT`, `EXTRACT`, `SSTREAM`, `PROCESS`, `REDUCE`, `COMBINE`, `VIEW`,
 //! `VALUES`, references, and set operations over them.
 //!
-//! Clauses are taken in any order, as real scripts write them.
+//! Clauses are accepted in any sequence, because real scripts vary it.
 
 use super::{MAX_DEPTH, Parser};
 use crate::script::lexer::TokenKind;
@@ -30,7 +30,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        // those that belong to the query as a whole
+        // clauses of the query as a whole
         while matches!(self.text(), "ORDER" | "OPTION") {
             self.clause();
         }

@@ -5,13 +5,13 @@ use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// Words that a join can be written with, `JOIN` and its likes last in each of them.
+/// Words of joins; each join ends with `JOIN` or a similar word.
 static JOIN_WORDS: Words = Words::new(
     "ANTISEMI ANTISEMIJOIN APPLY BROADCASTLEFT BROADCASTRIGHT CROSS FULL FULLCROSS HASH \
      INDEXLOOKUP INNER JOIN LEFT LOOP MERGE OUTER PAIR RIGHT SEMI SEMIJOIN SERIAL",
 );
 
-/// Words after a source that are no alias, other than those of joins and clauses.
+/// Words after a source that are not an alias, besides the words of joins and clauses.
 static ENDS: Words = Words::new(
     "ALL BEGIN DIRECT EXCEPT FETCH HASH INTERSECT INTO OFFSET PARAMS PIVOT RANGE THEN UNION UNPIVOT",
 );
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.alias();
     }
 
-    /// The source of `PROCESS`, `REDUCE`, `COMBINE` and `OUTPUT`: none means the rowset before.
+    /// The source of `PROCESS`, `REDUCE`, `COMBINE` and `OUTPUT`: without one, the previous rowset.
     pub(super) fn optional_source(&mut self) {
         let words = ["ALL", "DIRECT", "HASH", "RANGE"];
         let none = self.done() || self.at_clause() || words.contains(&self.text());

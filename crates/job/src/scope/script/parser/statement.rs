@@ -1,4 +1,4 @@
-//! Statements: what they begin with, and those that are no rowset expressions.
+//! Statements: their first words, and statements other than rowset expressions.
 
 use super::Parser;
 use crate::script::extent::Stop;
@@ -6,7 +6,7 @@ use crate::script::lexer::TokenKind;
 use crate::script::tree::NodeKind;
 use crate::script::words::Words;
 
-/// Words that begin definitions, of which only brackets and queries are read.
+/// First words of definitions. Only the brackets and queries of a definition are parsed.
 static DDL: Words = Words::new(
     "ADD ALTER CREATE DELETE DENY DROP GRANT RAISE REBUILD RENAME RETURN REVOKE TRUNCATE UPDATE",
 );
@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tokens that fit nothing, as a node of their own.
+    /// Puts unparsable tokens into a node of their own.
     fn leftover(&mut self) {
         let before = self.errors.len();
         self.error("unexpected");
@@ -250,8 +250,8 @@ impl Parser<'_> {
         self.close(mark);
     }
 
-    /// The head of a block: `IF … THEN`, `ELSE`, `LOOP (i, 3) {`. What is inside follows as
-    /// its own statements.
+    /// The head of a block: `IF … THEN`, `ELSE`, `LOOP (i, 3) {`. The statements inside follow on their
+    /// own.
     fn block(&mut self) {
         let mark = self.open(NodeKind::Block);
         self.at = self.seen.len();

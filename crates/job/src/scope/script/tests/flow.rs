@@ -1,4 +1,4 @@
-//! Columns that are needed, keys, and what partitioning they imply.
+//! Needed columns, keys, and the partitioning that they imply.
 
 use super::parse;
 use crate::script::{PartitioningKind, Script, flow::user_code};

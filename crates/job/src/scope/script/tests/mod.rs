@@ -1,4 +1,4 @@
-//! What scripts mean, construct by construct, and properties of any text.
+//! The meaning of scripts, construct by construct, and properties of any text.
 
 mod flow;
 mod properties;

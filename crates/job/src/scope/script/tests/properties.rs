@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::script::Script;
 
-/// Pieces that make the parser work: words, brackets, directives, literals cut anywhere.
+/// Pieces that exercise the parser: words, brackets, directives, truncated literals.
 const PIECES: &str = "SELECT |FROM |WHERE |a|b.c| = |,|;|(|)|[|]|{|}|\n|\r\n| |#IF (x)\n|#ELSE\n|\
     #ENDIF\n|#CS\n|#ENDCS|\"|'|@|@@x@@|/*|*/|//|\\|JOIN |ON |GROUP BY |REDUCE |OUTPUT |TO |\
     EXTRACT |SSTREAM |COMBINE |WITH |USING |PRODUCE |UNION ALL |BEGIN |END |IF |THEN |LOOP |\
@@ -15,7 +15,7 @@ fn script_like() -> impl Strategy<Value = String> {
     pieces(|_| true)
 }
 
-/// The same without pieces that can hide what comes after them, as an open comment does.
+/// Script-like text without pieces that can hide the text after them, such as an open comment.
 fn visible_script_like() -> impl Strategy<Value = String> {
     pieces(|piece| !piece.contains(['#', '"', '\'', '/', '@']))
 }

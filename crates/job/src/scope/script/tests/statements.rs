@@ -6,7 +6,7 @@ use crate::script::{
     TokenKind, hints,
 };
 
-/// What the items are called, a blank between them.
+/// Joins the items with blanks.
 fn joined<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     items.into_iter().collect::<Vec<_>>().join(" ")
 }
@@ -138,7 +138,7 @@ fn combine_reads_two_rowsets() {
 fn a_name_bound_again_leads_to_the_last_binding() {
     let script =
         parse("a = SSTREAM @p;\na = SELECT X FROM a;\nb = SELECT X FROM a;\nOUTPUT TO @o;");
-    // the last one reads the rowset before, since none is named
+    // the last one names no source and reads the previous rowset
     for (at, definition) in [(1, 0), (2, 1), (3, 2)] {
         let input = &script.statements[at].query.inputs[0];
         assert_eq!(input.definition, Some(definition));
@@ -365,7 +365,7 @@ fn lines_count_from_one_whatever_ends_them() {
     assert_eq!(rowset.leaves.kind, PartitioningKind::Unknown);
 }
 
-/// Sixty such joins would have more columns than any machine can hold.
+/// Sixty joins of a rowset with itself would have more columns than any machine can hold.
 #[test]
 fn the_columns_of_doubling_joins_are_known_up_to_a_bound() {
     let mut text = "r0 = SELECT a, b, c FROM t;\n".to_owned();

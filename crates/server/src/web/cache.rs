@@ -1,12 +1,12 @@
-//! Pages made before: most visitors look at what somebody has looked at already.
+//! A cache of rendered pages: most visitors open a page that another visitor opened before.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use lru::LruCache;
 
-/// Pages within a number of bytes; those that nobody has looked at for longest make room.
-pub(super) struct Kept {
+/// An LRU cache of pages, bounded in bytes.
+pub(super) struct PageCache {
     most: usize,
     pages: Mutex<Pages>,
 }
@@ -16,11 +16,11 @@ struct Pages {
     bytes: usize,
 }
 
-impl Kept {
+impl PageCache {
     /// Keeps at most this many bytes of names and pages.
-    pub(super) fn new(most: usize) -> Kept {
+    pub(super) fn new(most: usize) -> PageCache {
         let of = LruCache::unbounded();
-        Kept {
+        PageCache {
             most,
             pages: Mutex::new(Pages { of, bytes: 0 }),
         }
@@ -59,7 +59,7 @@ impl Kept {
     }
 }
 
-/// What was made of the newest version of something.
+/// A cached value, valid for one version of its source.
 pub(super) struct Latest<T>(Mutex<Option<(i64, Arc<T>)>>);
 
 impl<T> Default for Latest<T> {
@@ -69,8 +69,8 @@ impl<T> Default for Latest<T> {
 }
 
 impl<T> Latest<T> {
-    /// What belongs to this version, made if it is not known.
-    pub(super) fn of<E>(
+    /// The value for this version; computes it if the cache has another version.
+    pub(super) fn get<E>(
         &self,
         version: i64,
         make: impl FnOnce() -> Result<T, E>,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn pages_are_made_once_and_the_least_wanted_make_room() {
-        let kept = Kept::new(30);
+        let kept = PageCache::new(30);
         let page = |name: &str, text: &str| {
             let made = kept.page(name.to_owned(), || Ok::<_, ()>(text.to_owned()));
             String::from_utf8(made.expect("made").to_vec()).expect("text")
@@ -103,7 +103,7 @@ mod tests {
             ("a", ten, ten),
             ("b", ten, ten),
             ("a", "again", ten),
-            // Only now is there too much, and `b` was not looked at again.
+            // Only now the limit is exceeded, and `b` was not opened again.
             ("c", ten, ten),
             ("d", ten, ten),
             ("a", "again", ten),
@@ -112,7 +112,11 @@ mod tests {
             assert_eq!(page(name, text), expected, "{name}");
         }
         assert_eq!(page("large", &"x".repeat(50)).len(), 50);
-        assert_eq!(kept.pages().bytes, 0, "what is too large is not kept");
+        assert_eq!(
+            kept.pages().bytes,
+            0,
+            "a page above the limit is not cached"
+        );
         let failed = kept.page("f".to_owned(), || Err::<String, _>("no"));
         assert_eq!(failed, Err("no"));
     }

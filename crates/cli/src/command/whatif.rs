@@ -1,0 +1,249 @@
+//! `scopeagent whatif`: time and cost of a run with other resources, more input or findings fixed.
+
+use std::path::{Path, PathBuf};
+
+use diagnosis::whatif::{Change, Resource, Unanswerable, WhatIf};
+use job::Catalogue;
+use report::{Report, say};
+use server::{Error, ErrorKind, Explain, Result};
+
+use crate::args::{Amount, Format, WhatIf as Args};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::render;
+use crate::session;
+use crate::sources;
+use crate::terminal::Terminal;
+
+/// Points of a range that the user asks for.
+const RANGE_POINTS: usize = 8;
+
+pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let (place, report) = place(&args.run, config)?;
+    let progress = terminal.progress("reading");
+    let opened = sources::open(&place)?;
+    let folder = opened.as_ref().map_or(&place, |opened| &opened.path);
+    let hint = say!(
+        "作业须仍在原处：重新读取它才能重放",
+        "the job must still be there: its files are read again for the replay"
+    );
+    let job = job::load(folder).explain(ErrorKind::Input, hint)?;
+    let settings = session::thresholds(config)?;
+    let language = config.language.unwrap_or(report::interface());
+    let (found, run) = diagnosis::what_if(&job, &Catalogue::builtin(), &settings, language);
+    drop(progress);
+    let run = run.map_err(|why| unanswerable(why, &[]))?;
+    let findings: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
+    let change = change(args, &run, report.as_ref(), &findings)?;
+    let failed = |why| unanswerable(why, &findings);
+    let counts = counts(args, &run)?;
+    let asked = if counts.is_empty() && change == Change::default() {
+        Vec::new()
+    } else {
+        let or_now = if counts.is_empty() {
+            vec![run.now()]
+        } else {
+            counts
+        };
+        let at = |count| {
+            run.at(&Change {
+                count: Some(count),
+                ..change.clone()
+            })
+        };
+        or_now
+            .into_iter()
+            .map(at)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(failed)?
+    };
+    let answer = render::whatif::Answer {
+        job: job.info.name.clone().unwrap_or_else(|| args.run.clone()),
+        now: run.at(&Change::default()).map_err(failed)?,
+        asked,
+        curve: run.curve(&change).map_err(failed)?,
+        price: args.price,
+    };
+    terminal.out(&args.target).write(&match args.format {
+        Format::Json => super::json(&answer)?,
+        Format::Text => {
+            render::whatif::render(&answer, language, job.script.as_ref().map(|s| s.dialect))
+        }
+    })?;
+    Ok(Exit::Success)
+}
+
+/// The job of a saved run with its report, or a job by its place.
+fn place(name: &str, config: &Config) -> Result<(PathBuf, Option<Report>)> {
+    let path = Path::new(name);
+    if path.exists() || batch::Sources::opens(name) {
+        return Ok((path.to_owned(), None));
+    }
+    let store = super::runs::open(config)?;
+    let row = store.run(name)?;
+    let report = super::runs::report(&store, &row.run_id)?;
+    Ok((PathBuf::from(&row.job), Some(report)))
+}
+
+fn change(
+    args: &Args,
+    run: &WhatIf,
+    report: Option<&Report>,
+    findings: &[String],
+) -> Result<Change> {
+    let mut change = Change {
+        cores: args.cores.map(|n| n as usize),
+        input: args.input.0,
+        ..Change::default()
+    };
+    let is_spark = run.resource() != Resource::Tokens;
+    for id in &args.fix {
+        change.fixed.push(finding(id, report, findings)?);
+    }
+    change.fixed.sort_unstable();
+    change.fixed.dedup();
+    if !is_spark && (args.executors.is_some() || args.cores.is_some() || !args.set.is_empty()) {
+        return Err(usage(
+            say!(
+                "SCOPE 和 U-SQL 作业没有 Executor，也没有 Spark 设置",
+                "a SCOPE or U-SQL job has no executors and no Spark settings"
+            ),
+            say!("用 --tokens", "use --tokens"),
+        ));
+    }
+    if is_spark && args.tokens.is_some() {
+        return Err(usage(
+            say!("Spark 应用没有令牌", "a Spark application has no tokens"),
+            say!("用 --executors 或 --cores", "use --executors or --cores"),
+        ));
+    }
+    for setting in &args.set {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let number = value
+            .trim()
+            .parse()
+            .ok()
+            .filter(|n| (1..=1_000_000).contains(n));
+        match (key.trim(), number) {
+            ("spark.sql.shuffle.partitions", Some(n)) => change.partitions = Some(n),
+            ("spark.executor.instances", Some(n)) => change.count = Some(n),
+            ("spark.executor.cores", Some(n)) => change.cores = Some(n),
+            _ => {
+                return Err(usage(
+                    say!(
+                        "无法重放设置 `{setting}`",
+                        "the setting `{setting}` can't be replayed"
+                    ),
+                    say!(
+                        "可用 spark.sql.shuffle.partitions=N、spark.executor.instances=N、spark.executor.cores=N",
+                        "spark.sql.shuffle.partitions=N, spark.executor.instances=N and spark.executor.cores=N can"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(change)
+}
+
+/// The counts that the user asks for, ascending.
+fn counts(args: &Args, run: &WhatIf) -> Result<Vec<usize>> {
+    let instances = args
+        .set
+        .iter()
+        .find_map(|s| s.strip_prefix("spark.executor.instances="));
+    let amount = args
+        .tokens
+        .or(args.executors)
+        .or(instances.and_then(|n| n.trim().parse().ok()));
+    Ok(match amount {
+        None => Vec::new(),
+        Some(Amount::Count(count)) => vec![count],
+        Some(Amount::Factor(factor)) => vec![((run.now() as f64 * factor).round() as usize).max(1)],
+        Some(Amount::Range(from, to)) => {
+            let ratio = to as f64 / from as f64;
+            let step = |n: usize| from as f64 * ratio.powf(n as f64 / (RANGE_POINTS - 1) as f64);
+            let mut counts: Vec<usize> = (0..RANGE_POINTS)
+                .map(|n| step(n).round() as usize)
+                .collect();
+            counts.dedup();
+            counts
+        }
+    })
+}
+
+/// Position of the finding that `id` names or that the suggestion `id` fixes.
+fn finding(id: &str, report: Option<&Report>, findings: &[String]) -> Result<usize> {
+    let position = |id: &str| findings.iter().position(|f| f.eq_ignore_ascii_case(id));
+    let fixes = || {
+        let suggestions = &report?.suggestions;
+        let named = suggestions.iter().find(|s| s.id.eq_ignore_ascii_case(id))?;
+        position(named.finding.as_deref()?)
+    };
+    position(id).or_else(fixes).ok_or_else(|| {
+        let known = findings.join(", ");
+        usage(
+            say!(
+                "没有发现或建议 `{id}`",
+                "there is no finding or suggestion `{id}`"
+            ),
+            match findings {
+                [] => say!("这个作业没有发现", "the job has no findings"),
+                _ => say!(
+                    "发现：{known}；建议的编号只用于已保存的运行",
+                    "findings: {known}; ids of suggestions need a saved run"
+                ),
+            },
+        )
+    })
+}
+
+fn usage(error: String, hint: String) -> Error {
+    Error::new(ErrorKind::Usage, error).hint(hint)
+}
+
+fn unanswerable(why: Unanswerable, findings: &[String]) -> Error {
+    let (error, hint) = match why {
+        Unanswerable::Failed => (
+            say!(
+                "作业失败了，只做了一部分工作",
+                "the job failed, so only a part of its work is known"
+            ),
+            say!("换一次成功的运行", "use a run that succeeded"),
+        ),
+        Unanswerable::NoWork => (
+            say!(
+                "没有文件说明各阶段的工作量",
+                "no file shows the work of the stages"
+            ),
+            say!(
+                "加入 profile 或 __ScopeRuntimeStatistics__.xml（Spark：完整的事件日志）",
+                "add `profile` or `__ScopeRuntimeStatistics__.xml` (Spark: the whole event log)"
+            ),
+        ),
+        Unanswerable::NoResources => (
+            say!(
+                "没有文件说明作业有多少令牌或核",
+                "no file shows how many tokens or cores the job had"
+            ),
+            say!(
+                "加入 JobInfo.xml 或 profile（Spark：含 Executor 事件的日志）",
+                "add `JobInfo.xml` or `profile` (Spark: a log with the executors' events)"
+            ),
+        ),
+        Unanswerable::NoFix(at) => {
+            let id = findings.get(at).cloned().unwrap_or_default();
+            (
+                say!("{id} 的修复无法重放", "fixing {id} can't be replayed"),
+                say!("去掉 --fix 中的 {id}", "leave {id} out of --fix"),
+            )
+        }
+        Unanswerable::NoPartitions => (
+            say!(
+                "没有阶段的任务数等于当前的 spark.sql.shuffle.partitions：任务数由 AQE 或代码决定",
+                "no stage has as many tasks as spark.sql.shuffle.partitions says: AQE or the code chose their number"
+            ),
+            say!("改用 --executors 或 --cores", "use --executors or --cores"),
+        ),
+    };
+    Error::new(ErrorKind::Input, error).hint(hint)
+}

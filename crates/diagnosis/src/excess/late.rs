@@ -1,0 +1,311 @@
+//! Rows that are shuffled and joined although a filter after the join drops them, on columns that are there before it.
+
+use std::collections::HashSet;
+
+use job::model::{Application, Execution, SparkNode};
+use report::{Cause, SegmentKind, text};
+
+use super::scans::MOSTLY_DROPPED;
+use super::shares::shares;
+use super::{Excess, Unclaimed};
+use crate::view::View;
+use report::format::Share;
+
+/// Time that grows with the rows of a join; reading them stays.
+const OF_ROWS: [SegmentKind; 6] = [
+    SegmentKind::Compute,
+    SegmentKind::UserCode,
+    SegmentKind::Sort,
+    SegmentKind::Spill,
+    SegmentKind::Gc,
+    SegmentKind::Exchange,
+];
+
+/// A filter after a join, the condition that could be earlier, and the share of the joined rows that it keeps.
+struct Late<'a> {
+    filter: &'a SparkNode,
+    condition: &'a str,
+    kept: f64,
+    /// Stages of the join and of what writes its shuffles.
+    stages: HashSet<usize>,
+}
+
+pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
+    let view = unclaimed.view;
+    let app = view.job.spark.as_deref()?;
+    let all: Vec<Late<'_>> = app.executions.iter().flat_map(late_filters).collect();
+    let of_stage = |stage: usize| all.iter().find(|late| late.stages.contains(&stage));
+    let dropped = |stage: usize, _| of_stage(stage).map(|late| 1.0 - late.kept);
+    let shares = shares(unclaimed, &OF_ROWS, dropped)?;
+    let (worst, dropped) = shares.worst;
+    let late = of_stage(worst)?;
+    let sentence = text!(
+        "连接之后的过滤 {condition} 去掉 {dropped} 的行，而它的列在连接之前就有",
+        "the filter {condition} after a join drops {dropped} of its rows, and has its columns before the join",
+        condition = late.condition,
+        dropped = Share(dropped),
+    );
+    let summary = text!(
+        "{stage}：{sentence}；对这些行的 Shuffle、排序和连接耗时 {time}",
+        "{stage}: {sentence}; shuffling, sorting and joining these rows takes {time}",
+        stage = view.name(worst),
+        sentence = sentence.clone(),
+        time = shares.seconds(),
+    );
+    let evidence = rows(view, app, late.filter, sentence);
+    Some(shares.into_excess(
+        unclaimed,
+        Cause::LateFilter,
+        summary,
+        evidence,
+        0.6,
+        "time of the join and of the shuffles before it, less the share of rows that the filter drops",
+    ))
+}
+
+fn rows(
+    view: &View<'_>,
+    app: &Application,
+    filter: &SparkNode,
+    sentence: report::Text,
+) -> Option<report::Evidence> {
+    let rows = filter.metric("number of output rows")?;
+    let source = job::model::Source {
+        file: app.file.clone(),
+        locator: Some(format!("Filter[{}]/number of output rows", filter.uid)),
+    };
+    Some(view.number("number of output rows", rows, "rows", source, sentence))
+}
+
+fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
+    let plan = &execution.plan;
+    let found = plan.iter().enumerate().filter_map(|(at, filter)| {
+        let filter = Some(filter).filter(|f| f.name.trim() == "Filter")?;
+        let (join, functions) = join_below(plan, at)?;
+        let joined = plan[join].metric("number of output rows")?;
+        let kept = filter.metric("number of output rows")? / joined.max(1.0);
+        let conditions = conjuncts(filter.text.strip_prefix("Filter ")?).into_iter();
+        let mut conditions = conditions.filter(|c| may_precede(plan, join, c, &functions));
+        let condition = conditions.next().filter(|_| kept <= MOSTLY_DROPPED)?;
+        let below = below(plan, join);
+        let shuffles = below
+            .into_iter()
+            .filter(|n| plan[*n].name.contains("Exchange"));
+        let stages = shuffles.chain([join]).flat_map(|n| &plan[n].stages);
+        Some(Late {
+            filter,
+            condition: condition.trim(),
+            kept,
+            stages: stages.copied().collect(),
+        })
+    });
+    found.collect()
+}
+
+/// The conditions that must all hold: what `AND` connects outside of other parentheses.
+pub(super) fn conjuncts(text: &str) -> Vec<&str> {
+    let (mut open, mut found) = (vec![text], Vec::new());
+    while let Some(text) = open.pop() {
+        let text = text.trim();
+        let (mut depth, mut from, mut own, mut closed) = (0_i32, 0, Vec::new(), text.len());
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                b' ' if depth == 0 && text[at..].starts_with(" AND ") => {
+                    own.push(&text[from..at]);
+                    from = at + " AND ".len();
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                closed = closed.min(at + 1);
+            }
+        }
+        let is_enclosed = text.starts_with('(') && closed == text.len() && text.ends_with(')');
+        match own.is_empty() {
+            true if is_enclosed => open.push(&text[1..text.len() - 1]),
+            true => found.push(text),
+            false => open.extend(own.into_iter().chain([&text[from..]])),
+        }
+    }
+    found
+}
+
+/// The join whose rows a node takes, past nodes that pass each row on, with the Python functions on the way.
+fn join_below(plan: &[SparkNode], node: usize) -> Option<(usize, Vec<&str>)> {
+    let mut functions = Vec::new();
+    let mut at = node;
+    loop {
+        let mut inputs = (at + 1..plan.len()).filter(|n| plan[*n].parent == Some(at));
+        at = inputs.next()?;
+        let name = plan[at].name.trim();
+        match name {
+            _ if name.ends_with("Join") => return Some((at, functions)),
+            "BatchEvalPython" | "ArrowEvalPython" => functions.push(plan[at].text.as_str()),
+            "Project" | "InputAdapter" => {}
+            _ if name.starts_with("WholeStageCodegen") => {}
+            _ => return None,
+        }
+    }
+}
+
+/// Whether a condition has all its columns on one side of a join that keeps the rows of that side, or compares a key that both have.
+fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&str]) -> bool {
+    let text = plan[join].text.as_str();
+    let used = columns(condition);
+    let computed = functions
+        .iter()
+        .filter(|f| columns(f).iter().any(|c| used.contains(c)));
+    let mut sides = (join + 1..plan.len()).filter(|n| plan[*n].parent == Some(join));
+    let side = |side: Option<usize>| -> HashSet<&str> {
+        let nodes = side
+            .into_iter()
+            .flat_map(|n| below(plan, n).into_iter().chain([n]));
+        nodes.flat_map(|n| columns(&plan[n].text)).collect()
+    };
+    let (left, right) = (side(sides.next()), side(sides.next()));
+    let all = used
+        .iter()
+        .copied()
+        .chain(computed.flat_map(|f| columns(f)));
+    let used: HashSet<&str> = all
+        .filter(|c| left.contains(c) || right.contains(c))
+        .collect();
+    if used.is_empty() {
+        return false;
+    }
+    let is_kind = |kind: &str| text.contains(kind);
+    let of_left = is_kind("Inner") || is_kind("LeftOuter") || is_kind("LeftSemi");
+    let of_right = is_kind("Inner") || is_kind("RightOuter");
+    // the keys of a full outer join are those of either side
+    let mut keys = text
+        .split(['[', ']'])
+        .skip(1)
+        .step_by(2)
+        .map(|k| k.split(", "));
+    let pairs = keys
+        .next()
+        .into_iter()
+        .flatten()
+        .zip(keys.next().into_iter().flatten());
+    let mut of_pair = pairs.map(|(a, b)| HashSet::from([a, b]));
+    let both = is_kind("FullOuter")
+        && of_pair.any(|pair| {
+            let numbers: HashSet<&str> = pair.iter().flat_map(|key| columns(key)).collect();
+            used == numbers
+        });
+    both || (of_left && used.is_subset(&left)) || (of_right && used.is_subset(&right))
+}
+
+/// Nodes below a node.
+fn below(plan: &[SparkNode], node: usize) -> Vec<usize> {
+    let mut found = HashSet::from([node]);
+    let inside =
+        |n: &usize| plan[*n].parent.is_some_and(|p| found.contains(&p)) && found.insert(*n);
+    (node + 1..plan.len()).filter(inside).collect()
+}
+
+/// The numbers that Spark gives columns: `12` of `amount#12L`.
+fn columns(text: &str) -> HashSet<&str> {
+    let after = text.split('#').skip(1);
+    let number = after.map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    number.filter(|n| !n.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, text: &str, parent: Option<usize>, rows: f64) -> SparkNode {
+        let metric = job::model::NodeMetric {
+            name: "number of output rows".to_owned(),
+            value: Some(rows),
+            max: None,
+        };
+        SparkNode {
+            name: name.into(),
+            text: text.into(),
+            parent,
+            metrics: vec![metric],
+            stages: vec![parent.map_or(0, |p| p + 1)],
+            ..SparkNode::default()
+        }
+    }
+
+    #[test]
+    fn only_conditions_that_all_must_hold_are_divided() {
+        for (text, expected) in [
+            ("(a#1 > 2)", vec!["a#1 > 2"]),
+            ("((a#1 > 2) AND (b#2 = 3))", vec!["a#1 > 2", "b#2 = 3"]),
+            (
+                "((a#1 > 2) OR ((b#2 = 3) AND (c#3 = 4)))",
+                vec!["(a#1 > 2) OR ((b#2 = 3) AND (c#3 = 4))"],
+            ),
+        ] {
+            let mut found = conjuncts(text);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_late_if_a_side_of_the_join_has_its_columns() {
+        for (join, condition, kept, expected) in [
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(coalesce(k#1, k#4) < 9)",
+                10.0,
+                true,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(coalesce(k#1, k#4) < 9)",
+                90.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], FullOuter",
+                "(a#2 < 9)",
+                10.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], LeftOuter",
+                "(a#2 < 9)",
+                10.0,
+                true,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], LeftOuter",
+                "isnull(b#5)",
+                10.0,
+                false,
+            ),
+            (
+                "SortMergeJoin [k#1], [k#4], Inner",
+                "(a#2 < b#5)",
+                10.0,
+                false,
+            ),
+        ] {
+            let plan = vec![
+                node("Filter", &format!("Filter {condition}"), None, kept),
+                node("SortMergeJoin", join, Some(0), 100.0),
+                node("Exchange", "Exchange hashpartitioning(k#1)", Some(1), 60.0),
+                node("Scan parquet ", "FileScan parquet [k#1,a#2]", Some(2), 60.0),
+                node("Exchange", "Exchange hashpartitioning(k#4)", Some(1), 60.0),
+                node("Scan parquet ", "FileScan parquet [k#4,b#5]", Some(4), 60.0),
+            ];
+            let execution = Execution {
+                plan,
+                ..Execution::default()
+            };
+            let found = late_filters(&execution);
+            assert_eq!(found.len() == 1, expected, "{join} {condition} {kept}");
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! The run with other resources, more input or findings fixed: its time and cost by replay.
+
+mod limit;
+
+use job::Job;
+use serde::Serialize;
+
+use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
+
+pub use limit::Limit;
+
+const HOUR_S: f64 = 3600.0;
+
+/// Counts of the curve, as multiples of the present count.
+const STEPS: [f64; 15] = [
+    0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0,
+];
+
+/// A smaller relative gain by unlimited resources counts as no change.
+const NOTHING: f64 = 0.02;
+
+/// Acceptable relative loss of time with fewer resources.
+const STILL_DOES: f64 = 0.05;
+
+/// Relative error of the replay at the present count, and per doubling away from it. A judgment: replays of
+/// simulated jobs are within 1 % (`examples/what_if.rs`), but the simulator schedules like the replay, and a real
+/// cluster is less regular.
+const ERROR: f64 = 0.03;
+const ERROR_PER_DOUBLING: f64 = 0.05;
+
+/// Resource of a run, counted as a whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Tokens of a SCOPE job, AUs of a U-SQL job.
+    Tokens,
+    /// Executors with this many task slots each.
+    Executors { slots: usize },
+}
+
+/// Changes to a run, applied together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Tokens or executors; `None` keeps the present count.
+    pub count: Option<usize>,
+    /// Task slots per executor; `None` keeps them.
+    pub cores: Option<usize>,
+    /// Factor of the input.
+    pub input: f64,
+    /// Tasks of the stages that read a shuffle.
+    pub partitions: Option<usize>,
+    /// Positions of the findings that are fixed.
+    pub fixed: Vec<usize>,
+}
+
+impl Default for Change {
+    fn default() -> Change {
+        Change {
+            count: None,
+            cores: None,
+            input: 1.0,
+            partitions: None,
+            fixed: Vec::new(),
+        }
+    }
+}
+
+/// Time and cost of a replayed run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// Tokens or executors.
+    pub count: usize,
+    /// Run time from start to end.
+    pub seconds: f64,
+    /// Interval around `seconds`.
+    pub between: [f64; 2],
+    /// Hours of tokens, or of executor cores, that are held.
+    pub hours: f64,
+}
+
+/// Time and cost over the count of a resource.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    pub resource: Resource,
+    /// Ascending by count.
+    pub points: Vec<Point>,
+    /// The present count.
+    pub now: usize,
+    /// The smallest count that takes at most 5 % longer than now.
+    pub would_do: usize,
+    /// The smallest count with practically the best time.
+    pub enough: usize,
+    /// The count with the smallest product of time and cost.
+    pub balanced: usize,
+    /// The count of the lowest cost.
+    pub cheapest: usize,
+    /// The reason why the run is not faster than at `enough`.
+    pub limit: Option<Limit>,
+}
+
+/// A reason why a replay is impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswerable {
+    /// No file shows the work of the stages.
+    NoWork,
+    /// No file has the tokens or slots.
+    NoResources,
+    /// The job failed, so its work is incomplete.
+    Failed,
+    /// The rule of this finding has no replayable change.
+    NoFix(usize),
+    /// No stage has the number of shuffle partitions in the setting.
+    NoPartitions,
+}
+
+/// A run that can be replayed with changes.
+#[derive(Debug, Clone)]
+pub struct WhatIf {
+    run: RunModel,
+    resource: Resource,
+    /// Stages that read a shuffle with the number of partitions in the setting.
+    partitioned: Vec<usize>,
+    /// Fix of each finding, in the order of the report.
+    fixes: Vec<Option<Fix>>,
+    names: Vec<String>,
+}
+
+impl WhatIf {
+    /// A run by its model and the fixes of its findings.
+    pub(crate) fn new(
+        job: &Job,
+        run: Option<RunModel>,
+        fixes: Vec<Option<Fix>>,
+    ) -> Result<WhatIf, Unanswerable> {
+        if job.info.state == report::JobState::Failed {
+            return Err(Unanswerable::Failed);
+        }
+        let run = run.ok_or(Unanswerable::NoWork)?;
+        if !run.has_tokens() {
+            return Err(Unanswerable::NoResources);
+        }
+        Ok(WhatIf {
+            resource: resource(job),
+            partitioned: partitioned(job, &run.stages),
+            fixes,
+            names: job.stages.iter().map(|s| s.name.clone()).collect(),
+            run,
+        })
+    }
+
+    pub fn resource(&self) -> Resource {
+        self.resource
+    }
+
+    /// The present count of tokens or executors.
+    pub fn now(&self) -> usize {
+        match self.resource {
+            Resource::Tokens => self.run.tokens,
+            Resource::Executors { slots } => (self.run.tokens / slots).max(1),
+        }
+    }
+
+    /// The run with a change.
+    ///
+    /// # Errors
+    ///
+    /// The change cannot be replayed.
+    pub fn at(&self, change: &Change) -> Result<Point, Unanswerable> {
+        Ok(self.point(&self.work(change)?, change))
+    }
+
+    /// The run with a change, over counts of its resource.
+    ///
+    /// # Errors
+    ///
+    /// The change cannot be replayed.
+    pub fn curve(&self, change: &Change) -> Result<Curve, Unanswerable> {
+        let work = self.work(change)?;
+        let now = self.now();
+        let at = |count: usize| {
+            let count = Some(count);
+            self.point(
+                &work,
+                &Change {
+                    count,
+                    ..change.clone()
+                },
+            )
+        };
+        let most: usize = work
+            .iter()
+            .map(|s| s.vertices.len())
+            .sum::<usize>()
+            .max(now);
+        let present = at(now).seconds;
+        let least = at(most).seconds;
+        let enough = first(most, |n| at(n).seconds <= least * (1.0 + NOTHING));
+        let would_do = first(now, |n| at(n).seconds <= present * (1.0 + STILL_DOES));
+        let steps = STEPS
+            .iter()
+            .map(|step| (now as f64 * step).round() as usize);
+        let mut counts: Vec<usize> = steps
+            .filter(|n| (1..=enough.max(now)).contains(n))
+            .collect();
+        counts.extend([enough, would_do, now]);
+        counts.sort_unstable();
+        counts.dedup();
+        let points: Vec<Point> = counts.into_iter().map(at).collect();
+        let best = |worth: fn(&Point) -> f64| {
+            let best = points.iter().min_by(|a, b| worth(a).total_cmp(&worth(b)));
+            best.map_or(now, |p| p.count)
+        };
+        Ok(Curve {
+            resource: self.resource,
+            now,
+            would_do,
+            enough,
+            balanced: best(|p| p.seconds * p.hours),
+            cheapest: best(|p| p.hours),
+            limit: limit::of(&work, self.slots(enough, change), &self.names),
+            points,
+        })
+    }
+
+    fn slots(&self, count: usize, change: &Change) -> usize {
+        match self.resource {
+            Resource::Tokens => count,
+            Resource::Executors { slots } => count * change.cores.unwrap_or(slots),
+        }
+    }
+
+    /// The work of the stages after a change.
+    fn work(&self, change: &Change) -> Result<Vec<StageWork>, Unanswerable> {
+        let mut work = self.run.stages.clone();
+        for finding in &change.fixed {
+            let fix = self.fixes.get(*finding).and_then(Option::as_ref);
+            fix.ok_or(Unanswerable::NoFix(*finding))?.apply(&mut work);
+        }
+        if let Some(count) = change.partitions {
+            if self.partitioned.is_empty() {
+                return Err(Unanswerable::NoPartitions);
+            }
+            for stage in &self.partitioned {
+                regroup(&mut work[*stage], count, 0.0);
+            }
+        }
+        if change.input != 1.0 {
+            work.iter_mut().for_each(|stage| grow(stage, change.input));
+        }
+        Ok(work)
+    }
+
+    fn point(&self, work: &[StageWork], change: &Change) -> Point {
+        let now = self.now();
+        let count = change.count.unwrap_or(now).max(1);
+        let slots = self.slots(count, change);
+        let scale = self.run.working_s / self.run.replayed_s;
+        let apart_s = (self.run.elapsed_s - self.run.working_s).max(0.0);
+        let seconds = apart_s + replay(work, slots) * scale;
+        let doublings = (slots as f64 / self.run.tokens as f64).log2().abs();
+        let error = 1.0 + ERROR + ERROR_PER_DOUBLING * doublings;
+        Point {
+            count,
+            seconds,
+            between: [apart_s.max(seconds / error), seconds * error],
+            hours: slots as f64 * seconds / HOUR_S,
+        }
+    }
+}
+
+/// The smallest sufficient count up to `most`. Every count above a sufficient one must be sufficient.
+fn first(most: usize, does: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (1, most.max(1));
+    while low < high {
+        let middle = low.midpoint(high);
+        match does(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    high
+}
+
+fn resource(job: &Job) -> Resource {
+    let Some(app) = &job.spark else {
+        return Resource::Tokens;
+    };
+    let per_task = app.task_cores.max(1);
+    let mut slots: Vec<usize> = app
+        .executors
+        .iter()
+        .filter_map(|e| Some((e.cores? / per_task) as usize))
+        .collect();
+    slots.sort_unstable();
+    let median = slots.get(slots.len() / 2).copied().unwrap_or(1);
+    Resource::Executors {
+        slots: median.max(1),
+    }
+}
+
+/// Stages with the number of tasks in the setting for shuffles. For other stages, adaptive execution chose another number.
+fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
+    const DEFAULT: usize = 200;
+    let Some(app) = &job.spark else {
+        return Vec::new();
+    };
+    let set = app.configuration.get("spark.sql.shuffle.partitions");
+    let count = set.and_then(|n| n.parse().ok()).unwrap_or(DEFAULT);
+    let stages = work.iter().enumerate();
+    stages
+        .filter(|(_, s)| !s.inputs.is_empty() && s.vertices.len() == count)
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Multiplies the input of a stage: the number of its vertices grows, or the run time of a serial one.
+fn grow(stage: &mut StageWork, factor: f64) {
+    let before = stage.vertices.len();
+    let after = (before as f64 * factor).round() as usize;
+    if before <= 1 || after == 0 {
+        return scale_run(stage, factor);
+    }
+    let more: Vec<VertexWork> = (0..after)
+        .map(|n| stage.vertices[n * before / after])
+        .collect();
+    stage.vertices = more;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(tokens: usize, stages: &[(&[usize], &[f64])]) -> WhatIf {
+        let stage = |(inputs, runs): &(&[usize], &[f64])| StageWork {
+            inputs: inputs.to_vec(),
+            handover_s: 0.0,
+            vertices: runs
+                .iter()
+                .map(|run_s| VertexWork {
+                    run_s: *run_s,
+                    ..VertexWork::default()
+                })
+                .collect(),
+        };
+        let stages: Vec<StageWork> = stages.iter().map(stage).collect();
+        WhatIf {
+            names: (0..stages.len()).map(|n| format!("SV{}", n + 1)).collect(),
+            run: RunModel::from_stages(stages, tokens),
+            resource: Resource::Tokens,
+            partitioned: Vec::new(),
+            fixes: vec![
+                Some(Fix::stage(0, |stage| stage.vertices.truncate(1))),
+                None,
+            ],
+        }
+    }
+
+    #[test]
+    fn a_curve_ends_where_more_tokens_change_nothing() {
+        let curve = run(4, &[(&[], &[10.0; 8])])
+            .curve(&Change::default())
+            .expect("answerable");
+        assert_eq!((curve.now, curve.would_do, curve.enough), (4, 4, 8));
+        assert_eq!(
+            curve.limit,
+            Some(Limit::Stage {
+                stage: "SV1".into(),
+                seconds: 10.0
+            })
+        );
+        let seconds: Vec<f64> = curve.points.iter().map(|p| p.seconds).collect();
+        assert!(seconds.is_sorted_by(|a, b| a >= b), "{seconds:?}");
+    }
+
+    #[test]
+    fn idle_tokens_are_not_needed() {
+        let curve = run(50, &[(&[], &[10.0; 8])])
+            .curve(&Change::default())
+            .expect("answerable");
+        assert_eq!((curve.would_do, curve.enough, curve.cheapest), (8, 8, 8));
+    }
+
+    #[test]
+    fn the_limit_is_the_longest_part_of_the_critical_path() {
+        let stages: [(&[usize], &[f64]); 3] =
+            [(&[], &[5.0; 3]), (&[0], &[2.0, 2.0, 30.0]), (&[1], &[9.0])];
+        let limit = |run: WhatIf| run.curve(&Change::default()).expect("answerable").limit;
+        assert_eq!(
+            limit(run(2, &stages)),
+            Some(Limit::LargestVertex {
+                stage: "SV2".into(),
+                seconds: 30.0
+            })
+        );
+        let serial: [(&[usize], &[f64]); 2] = [(&[], &[5.0; 3]), (&[0], &[9.0])];
+        assert_eq!(
+            limit(run(2, &serial)),
+            Some(Limit::Serial {
+                stage: "SV2".into(),
+                seconds: 9.0
+            })
+        );
+    }
+
+    #[test]
+    fn changes_are_applied_together() {
+        let run = run(4, &[(&[], &[10.0; 8])]);
+        let at = |change: &Change| run.at(change).map(|p| p.seconds);
+        let doubled = Change {
+            input: 2.0,
+            ..Change::default()
+        };
+        assert_eq!(at(&doubled), Ok(40.0));
+        assert_eq!(
+            at(&Change {
+                count: Some(8),
+                ..doubled
+            }),
+            Ok(20.0)
+        );
+        assert_eq!(
+            at(&Change {
+                fixed: vec![0],
+                ..Change::default()
+            }),
+            Ok(10.0)
+        );
+        assert_eq!(
+            at(&Change {
+                fixed: vec![1],
+                ..Change::default()
+            }),
+            Err(Unanswerable::NoFix(1))
+        );
+        let partitions = Some(16);
+        assert_eq!(
+            at(&Change {
+                partitions,
+                ..Change::default()
+            }),
+            Err(Unanswerable::NoPartitions)
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! The reason why a run does not get faster with more resources.
+
+use serde::Serialize;
+
+use crate::impact::{StageWork, schedule};
+
+/// Least ratio to the median run time for a single vertex to be the reason.
+const CLEARLY_LONGER: f64 = 1.5;
+
+/// The longest part of the critical path, and its kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Limit {
+    /// A stage of a single vertex.
+    Serial { stage: String, seconds: f64 },
+    /// The largest vertex of a stage.
+    LargestVertex { stage: String, seconds: f64 },
+    /// A stage that runs all its vertices at once.
+    Stage { stage: String, seconds: f64 },
+    /// Time between the stages: the driver, or the job manager.
+    Between { seconds: f64 },
+}
+
+/// The limit of the work on `slots` slots; `None` without work.
+pub(super) fn of(work: &[StageWork], slots: usize, names: &[String]) -> Option<Limit> {
+    let spans = schedule(work, slots, |_| {});
+    let ends = spans.iter().enumerate();
+    let mut at = Some(ends.max_by(|a, b| a.1.end.total_cmp(&b.1.end))?.0);
+    let mut between = 0.0;
+    let mut longest: Option<(usize, f64)> = None;
+    while let Some(stage) = at {
+        let own = spans[stage].end - spans[stage].ready;
+        if longest.is_none_or(|(_, seconds)| own > seconds) {
+            longest = Some((stage, own));
+        }
+        between += work[stage].handover_s;
+        let inputs = work[stage]
+            .inputs
+            .iter()
+            .copied()
+            .filter(|i| *i < spans.len());
+        // An input ends before its reader is ready, so the walk ends.
+        let before = inputs.filter(|i| spans[*i].end <= spans[stage].ready);
+        at = before.max_by(|a, b| spans[*a].end.total_cmp(&spans[*b].end));
+        at = at.filter(|next| spans[*next].end > 0.0 && *next != stage);
+    }
+    let (stage, seconds) = longest?;
+    if between > seconds {
+        return Some(Limit::Between { seconds: between });
+    }
+    let mut runs: Vec<f64> = work[stage].vertices.iter().map(|v| v.total_s()).collect();
+    runs.sort_by(f64::total_cmp);
+    let (median, largest) = (*runs.get(runs.len() / 2)?, *runs.last()?);
+    let stage = names.get(stage).cloned().unwrap_or_default();
+    Some(match runs.len() {
+        1 => Limit::Serial { stage, seconds },
+        _ if largest > CLEARLY_LONGER * median => Limit::LargestVertex { stage, seconds },
+        _ => Limit::Stage { stage, seconds },
+    })
+}
