@@ -1,7 +1,7 @@
 //! Micro-batches of Structured Streaming: overhead of the driver in batches without a pause in between, and work that grows
 //! from batch to batch.
 
-use job::model::{Application, MicroBatch};
+use job::model::{Application, MicroBatch, Pace};
 use report::format::{Bytes, ROW, Seconds, Share};
 use report::{Cause, Finding, SegmentKind, Severity, text};
 
@@ -160,7 +160,9 @@ pub(super) fn state(view: &View<'_>) -> Option<Candidate> {
     let grows = batches.len() >= MIN_BATCHES
         && rows(last) >= GROWN_STATE * rows(first).max(1.0)
         && late >= STEADY * early;
-    if !grows || batches.iter().any(|b| b.expires) {
+    // what works off a backlog ends, and its state with it
+    let ends = app.pace() == Some(Pace::Backlog);
+    if !grows || ends || batches.iter().any(|b| b.expires) {
         return None;
     }
     let memory: u64 = app.executors.iter().filter_map(|e| e.memory_bytes).sum();
