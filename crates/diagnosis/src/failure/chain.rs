@@ -63,10 +63,8 @@ pub(super) fn chain(error: &JobError) -> Vec<Thrown<'_>> {
                 let same = |t: &&mut Thrown<'_>| t.lines.first() == Some(first);
                 found.iter_mut().find(same)
             });
-            if let Some(known) = known {
-                if known.frames.is_empty() {
-                    known.frames.clone_from(&thrown.frames);
-                }
+            if let Some(known) = known.filter(|known| known.frames.is_empty()) {
+                known.frames.clone_from(&thrown.frames);
             }
             let new = |line: &&str| !seen.contains(line);
             let lines: Vec<&str> = thrown.lines.into_iter().filter(new).collect();

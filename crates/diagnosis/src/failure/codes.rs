@@ -37,7 +37,7 @@ pub(super) fn exit(line: &str) -> Option<Class> {
         -101 => Disk,
         -103 => Virtual,
         -104 => Physical,
-        -105 | -106 | -107 => Stopped,
+        -107..=-105 => Stopped,
         0 => return None,
         _ => Lost,
     })
