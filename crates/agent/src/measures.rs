@@ -5,13 +5,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
-use job::facts::{StageFacts, value};
-use job::model::{ColumnStatistics, Edge, OperatorKind, Stage, Table};
-use report::format::{Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Ratio, Seconds, Share, list};
-use report::{Evidence, Language, Localize, Segment, SegmentKind, Text, TimeAccount, text};
+use job::model::{ColumnStatistics, Edge, Stage, Table};
+use report::format::{
+    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, VERTEX, list,
+};
+use report::measure::{Better, Measure, Sheet, book};
+use report::{
+    Evidence, JobEngine, Language, Localize, Segment, SegmentKind, Text, TimeAccount, text,
+};
 use serde::Serialize;
 
-use crate::terms::Terms;
 use crate::wording::names;
 
 /// Stages that are described: at some 250 tokens each they fill the share of a context of 200,000.
@@ -164,15 +167,45 @@ fn on_path(account: Option<&TimeAccount>, stage: &str) -> f64 {
     own.map(|s| s.seconds).sum()
 }
 
+/// Measures of a stage in the lines of a prompt. A trouble that there is none of is left out.
+const LINES: [&[&Measure]; 6] = [
+    &[
+        &book::MEAN_RUN,
+        &book::MEDIAN_RUN,
+        &book::MAX_RUN,
+        &book::RUN_MAX_OVER_MEAN,
+    ],
+    &[&book::QUEUE, &book::START],
+    &[
+        &book::ROWS_IN,
+        &book::ROWS_OUT,
+        &book::ROWS_MAX,
+        &book::ROWS_MAX_OVER_MEAN,
+    ],
+    &[
+        &book::BYTES_READ,
+        &book::READ_MAX,
+        &book::READ_MAX_OVER_MEAN,
+        &book::BYTES_WRITTEN,
+    ],
+    &[
+        &book::GC_SHARE,
+        &book::SPILLS,
+        &book::MEMORY_PEAK,
+        &book::MEMORY_LIMIT,
+    ],
+    &[&book::FAILED, &book::REVOKED, &book::LOST_WORK],
+];
+
 /// What a stage did, and what it reads.
 pub(crate) fn stage(
     job: &Job,
+    sheet: &Sheet,
     index: usize,
     account: Option<&TimeAccount>,
-    terms: &Terms,
     language: Language,
 ) -> Measures {
-    let (stage, facts) = (&job.stages[index], job.stage_facts(index));
+    let stage = &job.stages[index];
     let mut measures = Measures::default();
     let has_run = !job.never_ran(index);
     if !has_run {
@@ -181,7 +214,29 @@ pub(crate) fn stage(
             language,
         );
     }
-    times(&mut measures, job, stage, &facts, terms, language);
+    let vertex = match job.engine() {
+        Some(JobEngine::Spark) => TASK,
+        _ => VERTEX,
+    };
+    for line in LINES {
+        let parts = line.iter().filter_map(|measure| {
+            let number = sheet.stages[index].values.get(measure)?;
+            let is_trouble = measure.better == Better::Less && number == 0.0;
+            let (title, shown) = (measure.title(vertex), measure.shown(number, vertex));
+            let part = text!(
+                "{title} {shown}",
+                "{title} {shown}",
+                title = title,
+                shown = shown
+            );
+            (!is_trouble).then(|| part.into(language))
+        });
+        let parts: Vec<String> = parts.collect();
+        if !parts.is_empty() {
+            measures.lines.push(parts.join(language.select("，", ", ")));
+        }
+    }
+    begin_and_end(&mut measures, job, stage, language);
     let path = on_path(account, &stage.name);
     if path > 0.0 {
         let text = text!(
@@ -191,37 +246,14 @@ pub(crate) fn stage(
         );
         measures.say(text, language);
     }
-    if has_run {
-        amounts(&mut measures, job, index, &facts, terms, language);
-    }
-    troubles(&mut measures, stage, &facts, language);
     for edge in job.edges_into(index) {
         exchange(&mut measures, job, edge, has_run, language);
     }
     measures
 }
 
-fn times(
-    measures: &mut Measures,
-    job: &Job,
-    stage: &Stage,
-    facts: &StageFacts,
-    terms: &Terms,
-    language: Language,
-) {
-    let vertices = terms.vertices;
-    if let Some(run) = facts.run_ms.as_ref().map(|d| d.value) {
-        let median = run.p50.unwrap_or(run.mean);
-        let text = text!(
-            "{vertices}运行时间：平均 {mean}，中位 {median}，最长 {max}（平均的 {ratio}）",
-            "{vertices} run for {mean} on average, {median} in the median, {max} at most ({ratio} the mean)",
-            mean = Seconds(run.mean / 1e3),
-            median = Seconds(median / 1e3),
-            max = Seconds(run.max / 1e3),
-            ratio = Ratio(run.max_over_mean)
-        );
-        measures.say(text, language);
-    }
+/// When a stage began and ended, in time since the job was submitted.
+fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, language: Language) {
     let runs = stage.runs.iter().flat_map(|runs| &runs.runs);
     let from = runs.clone().map(|run| run.created_ms).min();
     let to = runs.map(|run| run.ended_ms).max();
@@ -233,116 +265,6 @@ fn times(
             "starts at {from} and ends at {to}",
             from = Seconds(from),
             to = Seconds(to)
-        );
-        measures.say(text, language);
-    }
-    if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
-        let (queue, start) = (waits.queue_ms / 1e3, waits.start_ms / 1e3);
-        let text = text!(
-            "{vertices}平均等待资源 {queue}，启动用时 {start}",
-            "{vertices} wait {queue} for capacity and take {start} to start, on average",
-            queue = Seconds(queue),
-            start = Seconds(start)
-        );
-        measures.say(text, language);
-    }
-}
-
-fn amounts(
-    measures: &mut Measures,
-    job: &Job,
-    index: usize,
-    facts: &StageFacts,
-    terms: &Terms,
-    language: Language,
-) {
-    let read = |edge: &Edge| edge.rows_read.or(edge.rows_written);
-    let stored = facts.operators.iter().filter(|o| o.role.is_input());
-    let rows_in =
-        sum(job.edges_into(index).map(read)).or_else(|| sum(stored.map(|o| value(&o.rows))));
-    let mut written: Vec<&Edge> = job.edges_out_of(index).collect();
-    written.sort_by(|a, b| a.channel.cmp(&b.channel));
-    written.dedup_by(|a, b| a.channel == b.channel);
-    let stage = job.stages[index].operators.iter().enumerate();
-    let outputs = stage.filter(|(_, operator)| operator.kind == OperatorKind::Output);
-    let stored = outputs.map(|(at, _)| value(&facts.operator(at)?.rows));
-    let rows_out = sum(written.iter().map(|edge| edge.rows_written)).or_else(|| sum(stored));
-    for (rows, zh, en) in [(rows_in, "输入", "in"), (rows_out, "输出", "out")] {
-        if let Some(rows) = rows {
-            let text = text!("{zh} {rows}", "{rows} {en}", rows = ROW.count(rows));
-            measures.say(text, language);
-        }
-    }
-    let spreads = facts.operators.iter().filter_map(|operator| {
-        let spread = facts.rows_spread(operator)?;
-        Some((operator, spread))
-    });
-    let widest = spreads.max_by(|a, b| a.1.max_over_mean.total_cmp(&b.1.max_over_mean));
-    if let Some((operator, spread)) = widest {
-        let text = text!(
-            "行数最多的{vertices}有 {max}（平均的 {ratio}，{name}）",
-            "the largest of its {vertices} has {max} ({ratio} the mean, at {name})",
-            vertices = terms.vertices,
-            max = ROW.count(spread.max),
-            ratio = Ratio(spread.max_over_mean),
-            name = *operator.name
-        );
-        measures.say(text, language);
-    }
-    for (spread, zh, en) in [
-        (&facts.bytes_read, "读取", "reads"),
-        (&facts.bytes_written, "写出", "writes"),
-    ] {
-        if let Some(bytes) = spread.as_ref().map(|d| d.value) {
-            let text = text!(
-                "{zh} {total}，单个{vertices}最多 {max}（平均的 {ratio}）",
-                "{en} {total} in all, at most {max} by one of its {vertices} ({ratio} the mean)",
-                vertices = terms.vertices,
-                total = Bytes(bytes.total),
-                max = Bytes(bytes.max),
-                ratio = Ratio(bytes.max_over_mean)
-            );
-            measures.say(text, language);
-        }
-    }
-}
-
-fn troubles(measures: &mut Measures, stage: &Stage, facts: &StageFacts, language: Language) {
-    if let Some(gc) = facts.gc.mean_share() {
-        let text = text!(
-            "垃圾回收平均占时间的 {gc}",
-            "garbage collection takes {gc} of the time on average",
-            gc = Share(gc)
-        );
-        measures.say(text, language);
-    }
-    if let Some(spills @ 1..) = facts.spills() {
-        let text = text!("{spills} 个算子落盘", "operators that spill: {spills}");
-        measures.say(text, language);
-    }
-    if let Some(peak) = facts.memory_peak() {
-        let limit = match facts.memory_limit {
-            Some(limit) => text!(
-                "，上限 {limit}",
-                " of {limit} allowed",
-                limit = Bytes(limit)
-            ),
-            None => Text::default(),
-        };
-        let text = text!(
-            "内存峰值 {peak}{limit}",
-            "memory peak {peak}{limit}",
-            peak = Bytes(peak.value),
-            limit = limit
-        );
-        measures.say(text, language);
-    }
-    if let Some(runs) = stage.runs.as_ref().filter(|r| r.failed + r.revoked > 0) {
-        let (failed, revoked, lost) = (runs.failed, runs.revoked, runs.wasted_ms / 1e3);
-        let text = text!(
-            "失败 {failed} 次、被收回 {revoked} 次，共浪费 {lost}",
-            "attempts: {failed} failed, {revoked} revoked; {lost} of work lost",
-            lost = Seconds(lost)
         );
         measures.say(text, language);
     }
@@ -521,12 +443,6 @@ fn of_column(
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
-}
-
-/// The sum, if every part is known.
-fn sum(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let parts: Option<Vec<f64>> = parts.collect();
-    parts.filter(|p| !p.is_empty()).map(|p| p.iter().sum())
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use crate::code::{self, CodeExcerpt};
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
-use crate::terms::Terms;
 use crate::wording;
 use job::script::Statement;
 use report::{Evidence, JobSummary, Language, text};
@@ -69,17 +68,12 @@ impl Outline {
     }
 
     /// Adds what stages and inputs did, in words: only prompts show it.
-    pub(crate) fn measure(
-        &mut self,
-        job: &Job,
-        diagnosis: &Diagnosis,
-        terms: &Terms,
-        language: Language,
-    ) {
+    pub(crate) fn measure(&mut self, job: &Job, diagnosis: &Diagnosis, language: Language) {
+        let sheet = job.sheet();
         let account = diagnosis.time.as_ref();
         for (index, row) in self.stages.iter_mut().enumerate() {
             if row.rank < measures::STAGES {
-                row.measures = measures::stage(job, index, account, terms, language);
+                row.measures = measures::stage(job, &sheet, index, account, language);
             }
         }
         self.tables = measures::tables(job, &diagnosis.findings, language);

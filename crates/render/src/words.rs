@@ -4,7 +4,7 @@ use report::format::{Noun, TASK, VERTEX};
 use report::{
     JobEngine, JobState, Language, Localize, Report, SegmentKind, Severity, SuggestionKind,
 };
-use runs::compare::{FindingStatus, PlanChangeKind, TotalMetric};
+use runs::compare::{FindingStatus, PlanChangeKind};
 
 /// One phrase in both languages.
 type Phrase = (&'static str, &'static str);
@@ -124,23 +124,9 @@ phrases! {
     stages_heading = "阶段", "Stages";
     stages_alike = "没有明显变化，或变化较小", "changed little or not at all";
     critical_path = "关键路径", "critical path";
-    rows_in = "输入行数", "rows in";
-    rows_out = "输出行数", "rows out";
-    bytes_read = "读取", "read";
-    bytes_written = "写出", "written";
-    vertices_run = "顶点", "vertices";
-    slowest_over_mean = "最慢/均值", "slowest/mean";
-    vertex_time = "顶点总时间", "vertex time";
-    waiting = "等待", "waiting";
-    gc = "垃圾回收", "garbage collection";
-    spilling = "落盘算子", "spilling operators";
-    lost_time = "无效尝试", "lost attempts";
     plan = "执行计划", "Plan";
     inputs = "输入", "Inputs";
     inputs_alike = "没有明显变化", "changed little or not at all";
-    bytes_word = "大小", "size";
-    rows_word = "行数", "rows";
-    files_word = "文件数", "files";
     stored_as = "存储方式", "stored as";
     estimates = "估计行数 / 实际行数", "Estimated / actual rows";
     operator = "算子", "operator";
@@ -194,23 +180,6 @@ impl Words {
             FindingStatus::Better => ("减轻", "better"),
             FindingStatus::Gone => ("消失", "gone"),
             FindingStatus::Same => ("不变", "same"),
-        })
-    }
-
-    /// A number of the whole job.
-    pub fn total(self, metric: TotalMetric) -> &'static str {
-        self.pick(match metric {
-            TotalMetric::ElapsedSeconds => ("运行时间", "run time"),
-            TotalMetric::QueuedSeconds => ("排队", "queue"),
-            TotalMetric::CompileSeconds => ("编译", "compilation"),
-            TotalMetric::VertexSeconds => ("顶点总时间", "vertex time"),
-            TotalMetric::LostSeconds => ("无效尝试", "lost attempts"),
-            TotalMetric::Tokens => ("令牌", "tokens"),
-            TotalMetric::Stages => ("阶段", "stages"),
-            TotalMetric::Vertices => ("顶点", "vertices"),
-            TotalMetric::InputRows => ("输入行数", "input rows"),
-            TotalMetric::InputBytes => ("输入大小", "input size"),
-            TotalMetric::ShuffledBytes => ("阶段间传输", "between stages"),
         })
     }
 

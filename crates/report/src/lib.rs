@@ -14,6 +14,7 @@ mod interface;
 mod job;
 mod language;
 pub mod markdown;
+pub mod measure;
 mod outcome;
 mod report;
 mod step;

@@ -1,19 +1,22 @@
 //! The content of `inspect`: stages, operators, channels, tables and script of a job, linked
 //! together.
 //!
-//! Only selects results of the `job` crate. Numbers that no file contains are `null`.
+//! Numbers come from the job's sheet; those that no file contains are `null`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use job::Job;
-use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{
-    Application, Diagnostic, Edge, ExchangeKind, Execution, Executor, JobFile, OperatorKind, Table,
+    Application, Diagnostic, Edge, ExchangeKind, Execution, Executor, JobFile, Operator,
+    OperatorKind, Table,
 };
+use report::measure::{Entity, Measure, StageSheet, Values, book};
 use report::say;
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -80,27 +83,8 @@ pub struct ExecutionView {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StageView {
     pub name: String,
-    pub vertices: Option<u64>,
-    /// Vertices divided by tokens.
-    pub waves: Option<f64>,
-    /// Mean milliseconds that a vertex waited.
-    pub queue_ms: Option<f64>,
-    /// Mean milliseconds that a vertex took to start.
-    pub start_ms: Option<f64>,
-    pub mean_run_ms: Option<f64>,
-    pub max_run_ms: Option<f64>,
-    /// Slowest vertex divided by the mean.
-    pub run_max_over_mean: Option<f64>,
-    pub bytes_read: Option<f64>,
-    /// Vertex that read most, divided by the mean.
-    pub read_max_over_mean: Option<f64>,
-    pub bytes_written: Option<f64>,
-    /// Share of time in garbage collection, 0 to 1.
-    pub gc_share: Option<f64>,
-    /// Spills to disk.
-    pub spills: Option<usize>,
-    pub memory_peak_bytes: Option<f64>,
-    pub memory_limit_bytes: Option<f64>,
+    #[serde(flatten)]
+    pub numbers: StageNumbers,
     pub on_critical_path: bool,
     pub operators: Vec<OperatorView>,
 }
@@ -117,13 +101,8 @@ pub struct OperatorView {
     pub keys: Vec<String>,
     /// First and last script line, 1-based.
     pub script_lines: Option<[u32; 2]>,
-    pub rows: Option<f64>,
-    /// Vertex with the most rows, divided by the mean.
-    pub rows_max_over_mean: Option<f64>,
-    /// Rows that the optimizer expected.
-    pub estimated_rows: Option<f64>,
-    /// Milliseconds in this operator alone, summed over vertices.
-    pub exclusive_ms: Option<f64>,
+    #[serde(flatten)]
+    pub numbers: OperatorNumbers,
 }
 
 /// One channel between stages.
@@ -134,9 +113,8 @@ pub struct EdgeView {
     /// How rows cross.
     pub exchange: ExchangeKind,
     pub keys: Vec<String>,
-    pub partitions: Option<u32>,
-    pub rows: Option<f64>,
-    pub bytes: Option<f64>,
+    #[serde(flatten)]
+    pub numbers: ExchangeNumbers,
     pub columns: Vec<String>,
 }
 
@@ -144,11 +122,54 @@ pub struct EdgeView {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TableView {
     pub name: String,
-    pub rows: Option<u64>,
-    pub bytes: Option<u64>,
-    pub files: Option<u64>,
+    #[serde(flatten)]
+    pub numbers: InputNumbers,
     pub layout: Option<String>,
-    pub partitions: Option<usize>,
+}
+
+/// Numbers by the ids of their measures; `null` where no file has one.
+macro_rules! numbers {
+    ($($name:ident = $entity:ident;)*) => {
+        $(#[derive(Debug)]
+        pub struct $name(Values);
+
+        impl $name {
+            pub fn get(&self, measure: &Measure) -> Option<f64> {
+                self.0.get(measure)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                let measures = book::of(Entity::$entity);
+                serializer.collect_map(measures.map(|measure| (measure.id, self.get(measure))))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let numbers = book::of(Entity::$entity).map(|measure| {
+                    let (what, unit) = (measure.title.en, measure.unit.code());
+                    let description = format!("{what}, in {unit}");
+                    let number = json!({ "type": ["number", "null"], "description": description });
+                    (measure.id.to_owned(), number)
+                });
+                let numbers: serde_json::Map<String, serde_json::Value> = numbers.collect();
+                json_schema!({ "type": "object", "properties": numbers })
+            }
+        })*
+    };
+}
+
+numbers! {
+    StageNumbers = Stage;
+    OperatorNumbers = Operator;
+    ExchangeNumbers = Exchange;
+    InputNumbers = Input;
 }
 
 /// One statement of the script and the stages that run it.
@@ -173,9 +194,11 @@ impl Inspection {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
         let path: HashSet<usize> = path.iter().map(|step| step.stage).collect();
         let is_wanted = |index: usize| stage.is_none_or(|s| s == index);
-        let stages = (0..job.stages.len()).filter(|i| is_wanted(*i));
-        let edges = job.edges.iter();
-        let edges = edges.filter(|e| is_wanted(e.from) || is_wanted(e.to));
+        let sheet = job.sheet();
+        let stages = sheet.stages.into_iter().enumerate();
+        let stages = stages.filter(|(index, _)| is_wanted(*index));
+        let edges = job.edges.iter().zip(sheet.exchanges);
+        let edges = edges.filter(|(e, _)| is_wanted(e.from) || is_wanted(e.to));
         let mut script = statements(job);
         if let Some(stage) = stage {
             let name = &job.stages[stage].name;
@@ -187,14 +210,15 @@ impl Inspection {
             info: job.info.clone(),
             files: if whole { job.files.clone() } else { Vec::new() },
             stages: stages
-                .map(|i| stage_view(job, i, path.contains(&i)))
+                .map(|(index, sheet)| stage_view(job, index, sheet, path.contains(&index)))
                 .collect(),
-            edges: edges.map(|e| edge_view(job, e)).collect(),
+            edges: edges.map(|(e, values)| edge_view(job, e, values)).collect(),
             tables: job
                 .tables
                 .iter()
+                .zip(sheet.inputs)
                 .filter(|_| whole)
-                .map(table_view)
+                .map(|(table, sheet)| table_view(table, sheet.values))
                 .collect(),
             script,
             application: job
@@ -275,79 +299,48 @@ fn stage_index(job: &Job, name: &str) -> Result<usize> {
     })
 }
 
-fn stage_view(job: &Job, index: usize, on_critical_path: bool) -> StageView {
-    let facts = job.stage_facts(index);
-    let of = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value);
-    let (run, read) = (of(&facts.run_ms), of(&facts.bytes_read));
-    let waits = facts.waits.as_ref().map(|d| d.value);
-    StageView {
-        name: job.stages[index].name.clone(),
-        vertices: facts.vertices.as_ref().map(|d| d.value),
-        waves: facts.waves(job.info.tokens),
-        queue_ms: waits.map(|s| s.queue_ms),
-        start_ms: waits.map(|s| s.start_ms),
-        mean_run_ms: run.map(|s| s.mean),
-        max_run_ms: run.map(|s| s.max),
-        run_max_over_mean: run.map(|s| s.max_over_mean),
-        bytes_read: read.map(|s| s.total),
-        read_max_over_mean: read.map(|s| s.max_over_mean),
-        bytes_written: of(&facts.bytes_written).map(|s| s.total),
-        gc_share: facts.gc.mean_share(),
-        spills: facts.spills(),
-        memory_peak_bytes: value(facts.memory_peak()),
-        memory_limit_bytes: facts.memory_peak().and(facts.memory_limit),
-        on_critical_path,
-        operators: (0..job.stages[index].operators.len())
-            .map(|o| operator_view(job, &facts, index, o))
-            .collect(),
-    }
-}
-
-fn operator_view(job: &Job, facts: &StageFacts, stage: usize, index: usize) -> OperatorView {
-    let operator = &job.stages[stage].operators[index];
-    let counted = facts.operator(index);
-    let spread = counted.and_then(|o| facts.rows_spread(o));
-    OperatorView {
+fn stage_view(job: &Job, index: usize, sheet: StageSheet, on_critical_path: bool) -> StageView {
+    let stage = &job.stages[index];
+    let operators = stage.operators.iter().zip(sheet.operators).enumerate();
+    let operator = |(at, (operator, values)): (usize, (&Operator, Values))| OperatorView {
         id: operator.id.clone(),
         uid: operator.uid,
         kind: operator.kind,
         class_name: operator.class_name.clone(),
         keys: operator.keys.clone(),
         script_lines: job
-            .line_of(stage, index)
+            .line_of(index, at)
             .map(|l| [l.value.first, l.value.last]),
-        rows: counted.and_then(|o| value(&o.rows)),
-        rows_max_over_mean: spread.map(|s| s.max_over_mean),
-        estimated_rows: job.estimate_of(stage, index).and_then(|l| l.value.card),
-        exclusive_ms: counted.and_then(|o| value(&o.own_ms)),
+        numbers: OperatorNumbers(values),
+    };
+    StageView {
+        name: stage.name.clone(),
+        numbers: StageNumbers(sheet.values),
+        on_critical_path,
+        operators: operators.map(operator).collect(),
     }
 }
 
-fn edge_view(job: &Job, edge: &Edge) -> EdgeView {
+fn edge_view(job: &Job, edge: &Edge, values: Values) -> EdgeView {
     EdgeView {
         from: job.stages[edge.from].name.clone(),
         to: job.stages[edge.to].name.clone(),
         exchange: edge.exchange,
         keys: edge.keys.clone(),
-        partitions: edge.partitions,
-        rows: edge.rows_written,
-        bytes: edge.bytes_written,
+        numbers: ExchangeNumbers(values),
         columns: edge.schema.iter().map(|c| c.name.clone()).collect(),
     }
 }
 
-fn table_view(table: &Table) -> TableView {
+fn table_view(table: &Table, values: Values) -> TableView {
     let layout = table.clustering.as_ref().map(|c| match c.keys.as_slice() {
         [] => c.kind.clone(),
         keys => format!("{} ({})", c.kind, keys.join(", ")),
     });
     TableView {
         name: table.name.clone(),
-        rows: table.rows,
-        bytes: table.bytes,
-        files: table.file_count,
+        numbers: InputNumbers(values),
         layout,
-        partitions: Some(table.partitions.len()).filter(|n| *n > 0),
     }
 }
 

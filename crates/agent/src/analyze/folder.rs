@@ -160,7 +160,6 @@ impl<'a> Folder<'a> {
     fn look<'l>(&'l self, text: &'l dyn Fn(&str) -> Option<String>) -> Look<'l> {
         Look {
             job: self.job(),
-            terms: &self.facts.terms,
             language: self.facts.language,
             text,
             enough: usize::MAX,
@@ -244,7 +243,7 @@ fn diagnose(
     });
     let mut found = Found::of(job, &diagnosis, with, &outline.unread, prior);
     if services.asks_model() {
-        outline.measure(job, &diagnosis, &terms, language);
+        outline.measure(job, &diagnosis, language);
         let time = diagnosis.time.as_ref();
         found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));
     }

@@ -9,6 +9,7 @@ use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
 use ::render::Words;
 use report::format::{Bytes, Seconds, Share, TOKEN};
+use report::measure::{Measure, Unit, book};
 use report::{Localize, interface, say, visible_line};
 use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
 
@@ -80,29 +81,50 @@ fn section(out: &mut String, title: &str, body: &str) {
     }
 }
 
+/// Columns of the table of stages.
+const STAGE: [&Measure; 10] = [
+    &book::VERTICES,
+    &book::WAVES,
+    &book::WAIT,
+    &book::MEAN_RUN,
+    &book::MAX_RUN,
+    &book::RUN_MAX_OVER_MEAN,
+    &book::BYTES_READ,
+    &book::READ_MAX_OVER_MEAN,
+    &book::BYTES_WRITTEN,
+    &book::GC_SHARE,
+];
+
+/// The titles of measures as heads of columns.
+fn heads(measures: &[&'static Measure]) -> impl Iterator<Item = (&'static str, Align)> {
+    let titles = measures.iter().map(|measure| measure.title);
+    titles.map(|title| (interface().select(title.zh, title.en), Align::Right))
+}
+
+/// The numbers of measures as cells, whose heads say what is counted.
+fn cells<'a>(
+    measures: &'a [&'static Measure],
+    get: impl Fn(&Measure) -> Option<f64> + 'a,
+) -> impl Iterator<Item = String> + 'a {
+    measures.iter().map(move |measure| {
+        let number = get(measure);
+        match measure.unit {
+            Unit::Ms => time(number),
+            Unit::Bytes => size(number),
+            Unit::Share => number.map_or_else(unknown, |share| say(Share(share))),
+            Unit::Ratio => number.map_or_else(unknown, |ratio| format!("{ratio:.1}")),
+            _ => count(number),
+        }
+    })
+}
+
 fn stages(stages: &[StageView]) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        (word("阶段", "stage"), Left),
-        (word("顶点", "vertices"), Right),
-        (word("波次", "waves"), Right),
-        (word("等待", "wait"), Right),
-        (word("平均运行", "mean run"), Right),
-        (word("最长运行", "max run"), Right),
-        (word("最长/平均", "max/mean run"), Right),
-        (word("读取", "read"), Right),
-        (word("最多/平均读取", "max/mean read"), Right),
-        (word("写出", "written"), Right),
-        (word("GC", "gc"), Right),
-        (word("内存", "memory"), Right),
-        ("", Left),
-    ]);
+    let mut columns = vec![(word("阶段", "stage"), Align::Left)];
+    columns.extend(heads(&STAGE).chain(heads(&[&book::MEMORY_PEAK])));
+    columns.push(("", Align::Left));
+    let mut table = Table::new(&columns);
     for stage in stages {
-        let wait = stage
-            .queue_ms
-            .zip(stage.start_ms)
-            .map(|(queue, start)| queue + start);
-        let spilled = stage.spills.is_some_and(|n| n > 0);
+        let spilled = stage.numbers.get(&book::SPILLS).is_some_and(|n| n > 0.0);
         let marks = [
             (stage.on_critical_path, word("关键路径", "critical path")),
             (spilled, word("落盘", "spills")),
@@ -112,21 +134,10 @@ fn stages(stages: &[StageView]) -> Table {
             .filter(|(yes, _)| *yes)
             .map(|(_, mark)| *mark)
             .collect();
-        table.foreign_row(vec![
-            stage.name.clone(),
-            number(stage.vertices.map(|n| n as f64)),
-            ratio(stage.waves),
-            time(wait),
-            time(stage.mean_run_ms),
-            time(stage.max_run_ms),
-            ratio(stage.run_max_over_mean),
-            size(stage.bytes_read),
-            ratio(stage.read_max_over_mean),
-            size(stage.bytes_written),
-            stage.gc_share.map_or_else(unknown, |s| say(Share(s))),
-            memory(stage),
-            marks.join(", "),
-        ]);
+        let mut row = vec![stage.name.clone()];
+        row.extend(cells(&STAGE, |measure| stage.numbers.get(measure)));
+        row.extend([memory(stage), marks.join(", ")]);
+        table.foreign_row(row);
     }
     table
 }
@@ -169,10 +180,10 @@ fn executors(app: &ApplicationView) -> Table {
         table.row(vec![
             e.id.clone(),
             e.host.clone(),
-            number(e.cores.map(f64::from)),
+            count(e.cores.map(f64::from)),
             time(e.added_seconds.map(|s| s * 1e3)),
             time(e.removed_seconds.map(|s| s * 1e3)),
-            number(Some(e.tasks as f64)),
+            count(Some(e.tasks as f64)),
             time(Some(e.busy_seconds * 1e3)),
             shorten(e.reason.as_deref().unwrap_or_default(), 2 * CELL),
         ]);
@@ -192,7 +203,8 @@ fn settings(app: &ApplicationView) -> Table {
 }
 
 fn memory(stage: &StageView) -> String {
-    match (stage.memory_peak_bytes, stage.memory_limit_bytes) {
+    let of = |measure| stage.numbers.get(measure);
+    match (of(&book::MEMORY_PEAK), of(&book::MEMORY_LIMIT)) {
         (Some(peak), Some(limit)) => {
             let (peak, limit) = (size(Some(peak)), size(Some(limit)));
             say!("{peak}（上限 {limit}）", "{peak} of {limit}")
@@ -202,86 +214,92 @@ fn memory(stage: &StageView) -> String {
 }
 
 fn operators(operators: &[OperatorView]) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
+    use Align::Left;
+    let numbers = [
+        &book::OPERATOR_ROWS,
+        &book::OPERATOR_SPREAD,
+        &book::ESTIMATED_ROWS,
+        &book::OWN_TIME,
+    ];
+    let mut columns = vec![
         (word("算子", "operator"), Left),
         (word("种类", "kind"), Left),
         (word("键", "keys"), Left),
         (word("行", "lines"), Left),
-        (word("行数", "rows"), Right),
-        (word("最大/平均", "max/mean"), Right),
-        (word("估计", "estimated"), Right),
-        (word("自身用时", "own time"), Right),
-    ]);
+    ];
+    columns.extend(heads(&numbers));
+    let mut table = Table::new(&columns);
     for operator in operators {
-        table.foreign_row(vec![
+        let lines = operator.script_lines.map_or_else(unknown, range);
+        let mut row = vec![
             operator.id.clone(),
             snake(&format!("{:?}", operator.kind)),
             shorten(&operator.keys.join(", "), CELL),
-            operator.script_lines.map_or_else(unknown, |[a, b]| {
-                if a == b {
-                    a.to_string()
-                } else {
-                    format!("{a}–{b}")
-                }
-            }),
-            number(operator.rows),
-            ratio(operator.rows_max_over_mean),
-            number(operator.estimated_rows),
-            time(operator.exclusive_ms),
-        ]);
+            lines,
+        ];
+        row.extend(cells(&numbers, |measure| operator.numbers.get(measure)));
+        table.foreign_row(row);
     }
     table
 }
 
 fn edges(inspection: &Inspection) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new(&[
+    let numbers = [
+        &book::PARTITIONS,
+        &book::ROWS_CROSSING,
+        &book::BYTES_CROSSING,
+    ];
+    let mut columns = vec![
         (word("从", "from"), Left),
         (word("到", "to"), Left),
         (word("交换", "exchange"), Left),
         (word("键", "keys"), Left),
-        (word("分区", "parts"), Right),
-        (word("行数", "rows"), Right),
-        (word("大小", "bytes"), Right),
-        (word("列", "columns"), Right),
-    ]);
+    ];
+    columns.extend(heads(&numbers));
+    columns.push((word("列", "columns"), Right));
+    let mut table = Table::new(&columns);
     for edge in &inspection.edges {
-        table.foreign_row(vec![
+        let mut row = vec![
             edge.from.clone(),
             edge.to.clone(),
             snake(&format!("{:?}", edge.exchange)),
             shorten(&edge.keys.join(", "), CELL),
-            number(edge.partitions.map(f64::from)),
-            number(edge.rows),
-            size(edge.bytes),
-            edge.columns.len().to_string(),
-        ]);
+        ];
+        row.extend(cells(&numbers, |measure| edge.numbers.get(measure)));
+        row.push(edge.columns.len().to_string());
+        table.foreign_row(row);
     }
     table
 }
 
 fn tables(inspection: &Inspection) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        (word("输入", "input"), Left),
-        (word("行数", "rows"), Right),
-        (word("大小", "bytes"), Right),
-        (word("文件", "files"), Right),
-        (word("布局", "layout"), Left),
-        (word("分区", "parts"), Right),
-    ]);
+    use Align::Left;
+    let numbers = [
+        &book::STORED_ROWS,
+        &book::STORED_BYTES,
+        &book::STORED_FILES,
+        &book::STORED_PARTITIONS,
+    ];
+    let mut columns = vec![(word("输入", "input"), Left)];
+    columns.extend(heads(&numbers));
+    columns.push((word("布局", "layout"), Left));
+    let mut table = Table::new(&columns);
     for input in &inspection.tables {
-        table.foreign_row(vec![
-            input.name.clone(),
-            number(input.rows.map(|n| n as f64)),
-            size(input.bytes.map(|n| n as f64)),
-            number(input.files.map(|n| n as f64)),
-            input.layout.clone().unwrap_or_else(unknown),
-            number(input.partitions.map(|n| n as f64)),
-        ]);
+        let mut row = vec![input.name.clone()];
+        row.extend(cells(&numbers, |measure| input.numbers.get(measure)));
+        row.push(input.layout.clone().unwrap_or_else(unknown));
+        table.foreign_row(row);
     }
     table
+}
+
+/// `12–18`, or `12`.
+fn range([first, last]: [u32; 2]) -> String {
+    match first == last {
+        true => first.to_string(),
+        false => format!("{first}–{last}"),
+    }
 }
 
 fn script(inspection: &Inspection) -> Table {
@@ -293,13 +311,8 @@ fn script(inspection: &Inspection) -> Table {
         (word("执行于", "runs in"), Left),
     ]);
     for statement in &inspection.script {
-        let [first, last] = statement.lines;
         table.foreign_row(vec![
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}–{last}")
-            },
+            range(statement.lines),
             statement.kind.clone(),
             statement.target.clone().unwrap_or_default(),
             statement.stages.join(", "),
@@ -379,12 +392,8 @@ fn unknown() -> String {
     "–".to_owned()
 }
 
-fn number(value: Option<f64>) -> String {
+fn count(value: Option<f64>) -> String {
     value.map_or_else(unknown, |v| report::format::figure(v.round()))
-}
-
-fn ratio(value: Option<f64>) -> String {
-    value.map_or_else(unknown, |v| format!("{v:.1}"))
 }
 
 fn time(ms: Option<f64>) -> String {

@@ -4,6 +4,7 @@ mod account;
 mod event_log;
 mod failed;
 mod generated;
+mod invariants;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;

@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
 
 use report::Source;
+use report::measure::{Fold, Value};
 
 pub use spread::{Spread, TimeSplit};
 
@@ -77,6 +78,23 @@ impl Measured {
         Source {
             file,
             locator: Some(locator),
+        }
+    }
+
+    /// The number with its place. In an event log that is a metric of all tasks of a stage.
+    pub fn to_value(&self) -> Option<Value> {
+        self.folded(Fold::Sum)
+    }
+
+    /// The same for a number that is the largest of any vertex.
+    pub fn to_largest(&self) -> Option<Value> {
+        self.folded(Fold::Max)
+    }
+
+    fn folded(&self, fold: Fold) -> Option<Value> {
+        match &*self.place {
+            Place::Log { .. } => Value::folded(self.value, fold, self.source()),
+            _ => Value::at(self.value, self.source()),
         }
     }
 
@@ -149,6 +167,8 @@ pub struct OperatorFacts {
     pub probe_rows: Option<Measured>,
     /// Bytes read from or written to a channel or a store.
     pub bytes: Option<Measured>,
+    /// The part of them that came from other machines, where the engine counts it.
+    pub remote_bytes: Option<Measured>,
     /// Milliseconds in the operator itself, without its inputs, over all vertices.
     pub own_ms: Option<Measured>,
     /// Buckets or levels that went to disk; 0 if the counter shows none.

@@ -299,23 +299,31 @@ impl Counting<'_> {
         let get = |name| self.metric(pieces, node, name, &place);
         let (rows, rows_max) = get("records read");
         let (local, remote) = (get("local bytes read").0, get("remote bytes read").0);
-        let value = |m: &Option<Measured>| m.as_ref().map_or(0.0, |m| m.value);
-        let both = value(&local) + value(&remote);
         let any = pieces.raw[node]
             .metrics
             .iter()
             .any(|(name, _, _)| is_read_side(name));
         OperatorFacts {
             role: Role::ChannelReader,
-            bytes: local
-                .or(remote)
-                .filter(|_| any)
-                .map(|m| Measured { value: both, ..m }),
+            remote_bytes: remote.clone().filter(|_| any),
+            bytes: both(local, remote).filter(|_| any),
             own_ms: get("fetch wait time").0,
             rows,
             rows_max,
             ..facts
         }
+    }
+}
+
+/// Bytes from the same executor and from others.
+fn both(local: Option<Measured>, remote: Option<Measured>) -> Option<Measured> {
+    match (local, remote) {
+        (Some(local), Some(remote)) => Some(Measured {
+            value: local.value + remote.value,
+            metric: "local bytes read + remote bytes read",
+            place: local.place,
+        }),
+        (local, remote) => local.or(remote),
     }
 }
 

@@ -5,11 +5,11 @@ mod markdown;
 mod sections;
 mod text;
 
-use report::format::{Bytes, Change, Noun, Ratio, Seconds, Share, figure};
+use report::format::{Change, Noun, Seconds, Share, figure};
+use report::measure::{Entity, Measure, Unit, book};
 use report::text;
 use runs::compare::{
-    Comparison, EstimateChange, FindingChange, InputChange, Pair, RunHeader, StageChange, Total,
-    TotalMetric,
+    Comparison, EstimateChange, FindingChange, InputChange, Pair, Pairs, RunHeader, StageChange,
 };
 
 use super::words::Words;
@@ -20,9 +20,6 @@ pub use text::render as text;
 
 /// Stages, plan changes and estimates shown unless all are asked for; the JSON form has every one.
 const SHOWN: usize = 8;
-
-/// How a number is written.
-type Written = fn(f64, Words) -> String;
 
 /// A number in both runs, ready to be shown.
 struct Row {
@@ -35,19 +32,39 @@ struct Row {
     grows: Option<bool>,
 }
 
-fn row(label: &str, pair: Pair, written: Written, words: Words) -> Row {
+fn row(measure: &Measure, pair: Pair, words: Words) -> Row {
+    let shown = |number: Option<f64>| known(number.map(|n| number_of(measure, n, words)));
     Row {
-        label: label.to_owned(),
-        a: known(pair.a, written, words),
-        b: known(pair.b, written, words),
+        label: words.say(measure.title(words.vertex())),
+        a: shown(pair.a),
+        b: shown(pair.b),
         change: change(pair, words),
         notable: pair.is_notable(),
         grows: grows(pair),
     }
 }
 
-fn known(value: Option<f64>, written: Written, words: Words) -> String {
-    value.map_or_else(|| "–".to_owned(), |n| written(n, words))
+/// The rows of the measures that a thing has in either run.
+fn rows(entity: Entity, numbers: &Pairs, words: Words) -> Vec<Row> {
+    let pairs = book::of(entity).map(|measure| (measure, numbers.get(measure)));
+    let known = pairs.filter(|(_, pair)| pair.a.is_some() || pair.b.is_some());
+    known
+        .map(|(measure, pair)| row(measure, pair, words))
+        .collect()
+}
+
+/// A number under the title of its measure, which says what is counted.
+fn number_of(measure: &Measure, number: f64, words: Words) -> String {
+    match measure.unit {
+        Unit::Bytes | Unit::Ms | Unit::Seconds | Unit::Share | Unit::Ratio => {
+            words.say(measure.shown(number, words.vertex()))
+        }
+        _ => figure(number.round()),
+    }
+}
+
+fn known(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "–".to_owned())
 }
 
 /// `+52 %`; `×3.4` (`为原来的 3.4 倍`) for a value that at least doubled or halved.
@@ -72,24 +89,12 @@ fn grows(pair: Pair) -> Option<bool> {
     pair.difference().filter(|d| *d != 0.0).map(|d| d > 0.0)
 }
 
-fn count(value: f64, _: Words) -> String {
-    figure(value.round())
-}
-
-fn ratio(value: f64, words: Words) -> String {
-    words.say(Ratio(value))
-}
-
 fn percent(value: f64, words: Words) -> String {
     words.say(Share(value))
 }
 
 fn duration(seconds: f64, words: Words) -> String {
     words.say(Seconds(seconds))
-}
-
-fn bytes(value: f64, words: Words) -> String {
-    words.say(Bytes(value))
 }
 
 /// `3 stages changed little or not at all`; empty if there is no rest.
@@ -115,26 +120,28 @@ fn run_facts(run: &RunHeader, words: Words) -> Vec<String> {
 
 /// Numbers of the whole job.
 fn totals(comparison: &Comparison, words: Words) -> Vec<Row> {
-    let of = |total: &Total| {
-        let written: Written = match total.metric {
-            TotalMetric::ElapsedSeconds
-            | TotalMetric::QueuedSeconds
-            | TotalMetric::CompileSeconds
-            | TotalMetric::VertexSeconds
-            | TotalMetric::LostSeconds => duration,
-            TotalMetric::InputBytes | TotalMetric::ShuffledBytes => bytes,
-            _ => count,
-        };
-        row(words.total(total.metric), total.values, written, words)
-    };
-    comparison.totals.iter().map(of).collect()
+    let known = book::of(Entity::Job).filter_map(|measure| {
+        let mut totals = comparison.totals.iter();
+        let total = totals.find(|total| total.metric == measure.id)?;
+        Some(row(measure, total.values, words))
+    });
+    known.collect()
 }
 
-/// The time of a stage: wall time, else of its slowest vertex, else of all its vertices.
+/// The seconds of a stage: wall time, else of its slowest vertex, else of all its vertices.
 fn time_of(stage: &StageChange) -> Pair {
-    let pairs = [stage.span_seconds, stage.max_seconds, stage.busy_seconds];
-    let is_known = |p: &&Pair| p.a.is_some() || p.b.is_some();
-    pairs.iter().find(is_known).copied().unwrap_or_default()
+    let measures = [&book::SPAN, &book::MAX_RUN, &book::BUSY];
+    let mut pairs = measures
+        .map(|measure| stage.numbers.get(measure))
+        .into_iter();
+    let pair = pairs
+        .find(|p| p.a.is_some() || p.b.is_some())
+        .unwrap_or_default();
+    let seconds = |ms: Option<f64>| ms.map(|ms| ms / 1e3);
+    Pair {
+        a: seconds(pair.a),
+        b: seconds(pair.b),
+    }
 }
 
 /// The run of a stage, its earlier name, and whether it is on the critical path.
@@ -156,25 +163,11 @@ fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
     marks
 }
 
-/// Notable changes of a stage other than its time.
+/// Notable changes of a stage other than its wall time.
 fn stage_numbers(stage: &StageChange, words: Words) -> Vec<String> {
-    let rows = [
-        row(words.rows_in(), stage.rows_in, count, words),
-        row(words.rows_out(), stage.rows_out, count, words),
-        row(words.bytes_read(), stage.bytes_read, bytes, words),
-        row(words.bytes_written(), stage.bytes_written, bytes, words),
-        row(words.vertices_run(), stage.vertices, count, words),
-        row(words.slowest_over_mean(), stage.max_over_mean, ratio, words),
-        row(words.vertex_time(), stage.busy_seconds, duration, words),
-        row(words.waiting(), stage.wait_seconds, duration, words),
-        row(words.gc(), stage.gc_share, percent, words),
-        row(words.spilling(), stage.spills, count, words),
-        row(words.lost_time(), stage.lost_seconds, duration, words),
-    ];
-    rows.into_iter()
-        .filter(|r| r.notable)
-        .map(|r| described(&r))
-        .collect()
+    let of_stage = book::of(Entity::Stage).filter(|m| **m != book::SPAN);
+    let rows = of_stage.map(|measure| row(measure, stage.numbers.get(measure), words));
+    rows.filter(|r| r.notable).map(|r| described(&r)).collect()
 }
 
 /// `rows in 1,000 → 2,000 (×2.0)`.
@@ -198,11 +191,7 @@ fn finding_cost(finding: &FindingChange, words: Words) -> String {
 
 /// Changes of an input; empty without a change.
 fn input_numbers(input: &InputChange, words: Words) -> Vec<String> {
-    let rows = [
-        row(words.bytes_word(), input.bytes, bytes, words),
-        row(words.rows_word(), input.rows, count, words),
-        row(words.files_word(), input.files, count, words),
-    ];
+    let rows = rows(Entity::Input, &input.numbers, words);
     let both = input.in_a && input.in_b;
     let mut numbers: Vec<String> = rows
         .iter()
@@ -236,9 +225,9 @@ fn input_name(input: &InputChange, words: Words) -> String {
 }
 
 /// The estimate of an operator and its rows, in both runs.
-fn estimates(change: &EstimateChange, words: Words) -> [String; 2] {
+fn estimates(change: &EstimateChange) -> [String; 2] {
     let of = |estimated: Option<f64>, rows: Option<f64>| {
-        let [estimated, rows] = [estimated, rows].map(|n| known(n, count, words));
+        let [estimated, rows] = [estimated, rows].map(|n| known(n.map(|n| figure(n.round()))));
         format!("{estimated} / {rows}")
     };
     [

@@ -153,8 +153,8 @@ impl Writer {
             let name = stage.b.as_deref().or(stage.a.as_deref());
             let cells = vec![
                 shorten(name.unwrap_or_default(), NAME).into(),
-                known(time.a, duration, words).into(),
-                known(time.b, duration, words).into(),
+                known(time.a.map(|s| duration(s, words))).into(),
+                known(time.b.map(|s| duration(s, words))).into(),
                 marked(
                     signed(time, words),
                     grows(time).filter(|_| time.is_notable()),
@@ -211,7 +211,7 @@ impl Writer {
     fn estimates(&self, c: &Comparison) -> Section {
         let words = self.words;
         let rows = c.estimates.iter().take(self.shown).map(|change| {
-            let [a, b] = estimates(change, words);
+            let [a, b] = estimates(change);
             let place = format!("{}/{}", change.stage, change.operator);
             ([place, a, b].map(Marked::from).into(), Vec::new())
         });

@@ -1,5 +1,6 @@
 //! Histograms over vertices, and the use of tokens over time.
 
+use report::measure::book;
 use runs::{Histogram, RunSummary, StageSummary, Timeline};
 
 use super::escape::escape;
@@ -104,7 +105,7 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
         .map(|t| data.running.iter().map(|row| row[t]).sum())
         .collect();
     let stages = &summary.stages;
-    let tokens = summary.tokens.map(|n| n as f32);
+    let tokens = summary.get(&book::TOKENS).map(|n| n as f32);
     let most = stacked
         .iter()
         .copied()

@@ -1,6 +1,7 @@
 //! The stage DAG: one column per layer, channels as curves as wide as the bytes that crossed, stages
 //! colored by their share of the time.
 
+use report::measure::book;
 use runs::{EdgeSummary, RunSummary, StageSummary};
 
 use super::svg::{label, squeezed, title};
@@ -37,7 +38,7 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
     let most = summary
         .edges
         .iter()
-        .filter_map(|e| e.bytes)
+        .filter_map(|e| e.get(&book::BYTES_CROSSING))
         .fold(0.0, f64::max);
     // Sizes are written last, so that no channel runs through them.
     let channels: String = summary
@@ -125,13 +126,13 @@ fn channel(edge: &EdgeSummary, places: &Places, most: f64, words: Words) -> Stri
     let (x1, y1) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
     let (x2, y2) = (to.0, to.1 + BOX_HEIGHT / 2.0);
     let share = edge
-        .bytes
+        .get(&book::BYTES_CROSSING)
         .filter(|_| most > 0.0)
         .map_or(0.0, |b| (b / most).sqrt());
     let width = CHANNEL.0 + share * (CHANNEL.1 - CHANNEL.0);
     let bend = ((x2 - x1) / 2.0).max(20.0);
     let size = edge
-        .bytes
+        .get(&book::BYTES_CROSSING)
         .map_or_else(|| "?".to_owned(), |n| words.say(Bytes(n)));
     let keys = if edge.keys.is_empty() {
         String::new()
@@ -149,7 +150,7 @@ fn channel(edge: &EdgeSummary, places: &Places, most: f64, words: Words) -> Stri
 
 /// The bytes of a channel, a third of the way along, where channels into one stage still stand apart.
 fn size_of(edge: &EdgeSummary, places: &Places, words: Words) -> String {
-    let Some(size) = edge.bytes else {
+    let Some(size) = edge.get(&book::BYTES_CROSSING) else {
         return String::new();
     };
     let (from, to) = (places.at[edge.from], places.at[edge.to]);
@@ -185,12 +186,11 @@ fn stage_box(
     let percent = share.map_or(0.0, |s| s * 100.0);
     let share = share.map_or_else(|| "–".to_owned(), |s| words.say(Share(s)));
     let busy = stage
-        .busy_ms
+        .get(&book::BUSY)
         .map_or_else(|| "–".to_owned(), |ms| words.say(Seconds(ms / 1000.0)));
-    let vertices = stage.vertices.map_or_else(
-        || "–".to_owned(),
-        |n| words.say(words.vertex().count(n as f64)),
-    );
+    let vertices = stage
+        .get(&book::VERTICES)
+        .map_or_else(|| "–".to_owned(), |n| words.say(words.vertex().count(n)));
     let mut out = format!(
         r#"<g class="{class}" data-stage="{name}" data-findings="{all}" style="--share:{percent:.1}%"><rect x="{x:.1}" y="{y:.1}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="7"/>"#,
         name = super::escape::escape(&stage.name),
@@ -224,12 +224,20 @@ fn stage_box(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::measure::{Measure, Value, Values};
+
+    fn values(numbers: &[(&'static Measure, f64)]) -> Values {
+        let mut values = Values::default();
+        for (measure, number) in numbers {
+            values.set(measure, Value::unsaved(*number));
+        }
+        values
+    }
 
     fn stage(name: &str) -> StageSummary {
         StageSummary {
             name: name.into(),
-            vertices: Some(4),
-            busy_ms: Some(1000.0),
+            values: values(&[(&book::VERTICES, 4.0), (&book::BUSY, 1000.0)]),
             ..StageSummary::default()
         }
     }
@@ -238,7 +246,7 @@ mod tests {
         EdgeSummary {
             from,
             to,
-            bytes: Some(2048.0),
+            values: values(&[(&book::BYTES_CROSSING, 2048.0)]),
             exchange: "hash".into(),
             keys: vec!["UserId".into()],
             ..EdgeSummary::default()
@@ -291,8 +299,7 @@ mod tests {
     #[test]
     fn a_stage_of_two_findings_shows_both_and_long_details_fit_its_box() {
         let busy = StageSummary {
-            vertices: Some(12_500),
-            busy_ms: Some(2.3e9),
+            values: values(&[(&book::VERTICES, 12_500.0), (&book::BUSY, 2.3e9)]),
             ..stage("SV1")
         };
         let summary = RunSummary {

@@ -7,6 +7,7 @@ use report::format::{
     Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital, without_stop,
 };
 use report::markdown;
+use report::measure::book;
 use report::{Finding, Localize, Report, Suggestion, Text, text};
 
 use super::material::{Material, title};
@@ -63,7 +64,7 @@ fn layout(material: &Material<'_>, md: Markdown<'_>) -> String {
     let sizes = [
         job.stages.map(|n| STAGE.count(n as f64)),
         job.vertices.map(|n| VERTEX.count(n as f64)),
-        summary.tokens.map(|n| TOKEN.count(f64::from(n))),
+        summary.get(&book::TOKENS).map(|n| TOKEN.count(n)),
     ];
     let mut facts: Vec<String> = localized(sizes, language);
     facts.extend(
@@ -72,10 +73,18 @@ fn layout(material: &Material<'_>, md: Markdown<'_>) -> String {
     );
     let mut out = format!("{}{stop}\n", facts.join(comma));
     let mut inputs: Vec<_> = summary.inputs.iter().collect();
-    inputs.sort_by_key(|i| std::cmp::Reverse(i.bytes.or(i.rows)));
+    let size = |i: &crate::InputSummary| {
+        let bytes = i.get(&book::STORED_BYTES);
+        bytes.or_else(|| i.get(&book::STORED_ROWS)).unwrap_or(-1.0)
+    };
+    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)));
     for input in inputs.into_iter().take(INPUTS) {
-        let rows = input.rows.map(|n| ROW.count(n as f64).localize(language));
-        let size = input.bytes.map(|n| Bytes(n as f64).localize(language));
+        let rows = input
+            .get(&book::STORED_ROWS)
+            .map(|n| ROW.count(n).localize(language));
+        let size = input
+            .get(&book::STORED_BYTES)
+            .map(|n| Bytes(n).localize(language));
         let layout = input.layout.clone().filter(|l| l != "none");
         let facts: Vec<String> = [rows, size, layout].into_iter().flatten().collect();
         let (name, facts) = (md.code(&input.name), md.text(&facts.join(comma)));

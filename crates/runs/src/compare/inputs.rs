@@ -1,6 +1,8 @@
 //! What the job reads: sizes and layouts in both runs.
 
-use super::{ComparedRun, InputChange, Pair};
+use report::measure::{Entity, book};
+
+use super::{ComparedRun, InputChange, Pair, Pairs};
 use crate::InputSummary;
 
 /// Every input of either run, the biggest change of bytes (or rows) first.
@@ -22,10 +24,10 @@ pub(super) fn changes(a: &ComparedRun, b: &ComparedRun) -> Vec<InputChange> {
     changes.extend(left.into_iter().map(|old| change(Some(old), None)));
     let size = |c: &InputChange| {
         let of = |p: Pair| (p.b.unwrap_or(0.0) - p.a.unwrap_or(0.0)).abs();
-        if c.bytes.is_known() {
-            of(c.bytes)
-        } else {
-            of(c.rows)
+        let bytes = c.numbers.get(&book::STORED_BYTES);
+        match bytes.is_known() {
+            true => of(bytes),
+            false => of(c.numbers.get(&book::STORED_ROWS)),
         }
     };
     changes.sort_by(|x, y| size(y).total_cmp(&size(x)));
@@ -45,19 +47,17 @@ pub(super) fn same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
 }
 
 fn change(old: Option<&InputSummary>, new: Option<&InputSummary>) -> InputChange {
-    let both = |value: fn(&InputSummary) -> Option<u64>| {
-        let of = |input: Option<&InputSummary>| input.and_then(value).map(|n| n as f64);
-        Pair::new(of(old), of(new))
-    };
     let name = new.or(old).map(|i| i.name.clone()).unwrap_or_default();
     InputChange {
         name_in_a: old.map(|o| o.name.clone()).filter(|n| *n != name),
         name,
         in_a: old.is_some(),
         in_b: new.is_some(),
-        rows: both(|i| i.rows),
-        bytes: both(|i| i.bytes),
-        files: both(|i| i.files),
+        numbers: Pairs::of(
+            Entity::Input,
+            old.map(|i| &i.values),
+            new.map(|i| &i.values),
+        ),
         layout_a: old.and_then(|i| i.layout.clone()),
         layout_b: new.and_then(|i| i.layout.clone()),
     }

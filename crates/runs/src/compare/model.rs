@@ -1,11 +1,15 @@
 //! The result of a comparison. Run A comes first, and names of stages and inputs are those of run B
-//! wherever B has them.
+//! wherever B has them. Numbers are those of the book of measures, in its units.
 
+use std::collections::BTreeMap;
+
+use report::measure::{Entity, Measure, Values, book};
 use report::{Cause, JobState, Language, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Version of [`Comparison`]; adding a field doesn't change it.
-pub const COMPARISON_VERSION: u32 = 1;
+/// Version of [`Comparison`]; adding a field doesn't change it. Since 2 the numbers of stages have the names and units of the
+/// book of measures.
+pub const COMPARISON_VERSION: u32 = 2;
 
 /// Where the data of a run comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +110,26 @@ impl Pair {
     }
 }
 
+/// Numbers of a thing that is in both runs, or in one, by the ids of their measures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pairs(BTreeMap<String, Pair>);
+
+impl Pairs {
+    /// The numbers of an entity that at least one run has.
+    pub(super) fn of(entity: Entity, a: Option<&Values>, b: Option<&Values>) -> Pairs {
+        let number = |values: Option<&Values>, measure| values.and_then(|v| v.get(measure));
+        let pairs = book::of(entity).map(|measure| {
+            let pair = Pair::new(number(a, measure), number(b, measure));
+            (measure.id.to_owned(), pair)
+        });
+        Pairs(pairs.filter(|(_, pair)| pair.is_known()).collect())
+    }
+
+    pub fn get(&self, measure: &Measure) -> Pair {
+        self.0.get(measure.id).copied().unwrap_or_default()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     pub kind: ReasonKind,
@@ -154,31 +178,13 @@ pub enum ReasonKind {
     NoDifference,
 }
 
+/// A number of the whole job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Total {
-    pub metric: TotalMetric,
+    /// Id of the measure.
+    pub metric: String,
     #[serde(flatten)]
     pub values: Pair,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TotalMetric {
-    ElapsedSeconds,
-    QueuedSeconds,
-    CompileSeconds,
-    /// Run time of all vertices.
-    VertexSeconds,
-    /// Run time of lost attempts.
-    LostSeconds,
-    Tokens,
-    Stages,
-    /// Completed vertices.
-    Vertices,
-    InputRows,
-    InputBytes,
-    /// Bytes that crossed between stages.
-    ShuffledBytes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -235,27 +241,8 @@ pub struct StageChange {
     pub notable: bool,
     /// Change of its wall time where known, else of its slowest vertex.
     pub weight_seconds: f64,
-    /// Wall time, from the creation of its first vertex to the end of its last.
-    pub span_seconds: Pair,
-    /// Run time of all vertices.
-    pub busy_seconds: Pair,
-    /// Run time of the slowest vertex.
-    pub max_seconds: Pair,
-    pub max_over_mean: Pair,
-    /// Mean time that a vertex waited and started up.
-    pub wait_seconds: Pair,
-    /// Completed vertices.
-    pub vertices: Pair,
-    pub rows_in: Pair,
-    pub rows_out: Pair,
-    pub bytes_read: Pair,
-    pub bytes_written: Pair,
-    /// Share of the time in garbage collection.
-    pub gc_share: Pair,
-    /// Number of operators that spilled.
-    pub spills: Pair,
-    /// Run time of lost attempts.
-    pub lost_seconds: Pair,
+    #[serde(flatten)]
+    pub numbers: Pairs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -295,9 +282,8 @@ pub struct InputChange {
     pub in_b: bool,
     /// Name in A if it differs (another day of the same log).
     pub name_in_a: Option<String>,
-    pub rows: Pair,
-    pub bytes: Pair,
-    pub files: Pair,
+    #[serde(flatten)]
+    pub numbers: Pairs,
     pub layout_a: Option<String>,
     pub layout_b: Option<String>,
 }

@@ -1,5 +1,7 @@
 //! What changed in the plan: stages, channels, operators, and the estimates behind it.
 
+use report::measure::book;
+
 use super::matching::{StagePair, partner};
 use super::{EstimateChange, Pair, PlanChange, PlanChangeKind};
 use crate::{EdgeSummary, OperatorSummary, RunSummary, StageSummary, with_keys};
@@ -28,11 +30,12 @@ pub(super) fn estimates(
     let mut changes: Vec<EstimateChange> = Vec::new();
     for (old, new) in matched(a, b, pairs) {
         for (x, y) in same_operators(old, new) {
+            let both = |measure| Pair::new(x.get(measure), y.get(measure));
             let change = EstimateChange {
                 stage: new.name.clone(),
                 operator: y.id.clone(),
-                rows: Pair::new(x.rows, y.rows),
-                estimated: Pair::new(x.estimated_rows, y.estimated_rows),
+                rows: both(&book::OPERATOR_ROWS),
+                estimated: both(&book::ESTIMATED_ROWS),
             };
             if is_far(change.estimated.ratio()) || is_far(error_ratio(&change)) {
                 changes.push(change);
@@ -136,7 +139,7 @@ fn channel(old: &EdgeSummary, new: &EdgeSummary, place: &str, out: &mut Vec<Plan
         let keys = [old, new].map(|e| e.keys.join(", "));
         push(PlanChangeKind::KeysChanged, keys);
     }
-    if let (Some(was), Some(is)) = (old.partitions, new.partitions)
+    if let (Some(was), Some(is)) = (old.get(&book::PARTITIONS), new.get(&book::PARTITIONS))
         && was != is
     {
         let partitions = [was, is].map(|n| n.to_string());

@@ -1,12 +1,13 @@
 //! Why the runs differ. Each candidate states how many seconds of the difference it would explain;
 //! the ranking weighs candidates by how reliable such an estimate is.
 
-use super::totals::{input_bytes, input_rows};
+use super::totals::total;
 use super::{
     ComparedRun, Comparison, FindingChange, Pair, PlanChange, PlanChangeKind, Reason, ReasonKind,
     ScriptChange, StageChange, wording,
 };
 use report::format::{Bytes, PLACE, ROW, Ratio, Seconds, TOKEN};
+use report::measure::{Measure, book};
 use report::{Cause, JobState, Language, Text, text};
 
 /// Runs whose times differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
@@ -64,6 +65,12 @@ impl Contrast<'_> {
 
     fn both(&self, pair: Pair) -> Option<(f64, f64)> {
         Some(self.slower_first(pair.a?, pair.b?))
+    }
+
+    /// A time of a stage in seconds, the slower run's first.
+    fn seconds(&self, stage: &StageChange, measure: &Measure) -> Option<(f64, f64)> {
+        let (slow, fast) = self.both(stage.numbers.get(measure))?;
+        Some((slow / 1e3, fast / 1e3))
     }
 
     /// The direction in which the slower run has more: 1 from A to B, else −1.
@@ -189,7 +196,7 @@ fn oriented<'a>(
 ) -> Contrast<'a> {
     let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
     let elapsed = Pair::new(elapsed(a), elapsed(b)).difference();
-    let queued = Pair::new(a.summary.queued_seconds, b.summary.queued_seconds).difference();
+    let queued = Pair::new(a.summary.get(&book::QUEUED), b.summary.get(&book::QUEUED)).difference();
     let difference = elapsed.map(|e| e + queued.unwrap_or(0.0));
     // Without run times, the work of the vertices decides which run is the slower one.
     let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();
@@ -234,7 +241,7 @@ fn failure(runs: &Contrast<'_>) -> Option<Reason> {
 fn no_difference(runs: &Contrast<'_>) -> Option<Reason> {
     let delta = runs.delta?;
     let slow = runs.slow;
-    let whole = slow.report.job.elapsed_seconds? + slow.summary.queued_seconds.unwrap_or(0.0);
+    let whole = slow.report.job.elapsed_seconds? + slow.summary.get(&book::QUEUED).unwrap_or(0.0);
     let text = text!("两次运行用时相近", "both took about the same time");
     (delta < SAME_SECONDS || delta < SAME_TIME * whole)
         .then(|| runs.reason(ReasonKind::NoDifference, None, None, text))
@@ -294,13 +301,16 @@ fn named(code: &str) -> Text {
 
 /// Time is assumed to grow in proportion to the input.
 fn data(runs: &Contrast<'_>) -> Option<Reason> {
-    let both = |of: fn(&crate::RunSummary) -> Option<f64>| {
-        let (more, less) = (of(&runs.slow.summary)?, of(&runs.fast.summary)?);
+    let both = |measure| {
+        let (more, less) = (
+            total(&runs.slow.summary, measure)?,
+            total(&runs.fast.summary, measure)?,
+        );
         (less > 0.0 && more / less >= GROWTH).then_some((more, less))
     };
     let (slow, fast) = runs.names();
-    let by_bytes = both(input_bytes);
-    let (more, less) = by_bytes.or_else(|| both(input_rows))?;
+    let by_bytes = both(&book::INPUT_BYTES);
+    let (more, less) = by_bytes.or_else(|| both(&book::INPUT_ROWS))?;
     let amount = |n: f64| match by_bytes {
         Some(_) => text!("{n}", "{n}", n = Bytes(n)),
         None => text!("{n}", "{n}", n = ROW.count(n)),
@@ -319,8 +329,8 @@ fn data(runs: &Contrast<'_>) -> Option<Reason> {
 
 /// Fewer tokens cost time as far as they were in use.
 fn tokens(runs: &Contrast<'_>) -> Option<Reason> {
-    let few = f64::from(runs.slow.summary.tokens?);
-    let many = f64::from(runs.fast.summary.tokens?);
+    let few = runs.slow.summary.get(&book::TOKENS)?;
+    let many = runs.fast.summary.get(&book::TOKENS)?;
     if few * GROWTH > many {
         return None;
     }
@@ -340,8 +350,8 @@ fn tokens(runs: &Contrast<'_>) -> Option<Reason> {
 }
 
 fn queue(runs: &Contrast<'_>) -> Option<Reason> {
-    let longer = runs.slow.summary.queued_seconds?;
-    let shorter = runs.fast.summary.queued_seconds?;
+    let longer = runs.slow.summary.get(&book::QUEUED)?;
+    let shorter = runs.fast.summary.get(&book::QUEUED)?;
     let more = longer - shorter;
     let (slow, fast) = runs.names();
     let text = text!(
@@ -418,11 +428,17 @@ fn described(change: &PlanChange) -> Text {
 
 /// Vertices that waited longer although tokens and number of vertices are the same.
 fn machines(runs: &Contrast<'_>) -> Option<Reason> {
-    if runs.slow.summary.tokens != runs.fast.summary.tokens {
+    let tokens = |run: &ComparedRun| run.summary.get(&book::TOKENS);
+    if tokens(runs.slow) != tokens(runs.fast) {
         return None;
     }
-    let stages = runs.deciding().filter(|s| !s.vertices.is_notable());
-    let waits: f64 = stages.filter_map(|s| runs.more(s.wait_seconds)).sum();
+    let stages = runs
+        .deciding()
+        .filter(|s| !s.numbers.get(&book::VERTICES).is_notable());
+    let waits: f64 = stages
+        .filter_map(|s| runs.more(s.numbers.get(&book::WAIT)))
+        .sum();
+    let waits = waits / 1e3;
     let (slow, _) = runs.names();
     let text = text!(
         "{slow} 的顶点等待机器的时间更长（关键路径上约多 {time}）",
@@ -434,10 +450,7 @@ fn machines(runs: &Contrast<'_>) -> Option<Reason> {
 
 /// Lost attempts cost their time divided by the number of vertices that ran concurrently.
 fn lost_work(runs: &Contrast<'_>) -> Option<Reason> {
-    let lost = |run: &ComparedRun| -> Option<f64> {
-        let ms: Option<f64> = run.summary.stages.iter().map(|s| s.wasted_ms).sum();
-        ms.map(|ms| ms / 1000.0)
-    };
+    let lost = |run: &ComparedRun| total(&run.summary, &book::LOST_TIME);
     let (more, less) = (lost(runs.slow)?, lost(runs.fast)?);
     let concurrent = busy_seconds(runs.slow)? / runs.slow.report.job.elapsed_seconds?.max(1.0);
     let seconds = (more - less) / concurrent.max(1.0);
@@ -452,16 +465,15 @@ fn lost_work(runs: &Contrast<'_>) -> Option<Reason> {
 }
 
 fn busy_seconds(run: &ComparedRun) -> Option<f64> {
-    let ms: Option<f64> = run.summary.stages.iter().map(|s| s.busy_ms).sum();
-    ms.map(|ms| ms / 1000.0)
+    total(&run.summary, &book::VERTEX_TIME)
 }
 
 /// The stage whose slowest vertex stands out most, compared with the other run.
 fn imbalance(runs: &Contrast<'_>) -> Option<Reason> {
     let (slow, fast) = runs.names();
     let of = |stage: &StageChange| {
-        let (ratio, before) = runs.both(stage.max_over_mean)?;
-        let (longest, was) = runs.both(stage.max_seconds)?;
+        let (ratio, before) = runs.both(stage.numbers.get(&book::RUN_MAX_OVER_MEAN))?;
+        let (longest, was) = runs.seconds(stage, &book::MAX_RUN)?;
         if ratio < IMBALANCE * before {
             return None;
         }
@@ -484,9 +496,9 @@ fn imbalance(runs: &Contrast<'_>) -> Option<Reason> {
 fn work_per_row(runs: &Contrast<'_>) -> Option<Reason> {
     let (slow, fast) = runs.names();
     let of = |stage: &StageChange| {
-        let (rows, rows_before) = runs.both(stage.rows_in)?;
-        let (busy, busy_before) = runs.both(stage.busy_seconds)?;
-        let (longest, was) = runs.both(stage.max_seconds)?;
+        let (rows, rows_before) = runs.both(stage.numbers.get(&book::ROWS_IN))?;
+        let (busy, busy_before) = runs.both(stage.numbers.get(&book::BUSY))?;
+        let (longest, was) = runs.seconds(stage, &book::MAX_RUN)?;
         if rows <= 0.0 || rows_before <= 0.0 || busy_before <= 0.0 {
             return None;
         }

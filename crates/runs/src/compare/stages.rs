@@ -1,8 +1,21 @@
 //! The numbers of each stage in both runs.
 
+use report::measure::{Entity, Measure, book};
+
 use super::matching::StagePair;
-use super::{ComparedRun, Pair, StageChange};
-use crate::StageSummary;
+use super::{ComparedRun, Pair, Pairs, StageChange};
+
+/// The times by which a stage counts, the best first.
+const TIMES: [&Measure; 3] = [&book::SPAN, &book::MAX_RUN, &book::BUSY];
+
+/// Amounts whose change alone makes a stage notable.
+const AMOUNTS: [&Measure; 5] = [
+    &book::VERTICES,
+    &book::ROWS_IN,
+    &book::ROWS_OUT,
+    &book::BYTES_READ,
+    &book::BYTES_WRITTEN,
+];
 
 /// A stage that grew by less than this many seconds is noise, whatever its ratio.
 const LEAST_SECONDS: f64 = 1.0;
@@ -17,11 +30,6 @@ pub(super) fn changes(a: &ComparedRun, b: &ComparedRun, pairs: &[StagePair]) -> 
 fn change(a: &ComparedRun, b: &ComparedRun, pair: StagePair) -> StageChange {
     let old = pair.a.and_then(|i| a.summary.stages.get(i));
     let new = pair.b.and_then(|j| b.summary.stages.get(j));
-    let both = |value: &dyn Fn(&StageSummary) -> Option<f64>| {
-        Pair::new(old.and_then(value), new.and_then(value))
-    };
-    let seconds =
-        |value: &dyn Fn(&StageSummary) -> Option<f64>| both(&|s| value(s).map(|ms| ms / 1000.0));
     let mut change = StageChange {
         a: old.map(|s| s.name.clone()),
         b: new.map(|s| s.name.clone()),
@@ -30,19 +38,11 @@ fn change(a: &ComparedRun, b: &ComparedRun, pair: StagePair) -> StageChange {
         critical: old.is_some_and(|s| s.critical) || new.is_some_and(|s| s.critical),
         notable: false,
         weight_seconds: 0.0,
-        span_seconds: seconds(&|s| s.span_ms),
-        busy_seconds: seconds(&|s| s.busy_ms),
-        max_seconds: seconds(&|s| s.max_ms),
-        max_over_mean: both(&|s| s.max_over_mean),
-        wait_seconds: seconds(&|s| s.wait_ms),
-        vertices: both(&|s| s.vertices.map(|n| n as f64)),
-        rows_in: both(&|s| s.rows_in),
-        rows_out: both(&|s| s.rows_out),
-        bytes_read: both(&|s| s.bytes_read),
-        bytes_written: both(&|s| s.bytes_written),
-        gc_share: both(&|s| s.gc_share),
-        spills: both(&|s| s.spills.map(|n| n as f64)),
-        lost_seconds: seconds(&|s| s.wasted_ms),
+        numbers: Pairs::of(
+            Entity::Stage,
+            old.map(|s| &s.values),
+            new.map(|s| &s.values),
+        ),
     };
     change.weight_seconds = weight(&change);
     change.notable = is_notable(&change);
@@ -59,26 +59,15 @@ fn weight(change: &StageChange) -> f64 {
             pair.difference()
         }
     };
-    [change.span_seconds, change.max_seconds, change.busy_seconds]
-        .into_iter()
-        .find_map(of)
-        .unwrap_or(0.0)
+    let mut times = TIMES.iter().map(|measure| change.numbers.get(measure));
+    times.find_map(of).map_or(0.0, |ms| ms / 1e3)
 }
 
 fn is_notable(change: &StageChange) -> bool {
     if change.a.is_none() || change.b.is_none() {
         return true;
     }
-    let time = change.weight_seconds.abs() >= LEAST_SECONDS
-        && [change.span_seconds, change.max_seconds, change.busy_seconds]
-            .iter()
-            .any(|p| p.is_notable());
-    let amounts = [
-        change.vertices,
-        change.rows_in,
-        change.rows_out,
-        change.bytes_read,
-        change.bytes_written,
-    ];
-    time || amounts.iter().any(|p| p.is_notable())
+    let notable = |measure: &&Measure| change.numbers.get(measure).is_notable();
+    let time = change.weight_seconds.abs() >= LEAST_SECONDS && TIMES.iter().any(notable);
+    time || AMOUNTS.iter().any(notable)
 }

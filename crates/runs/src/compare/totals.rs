@@ -1,66 +1,60 @@
 //! Numbers of the whole job.
 
-use super::{ComparedRun, Pair, Total, TotalMetric};
+use report::measure::{Entity, Measure, book};
+
+use super::{ComparedRun, Pair, Total};
 use crate::{RunSummary, StageSummary, sum};
 
-/// The numbers that at least one run has, in a fixed order.
+/// The numbers that at least one run has, in the order of the book.
 pub(super) fn totals(a: &ComparedRun, b: &ComparedRun) -> Vec<Total> {
-    use TotalMetric as M;
-    type Reading = fn(&RunSummary) -> Option<f64>;
-    let readings: [(M, Reading); 10] = [
-        (M::QueuedSeconds, |s| s.queued_seconds),
-        (M::CompileSeconds, |s| s.compile_seconds),
-        (M::VertexSeconds, |s| {
-            of_stages(s, |x| x.busy_ms).map(seconds)
-        }),
-        (M::LostSeconds, |s| {
-            of_stages(s, |x| x.wasted_ms).map(seconds)
-        }),
-        (M::Tokens, |s| s.tokens.map(f64::from)),
-        (M::Stages, |s| {
-            Some(s.stages.len() as f64).filter(|n| *n > 0.0)
-        }),
-        (M::Vertices, |s| {
-            of_stages(s, |x| x.vertices.map(|n| n as f64))
-        }),
-        (M::InputRows, input_rows),
-        (M::InputBytes, input_bytes),
-        (M::ShuffledBytes, |s| sum(s.edges.iter().map(|e| e.bytes))),
-    ];
-    let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
-    let elapsed = (M::ElapsedSeconds, Pair::new(elapsed(a), elapsed(b)));
-    let others = readings
-        .into_iter()
-        .map(|(metric, of)| (metric, Pair::new(of(&a.summary), of(&b.summary))));
-    std::iter::once(elapsed)
-        .chain(others)
-        .filter(|(_, values)| values.is_known())
-        .map(|(metric, values)| Total { metric, values })
-        .collect()
+    let pair = |measure: &'static Measure| {
+        let [a, b] = [a, b].map(|run| match *measure == book::ELAPSED {
+            true => run.report.job.elapsed_seconds,
+            false => total(&run.summary, measure),
+        });
+        (measure, Pair::new(a, b))
+    };
+    let all = book::of(Entity::Job).map(pair);
+    let known = all.filter(|(_, values)| values.is_known());
+    let total = |(measure, values): (&Measure, Pair)| Total {
+        metric: measure.id.to_owned(),
+        values,
+    };
+    known.map(total).collect()
 }
 
-fn seconds(ms: f64) -> f64 {
-    ms / 1000.0
+/// A number of the whole job. Version 0.1.0 saved those of its parts only.
+pub(super) fn total(summary: &RunSummary, measure: &'static Measure) -> Option<f64> {
+    summary.get(measure).or_else(|| match measure.id {
+        id if id == book::VERTEX_TIME.id => of_stages(summary, &book::BUSY).map(|ms| ms / 1e3),
+        id if id == book::LOST_TIME.id => of_stages(summary, &book::LOST_WORK).map(|ms| ms / 1e3),
+        id if id == book::JOB_VERTICES.id => of_stages(summary, &book::VERTICES),
+        id if id == book::STAGES.id => Some(summary.stages.len() as f64).filter(|n| *n > 0.0),
+        id if id == book::SHUFFLED.id => {
+            sum(summary.edges.iter().map(|e| e.get(&book::BYTES_CROSSING)))
+        }
+        id if id == book::INPUT_ROWS.id => {
+            of_inputs(summary, &book::STORED_ROWS).or_else(|| of_roots(summary, &book::ROWS_IN))
+        }
+        id if id == book::INPUT_BYTES.id => {
+            of_inputs(summary, &book::STORED_BYTES).or_else(|| of_roots(summary, &book::BYTES_READ))
+        }
+        _ => None,
+    })
 }
 
-/// Rows of all inputs: of the tables, else of the stages that nothing feeds.
-pub(super) fn input_rows(summary: &RunSummary) -> Option<f64> {
-    sum(summary.inputs.iter().map(|i| i.rows.map(|n| n as f64)))
-        .or_else(|| sum(roots(summary).map(|stage| stage.rows_in)))
+fn of_inputs(summary: &RunSummary, measure: &Measure) -> Option<f64> {
+    sum(summary.inputs.iter().map(|i| i.get(measure)))
 }
 
-/// Bytes of all inputs, likewise.
-pub(super) fn input_bytes(summary: &RunSummary) -> Option<f64> {
-    sum(summary.inputs.iter().map(|i| i.bytes.map(|n| n as f64)))
-        .or_else(|| sum(roots(summary).map(|stage| stage.bytes_read)))
-}
-
-fn roots(summary: &RunSummary) -> impl Iterator<Item = &StageSummary> {
+/// Of the stages that nothing feeds.
+fn of_roots(summary: &RunSummary, measure: &Measure) -> Option<f64> {
     let is_fed = |stage: usize| summary.edges.iter().any(|e| e.to == stage);
     let stages = summary.stages.iter().enumerate();
-    stages.filter(move |(at, _)| !is_fed(*at)).map(|(_, s)| s)
+    let roots = stages.filter(|(at, _)| !is_fed(*at));
+    sum(roots.map(|(_, stage): (_, &StageSummary)| stage.get(measure)))
 }
 
-fn of_stages(summary: &RunSummary, value: fn(&StageSummary) -> Option<f64>) -> Option<f64> {
-    sum(summary.stages.iter().map(value))
+fn of_stages(summary: &RunSummary, measure: &Measure) -> Option<f64> {
+    sum(summary.stages.iter().map(|s| s.get(measure)))
 }

@@ -2,6 +2,7 @@
 
 use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind};
 use report::format::{Change, Seconds};
+use report::measure::book;
 use report::{JobState, Language, StaticText, Text, text};
 
 pub(super) fn state(state: JobState) -> StaticText {
@@ -110,7 +111,7 @@ fn missing(name: &str, run: &ComparedRun) -> Vec<(&'static str, Text)> {
         ),
         (
             "rows",
-            stages.iter().all(|s| s.rows_in.is_none()),
+            stages.iter().all(|s| s.get(&book::ROWS_IN).is_none()),
             text!(
                 "{name} 没有运行时统计（缺 __ScopeRuntimeStatistics__.xml）",
                 "{name} has no runtime counters (__ScopeRuntimeStatistics__.xml is missing)"
@@ -126,7 +127,7 @@ fn missing(name: &str, run: &ComparedRun) -> Vec<(&'static str, Text)> {
         ),
         (
             "estimates",
-            operators.all(|o| o.estimated_rows.is_none()),
+            operators.all(|o| o.get(&book::ESTIMATED_ROWS).is_none()),
             text!(
                 "{name} 没有优化器估计（缺 __ScopeInternalInfo__.xml）",
                 "{name} has no estimates (__ScopeInternalInfo__.xml is missing)"

@@ -1,6 +1,7 @@
 //! What changed since the last run of the same job, if one is saved.
 
 use report::format::{Change, Seconds, without_stop};
+use report::measure::book;
 use report::text;
 
 use super::Asked;
@@ -71,8 +72,9 @@ fn stage(said: &mut Said<'_>, name: &str, comparison: &compare::Comparison) {
     let Some(change) = stages.find(|s| s.b.as_deref() == Some(name)) else {
         return;
     };
-    let span = change.span_seconds;
+    let span = change.numbers.get(&book::SPAN);
     if let Some((a, b)) = span.a.zip(span.b) {
+        let [a, b] = [a, b].map(|ms| ms / 1e3);
         let sentence = text!(
             "{name} 从 {a}变为 {b}（{change}）",
             "{name} went from {a} to {b} ({change})",

@@ -1,11 +1,10 @@
 //! What a language model is given of a saved run, next to the program's answer.
 
-use std::cmp::Reverse;
-
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::measures::{Measures, TableRow};
 use agent::outline::{ScriptText, StageRow, operator, ranks};
 use agent::saved::{Answered, SavedRun};
+use report::measure::book;
 use report::{Evidence, Report};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +96,7 @@ fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
     let weight = |at: &usize| {
         let stage = &summary.stages[*at];
         let is_found = stage::findings(run, stage).next().is_some();
-        (is_found, stage.busy_ms.unwrap_or(0.0))
+        (is_found, stage.get(&book::BUSY).unwrap_or(0.0))
     };
     order.sort_by(|a, b| {
         let (a, b) = (weight(a), weight(b));
@@ -113,7 +112,7 @@ fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
         StageRow {
             name: s.name.clone(),
             operators: operators.collect(),
-            vertices: s.vertices,
+            vertices: s.get(&book::VERTICES).map(|n| n as u64),
             lines: s.lines.clone(),
             measures,
             evidence,
@@ -139,7 +138,8 @@ fn described(
 /// The inputs of the run, the largest first.
 fn tables(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<TableRow> {
     let mut inputs: Vec<&InputSummary> = run.summary.inputs.iter().collect();
-    inputs.sort_by_key(|input| Reverse(input.bytes));
+    let size = |i: &InputSummary| i.get(&book::STORED_BYTES).unwrap_or(-1.0);
+    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let row = |(rank, input): (usize, &&InputSummary)| {
         let describe = |said: &mut Said<'_>| thing::describe_input(said, input);
         let (measures, evidence) = described(run, next, describe);

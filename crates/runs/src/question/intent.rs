@@ -1,5 +1,6 @@
 //! What a question asks: about which parts of the run, which quantities, by which goal.
 
+use report::measure::Measure;
 use report::{Cause, SegmentKind};
 
 use super::names::{Known, Named, Subject, Unknown};
@@ -15,6 +16,8 @@ pub(super) struct Intent {
     /// At least one; the job if nothing else is named.
     pub(super) subjects: Vec<Subject>,
     pub(super) asked: Vec<Quantity>,
+    /// Measures that are asked for, in the order of the book.
+    pub(super) measures: Vec<&'static Measure>,
     /// Causes that are named.
     pub(super) causes: Vec<Cause>,
     pub(super) unknown: Vec<Unknown>,
@@ -33,10 +36,11 @@ impl Intent {
         let named = Named::of(question, &known);
         let wording = Wording::of(&named.rest);
         let mut subjects = named.subjects;
-        let asked = asked(&wording);
+        let (asked, measures) = (asked(&wording), measures(&wording));
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
-        let measures = !asked.is_empty() && asked.iter().all(|q| q.is_measure());
-        if is_open && (wording.points_back() || measures && wording.causes().is_empty()) {
+        let asks_any = !asked.is_empty() || !measures.is_empty();
+        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+        if is_open && (wording.points_back() || only_measures && wording.causes().is_empty()) {
             subjects.extend(earlier(before, &known, run));
         }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
@@ -57,6 +61,7 @@ impl Intent {
             unknown: named.unknown,
             subjects,
             asked,
+            measures,
             goal,
             belief,
         }
@@ -66,9 +71,19 @@ impl Intent {
         self.asked.contains(&quantity)
     }
 
+    /// Whether it asks for one of some measures.
+    pub(super) fn asks_for(&self, measures: &[&Measure]) -> bool {
+        self.measures.iter().any(|asked| measures.contains(asked))
+    }
+
+    /// Whether it names no quantity and no measure.
+    pub(super) fn asks_nothing(&self) -> bool {
+        self.asked.is_empty() && self.measures.is_empty()
+    }
+
     /// Whether nothing in it could be made sense of.
     pub(super) fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.asks_nothing()
             && self.causes.is_empty()
             && self.unknown.is_empty()
             && self.goal.is_none()
@@ -84,7 +99,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         let asked = asked(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
             // The question was which stage it is: that stage.
-            true => order::ranked(run, &asked)
+            true => order::ranked(run, &measures(&wording))
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))
@@ -105,6 +120,19 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
         asked.extend(wording.segments().into_iter().map(Quantity::Segment));
     }
     asked
+}
+
+/// The measures that are asked for; the question why something is wrong asks for its cause.
+fn measures(wording: &Wording) -> Vec<&'static Measure> {
+    let asks_for_cause =
+        wording.quantities().contains(&Quantity::Reason) && !wording.causes().is_empty();
+    let is_trouble = |m: &&Measure| {
+        use report::measure::book::{FAILED, GC_SHARE, LOST_WORK, REVOKED, SPILLS, WAIT};
+        [&FAILED, &GC_SHARE, &LOST_WORK, &REVOKED, &SPILLS, &WAIT].contains(m)
+    };
+    let mut measures = wording.measures();
+    measures.retain(|m| !(asks_for_cause && is_trouble(m)));
+    measures
 }
 
 /// The goal and the belief among the times of a question.

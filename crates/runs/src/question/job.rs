@@ -1,6 +1,7 @@
 //! What was measured of the whole job.
 
 use report::format::{STAGE, Seconds, without_stop};
+use report::measure::book;
 use report::{JobState, Report, Text, text};
 
 use super::Asked;
@@ -26,18 +27,11 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         use Quantity::*;
         matches!(
             q,
-            Vertices
-                | Stages
-                | Rows
-                | Bytes
-                | Duration
-                | Inputs
-                | Which
-                | Segment(_)
-                | Cost
-                | Identity
+            Stages | Duration | Inputs | Which | Segment(_) | Cost | Identity
         )
     });
+    let amounts = [&book::ROWS_IN, &book::BYTES_READ];
+    let counts = counts || intent.asks_for(&amounts) || intent.asks_for(&[&book::VERTICES]);
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
     if asks(Quantity::Duration) {
         time::duration(said, run);
@@ -54,13 +48,22 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if asks(Quantity::Which) {
         rank::rank(said, run, intent);
     }
+    if intent.asks_for(&[&book::VERTICES]) {
+        vertices(said, run);
+    }
+    if intent.asks_for(&amounts) && !asks(Quantity::Inputs) {
+        inputs(said, run);
+    }
+    if intent.asks_for(&rank::SPREAD) {
+        rank::widest(said, run);
+    }
+    if intent.asks_for(&[&book::MEMORY_PEAK]) {
+        rank::most(said, run, &book::MEMORY_PEAK);
+    }
     for quantity in &intent.asked {
         match quantity {
-            Quantity::Vertices => vertices(said, run),
             Quantity::Stages => stages(said, run),
-            Quantity::Rows | Quantity::Bytes | Quantity::Inputs => inputs(said, run),
-            Quantity::Spread => rank::widest(said, run),
-            Quantity::Memory => rank::most_memory(said, run),
+            Quantity::Inputs => inputs(said, run),
             Quantity::Cost => cost(said, run.report),
             Quantity::Place => places(said, run),
             Quantity::Missing => missing(said, run),
@@ -100,15 +103,14 @@ fn vertices(said: &mut Said<'_>, run: &Asked<'_>) {
         ));
     };
     let stages = run.summary.stages.iter();
-    let largest = stages
-        .filter_map(|s| Some((s.vertices?, s)))
-        .max_by_key(|(n, _)| *n);
+    let known = stages.filter_map(|s| Some((s.get(&book::VERTICES)?, s)));
+    let largest = known.max_by(|a, b| a.0.total_cmp(&b.0));
     let largest = match largest {
         Some((most, stage)) => text!(
             "，最多的阶段是 {name}，有 {most}",
             "; {name} has the most, {most}",
             name = stage.name,
-            most = run.vertex().count(most as f64)
+            most = run.vertex().count(most)
         ),
         None => Text::default(),
     };
@@ -119,7 +121,12 @@ fn vertices(said: &mut Said<'_>, run: &Asked<'_>) {
         stages = STAGE.count(run.summary.stages.len() as f64),
         largest = largest
     );
-    said.say(sentence);
+    let value = run.summary.values.value(&book::JOB_VERTICES);
+    let ids = value.map(|value| {
+        let name = run.report.job.label();
+        said.evidence_of(&book::JOB_VERTICES, value, name, run.vertex())
+    });
+    said.cite(sentence, &ids.unwrap_or_default());
 }
 
 fn stages(said: &mut Said<'_>, run: &Asked<'_>) {
@@ -148,7 +155,8 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
             "No file describes the inputs of the job"
         ));
     }
-    inputs.sort_by_key(|i| std::cmp::Reverse(i.bytes));
+    let size = |i: &InputSummary| i.get(&book::STORED_BYTES).unwrap_or(-1.0);
+    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let language = said.language();
     let count = inputs.len();
     let mut ids: Vec<String> = Vec::new();

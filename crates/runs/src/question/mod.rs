@@ -1,7 +1,7 @@
 //! A question about a run, answered from what the run measured.
 //!
 //! `intent` reads what is asked: about which parts of the run (`names`, the run's own) which
-//! quantities (`wording`, by the `phrases` that people use). Each subject has a module that says what was measured of it, with the
+//! quantities and measures (`wording`, by the `phrases` that people use and the words of the book of measures). Each subject has a module that says what was measured of it, with the
 //! evidence; `verdict` says what the rules concluded. A question that is not understood is answered
 //! with what can be asked, and the verdict. Knows no LLM and no store.
 
@@ -176,7 +176,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
 
 fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
     match subject {
-        Subject::Job if !intent.unknown.is_empty() && intent.asked.is_empty() => {}
+        Subject::Job if !intent.unknown.is_empty() && intent.asks_nothing() => {}
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => stage::about(said, run, *at, intent),
         Subject::Operator(at, operator) => {

@@ -1,56 +1,35 @@
-//! By what stages are ranked: the quantity that a question asks for.
+//! By what stages are ranked: the measure that a question asks for.
 
+use report::measure::{Measure, Unit, book};
 use report::{Text, text};
 
 use super::Asked;
-use super::phrases::Quantity;
 use crate::StageSummary;
 
-/// By what stages are ranked.
-pub(super) struct Order {
-    pub(super) what: Text,
-    pub(super) unit: &'static str,
-    value: fn(&StageSummary) -> Option<f64>,
+/// The measure by which stages are ranked: time unless the question says otherwise. Of several the one over the mean, as more data
+/// is not less even.
+pub(super) fn measure(asked: &[&'static Measure]) -> &'static Measure {
+    let ratio = asked.iter().find(|m| m.unit == Unit::Ratio);
+    ratio.or(asked.first()).copied().unwrap_or(&book::SPAN)
 }
 
-impl Order {
-    /// What the question asks for: time unless it says otherwise.
-    pub(super) fn of(asked: &[Quantity]) -> Order {
-        let asks = |q| asked.contains(&q);
-        let order = |what, unit, value| Order { what, unit, value };
-        if asks(Quantity::Vertices) {
-            let value: fn(&StageSummary) -> Option<f64> = |s| s.vertices.map(|n| n as f64);
-            order(text!("顶点最多", "most vertices"), "vertices", value)
-        } else if asks(Quantity::Rows) {
-            order(text!("读入行数最多", "most rows read"), "rows", |s| {
-                s.rows_in
-            })
-        } else if asks(Quantity::Bytes) {
-            order(
-                text!("读取字节最多", "most bytes read"),
-                "bytes",
-                |s| s.bytes_read,
-            )
-        } else if asks(Quantity::Spread) {
-            order(text!("最不均匀", "least even spread"), "ratio", |s| {
-                s.max_over_mean
-            })
-        } else {
-            order(text!("用时最长", "longest time"), "s", |s| {
-                s.span_ms.map(|ms| ms / 1e3)
-            })
-        }
+/// The superlative of a measure.
+pub(super) fn superlative(measure: &Measure) -> Text {
+    match measure.unit {
+        Unit::Ms => text!("用时最长", "longest time"),
+        Unit::Ratio => text!("最不均匀", "least even spread"),
+        _ => text!("{title}最多", "most {title}", title = measure.title),
     }
 }
 
-/// The stages by what the question asks for, most first.
-pub(super) fn ranked(run: &Asked<'_>, asked: &[Quantity]) -> Vec<(f64, usize)> {
-    let order = Order::of(asked);
+/// The stages by a measure, most first.
+pub(super) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, usize)> {
+    let measure = measure(asked);
     let path = run.on_path();
-    let value = |s: &StageSummary| match order.unit {
+    let value = |s: &StageSummary| match *measure == book::SPAN && !path.is_empty() {
         // What is off the critical path makes no job longer.
-        "s" if !path.is_empty() => path.get(s.name.as_str()).copied(),
-        _ => (order.value)(s),
+        true => path.get(s.name.as_str()).map(|seconds| seconds * 1e3),
+        false => s.get(measure),
     };
     let stages = run.summary.stages.iter().enumerate();
     let mut ranked: Vec<(f64, usize)> =

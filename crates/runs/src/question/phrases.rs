@@ -23,13 +23,7 @@ pub(super) enum Quantity {
     Segment(SegmentKind),
     /// Which stage it is.
     Which,
-    Vertices,
     Stages,
-    Rows,
-    Bytes,
-    /// How evenly it is spread over vertices.
-    Spread,
-    Memory,
     Cost,
     Inputs,
     /// Which code it is.
@@ -50,10 +44,7 @@ impl Quantity {
     /// Whether it is a number, which a question about a part of the run may leave the part out of: "and how many rows?".
     pub(super) fn is_measure(self) -> bool {
         use Quantity::*;
-        matches!(
-            self,
-            Duration | Segment(_) | Vertices | Rows | Bytes | Spread | Memory | Place | Flow
-        )
+        matches!(self, Duration | Segment(_) | Place | Flow)
     }
 }
 
@@ -110,34 +101,10 @@ pub(super) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "which stage*|what stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive",
     ),
     (
-        Quantity::Vertices,
-        "多少顶点|多少个顶点|几个顶点|顶点数|顶点数量|多少任务|多少个任务|任务数|多少 task|多少 vert|\
-         多少个 task|多少个 vert|顶点有多少|并行度",
-        "how many vertices|how many vertex|how many tasks|number of vertices|number of tasks|vertex count|\
-         task count|count of vertices|vertices does|vertices are|degree of parallelism",
-    ),
-    (
         Quantity::Stages,
         "多少阶段|多少个阶段|几个阶段|阶段数|多少个 stage|多少 stage|哪些阶段",
         "how many stages|number of stages|stage count|list the stages|what stages|which stages",
     ),
-    (
-        Quantity::Rows,
-        "多少行|行数|多少条|多少数据|数据量",
-        "how many rows|rows|row count|number of rows|records|how much data",
-    ),
-    (
-        Quantity::Bytes,
-        "多少字节|字节|多少数据|数据量|多大|大小|多少 gb|多少gb|多少 gib|多少 tb|读了多少|写了多少",
-        "bytes|how big|how large|size|how much data|gigabytes|how many gib|how many gb|volume|\
-         how much does it read|how much is read",
-    ),
-    (
-        Quantity::Spread,
-        "均匀|倾斜|不均|分布|平衡|最慢的顶点|最大的顶点",
-        "even|evenly|uneven*|skew*|balanced|imbalance*|spread|slowest vertex|largest vertex|slowest task|max over mean",
-    ),
-    (Quantity::Memory, "内存", "memory|ram"),
     (
         Quantity::Cost,
         "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|多少资源|多少钱",

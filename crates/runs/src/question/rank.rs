@@ -1,13 +1,14 @@
-//! How stages compare: the first by some quantity, and two with their largest difference.
+//! How stages compare: the first by some measure, and two with their largest difference.
 
-use report::format::{Ratio, Seconds, with_unit};
+use report::format::Ratio;
+use report::measure::{Measure, book};
 use report::{Text, Verdict, text};
 
 use super::intent::Intent;
 use super::names::Subject;
-use super::order::{Order, ranked};
+use super::order::{measure, ranked, superlative};
 use super::said::{Said, names};
-use super::stage::{findings, judge, memory, spread};
+use super::stage::{findings, judge};
 use super::{Asked, found};
 use crate::StageSummary;
 
@@ -17,24 +18,47 @@ const RANKED: usize = 3;
 /// Spread over vertices from which a stage is uneven.
 const UNEVEN: f64 = 2.0;
 
+/// Measures of how evenly a stage is spread.
+pub(super) const SPREAD: [&Measure; 4] = [
+    &book::MAX_RUN,
+    &book::RUN_MAX_OVER_MEAN,
+    &book::ROWS_MAX,
+    &book::ROWS_MAX_OVER_MEAN,
+];
+
+/// Measures by which two stages are compared; the first is the result of the others.
+const COMPARED: [&Measure; 6] = [
+    &book::SPAN,
+    &book::VERTICES,
+    &book::ROWS_IN,
+    &book::BYTES_READ,
+    &book::MEAN_RUN,
+    &book::RUN_MAX_OVER_MEAN,
+];
+
 /// Names the first of the ranked stages.
 pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let order = Order::of(&intent.asked);
-    let ranked = ranked(run, &intent.asked);
+    let order = measure(&intent.measures);
+    let ranked = ranked(run, &intent.measures);
     let language = said.language();
-    let shown = ranked.iter().take(RANKED).map(|(n, at)| {
-        let n = with_unit(*n, order.unit, language);
-        let name = &run.summary.stages[*at].name;
-        text!("{name}（{n}）", "{name} ({n})").into(language)
-    });
-    let shown: Vec<String> = shown.collect();
+    let mut ids = Vec::new();
+    let is_path = *order == book::SPAN && !run.on_path().is_empty();
+    let mut shown: Vec<String> = Vec::new();
+    for (number, at) in ranked.iter().take(RANKED) {
+        let stage = &run.summary.stages[*at];
+        let (name, n) = (&stage.name, order.shown(*number, run.vertex()));
+        shown.push(text!("{name}（{n}）", "{name} ({n})", n = n).into(language));
+        if let Some(value) = stage.values.value(order).filter(|_| !is_path) {
+            ids.extend(said.evidence_of(order, value, name, run.vertex()));
+        }
+    }
     if shown.is_empty() {
         return said.say(text!(
             "没有文件可以比较各阶段",
             "No file allows comparing the stages"
         ));
     }
-    let path = match order.unit == "s" && !run.on_path().is_empty() {
+    let path = match is_path {
         true => text!("在关键路径上", " on the critical path"),
         false => Text::default(),
     };
@@ -42,10 +66,10 @@ pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         "{path}{what}的阶段：{shown}",
         "Stages with the {what}{path}: {shown}",
         path = path,
-        what = order.what,
+        what = superlative(order),
         shown = names(&shown, language)
     );
-    said.say(sentence);
+    said.cite(sentence, &ids);
     if let Some((_, at)) = ranked.first() {
         judge(said, run, *at);
     }
@@ -54,29 +78,41 @@ pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 /// The stage that is spread least evenly.
 pub(super) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     let stages = run.summary.stages.iter();
-    let ratio = |s: &StageSummary| s.rows_max_over_mean.or(s.max_over_mean).unwrap_or(0.0);
+    let ratio = |s: &StageSummary| {
+        let rows = s.get(&book::ROWS_MAX_OVER_MEAN);
+        rows.or_else(|| s.get(&book::RUN_MAX_OVER_MEAN))
+            .unwrap_or(0.0)
+    };
     let Some(stage) = stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
         return;
     };
     if ratio(stage) < UNEVEN && run.report.verdict != Verdict::Problem {
-        let most = Ratio(ratio(stage));
-        let name = &stage.name;
-        return said.say(text!("各阶段的数据都均匀：最不均匀的是 {name}，最大的顶点是平均的 {most}", "The stages are even: the least even is {name}, whose largest vertex has {most} the mean", most = most));
+        said.say(text!(
+            "各阶段的数据都均匀，最不均匀的是 {name}",
+            "The stages are even; the least even is {name}",
+            name = stage.name.as_str()
+        ));
     }
-    spread(said, run, stage);
-}
-
-pub(super) fn most_memory(said: &mut Said<'_>, run: &Asked<'_>) {
-    let stages = run.summary.stages.iter();
-    let peak = |s: &StageSummary| s.memory_peak.unwrap_or(0.0);
-    match stages.max_by(|a, b| peak(a).total_cmp(&peak(b))) {
-        Some(stage) => memory(said, stage),
-        None => said.say(text!("没有文件给出内存", "No file gives memory")),
+    for measure in SPREAD {
+        if let Some(value) = stage.values.value(measure) {
+            said.say_value(measure, value, &stage.name, run.vertex());
+        }
     }
 }
 
-/// A quantity: its name, its values of two stages, and its unit.
-type Pair = (Text, Option<(f64, f64)>, &'static str);
+/// The stage with most of a measure.
+pub(super) fn most(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) {
+    let known = run.summary.stages.iter();
+    let known = known.filter_map(|s| Some((s, s.values.value(measure)?)));
+    match known.max_by(|a, b| a.1.number().total_cmp(&b.1.number())) {
+        Some((stage, value)) => said.say_value(measure, value, &stage.name, run.vertex()),
+        None => said.say(text!(
+            "没有文件给出{title}",
+            "No file gives {title}",
+            title = measure.title(run.vertex())
+        )),
+    }
+}
 
 /// Compares the first two stages that a question names, and gives their largest difference.
 pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
@@ -87,63 +123,37 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let [a, b, ..] = stages.collect::<Vec<_>>()[..] else {
         return;
     };
-    let per_vertex = |s: &StageSummary| Some(s.rows_in? / s.vertices.filter(|n| *n > 0)? as f64);
-    let language = said.language();
-    let metrics: [Pair; 6] = [
-        (text!("用时", "wall time"), a.span_ms.zip(b.span_ms), "ms"),
-        (
-            text!("顶点数", "vertices"),
-            a.vertices
-                .zip(b.vertices)
-                .map(|(a, b)| (a as f64, b as f64)),
-            "count",
-        ),
-        (
-            text!("读入行数", "rows in"),
-            a.rows_in.zip(b.rows_in),
-            "rows",
-        ),
-        (
-            text!("每个顶点的行数", "rows per vertex"),
-            per_vertex(a).zip(per_vertex(b)),
-            "rows",
-        ),
-        (
-            text!("读取字节", "bytes read"),
-            a.bytes_read.zip(b.bytes_read),
-            "bytes",
-        ),
-        (
-            text!("最慢顶点与平均之比", "slowest vertex over the mean"),
-            a.max_over_mean.zip(b.max_over_mean),
-            "ratio",
-        ),
-    ];
+    let (language, vertex) = (said.language(), run.vertex());
     let (one, other) = (&a.name, &b.name);
-    let shown = metrics.iter().filter_map(|(what, values, unit)| {
-        let (x, y) = (*values)?;
-        let [x, y] = [x, y].map(|v| with_unit(v, unit, language));
-        Some(text!("{what} {x} 对 {y}", "{what} {x} against {y}", what = what).into(language))
-    });
-    let shown = shown.collect::<Vec<_>>().join(language.select("；", "; "));
+    let (mut ids, mut shown) = (Vec::new(), Vec::new());
+    let mut furthest: Option<(&Measure, f64)> = None;
+    for measure in COMPARED {
+        let Some((x, y)) = a.values.value(measure).zip(b.values.value(measure)) else {
+            continue;
+        };
+        ids.extend(said.evidence_of(measure, x, one, vertex));
+        ids.extend(said.evidence_of(measure, y, other, vertex));
+        let part = text!(
+            "{what} {x} 对 {y}",
+            "{what} {x} against {y}",
+            what = measure.title(vertex),
+            x = measure.shown(x.number(), vertex),
+            y = measure.shown(y.number(), vertex)
+        );
+        shown.push(part.into(language));
+        let ratio = x.number() / y.number();
+        let away = |r: f64| r.max(1.0 / r);
+        let is_further = furthest.is_none_or(|(_, known)| away(ratio) > away(known));
+        if *measure != book::SPAN && ratio.is_finite() && ratio > 0.0 && is_further {
+            furthest = Some((measure, ratio));
+        }
+    }
+    let shown = shown.join(language.select("；", "; "));
     if shown.is_empty() {
         return said.say(text!(
             "没有文件可以比较 {one} 和 {other}",
             "No file allows comparing {one} with {other}"
         ));
-    }
-    let mut ids = Vec::new();
-    for (stage, span) in [(a, a.span_ms), (b, b.span_ms)] {
-        let Some(span) = span.map(|ms| ms / 1e3) else {
-            continue;
-        };
-        let name = &stage.name;
-        let text = text!(
-            "{name} 用时 {span}",
-            "{name} takes {span}",
-            span = Seconds(span)
-        );
-        ids.extend(said.measured(("wall time", span, "s"), stage.sources.times.as_ref(), text));
     }
     said.cite(
         text!(
@@ -152,16 +162,7 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         ),
         &ids,
     );
-    let ratio = |values: &Option<(f64, f64)>| {
-        values
-            .filter(|(x, y)| *x > 0.0 && *y > 0.0)
-            .map(|(x, y)| x / y)
-    };
-    let reasons = metrics[1..]
-        .iter()
-        .filter_map(|(what, values, _)| Some((what, ratio(values)?)));
-    let away = |r: f64| r.max(1.0 / r);
-    if let Some((what, ratio)) = reasons.max_by(|a, b| away(a.1).total_cmp(&away(b.1))) {
+    if let Some((measure, ratio)) = furthest {
         let (bigger, smaller, by) = match ratio >= 1.0 {
             true => (one, other, ratio),
             false => (other, one, 1.0 / ratio),
@@ -170,7 +171,7 @@ pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             let sentence = text!(
                 "差别最大的是{what}：{bigger} 是 {smaller} 的 {by}",
                 "The largest difference is {what}: {bigger} has {by} that of {smaller}",
-                what = what,
+                what = measure.title(vertex),
                 by = Ratio(by)
             );
             said.say(sentence);

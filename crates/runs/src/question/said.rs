@@ -1,8 +1,9 @@
 //! An answer under way: sentences, each with the evidence that it rests on.
 
 use agent::facts::MeasuredAnswer;
-use report::format::{list, without_stop};
-use report::{Evidence, Language, Report, Source, Text, text};
+use report::format::{Noun, list, without_stop};
+use report::measure::{Measure, Value};
+use report::{Evidence, Language, Report, Text, text};
 
 use super::Asked;
 
@@ -61,15 +62,10 @@ impl<'a> Said<'a> {
         self.cite(text, &[]);
     }
 
-    /// Says a number that a file gives, with its evidence.
-    pub(super) fn say_measured(
-        &mut self,
-        number: (&str, f64, &str),
-        source: Option<&Source>,
-        text: Text,
-    ) {
-        let ids = self.measured(number, source, text.clone());
-        self.cite(text, &ids);
+    /// Says the value of a thing, with its evidence.
+    pub(super) fn say_value(&mut self, measure: &Measure, value: &Value, name: &str, vertex: Noun) {
+        let ids = self.evidence_of(measure, value, name, vertex);
+        self.cite(measure.sentence(name, value.number(), vertex), &ids);
     }
 
     /// Says something that rests on evidence with these ids; what was said before is not repeated.
@@ -103,16 +99,19 @@ impl<'a> Said<'a> {
         self.sentences.push(format!("{first}{cited}{end}"));
     }
 
-    /// Evidence of a number that the report does not have yet; its id.
-    pub(super) fn measured(
+    /// Ids of the evidence of a value: of the report, else a new one. None if its places weren't saved.
+    pub(super) fn evidence_of(
         &mut self,
-        (metric, value, unit): (&str, f64, &str),
-        source: Option<&Source>,
-        text: Text,
+        measure: &Measure,
+        value: &Value,
+        name: &str,
+        vertex: Noun,
     ) -> Vec<String> {
-        let Some(source) = source else {
+        let Some(source) = value.source() else {
             return Vec::new();
         };
+        let number = report::EvidenceValue::from(value.number());
+        let text = measure.sentence(name, value.number(), vertex);
         let text = text.into(self.language());
         let known = self
             .report
@@ -120,30 +119,26 @@ impl<'a> Said<'a> {
             .iter()
             .chain(self.earlier)
             .chain(&self.evidence);
-        // Two stages may have the same number from the same file.
         let is_same = |e: &&Evidence| {
-            e.metric == metric
-                && e.source == *source
-                && e.value == report::EvidenceValue::from(value)
-                && e.text == text
+            e.metric == measure.id && e.source == source && e.value == number && e.text == text
         };
         if let Some(known) = known.into_iter().find(is_same).cloned() {
             let id = known.id.clone();
             self.keep(known);
             return vec![id];
         }
-        let Some(number) = self.next else {
+        let Some(next) = self.next else {
             return Vec::new();
         };
-        let id = format!("E{number}");
-        self.next = Some(number + 1);
+        let id = format!("E{next}");
+        self.next = Some(next + 1);
         self.evidence.push(Evidence {
             id: id.clone(),
-            metric: metric.to_owned(),
-            value: value.into(),
-            unit: Some(unit.to_owned()),
+            metric: measure.id.to_owned(),
+            value: number,
+            unit: Some(measure.unit.code().to_owned()),
             expected: None,
-            source: source.clone(),
+            source,
             text,
         });
         vec![id]
@@ -192,8 +187,27 @@ pub(super) fn names(items: &[String], language: Language) -> String {
 /// Whether a sentence begins with a word that is no name, so that it may be capitalized.
 fn is_ordinary(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "the", "this", "no", "every", "most", "it", "its", "nothing", "little", "each", "one",
-        "costs", "only", "a", "an", "there", "all", "not",
+        "the",
+        "this",
+        "no",
+        "every",
+        "most",
+        "it",
+        "its",
+        "nothing",
+        "little",
+        "each",
+        "one",
+        "costs",
+        "operators",
+        "failed",
+        "revoked",
+        "only",
+        "a",
+        "an",
+        "there",
+        "all",
+        "not",
     ];
     text.split(' ')
         .next()

@@ -1,7 +1,8 @@
 //! What was measured of a stage.
 
-use report::format::{Bytes, Names, ROW, Ratio, Seconds, Share, list};
-use report::{Finding, Localize, SegmentKind, Text, Verdict, text};
+use report::format::{Names, Seconds, Share, list};
+use report::measure::{Better, Entity, Measure, book};
+use report::{Finding, Localize, Text, Verdict, text};
 
 use super::intent::{Intent, kind};
 use super::phrases::Quantity;
@@ -9,13 +10,23 @@ use super::said::{self, Said};
 use super::{Asked, found, time};
 use crate::{EdgeSummary, StageSummary};
 
+/// Measures that say how much a stage does.
+const WORK: [&Measure; 5] = [
+    &book::VERTICES,
+    &book::BUSY_SHARE,
+    &book::ROWS_IN,
+    &book::BYTES_READ,
+    &book::RUN_MAX_OVER_MEAN,
+];
+
 /// Answers what is asked of a stage; without a quantity, what is most worth knowing.
 pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let asks = |q| intent.asks(q);
     let judges = asks(Quantity::Verdict) || asks(Quantity::Reason) || asks(Quantity::Which);
-    let is_plain = intent.asked.is_empty() && intent.causes.is_empty();
-    let only_remedy = asks(Quantity::Remedy) && intent.asked.len() == 1;
+    let is_plain = intent.asks_nothing() && intent.causes.is_empty();
+    let only_remedy =
+        asks(Quantity::Remedy) && intent.asked.len() == 1 && intent.measures.is_empty();
     let judges = judges || is_plain || only_remedy;
     if judges {
         judge(said, run, at);
@@ -26,12 +37,6 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     for quantity in &intent.asked {
         match quantity {
             Quantity::Duration | Quantity::Account => times(said, run, at),
-            Quantity::Vertices => vertices(said, run, stage),
-            Quantity::Rows => rows(said, stage),
-            Quantity::Bytes => bytes(said, stage),
-            Quantity::Spread => spread(said, run, stage),
-            Quantity::Memory => memory(said, stage),
-            Quantity::Segment(_) => {}
             Quantity::Place => place(said, run, stage),
             Quantity::Flow | Quantity::Inputs => flow(said, run, at),
             Quantity::Sources => {
@@ -43,11 +48,36 @@ pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
         time::time_of(said, run, segment, Some(&stage.name));
-        trouble(said, run, stage, segment);
     }
+    measures(said, run, stage, intent);
     if is_plain || judges && findings(run, stage).next().is_none() {
         times(said, run, at);
         work(said, run, stage);
+    }
+}
+
+/// Says the values that are asked for, or that no file gives any of them.
+fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) {
+    let (name, asked) = (&stage.name, &intent.measures);
+    for one_question in asked.chunk_by(|a, b| a.words == b.words) {
+        let known = one_question.iter().copied();
+        let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));
+        let known: Vec<_> = known.collect();
+        for (measure, value) in &known {
+            said.say_value(measure, value, name, run.vertex());
+        }
+        // a time on the critical path may have answered it
+        let is_answered = intent.asked.iter().any(|q| kind(*q).is_some());
+        if let Some(first) = one_question
+            .first()
+            .filter(|_| known.is_empty() && !is_answered)
+        {
+            said.say(text!(
+                "没有文件给出 {name} 的{title}",
+                "No file gives {title} of {name}",
+                title = first.title(run.vertex())
+            ));
+        }
     }
 }
 
@@ -68,53 +98,28 @@ fn did_not_run(said: &mut Said<'_>, stage: &StageSummary) {
     said.say(text!("{name} 没有运行", "{name} did not run"));
 }
 
-/// Says everything that is known of a stage; its vertices and operators are known.
+/// Says everything that is known of a stage; its operators are known.
 pub(super) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     if stage.never_ran {
         did_not_run(said, stage);
     } else {
         times(said, run, at);
-        share(said, run, stage);
-        rows(said, stage);
-        bytes(said, stage);
-        spread(said, run, stage);
-        if stage.memory_peak.is_some() {
-            memory(said, stage);
-        }
-        let is_some = |n: Option<f64>| n.is_some_and(|n| n > 0.0);
-        for (kind, is_known) in [
-            (SegmentKind::CapacityWait, is_some(stage.wait_ms)),
-            (SegmentKind::Gc, is_some(stage.gc_share)),
-            (SegmentKind::Spill, stage.spills.is_some_and(|n| n > 0)),
-            (SegmentKind::Retry, is_some(stage.wasted_ms)),
-        ] {
-            if is_known {
-                trouble(said, run, stage, kind);
+        for measure in book::of(Entity::Stage).filter(|m| **m != book::SPAN) {
+            let value = stage.values.value(measure);
+            // no trouble is nothing to speak of
+            let value = value.filter(|v| v.number() != 0.0 || measure.better != Better::Less);
+            if let Some(value) = value.filter(|_| is_told(measure)) {
+                said.say_value(measure, value, &stage.name, run.vertex());
             }
         }
     }
     flow(said, run, at);
 }
 
-/// How much of the job's work it does.
-fn share(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let Some((share, busy)) = run.summary.share(stage).zip(stage.busy_ms) else {
-        return;
-    };
-    let name = &stage.name;
-    let vertex = run.vertex();
-    let (many, zh) = (vertex.many, vertex.bare());
-    let sentence = text!(
-        "{name} 占所有{zh}运行时间的 {share}",
-        "{name} takes {share} of the run time of all {many}",
-        share = Share(share)
-    );
-    said.say_measured(
-        ("run time of all vertices", busy, "ms"),
-        stage.sources.times.as_ref(),
-        sentence,
-    );
+/// Whether a measure says something that those before it don't.
+fn is_told(measure: &Measure) -> bool {
+    WORK.contains(&measure) || !measure.words.en.is_empty()
 }
 
 pub(super) fn findings<'a>(
@@ -185,22 +190,14 @@ fn elsewhere(said: &mut Said<'_>, run: &Asked<'_>) {
 pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
-    let Some(span) = stage.span_ms.map(|ms| ms / 1e3) else {
+    let Some(value) = stage.values.value(&book::SPAN) else {
         return said.say(text!(
             "没有文件记录 {name} 的时间",
             "No file gives the times of {name}"
         ));
     };
-    let measure = text!(
-        "{name} 从第一个顶点到最后一个用时 {span}",
-        "{name} takes {span} from its first vertex to its last",
-        span = Seconds(span)
-    );
-    let ids = said.measured(
-        ("wall time", span, "s"),
-        stage.sources.times.as_ref(),
-        measure,
-    );
+    let span = Seconds(value.number() / 1e3);
+    let ids = said.evidence_of(&book::SPAN, value, name, run.vertex());
     let path = run
         .on_path()
         .get(name.as_str())
@@ -220,229 +217,40 @@ pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let sentence = text!(
         "{name} 用时 {span}{path}",
         "{name} takes {span}{path}",
-        span = Seconds(span),
+        span = span,
         path = path
     );
     said.cite(sentence, &ids);
 }
 
-fn vertices(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let Some(n) = stage.vertices else {
-        return said.say(text!(
-            "没有文件给出 {name} 的顶点数",
-            "No file gives the number of vertices of {name}"
-        ));
-    };
-    let count = run.vertex().count(n as f64);
-    let sentence = text!("{name} 有 {count}", "{name} has {count}", count = count);
-    said.say_measured(
-        ("vertices", n as f64, "vertices"),
-        stage.sources.vertices.as_ref(),
-        sentence,
-    );
-}
-
-fn rows(said: &mut Said<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let sentence = match (stage.rows_in, stage.rows_out) {
-        (Some(a), Some(b)) => text!(
-            "{name} 读入 {a}，输出 {b}",
-            "{name} reads {a} and writes {b}",
-            a = ROW.count(a),
-            b = ROW.count(b)
-        ),
-        (Some(a), None) => text!("{name} 读入 {a}", "{name} reads {a}", a = ROW.count(a)),
-        (None, Some(b)) => text!("{name} 输出 {b}", "{name} writes {b}", b = ROW.count(b)),
-        (None, None) => text!(
-            "没有文件给出 {name} 的行数",
-            "No file gives the rows of {name}"
-        ),
-    };
-    let value = stage.rows_in.or(stage.rows_out);
-    match value {
-        Some(n) => said.say_measured(("rows", n, "rows"), stage.sources.rows.as_ref(), sentence),
-        None => said.say(sentence),
-    }
-}
-
-fn bytes(said: &mut Said<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let sentence = match (stage.bytes_read, stage.bytes_written) {
-        (Some(a), Some(b)) => text!(
-            "{name} 读取 {a}，写出 {b}",
-            "{name} reads {a} and writes {b}",
-            a = Bytes(a),
-            b = Bytes(b)
-        ),
-        (Some(a), None) => text!("{name} 读取 {a}", "{name} reads {a}", a = Bytes(a)),
-        (None, Some(b)) => text!("{name} 写出 {b}", "{name} writes {b}", b = Bytes(b)),
-        (None, None) => text!(
-            "没有文件给出 {name} 的字节数",
-            "No file gives the bytes of {name}"
-        ),
-    };
-    let value = stage.bytes_read.or(stage.bytes_written);
-    match value {
-        Some(n) => said.say_measured(
-            ("bytes", n, "bytes"),
-            stage.sources.bytes.as_ref(),
-            sentence,
-        ),
-        None => said.say(sentence),
-    }
-}
-
-/// How evenly time and rows are spread.
-pub(super) fn spread(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let vertex = run.vertex();
-    let (one, zh) = (vertex.one, vertex.bare());
-    let mut any = false;
-    if let Some((max, ratio)) = stage.max_ms.zip(stage.max_over_mean) {
-        any = true;
-        let sentence = text!(
-            "{name} 最慢的{zh}用时 {max}，是平均的 {ratio}",
-            "The slowest {one} of {name} takes {max}, {ratio} the mean",
-            max = Seconds(max / 1e3),
-            ratio = Ratio(ratio)
-        );
-        said.say_measured(
-            ("slowest / mean", ratio, "ratio"),
-            stage.sources.times.as_ref(),
-            sentence,
-        );
-    }
-    if let Some((max, ratio)) = stage.rows_max.zip(stage.rows_max_over_mean) {
-        any = true;
-        let sentence = text!(
-            "{name} 行数最多的{zh}有 {max}，是平均的 {ratio}",
-            "The largest {one} of {name} has {max}, {ratio} the mean",
-            max = ROW.count(max),
-            ratio = Ratio(ratio)
-        );
-        said.say_measured(
-            ("largest / mean", ratio, "ratio"),
-            stage.sources.rows.as_ref(),
-            sentence,
-        );
-    }
-    if !any {
-        said.say(text!(
-            "没有文件说明 {name} 的数据怎样分布",
-            "No file tells how the rows of {name} are spread"
-        ));
-    }
-}
-
-pub(super) fn memory(said: &mut Said<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let Some(peak) = stage.memory_peak else {
-        return said.say(text!(
-            "没有文件给出 {name} 的内存",
-            "No file gives the memory of {name}"
-        ));
-    };
-    let sentence = text!(
-        "{name} 的内存峰值为 {peak}",
-        "The memory of {name} peaks at {peak}",
-        peak = Bytes(peak)
-    );
-    said.say_measured(
-        ("memory peak", peak, "bytes"),
-        stage.sources.memory.as_ref(),
-        sentence,
-    );
-}
-
-/// What a stage counts of one kind of trouble.
-fn trouble(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, kind: SegmentKind) {
-    use SegmentKind::{CapacityWait, Gc, Queue, Retry, Spill, Startup};
-    let (name, sources) = (&stage.name, &stage.sources);
-    let counted = match kind {
-        Gc => stage.gc_share.map(|share| {
-            let sentence = text!(
-                "{name} 的时间有 {share} 用于垃圾回收",
-                "{name} spends {share} of its time in garbage collection",
-                share = Share(share)
-            );
-            (share, "share", &sources.gc, sentence)
-        }),
-        Spill => stage.spills.map(|n| {
-            let sentence = match n {
-                0 => text!("{name} 没有算子落盘", "No operator of {name} spills"),
-                n => text!(
-                    "{name} 有 {n} 个算子落盘",
-                    "Operators of {name} that spill: {n}"
-                ),
-            };
-            (n as f64, "count", &sources.rows, sentence)
-        }),
-        Retry => stage.wasted_ms.map(|ms| {
-            let sentence = text!(
-                "{name} 中失败和被收回的尝试浪费了 {time}",
-                "Failed and revoked attempts of {name} cost {time}",
-                time = Seconds(ms / 1e3)
-            );
-            (ms, "ms", &sources.times, sentence)
-        }),
-        CapacityWait | Queue | Startup => stage.wait_ms.map(|ms| {
-            let vertex = run.vertex();
-            let (many, zh) = (vertex.many, vertex.bare());
-            let sentence = text!(
-                "{name} 的{zh}等待资源和启动平均共用 {time}",
-                "The {many} of {name} wait for capacity and start up for {time} on average",
-                time = Seconds(ms / 1e3)
-            );
-            (ms, "ms", &sources.times, sentence)
-        }),
-        _ => None,
-    };
-    if let Some((value, unit, source, sentence)) = counted {
-        said.say_measured((kind.title().en, value, unit), source.as_ref(), sentence);
-    }
-}
-
 /// The amount of work of a stage, and its share of the job's.
 fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let name = &stage.name;
-    let language = said.language();
-    let mut parts: Vec<String> = Vec::new();
-    let mut add = |text: Text| parts.push(text.into(language));
-    if let Some(n) = stage.vertices {
-        add(text!("{n}", "{n}", n = run.vertex().count(n as f64)));
-    }
-    if let Some(share) = run.summary.share(stage) {
-        add(text!(
-            "占全部运行时间的 {share}",
-            "{share} of the run time of all vertices",
-            share = Share(share)
-        ));
-    }
-    if let Some(rows) = stage.rows_in {
-        add(text!("读入 {rows}", "{rows} in", rows = ROW.count(rows)));
-    }
-    if let Some(bytes) = stage.bytes_read {
-        add(text!("读取 {bytes}", "{bytes} read", bytes = Bytes(bytes)));
-    }
-    if let Some(ratio) = stage.max_over_mean {
-        add(text!(
-            "最慢的顶点是平均的 {ratio}",
-            "the slowest vertex at {ratio} the mean",
-            ratio = Ratio(ratio)
-        ));
-    }
-    if parts.is_empty() {
-        return;
+    let (name, language) = (&stage.name, said.language());
+    let (mut parts, mut ids) = (Vec::new(), Vec::new());
+    for measure in WORK {
+        let Some(value) = stage.values.value(measure) else {
+            continue;
+        };
+        ids.extend(said.evidence_of(measure, value, name, run.vertex()));
+        let (title, shown) = (
+            measure.title(run.vertex()),
+            measure.shown(value.number(), run.vertex()),
+        );
+        let part = match *measure == book::VERTICES {
+            true => shown,
+            false => text!(
+                "{title} {shown}",
+                "{title} {shown}",
+                title = title,
+                shown = shown
+            ),
+        };
+        parts.push(part.into(language));
     }
     let parts = parts.join(language.select("，", ", "));
-    let measure = text!("{name}：{parts}", "{name}: {parts}");
-    let busy = stage.busy_ms.unwrap_or_default();
-    said.say_measured(
-        ("run time of all vertices", busy, "ms"),
-        stage.sources.times.as_ref(),
-        measure,
-    );
+    if !parts.is_empty() {
+        said.cite(text!("{name}：{parts}", "{name}: {parts}"), &ids);
+    }
 }
 
 fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {

@@ -1,7 +1,8 @@
 //! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
-use report::format::{Bytes, DISTINCT_VALUE, FILE, ROW, Share, list, without_stop};
-use report::{Language, Localize, Text, text};
+use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
+use report::measure::{Entity, book};
+use report::{Text, text};
 
 use super::intent::Intent;
 use super::phrases::Quantity;
@@ -13,47 +14,22 @@ pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
     let stage = &run.summary.stages[at];
     let (o, name) = (&stage.operators[operator], &stage.name);
     let id = crate::with_keys(&o.id, &o.keys);
-    let rows = match (o.rows, o.estimated_rows) {
-        (Some(rows), Some(estimated)) => text!(
-            "，输出 {rows}（优化器估计 {estimated}）",
-            ", puts out {rows} (the optimizer expected {estimated})",
-            rows = ROW.count(rows),
-            estimated = ROW.count(estimated)
-        ),
-        (Some(rows), None) => text!("，输出 {rows}", ", puts out {rows}", rows = ROW.count(rows)),
-        _ => Text::default(),
-    };
-    let sentence = text!(
-        "{id} 在阶段 {name} 中运行{rows}",
-        "{id} runs in {name}{rows}",
-        rows = rows
-    );
-    match o.rows {
-        Some(n) => {
-            let metric = format!("rows of {}", o.id);
-            let source = stage.sources.rows.as_ref();
-            said.say_measured((&metric, n, "rows"), source, sentence);
+    said.say(text!("{id} 在阶段 {name} 中运行", "{id} runs in {name}"));
+    for measure in book::of(Entity::Operator).filter(|m| !m.words.en.is_empty()) {
+        if let Some(value) = o.values.value(measure) {
+            let of_stage = format!("{name}/{}", o.id);
+            said.say_value(measure, value, &of_stage, run.vertex());
         }
-        None => said.say(sentence),
     }
 }
 
 /// Evidence of the size of an input.
 pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
-    let name = &input.name;
-    let measured = [
-        ("rows", input.rows.map(|n| n as f64), "rows"),
-        ("bytes", input.bytes.map(|n| n as f64), "bytes"),
-        ("file_count", input.files.map(|n| n as f64), "files"),
-    ];
-    let known = measured
-        .into_iter()
-        .find_map(|(metric, value, unit)| Some((metric, value?, unit)));
-    let Some((metric, value, unit)) = known else {
-        return Vec::new();
-    };
-    let text = text!("{name}{sizes}", "{name}{sizes}", sizes = sizes(input));
-    said.measured((metric, value, unit), input.source.as_ref(), text)
+    let mut ids = Vec::new();
+    for (measure, value) in input.values.iter() {
+        ids.extend(said.evidence_of(measure, value, &input.name, VERTEX));
+    }
+    ids
 }
 
 pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
@@ -82,7 +58,7 @@ pub(super) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
     let mut keys: Vec<String> = input
         .columns
         .iter()
-        .map(|c| values(c, input.rows).into(language))
+        .map(|c| values(c, input.get(&book::STORED_ROWS)).into(language))
         .collect();
     keys.truncate(2);
     if !keys.is_empty() {
@@ -93,14 +69,10 @@ pub(super) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
 
 /// Rows, bytes and files of an input in brackets.
 pub(super) fn sizes(input: &InputSummary) -> Text {
-    let mut parts: Vec<Text> = Vec::new();
-    let both = |value: &dyn Localize| Text {
-        zh: value.localize(Language::Zh),
-        en: value.localize(Language::En),
-    };
-    parts.extend(input.rows.map(|n| both(&ROW.count(n as f64))));
-    parts.extend(input.bytes.map(|n| both(&Bytes(n as f64))));
-    parts.extend(input.files.map(|n| both(&FILE.count(n as f64))));
+    let sizes = [&book::STORED_ROWS, &book::STORED_BYTES, &book::STORED_FILES];
+    let known = sizes.into_iter();
+    let known = known.filter_map(|m| Some(m.shown(input.get(m)?, VERTEX)));
+    let parts: Vec<Text> = known.collect();
     match parts.is_empty() {
         true => Text::default(),
         false => text!(
@@ -112,18 +84,14 @@ pub(super) fn sizes(input: &InputSummary) -> Text {
 }
 
 /// How the values of a column are spread.
-fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
+fn values(column: &ColumnSummary, rows: Option<f64>) -> Text {
     let name = &column.name;
-    let distinct = match column.distinct {
-        Some(n) => text!(" 有 {n}", " has {n}", n = DISTINCT_VALUE.count(n as f64)),
+    let distinct = match column.get(&book::DISTINCT) {
+        Some(n) => text!(" 有 {n}", " has {n}", n = DISTINCT_VALUE.count(n)),
         None => Text::default(),
     };
-    let share = |n: u64| match rows.filter(|rows| *rows > 0) {
-        Some(rows) => text!(
-            "，占 {share}",
-            ", {share}",
-            share = Share(n as f64 / rows as f64)
-        ),
+    let share = |n: f64| match rows.filter(|rows| *rows > 0.0) {
+        Some(rows) => text!("，占 {share}", ", {share}", share = Share(n / rows)),
         None => Text::default(),
     };
     let top = match &column.top {
@@ -131,15 +99,15 @@ fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
             "，最多的值 `{value}` 有 {n}{share}",
             ", its most frequent value `{value}` is in {n}{share}",
             n = ROW.count(*n as f64),
-            share = share(*n)
+            share = share(*n as f64)
         ),
         None => Text::default(),
     };
-    let nulls = match column.nulls {
-        Some(n @ 1..) => text!(
+    let nulls = match column.get(&book::NULLS) {
+        Some(n) if n > 0.0 => text!(
             "，空值 {n}{share}",
             ", null in {n}{share}",
-            n = ROW.count(n as f64),
+            n = ROW.count(n),
             share = share(n)
         ),
         _ => Text::default(),
@@ -157,7 +125,7 @@ fn values(column: &ColumnSummary, rows: Option<u64>) -> Text {
 fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
     let asks = |q| intent.asks(q);
     let judges = asks(Quantity::Reason) || asks(Quantity::Verdict) || asks(Quantity::Remedy);
-    if !judges && !intent.asked.is_empty() {
+    if !judges && !intent.asks_nothing() {
         return;
     }
     let report = run.report;
@@ -201,8 +169,11 @@ pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
         .iter()
         .flat_map(|i| i.columns.iter().map(move |c| (i, c)));
     for (input, column) in known.filter(|(_, c)| c.name == name) {
-        let ids = evidence_of_input(said, input);
-        let (table, values) = (&input.name, values(column, input.rows));
+        let mut ids = evidence_of_input(said, input);
+        for (measure, value) in column.values.iter() {
+            ids.extend(said.evidence_of(measure, value, name, VERTEX));
+        }
+        let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
         said.cite(
             text!(
                 "{table} 中的 {values}",
@@ -351,7 +322,7 @@ pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
             "No rule points at these lines"
         ));
     }
-    let measures = !intent.asked.is_empty();
+    let measures = !intent.asks_nothing();
     run_by
         .iter()
         .take(2)

@@ -1,6 +1,7 @@
 //! What was measured of the time of a job: how long it took, where the time went, what it could reach.
 
 use report::format::{Seconds, Share, list};
+use report::measure::{Measure, book};
 use report::{Segment, SegmentKind, Text, text};
 
 use super::intent::Intent;
@@ -11,25 +12,32 @@ use super::{Asked, found};
 const SHOWN: usize = 3;
 
 fn elapsed(said: &mut Said<'_>, run: &Asked<'_>) -> Vec<String> {
-    let Some(ran) = run.report.job.elapsed_seconds else {
+    evidence_of(said, run, &book::ELAPSED)
+}
+
+/// Evidence of a measure of the job.
+fn evidence_of(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) -> Vec<String> {
+    let Some(value) = run.summary.values.value(measure) else {
         return Vec::new();
     };
-    let source = run.summary.source.as_ref();
-    let text = text!("作业运行 {ran}", "the job ran {ran}", ran = Seconds(ran));
-    said.measured(("elapsed_seconds", ran, "s"), source, text)
+    said.evidence_of(measure, value, run.report.job.label(), run.vertex())
 }
 
 /// How long the job took, and what came before its run.
 pub(super) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     let job = &run.report.job;
-    let ids = elapsed(said, run);
+    let mut ids = elapsed(said, run);
     let mut before: Vec<String> = Vec::new();
-    for (seconds, zh, en) in [
-        (run.summary.compile_seconds, "编译", "compilation"),
-        (run.summary.queued_seconds, "排队", "queue"),
-    ] {
-        before.extend(seconds.map(|s| {
-            let text = text!("{zh} {s}", "{en} {s}", s = Seconds(s));
+    for measure in [&book::COMPILED, &book::QUEUED] {
+        ids.extend(evidence_of(said, run, measure));
+        before.extend(run.summary.get(measure).map(|seconds| {
+            let (title, time) = (measure.title, Seconds(seconds));
+            let text = text!(
+                "{title} {time}",
+                "{title} {time}",
+                title = title,
+                time = time
+            );
             text.into(said.language())
         }));
     }
@@ -145,18 +153,20 @@ pub(super) fn time_of(
     let segments: Vec<&Segment> = time.segments.iter().filter(fits).collect();
     let seconds: f64 = segments.iter().map(|s| s.seconds).sum();
     let stated = match kind {
-        SegmentKind::Queue => run.summary.queued_seconds,
-        SegmentKind::Compile => run.summary.compile_seconds,
+        SegmentKind::Queue => Some(&book::QUEUED),
+        SegmentKind::Compile => Some(&book::COMPILED),
         _ => None,
     };
-    if let (Some(stated), None, true) = (stated, stage, seconds <= 0.0) {
+    let stated = stated.and_then(|m| Some((m, run.summary.get(m)?)));
+    if let (Some((measure, stated)), None, true) = (stated, stage, seconds <= 0.0) {
         let sentence = text!(
             "{kind}用时 {time}",
             "{kind}: {time}",
             kind = kind.title(),
             time = Seconds(stated)
         );
-        return said.say(sentence);
+        let ids = evidence_of(said, run, measure);
+        return said.cite(sentence, &ids);
     }
     let ids: Vec<String> = segments
         .iter()

@@ -1,5 +1,6 @@
 //! Finds what a question says, by the phrases in which people ask.
 
+use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind};
 
 use super::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, TOPICS, Topic};
@@ -40,6 +41,12 @@ impl Wording {
     pub(super) fn quantities(&self) -> Vec<Quantity> {
         let named = QUANTITIES.iter().filter(|(_, zh, en)| self.has(zh, en));
         named.map(|(quantity, ..)| *quantity).collect()
+    }
+
+    /// Measures that are asked for, of the stages of a run.
+    pub(super) fn measures(&self) -> Vec<&'static Measure> {
+        let stage = book::of(Entity::Stage).filter(|m| !m.words.en.is_empty());
+        stage.filter(|m| self.has(m.words.zh, m.words.en)).collect()
     }
 
     pub(super) fn segments(&self) -> Vec<SegmentKind> {

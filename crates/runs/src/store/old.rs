@@ -1,6 +1,7 @@
 //! Runs saved by older versions: 0.1.0 saved the data of the charts (`picture`), its successor also
 //! the data for comparisons (`shape`). Both list stages and channels in the job's order.
 
+use report::measure::{Measure, Value, Values, book};
 use serde::Deserialize;
 
 use crate::{EdgeSummary, Histogram, InputSummary, RunSummary, Script, StageSummary, Timeline};
@@ -55,8 +56,8 @@ struct Partitions {
 pub(super) fn summary(picture: &str, shape: Option<&str>) -> serde_json::Result<RunSummary> {
     let picture: Picture = serde_json::from_str(picture)?;
     let shape: Option<Shape> = shape.map(serde_json::from_str).transpose()?;
+    let tokens = picture.timeline.as_ref().and_then(|t| t.tokens);
     let mut summary = RunSummary {
-        tokens: picture.timeline.as_ref().and_then(|t| t.tokens),
         timeline: picture.timeline.map(|t| t.timeline),
         script: picture.script,
         edges: picture.edges,
@@ -64,17 +65,30 @@ pub(super) fn summary(picture: &str, shape: Option<&str>) -> serde_json::Result<
         ..RunSummary::default()
     };
     if let Some(shape) = shape {
-        summary.queued_seconds = shape.job.queued_seconds;
-        summary.compile_seconds = shape.job.compile_seconds;
-        summary.tokens = shape.job.tokens;
+        set(&mut summary.values, &book::QUEUED, shape.job.queued_seconds);
+        set(
+            &mut summary.values,
+            &book::COMPILED,
+            shape.job.compile_seconds,
+        );
+        set(
+            &mut summary.values,
+            &book::TOKENS,
+            shape.job.tokens.map(f64::from),
+        );
         summary.error = shape.error;
         summary.private_names = shape.private_names;
         summary.inputs = shape.inputs;
         summary.stages = shape.stages;
         for (edge, of) in summary.edges.iter_mut().zip(shape.edges) {
-            edge.partitions = of.partitions;
+            set(
+                &mut edge.values,
+                &book::PARTITIONS,
+                of.partitions.map(f64::from),
+            );
         }
     } else {
+        set(&mut summary.values, &book::TOKENS, tokens.map(f64::from));
         summary.stages = picture.stages.iter().map(drawn).collect();
     }
     for (stage, drawn) in summary.stages.iter_mut().zip(picture.stages) {
@@ -84,15 +98,27 @@ pub(super) fn summary(picture: &str, shape: Option<&str>) -> serde_json::Result<
     Ok(summary)
 }
 
+/// Sets a number whose place was not saved.
+fn set(values: &mut Values, measure: &'static Measure, number: Option<f64>) {
+    values.set(measure, number.and_then(Value::unsaved));
+}
+
 fn drawn(stage: &DrawnStage) -> StageSummary {
     let run = stage.run_ms.as_ref();
+    let ratio = run.filter(|h| h.mean > 0.0).map(|h| h.max / h.mean);
+    let mut values = Values::default();
+    set(
+        &mut values,
+        &book::VERTICES,
+        stage.vertices.map(|n| n as f64),
+    );
+    set(&mut values, &book::BUSY, stage.busy_ms);
+    set(&mut values, &book::MAX_RUN, run.map(|h| h.max));
+    set(&mut values, &book::RUN_MAX_OVER_MEAN, ratio);
     StageSummary {
         name: stage.name.clone(),
-        vertices: stage.vertices,
-        busy_ms: stage.busy_ms,
-        max_ms: run.map(|h| h.max),
-        max_over_mean: run.filter(|h| h.mean > 0.0).map(|h| h.max / h.mean),
         critical: stage.critical,
+        values,
         ..StageSummary::default()
     }
 }

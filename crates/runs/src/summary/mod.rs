@@ -1,6 +1,6 @@
 //! What a run keeps of its job: enough to draw it and to compare it without the job folder.
 //!
-//! A number that no file holds is `None`, never 0.
+//! Its numbers are the values of the job's sheet; a number that no file holds is unknown, never 0.
 
 mod charts;
 
@@ -8,23 +8,21 @@ use std::collections::{BTreeSet, HashSet};
 
 use agent::code::CodeExcerpt;
 use job::Job;
-use job::facts::{Derived, Measured, Spread, StageFacts, value};
-use job::model::{Edge, OperatorKind};
-use job::runs::StageRuns;
-use report::Source;
+use job::model::{ColumnStatistics, Edge, Operator, Stage, Table};
+use report::measure::{InputSheet, Measure, StageSheet, Values, book};
 use serde::{Deserialize, Serialize};
 
 pub use charts::{Histogram, Timeline};
 
+/// Stages whose numbers are saved with their places, those that ran longest; of others the numbers alone.
+const WITH_PLACES: usize = 2000;
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSummary {
-    pub queued_seconds: Option<f64>,
-    pub compile_seconds: Option<f64>,
-    /// Where the times of the job were read.
-    pub source: Option<Source>,
-    /// Vertices that may run concurrently.
-    pub tokens: Option<u32>,
+    /// Of the whole job.
+    #[serde(deserialize_with = "Values::of_job")]
+    pub values: Values,
     /// The error because of which the job failed, on one line.
     pub error: Option<String>,
     /// In the job's order.
@@ -45,7 +43,6 @@ pub struct RunSummary {
     pub drawn_only: bool,
 }
 
-/// Times in milliseconds, rows and bytes over all vertices.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StageSummary {
@@ -54,32 +51,6 @@ pub struct StageSummary {
     pub operators: Vec<OperatorSummary>,
     /// It did not run, as in a job that failed before it: it has a plan, but no times, rows and bytes.
     pub never_ran: bool,
-    /// Completed vertices.
-    pub vertices: Option<u64>,
-    /// From the creation of the first vertex to the end of the last.
-    pub span_ms: Option<f64>,
-    /// Run time of all vertices.
-    pub busy_ms: Option<f64>,
-    /// Run time of the slowest vertex.
-    pub max_ms: Option<f64>,
-    pub max_over_mean: Option<f64>,
-    /// Mean time that a vertex waited for a machine and started up.
-    pub wait_ms: Option<f64>,
-    pub rows_in: Option<f64>,
-    pub rows_out: Option<f64>,
-    pub bytes_read: Option<f64>,
-    pub bytes_written: Option<f64>,
-    /// Rows of the vertex with most of them at the operator with the widest spread, and how often the mean that is.
-    pub rows_max: Option<f64>,
-    pub rows_max_over_mean: Option<f64>,
-    /// Memory of the largest vertex, in bytes.
-    pub memory_peak: Option<f64>,
-    /// Share of the time in garbage collection, 0..1.
-    pub gc_share: Option<f64>,
-    /// Number of operators that spilled.
-    pub spills: Option<usize>,
-    /// Run time of failed, revoked and abandoned attempts.
-    pub wasted_ms: Option<f64>,
     /// Whether it is on the critical path.
     pub critical: bool,
     /// Run times of the completed vertices, in milliseconds.
@@ -88,19 +59,8 @@ pub struct StageSummary {
     pub vertex_bytes_read: Option<Histogram>,
     /// Script lines of its operators.
     pub lines: Vec<u32>,
-    pub sources: StageSources,
-}
-
-/// Where the numbers of a stage were read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StageSources {
-    pub vertices: Option<Source>,
-    pub times: Option<Source>,
-    pub rows: Option<Source>,
-    pub bytes: Option<Source>,
-    pub gc: Option<Source>,
-    pub memory: Option<Source>,
+    #[serde(flatten, deserialize_with = "Values::of_stage")]
+    pub values: Values,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -112,10 +72,8 @@ pub struct OperatorSummary {
     pub kind: String,
     /// Keys that it joins, groups, sorts or partitions by.
     pub keys: Vec<String>,
-    /// Rows put out.
-    pub rows: Option<f64>,
-    /// Rows that the optimizer expected.
-    pub estimated_rows: Option<f64>,
+    #[serde(flatten, deserialize_with = "Values::of_operator")]
+    pub values: Values,
 }
 
 /// A channel between two stages, by their index in [`RunSummary::stages`].
@@ -127,22 +85,20 @@ pub struct EdgeSummary {
     /// `hash`, `range`, `broadcast`, `gather`, `one_to_one`, `unknown`.
     pub exchange: String,
     pub keys: Vec<String>,
-    pub partitions: Option<u32>,
-    pub bytes: Option<f64>,
+    #[serde(flatten, deserialize_with = "Values::of_exchange")]
+    pub values: Values,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InputSummary {
     pub name: String,
-    pub rows: Option<u64>,
-    pub bytes: Option<u64>,
-    pub files: Option<u64>,
     /// `hash (UserId)`.
     pub layout: Option<String>,
     /// Columns that some operator uses as a key and of which something is known.
     pub columns: Vec<ColumnSummary>,
-    pub source: Option<Source>,
+    #[serde(flatten, deserialize_with = "Values::of_input")]
+    pub values: Values,
 }
 
 /// How the values of a column are spread.
@@ -150,11 +106,10 @@ pub struct InputSummary {
 #[serde(default)]
 pub struct ColumnSummary {
     pub name: String,
-    pub distinct: Option<u64>,
-    /// Rows in which it is null.
-    pub nulls: Option<u64>,
     /// The most frequent value and its rows.
     pub top: Option<(String, u64)>,
+    #[serde(flatten, deserialize_with = "Values::of_column")]
+    pub values: Values,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,24 +118,52 @@ pub struct Script {
     pub text: String,
 }
 
+macro_rules! numbers {
+    ($($summary:ident),*) => {
+        $(impl $summary {
+            /// The number of a measure; `None` if it is unknown.
+            pub fn get(&self, measure: &Measure) -> Option<f64> {
+                self.values.get(measure)
+            }
+        })*
+    };
+}
+
+numbers!(
+    RunSummary,
+    StageSummary,
+    OperatorSummary,
+    EdgeSummary,
+    InputSummary,
+    ColumnSummary
+);
+
 impl RunSummary {
     pub fn of(job: &Job) -> RunSummary {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
         let critical: HashSet<usize> = path.iter().map(|step| step.stage).collect();
+        let sheet = job.sheet();
+        let mut stages: Vec<StageSummary> = sheet
+            .stages
+            .into_iter()
+            .enumerate()
+            .map(|(index, sheet)| stage(job, index, sheet, critical.contains(&index)))
+            .collect();
+        drop_places(&mut stages);
         RunSummary {
-            queued_seconds: job.info.queued_seconds,
-            compile_seconds: job.info.compile_seconds,
-            source: source_of_times(job),
-            tokens: job.info.tokens,
+            values: sheet.job,
             error: job.errors.first().map(|e| match &e.id {
                 Some(id) => format!("{id}: {}", e.message),
                 None => e.message.clone(),
             }),
-            stages: (0..job.stages.len())
-                .map(|index| stage(job, index, critical.contains(&index)))
+            stages,
+            edges: job
+                .edges
+                .iter()
+                .zip(sheet.exchanges)
+                .map(|(edge, values)| self::edge(edge, values))
                 .collect(),
-            edges: job.edges.iter().map(edge).collect(),
-            inputs: inputs(job),
+            inputs: inputs(job, sheet.inputs),
             timeline: charts::timeline(job),
             script: job.script.as_ref().map(|s| Script {
                 file: s.file.clone(),
@@ -193,12 +176,30 @@ impl RunSummary {
 
     /// The stage's share of the run time of all vertices, 0..1.
     pub fn share(&self, stage: &StageSummary) -> Option<f64> {
-        let all: f64 = self.stages.iter().filter_map(|s| s.busy_ms).sum();
-        stage.busy_ms.filter(|_| all > 0.0).map(|ms| ms / all)
+        let busy = |stage: &StageSummary| stage.get(&book::BUSY);
+        let all: f64 = self.stages.iter().filter_map(busy).sum();
+        busy(stage).filter(|_| all > 0.0).map(|ms| ms / all)
     }
 
     pub fn stage_named(&self, name: &str) -> Option<usize> {
         self.stages.iter().position(|s| s.name == name)
+    }
+}
+
+/// Keeps the places of the stages that ran longest.
+fn drop_places(stages: &mut [StageSummary]) {
+    if stages.len() <= WITH_PLACES {
+        return;
+    }
+    let mut order: Vec<usize> = (0..stages.len()).collect();
+    let ran = |at: &usize| stages[*at].get(&book::BUSY).unwrap_or(0.0);
+    order.sort_by(|a, b| ran(b).total_cmp(&ran(a)));
+    for at in order.into_iter().skip(WITH_PLACES) {
+        let stage = &mut stages[at];
+        stage.values = std::mem::take(&mut stage.values).without_places();
+        for operator in &mut stage.operators {
+            operator.values = std::mem::take(&mut operator.values).without_places();
+        }
     }
 }
 
@@ -212,161 +213,75 @@ fn private_names(job: &Job) -> Vec<String> {
     names
 }
 
-fn stage(job: &Job, index: usize, critical: bool) -> StageSummary {
-    let stage = &job.stages[index];
-    let facts = job.stage_facts(index);
-    let run = facts.run_ms.as_ref().map(|d| d.value);
-    let runs = stage.runs.as_ref();
-    let total = |spread: &Option<Derived<Spread>>| spread.as_ref().map(|d| d.value.total);
-    let spreads = facts
-        .operators
-        .iter()
-        .filter_map(|operator| facts.rows_spread(operator));
-    let widest = spreads.max_by(|a, b| a.max_over_mean.total_cmp(&b.max_over_mean));
-    let lines: BTreeSet<u32> = stage.operators.iter().filter_map(|o| o.line).collect();
-    let never_ran = job.never_ran(index);
-    let operator = |(at, operator): (usize, &job::model::Operator)| OperatorSummary {
+fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSummary {
+    let Stage {
+        name,
+        operators,
+        runs,
+        ..
+    } = &job.stages[index];
+    let lines: BTreeSet<u32> = operators.iter().filter_map(|o| o.line).collect();
+    let operator = |(operator, values): (&Operator, Values)| OperatorSummary {
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
         keys: operator.keys.clone(),
-        rows: rows(&facts, at),
-        estimated_rows: job.estimate_of(index, at).and_then(|l| l.value.card),
+        values,
     };
+    let runs = runs.as_ref();
     StageSummary {
-        name: stage.name.clone(),
-        operators: stage.operators.iter().enumerate().map(operator).collect(),
-        never_ran,
-        vertices: facts
-            .vertices
-            .as_ref()
-            .map(|d| d.value)
-            .filter(|_| !never_ran),
-        span_ms: runs.and_then(span_ms),
-        busy_ms: run.map(|s| s.total),
-        max_ms: run.map(|s| s.max),
-        max_over_mean: run.map(|s| s.max_over_mean),
-        wait_ms: facts
-            .waits
-            .as_ref()
-            .map(|d| d.value.queue_ms + d.value.start_ms),
-        rows_in: rows_in(job, &facts, index).filter(|_| !never_ran),
-        rows_out: rows_out(job, &facts, index).filter(|_| !never_ran),
-        bytes_read: total(&facts.bytes_read),
-        bytes_written: total(&facts.bytes_written).filter(|_| !never_ran),
-        rows_max: widest.map(|s| s.max),
-        rows_max_over_mean: widest.map(|s| s.max_over_mean),
-        memory_peak: facts.memory_peak().map(|m| m.value),
-        gc_share: facts.gc.mean_share(),
-        spills: facts.spills(),
-        wasted_ms: runs.map(|r| r.wasted_ms),
+        name: name.clone(),
+        operators: operators
+            .iter()
+            .zip(sheet.operators)
+            .map(operator)
+            .collect(),
+        never_ran: job.never_ran(index),
         critical,
         run_ms: charts::histogram_of(runs, |run| (run.ended_ms - run.running_ms) as f64),
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
         lines: lines.into_iter().collect(),
-        sources: sources(&facts),
+        values: sheet.values,
     }
 }
 
-fn sources(facts: &StageFacts) -> StageSources {
-    let of = |spread: &Option<Derived<Spread>>| first(spread.as_ref().map(|d| &d.sources));
-    let rows = facts.operators.iter().filter_map(|o| o.rows.as_ref());
-    let measured = |m: Option<&Measured>| m.map(Measured::source);
-    StageSources {
-        vertices: first(facts.vertices.as_ref().map(|d| &d.sources)),
-        times: of(&facts.run_ms),
-        rows: rows.map(Measured::source).next(),
-        bytes: of(&facts.bytes_read).or_else(|| of(&facts.bytes_written)),
-        gc: measured(facts.gc.mean_percent.as_ref().or(facts.gc.percent.as_ref())),
-        memory: measured(facts.memory_peak()),
-    }
-}
-
-fn first(sources: Option<&Vec<Source>>) -> Option<Source> {
-    sources?.first().cloned()
-}
-
-fn span_ms(runs: &StageRuns) -> Option<f64> {
-    let begin = runs.runs.iter().map(|r| r.created_ms).min()?;
-    let end = runs.runs.iter().map(|r| r.ended_ms).max()?;
-    Some((end - begin) as f64)
-}
-
-/// Rows over the channels into a stage; of a stage that reads stored data, those of its extractors.
-fn rows_in(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
-    let channels = job.edges_into(index);
-    crate::sum(channels.map(|e| e.rows_read.or(e.rows_written)))
-        .or_else(|| rows_of(job, facts, index, OperatorKind::Extract))
-}
-
-/// Rows over the channels out of a stage, each once; of a stage that writes stored data, those of its outputs.
-fn rows_out(job: &Job, facts: &StageFacts, index: usize) -> Option<f64> {
-    let mut channels: Vec<&Edge> = job.edges_out_of(index).collect();
-    channels.sort_by(|a, b| a.channel.cmp(&b.channel));
-    channels.dedup_by(|a, b| a.channel == b.channel);
-    crate::sum(channels.iter().map(|e| e.rows_written))
-        .or_else(|| rows_of(job, facts, index, OperatorKind::Output))
-}
-
-fn rows_of(job: &Job, facts: &StageFacts, stage: usize, kind: OperatorKind) -> Option<f64> {
-    let operators = job.stages[stage].operators.iter().enumerate();
-    let of_kind = operators.filter(|(_, o)| o.kind == kind);
-    crate::sum(of_kind.map(|(at, _)| rows(facts, at)))
-}
-
-fn rows(facts: &StageFacts, operator: usize) -> Option<f64> {
-    value(&facts.operator(operator)?.rows)
-}
-
-fn edge(edge: &Edge) -> EdgeSummary {
+fn edge(edge: &Edge, values: Values) -> EdgeSummary {
     EdgeSummary {
         from: edge.from,
         to: edge.to,
         exchange: edge.exchange.code().to_owned(),
         keys: edge.keys.clone(),
-        partitions: edge.partitions,
-        bytes: edge.bytes_written,
+        values,
     }
 }
 
-fn source_of_times(job: &Job) -> Option<Source> {
-    let fields = ["elapsed_seconds", "ended_ms", "started_ms"];
-    let mut known = fields
-        .iter()
-        .filter_map(|field| job.info.sources.get(field));
-    known.next().cloned()
-}
-
-fn inputs(job: &Job) -> Vec<InputSummary> {
+fn inputs(job: &Job, sheets: Vec<InputSheet>) -> Vec<InputSummary> {
     let operators = job.stages.iter().flat_map(|stage| &stage.operators);
     let keys: HashSet<&str> = operators
         .flat_map(|o| o.keys.iter().chain(&o.right_keys))
         .map(String::as_str)
         .collect();
-    job.tables.iter().map(|table| input(table, &keys)).collect()
+    let tables = job.tables.iter().zip(sheets);
+    tables
+        .map(|(table, sheet)| input(table, sheet, &keys))
+        .collect()
 }
 
-fn input(table: &job::model::Table, keys: &HashSet<&str>) -> InputSummary {
+fn input(table: &Table, sheet: InputSheet, keys: &HashSet<&str>) -> InputSummary {
     let layout = table.clustering.as_ref();
-    let column = |column: &job::model::ColumnStatistics| ColumnSummary {
+    let column = |(column, values): (&ColumnStatistics, Values)| ColumnSummary {
         name: column.name.clone(),
-        distinct: column.distinct,
-        nulls: column.nulls,
         top: column.top_values.first().map(|v| (v.value.clone(), v.rows)),
+        values,
     };
-    let columns = table.columns.iter().filter(|c| {
-        let is_known = c.distinct.is_some() || c.nulls.is_some() || !c.top_values.is_empty();
+    let columns = table.columns.iter().zip(sheet.columns);
+    let columns = columns.filter(|(c, values)| {
+        let is_known = !values.is_empty() || !c.top_values.is_empty();
         is_known && keys.contains(c.name.as_str())
     });
     InputSummary {
         name: table.name.clone(),
-        rows: table.rows,
-        bytes: table.bytes,
-        files: table.file_count,
         layout: layout.map(|c| crate::with_keys(&c.kind, &c.keys)),
         columns: columns.map(column).collect(),
-        source: ["rows", "bytes", "file_count"]
-            .iter()
-            .find_map(|field| table.sources.get(field))
-            .cloned(),
+        values: sheet.values,
     }
 }

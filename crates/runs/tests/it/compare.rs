@@ -1,5 +1,6 @@
 //! Two runs compared: what is matched, what is reported, what is named as the reason.
 
+use report::measure::{Values, book};
 use report::{JobState, Language};
 use runs::compare::{
     ComparedRun, Comparison, FindingStatus, MatchedBy, Origin, PlanChangeKind, Reason, ReasonKind,
@@ -9,15 +10,20 @@ use runs::{EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, Stage
 
 use testkit::contains;
 
-use crate::support::{finding, report};
+use crate::support::{finding, report, set, values};
 
 fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
     OperatorSummary {
         id: id.into(),
         kind: kind.into(),
         keys: keys.iter().map(|k| (*k).to_owned()).collect(),
-        rows: Some(1000.0),
-        estimated_rows: Some(1000.0),
+        values: values(
+            "x",
+            &[
+                (&book::OPERATOR_ROWS, 1000.0),
+                (&book::ESTIMATED_ROWS, 1000.0),
+            ],
+        ),
     }
 }
 
@@ -25,16 +31,21 @@ fn stage(name: &str, operators: Vec<OperatorSummary>, seconds: f64) -> StageSumm
     StageSummary {
         name: name.into(),
         operators,
-        vertices: Some(10),
-        span_ms: Some(seconds * 1000.0),
-        busy_ms: Some(seconds * 8000.0),
-        max_ms: Some(seconds * 900.0),
-        max_over_mean: Some(1.2),
-        wait_ms: Some(100.0),
-        rows_in: Some(1000.0),
-        rows_out: Some(500.0),
-        bytes_read: Some(1e6),
-        bytes_written: Some(1e5),
+        values: values(
+            "x",
+            &[
+                (&book::VERTICES, 10.0),
+                (&book::SPAN, seconds * 1000.0),
+                (&book::BUSY, seconds * 8000.0),
+                (&book::MAX_RUN, seconds * 900.0),
+                (&book::RUN_MAX_OVER_MEAN, 1.2),
+                (&book::WAIT, 100.0),
+                (&book::ROWS_IN, 1000.0),
+                (&book::ROWS_OUT, 500.0),
+                (&book::BYTES_READ, 1e6),
+                (&book::BYTES_WRITTEN, 1e5),
+            ],
+        ),
         critical: true,
         ..StageSummary::default()
     }
@@ -46,8 +57,13 @@ fn edge(from: usize, to: usize, exchange: &str, partitions: u32) -> EdgeSummary 
         to,
         exchange: exchange.into(),
         keys: vec!["UserId".into()],
-        partitions: Some(partitions),
-        bytes: Some(1e5),
+        values: values(
+            "x",
+            &[
+                (&book::PARTITIONS, f64::from(partitions)),
+                (&book::BYTES_CROSSING, 1e5),
+            ],
+        ),
     }
 }
 
@@ -57,8 +73,7 @@ fn run() -> ComparedRun {
     ComparedRun {
         report: report(),
         summary: RunSummary {
-            queued_seconds: Some(1.0),
-            tokens: Some(20),
+            values: values("x", &[(&book::QUEUED, 1.0), (&book::TOKENS, 20.0)]),
             stages: vec![
                 stage("SV1_Extract", extract, 40.0),
                 stage("SV2_Combine", join, 60.0),
@@ -66,10 +81,14 @@ fn run() -> ComparedRun {
             edges: vec![edge(0, 1, "hash", 10)],
             inputs: vec![InputSummary {
                 name: "/logs/2026/01/01/clicks.ss".into(),
-                rows: Some(1000),
-                bytes: Some(1_000_000),
-                files: Some(1),
-                layout: None,
+                values: values(
+                    "x",
+                    &[
+                        (&book::STORED_ROWS, 1000.0),
+                        (&book::STORED_BYTES, 1e6),
+                        (&book::STORED_FILES, 1.0),
+                    ],
+                ),
                 ..InputSummary::default()
             }],
             script: Some(script("")),
@@ -90,8 +109,9 @@ fn script(hint: &str) -> Script {
 fn slower(seconds: f64) -> ComparedRun {
     let mut slow = run();
     slow.report.job.elapsed_seconds = Some(100.0 + seconds);
-    let stage = &mut slow.summary.stages[1];
-    stage.span_ms = stage.span_ms.map(|ms| ms + seconds * 1000.0);
+    let stage = &mut slow.summary.stages[1].values;
+    let span = stage.get(&book::SPAN).expect("a span");
+    set(stage, &book::SPAN, span + seconds * 1000.0);
     slow
 }
 
@@ -128,7 +148,7 @@ fn a_new_finding_that_explains_the_time_is_the_reason_in_both_directions() {
 #[test]
 fn twice_the_input_explains_twice_the_time() {
     let mut slow = slower(100.0);
-    slow.summary.inputs[0].bytes = Some(2_000_000);
+    set(&mut slow.summary.inputs[0].values, &book::STORED_BYTES, 2e6);
     slow.summary.inputs[0].name = "/logs/2026/01/02/clicks.ss".into();
     let c = compare(&run(), &slow, Language::En);
     assert_eq!(c.reasons[0].kind, ReasonKind::Data);
@@ -141,13 +161,13 @@ fn twice_the_input_explains_twice_the_time() {
 #[test]
 fn fewer_tokens_and_a_long_queue_are_reasons() {
     let mut slow = slower(300.0);
-    slow.summary.tokens = Some(5);
+    set(&mut slow.summary.values, &book::TOKENS, 5.0);
     for stage in &mut slow.summary.stages {
-        stage.busy_ms = Some(1_000_000.0);
+        set(&mut stage.values, &book::BUSY, 1_000_000.0);
     }
     assert_eq!(first_reason(&run(), &slow).kind, ReasonKind::Tokens);
     let mut late = run();
-    late.summary.queued_seconds = Some(1200.0);
+    set(&mut late.summary.values, &book::QUEUED, 1200.0);
     assert_eq!(first_reason(&run(), &late).kind, ReasonKind::Queue);
 }
 
@@ -201,8 +221,9 @@ fn an_inserted_stage_shifts_names_and_stages_are_still_matched() {
 #[test]
 fn worse_estimates_and_changed_partitions_are_listed() {
     let mut b = run();
-    b.summary.stages[1].operators[0].estimated_rows = Some(10.0);
-    b.summary.edges[0].partitions = Some(250);
+    let operator = &mut b.summary.stages[1].operators[0];
+    set(&mut operator.values, &book::ESTIMATED_ROWS, 10.0);
+    set(&mut b.summary.edges[0].values, &book::PARTITIONS, 250.0);
     let c = compare(&run(), &b, Language::En);
     assert_eq!(c.estimates.len(), 1);
     assert_eq!(c.estimates[0].operator, "Join_1");
@@ -218,7 +239,7 @@ fn what_an_old_run_does_not_hold_is_named_and_no_difference() {
     old.summary.drawn_only = true;
     for stage in &mut old.summary.stages {
         stage.operators.clear();
-        stage.rows_in = None;
+        stage.values = Values::default();
     }
     let c = compare(&old, &slower(50.0), Language::En);
     assert_eq!(c.not_compared[0].what, "plan");

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use agent::facts::MeasuredAnswer;
+use report::measure::book;
 use report::*;
 use runs::compare::{ComparedRun, Origin};
 use runs::question::{self, Asked, Turn, answer};
 use runs::{
-    ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, StageSources,
-    StageSummary,
+    ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, StageSummary,
 };
 
-use crate::support;
+use crate::support::{self, set, values};
 
 fn source(file: &str) -> Option<Source> {
     Some(Source {
@@ -23,24 +23,21 @@ fn source(file: &str) -> Option<Source> {
 fn stage(name: &str, vertices: u64, seconds: f64, ratio: f64) -> StageSummary {
     StageSummary {
         name: name.into(),
-        vertices: Some(vertices),
-        span_ms: Some(seconds * 1e3),
-        busy_ms: Some(seconds * 5e3),
-        max_ms: Some(seconds * 900.0),
-        max_over_mean: Some(ratio),
-        rows_in: Some(4e6),
-        rows_out: Some(1e6),
-        bytes_read: Some(3e9),
-        gc_share: Some(0.07),
         lines: vec![2],
-        sources: StageSources {
-            vertices: source("profile"),
-            times: source("profile"),
-            rows: source("counters.xml"),
-            bytes: source("profile"),
-            gc: source("counters.xml"),
-            memory: None,
-        },
+        values: values(
+            "profile",
+            &[
+                (&book::VERTICES, vertices as f64),
+                (&book::SPAN, seconds * 1e3),
+                (&book::BUSY, seconds * 5e3),
+                (&book::MAX_RUN, seconds * 900.0),
+                (&book::RUN_MAX_OVER_MEAN, ratio),
+                (&book::ROWS_IN, 4e6),
+                (&book::ROWS_OUT, 1e6),
+                (&book::BYTES_READ, 3e9),
+                (&book::GC_SHARE, 0.07),
+            ],
+        ),
         ..StageSummary::default()
     }
 }
@@ -51,12 +48,16 @@ fn summary() -> RunSummary {
         id: "Join_5".into(),
         kind: "join".into(),
         keys: vec!["UserId".into()],
-        rows: Some(1e6),
-        estimated_rows: Some(2e5),
+        values: values(
+            "x",
+            &[(&book::OPERATOR_ROWS, 1e6), (&book::ESTIMATED_ROWS, 2e5)],
+        ),
     });
     RunSummary {
-        queued_seconds: Some(12.0),
-        source: source("JobInfo.xml"),
+        values: values(
+            "JobInfo.xml",
+            &[(&book::ELAPSED, 100.0), (&book::QUEUED, 12.0)],
+        ),
         stages: vec![stage("SV1_Extract", 8, 20.0, 1.1), join],
         edges: vec![EdgeSummary {
             from: 0,
@@ -67,15 +68,13 @@ fn summary() -> RunSummary {
         }],
         inputs: vec![InputSummary {
             name: "ClickLog".into(),
-            rows: Some(4_000_000),
+            values: values("tables.json", &[(&book::STORED_ROWS, 4e6)]),
             layout: Some("none".into()),
             columns: vec![ColumnSummary {
                 name: "UserId".into(),
-                distinct: Some(900),
-                nulls: None,
                 top: Some(("42".into(), 3_000_000)),
+                values: values("tables.json", &[(&book::DISTINCT, 900.0)]),
             }],
-            source: source("tables.json"),
             ..InputSummary::default()
         }],
         script: Some(Script {
@@ -327,7 +326,7 @@ fn the_last_run_of_the_job_is_compared_with() {
     before.job.submitted = Some("2026-05-01T00:00:00Z".into());
     before.findings.clear();
     let mut earlier = summary();
-    earlier.stages[1].span_ms = Some(20_000.0);
+    set(&mut earlier.stages[1].values, &book::SPAN, 20_000.0);
     let earlier = ComparedRun {
         report: before,
         summary: earlier,
@@ -413,7 +412,7 @@ fn an_id_means_one_thing_in_a_prompt_and_in_all_of_a_conversation() {
 #[test]
 fn every_stage_is_described_and_those_of_findings_matter_most() {
     let (report, mut summary) = (report(Language::En), summary());
-    summary.stages[1].busy_ms = Some(1.0);
+    set(&mut summary.stages[1].values, &book::BUSY, 1.0);
     let more = (3..=90).map(|n| stage(&format!("SV{n}_Extract"), 4, f64::from(n), 1.2));
     summary.stages.extend(more);
     let run = Asked::new(&report, &summary, &|| None, &[]);

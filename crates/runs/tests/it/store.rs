@@ -1,6 +1,7 @@
 //! Runs survive kills, concurrent writers, and older and newer programs.
 
 use report::Language;
+use report::measure::book;
 use runs::store::{
     Action, ClusterRow, FILE_NAME, Feedback, Listed, ListedFinding, RunFilter, RunOrder, RunStatus,
     Store, StoreError,
@@ -202,8 +203,14 @@ fn runs_of_version_0_1_0_have_one_summary() {
     let mut store = Store::open(folder.path()).expect("open");
     let whole = store.summary("last").expect("read").expect("a summary");
     assert!(!whole.drawn_only && whole.timeline.is_some() && whole.script.is_some());
-    assert!(whole.tokens.is_some() && !whole.inputs.is_empty());
-    assert!(whole.edges.iter().any(|e| e.partitions.is_some()));
+    assert!(whole.get(&book::TOKENS).is_some() && !whole.inputs.is_empty());
+    assert!(
+        whole
+            .edges
+            .iter()
+            .any(|e| e.get(&book::PARTITIONS).is_some())
+    );
+    assert!(whole.stages.iter().any(|s| s.get(&book::ROWS_IN).is_some()));
     for stage in &whole.stages {
         assert!(!stage.operators.is_empty() && stage.run_ms.is_some());
     }
@@ -221,9 +228,10 @@ fn runs_of_version_0_1_0_have_one_summary() {
         .expect("as the first stores were");
     let drawn = store.summary("last").expect("read").expect("a summary");
     assert!(drawn.drawn_only && drawn.inputs.is_empty());
-    assert_eq!(drawn.tokens, whole.tokens);
+    assert_eq!(drawn.get(&book::TOKENS), whole.get(&book::TOKENS));
     for (stage, known) in drawn.stages.iter().zip(&whole.stages) {
-        let same = |s: &StageSummary| (s.name.clone(), s.vertices, s.busy_ms, s.run_ms.clone());
+        let numbers = |s: &StageSummary| [&book::VERTICES, &book::BUSY].map(|m| s.get(m));
+        let same = |s: &StageSummary| (s.name.clone(), numbers(s), s.run_ms.clone());
         assert_eq!(same(stage), same(known));
     }
     finished(&mut store, "01NEW");

@@ -1,6 +1,7 @@
 //! Reports of runs.
 
 pub(crate) use report::Report;
+use report::measure::{Measure, Value, Values};
 use report::*;
 
 /// A healthy run of 100 seconds.
@@ -84,4 +85,22 @@ pub(crate) fn suggestion() -> Suggestion {
         origin: Origin::Rules,
         unverified: Vec::new(),
     }
+}
+
+/// Values that were read in one file.
+pub(crate) fn values(file: &str, numbers: &[(&'static Measure, f64)]) -> Values {
+    let mut values = Values::default();
+    for (measure, number) in numbers {
+        let source = Source {
+            file: file.to_owned(),
+            locator: None,
+        };
+        values.set(measure, Value::at(*number, source));
+    }
+    values
+}
+
+/// Changes one of the values.
+pub(crate) fn set(values: &mut Values, measure: &'static Measure, number: f64) {
+    values.set(measure, Value::unsaved(number));
 }

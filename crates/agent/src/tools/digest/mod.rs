@@ -15,7 +15,6 @@ use report::{Language, Localize, Text, text};
 use crate::facts::Facts;
 use crate::measures::Measures;
 use crate::outline::StatementRow;
-use crate::terms::Terms;
 use crate::wording::names;
 
 pub(crate) use code::explain;
@@ -53,7 +52,6 @@ impl<'a> Part<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'a> {
     pub(crate) job: &'a Job,
-    pub(crate) terms: &'a Terms,
     pub(crate) language: Language,
     /// The text of a file of the folder, as far as it is quoted.
     pub(crate) text: &'a dyn Fn(&str) -> Option<String>,

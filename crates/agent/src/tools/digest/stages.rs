@@ -60,9 +60,10 @@ fn most(named: Option<&str>) -> usize {
 
 /// What each stage did, and the operators that took longest.
 pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
+    let sheet = look.job.sheet();
     of_stages(look, named, |digest, at, stage| {
         digest.lines.push(heading(&stage.name, look.language));
-        let measured = measures::stage(look.job, at, None, look.terms, look.language);
+        let measured = measures::stage(look.job, &sheet, at, None, look.language);
         digest
             .lines
             .extend(measured.lines.iter().map(|line| format!("  {line}")));

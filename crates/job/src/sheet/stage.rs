@@ -1,0 +1,285 @@
+//! The measures of a stage and of its operators.
+
+use report::Source;
+use report::measure::{Fold, StageSheet, Value, Values, book};
+
+use super::{Filler, at};
+use crate::facts::{Derived, OperatorFacts, Spread, StageFacts};
+use crate::model::{Edge, OperatorKind, Stage};
+use crate::runs::StageRuns;
+
+/// What is known of a number that is spread over vertices.
+#[derive(Default)]
+struct Spreading {
+    total: Option<Value>,
+    mean: Option<Value>,
+    median: Option<Value>,
+    max: Option<Value>,
+    max_over_mean: Option<Value>,
+}
+
+impl Filler<'_> {
+    pub(super) fn stage(&self, index: usize, tokens: Option<&Value>) -> StageSheet {
+        let (stage, facts) = (&self.job.stages[index], &self.facts[index]);
+        let mut values = Values::default();
+        let has_run = !self.job.never_ran(index);
+        let vertices = vertices(stage, facts).filter(|_| has_run);
+        if has_run {
+            self.times(&mut values, stage, facts, vertices.as_ref());
+            let waves = vertices.clone().zip(tokens.cloned());
+            values.set(&book::WAVES, waves.and_then(|(n, tokens)| n.over(tokens)));
+            values.set(&book::ROWS_IN, self.rows_in(index));
+            values.set(&book::ROWS_OUT, self.rows_out(index));
+            amounts(&mut values, stage, facts, vertices.as_ref());
+            troubles(&mut values, stage, facts);
+        }
+        values.set(&book::VERTICES, vertices.clone());
+        let operators = 0..stage.operators.len();
+        StageSheet {
+            values,
+            operators: operators
+                .map(|operator| self.operator(index, operator, vertices.as_ref()))
+                .collect(),
+        }
+    }
+
+    fn times(
+        &self,
+        values: &mut Values,
+        stage: &Stage,
+        facts: &StageFacts,
+        vertices: Option<&Value>,
+    ) {
+        let run = spreading(stage, facts.run_ms.as_ref(), RUN, vertices);
+        let share = run
+            .total
+            .clone()
+            .and_then(|own| own.over(self.all_run_ms(stage)?));
+        values.set(&book::BUSY, run.total);
+        values.set(&book::BUSY_SHARE, share);
+        values.set(&book::MEAN_RUN, run.mean);
+        values.set(&book::MEDIAN_RUN, run.median);
+        values.set(&book::MAX_RUN, run.max);
+        values.set(&book::RUN_MAX_OVER_MEAN, run.max_over_mean);
+        let Some(runs) = &stage.runs else { return };
+        let span = runs.runs.iter().map(|r| r.created_ms).min();
+        let span = span.zip(runs.runs.iter().map(|r| r.ended_ms).max());
+        let field =
+            |fold, number: f64, name: &str| Value::folded(number, fold, field(stage, runs, name));
+        let span = span.map(|(begin, end)| end.saturating_sub(begin) as f64);
+        values.set(
+            &book::SPAN,
+            span.and_then(|ms| field(Fold::Span, ms, "created to ended")),
+        );
+        if let Some(waits) = facts.waits.as_ref().map(|d| d.value) {
+            let queue = field(Fold::Mean, waits.queue_ms, "created to started");
+            let start = field(Fold::Mean, waits.start_ms, "started to running");
+            values.set(&book::WAIT, Value::sum([queue.clone(), start.clone()]));
+            values.set(&book::QUEUE, queue);
+            values.set(&book::START, start);
+        }
+        let lost = field(Fold::Sum, runs.wasted_ms, "running to ended, lost");
+        values.set(&book::LOST_WORK, lost);
+        values.set(
+            &book::FAILED,
+            field(Fold::Count, runs.failed as f64, "failed"),
+        );
+        values.set(
+            &book::REVOKED,
+            field(Fold::Count, runs.revoked as f64, "revoked"),
+        );
+    }
+
+    /// Run time of all vertices of the job.
+    fn all_run_ms(&self, stage: &Stage) -> Option<Value> {
+        let known = self.facts.iter().filter_map(|f| f.run_ms.as_ref());
+        let total = known.map(|d| d.value.total).sum();
+        let source = Source {
+            file: stage.runs.as_ref()?.file.clone(),
+            locator: Some(format!("*/{RUN}")),
+        };
+        Value::folded(total, Fold::Sum, source)
+    }
+
+    /// Rows over the channels into a stage; of a stage that reads stored data, those of its extractors.
+    fn rows_in(&self, index: usize) -> Option<Value> {
+        let channels = self.job.edges_into(index).map(|edge| self.received(edge));
+        Value::sum(channels).or_else(|| self.rows_of(index, OperatorKind::Extract))
+    }
+
+    /// Rows over the channels out of a stage, each once; of a stage that writes stored data, those of its outputs.
+    fn rows_out(&self, index: usize) -> Option<Value> {
+        let mut channels: Vec<&Edge> = self.job.edges_out_of(index).collect();
+        channels.sort_by(|a, b| a.channel.cmp(&b.channel));
+        channels.dedup_by(|a, b| a.channel == b.channel);
+        let written = channels.iter();
+        let written = written.map(|e| self.crossing(e, super::Side::Written, super::Amount::Rows));
+        Value::sum(written).or_else(|| self.rows_of(index, OperatorKind::Output))
+    }
+
+    fn rows_of(&self, index: usize, kind: OperatorKind) -> Option<Value> {
+        let operators = self.job.stages[index].operators.iter().enumerate();
+        let of_kind = operators.filter(|(_, o)| o.kind == kind);
+        Value::sum(of_kind.map(|(operator, _)| at(&self.facts[index].operator(operator)?.rows)))
+    }
+
+    fn operator(&self, stage: usize, operator: usize, vertices: Option<&Value>) -> Values {
+        let mut values = Values::default();
+        let facts = self.facts[stage].operator(operator);
+        if let Some(facts) = facts {
+            values.set(&book::OPERATOR_ROWS, at(&facts.rows));
+            values.set(
+                &book::OPERATOR_SPREAD,
+                largest(facts, vertices).map(|(_, ratio)| ratio),
+            );
+            values.set(&book::OWN_TIME, at(&facts.own_ms));
+        }
+        let estimate = || {
+            let plan = self.job.plan.as_ref()?;
+            let node = self.job.estimate_of(stage, operator)?.value;
+            let group = node.group.as_ref();
+            let source = Source {
+                file: plan.file.clone(),
+                locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
+            };
+            Value::at(node.card?, source)
+        };
+        values.set(&book::ESTIMATED_ROWS, estimate());
+        values
+    }
+}
+
+/// Time of the completed attempts, as events give it.
+const RUN: &str = "running to ended";
+
+/// A field of all attempts of a stage.
+fn field(stage: &Stage, runs: &StageRuns, name: &str) -> Source {
+    Source {
+        file: runs.file.clone(),
+        locator: Some(format!("{}/{name}", stage.name)),
+    }
+}
+
+/// Vertices that ran to their end: counted in the events, or as another file states them.
+fn vertices(stage: &Stage, facts: &StageFacts) -> Option<Value> {
+    let counted = facts.vertices.as_ref()?;
+    let number = counted.value as f64;
+    match counted.sources.first()? {
+        stated if stated.locator.is_some() => Value::at(number, stated.clone()),
+        whole => {
+            let field = Source {
+                file: whole.file.clone(),
+                locator: Some(format!("{}/completed", stage.name)),
+            };
+            Value::folded(number, Fold::Count, field)
+        }
+    }
+}
+
+/// The values of a spread: folded from every vertex, else from the statistics of its stage, which have largest and total.
+fn spreading(
+    stage: &Stage,
+    spread: Option<&Derived<Spread>>,
+    name: &str,
+    vertices: Option<&Value>,
+) -> Spreading {
+    let Some(Derived { value, sources }) = spread else {
+        return Spreading::default();
+    };
+    if value.p50.is_some() {
+        let log = sources.last().filter(|s| s.locator.is_some()).cloned();
+        let runs = stage.runs.as_ref();
+        let Some(place) = log.or_else(|| Some(field(stage, runs?, name))) else {
+            return Spreading::default();
+        };
+        let fold = |number: f64, fold| Value::folded(number, fold, place.clone());
+        let (max, mean) = (fold(value.max, Fold::Max), fold(value.mean, Fold::Mean));
+        return Spreading {
+            total: fold(value.total, Fold::Sum),
+            median: value.p50.and_then(|median| fold(median, Fold::Median)),
+            max_over_mean: max.clone().zip(mean.clone()).and_then(|(a, b)| a.over(b)),
+            max,
+            mean,
+        };
+    }
+    let mut stated = sources.iter().cloned();
+    let max = stated.next().and_then(|place| Value::at(value.max, place));
+    let total = stated
+        .next()
+        .and_then(|place| Value::at(value.total, place));
+    let mean = total
+        .clone()
+        .zip(vertices.cloned())
+        .and_then(|(total, n)| total.over(n));
+    Spreading {
+        max_over_mean: max.clone().zip(mean.clone()).and_then(|(a, b)| a.over(b)),
+        median: None,
+        total,
+        mean,
+        max,
+    }
+}
+
+/// Rows of the vertex with most of them at an operator, and how often the mean that is.
+fn largest(operator: &OperatorFacts, vertices: Option<&Value>) -> Option<(Value, Value)> {
+    let (rows, max) = (
+        at(&operator.rows)?,
+        operator.rows_max.as_ref()?.to_largest()?,
+    );
+    let ratio = max.clone().over(rows.over(vertices?.clone())?)?;
+    Some((max, ratio))
+}
+
+fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Option<&Value>) {
+    let spreads = facts.operators.iter().filter_map(|o| largest(o, vertices));
+    let widest = spreads.max_by(|a, b| a.1.number().total_cmp(&b.1.number()));
+    if let Some((max, ratio)) = widest {
+        values.set(&book::ROWS_MAX, Some(max));
+        values.set(&book::ROWS_MAX_OVER_MEAN, Some(ratio));
+    }
+    let read = spreading(stage, facts.bytes_read.as_ref(), "bytes read", vertices);
+    values.set(&book::BYTES_READ, read.total);
+    values.set(&book::READ_MAX, read.max);
+    values.set(&book::READ_MAX_OVER_MEAN, read.max_over_mean);
+    let remote = facts
+        .operators
+        .iter()
+        .filter_map(|o| o.remote_bytes.as_ref());
+    values.set(&book::NETWORK, Value::sum(remote.map(at)));
+    let written = spreading(
+        stage,
+        facts.bytes_written.as_ref(),
+        "bytes written",
+        vertices,
+    );
+    values.set(&book::BYTES_WRITTEN, written.total);
+}
+
+fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
+    values.set(&book::GC_SHARE, gc_share(facts));
+    let spills = facts.spills().and_then(|n| {
+        let mut counted = facts.operators.iter();
+        let counted = counted.find_map(|o| o.spilled.as_ref().or(o.spilled_bytes.as_ref()))?;
+        let operators = Source {
+            file: counted.source().file,
+            locator: Some(format!("{}/operators that spill", stage.name)),
+        };
+        Value::folded(n as f64, Fold::Count, operators)
+    });
+    values.set(&book::SPILLS, spills);
+    values.set(&book::MEMORY_PEAK, at(facts.memory_peak()));
+    let limit = facts.memory_limit.filter(|_| facts.memory_peak().is_some());
+    let limit = limit.zip(stage.definition("EstimatedLimitMemory/@processMemory"));
+    values.set(
+        &book::MEMORY_LIMIT,
+        limit.and_then(|(bytes, place)| Value::at(bytes, place)),
+    );
+}
+
+/// Share of the time in garbage collection, by the times of all tasks or as a counter states it in percent.
+fn gc_share(facts: &StageFacts) -> Option<Value> {
+    let run = facts.counted.as_ref().and_then(|c| at(&c.run_ms));
+    let by_times = at(&facts.gc.ms).zip(run).and_then(|(gc, run)| gc.over(run));
+    let percent = || facts.gc.mean_percent.as_ref().or(facts.gc.percent.as_ref());
+    by_times.or_else(|| at(percent())?.times(0.01))
+}

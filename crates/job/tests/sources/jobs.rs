@@ -1,0 +1,50 @@
+//! The jobs whose sources are looked up: the project's cases and the shared samples.
+
+use std::path::{Path, PathBuf};
+
+/// Event logs of the shared samples that are looked at.
+const LOGS: usize = 4;
+
+pub(crate) fn jobs() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut jobs: Vec<PathBuf> = Vec::new();
+    for case in sorted(&root.join("tests/cases")) {
+        match case.join("job") {
+            folder if folder.is_dir() => jobs.push(folder),
+            _ if case.is_dir() => jobs.extend(named(&case, "app-")),
+            _ => {}
+        }
+    }
+    let folder = std::env::var_os("SCOPEAGENT_SHARED");
+    let shared = folder.map_or_else(|| root.join("../shared"), PathBuf::from);
+    for (name, start, most) in [
+        ("jobs-dev", "job-", usize::MAX),
+        ("spark-dev/logs", "app-", LOGS),
+    ] {
+        match shared.join(name) {
+            folder if folder.is_dir() => jobs.extend(named(&folder, start).take(most)),
+            folder => println!(
+                "skipped: {} does not exist (set SCOPEAGENT_SHARED)",
+                folder.display()
+            ),
+        }
+    }
+    jobs
+}
+
+fn named(folder: &Path, start: &'static str) -> impl Iterator<Item = PathBuf> {
+    let is_job = move |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with(start))
+    };
+    sorted(folder).into_iter().filter(is_job)
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,236 @@
+//! The measures. An id is unique among the measures of an entity.
+
+use super::Better::{Less, Neither};
+use super::Entity::{Column, Exchange, Input, Job, Operator, Stage};
+use super::Unit::{
+    Bytes, Count, Files, Ms, Partitions, Ratio, Rows, Seconds, Share, Tokens, Vertices,
+};
+use super::{Better, Entity, Measure, Unit};
+use crate::StaticText;
+
+macro_rules! measures {
+    ($($(#[$doc:meta])* $name:ident = $entity:ident $id:literal $unit:ident $better:ident
+        title $title:tt says $sentence:tt asked $words:tt;)*) => {
+        $($(#[$doc])*
+        pub static $name: Measure = measure(
+            ($id, $entity, $unit, $better), $title, $sentence, $words);)*
+
+        /// Every measure, in the order in which views show them.
+        pub static ALL: &[&Measure] = &[$(&$name),*];
+    };
+}
+
+type Words = (&'static str, &'static str);
+
+const fn measure(
+    (id, entity, unit, better): (&'static str, Entity, Unit, Better),
+    title: Words,
+    sentence: Words,
+    words: Words,
+) -> Measure {
+    Measure {
+        id,
+        entity,
+        unit,
+        better,
+        title: both(title),
+        sentence: both(sentence),
+        words: both(words),
+    }
+}
+
+const fn both((zh, en): Words) -> StaticText {
+    StaticText { zh, en }
+}
+
+/// The measures of an entity, in the order in which views show them.
+pub fn of(entity: Entity) -> impl Iterator<Item = &'static Measure> {
+    ALL.iter().copied().filter(move |m| m.entity == entity)
+}
+
+/// Words by which people ask for an amount of rows, and of bytes.
+const ROWS: Words = (
+    "多少行|行数|多少条|多少数据|数据量",
+    "how many rows|rows|row count|number of rows|records|how much data",
+);
+const BYTES: Words = (
+    "多少字节|字节|多少数据|数据量|多大|大小|多少 gb|多少gb|多少 gib|多少 tb|读了多少|写了多少",
+    "bytes|how big|how large|size|how much data|gigabytes|how many gib|how many gb|volume|\
+     how much does it read|how much is read",
+);
+/// Words by which people ask how evenly something is spread.
+const SPREAD: Words = (
+    "均匀|倾斜|不均|分布|平衡|最慢的顶点|最大的顶点",
+    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|slowest vertex|largest vertex|slowest task|max over mean",
+);
+const WAITS: Words = (
+    "排队|队列等待|队列里|等待资源|等资源|等待令牌|等机器|启动时间|启动开销|启动",
+    "queue*|queuing|wait*|capacity|tokens|start-up|startup|starting",
+);
+const LOST: Words = (
+    "重试|失败的顶点|重跑",
+    "retr*|failed attempts|failed vert*|failed tasks|revoked",
+);
+const MEMORY: Words = ("内存", "memory|ram");
+/// Nobody asks for it by itself.
+const NONE: Words = ("", "");
+
+measures! {
+    ELAPSED = Job "elapsed_seconds" Seconds Less
+        title ("运行时间", "run time") says ("作业运行 {value}", "the job ran {value}") asked NONE;
+    QUEUED = Job "queued_seconds" Seconds Less
+        title ("排队", "queue") says ("作业排队 {value}", "the job queued {value}") asked NONE;
+    COMPILED = Job "compile_seconds" Seconds Less
+        title ("编译", "compilation") says ("编译用时 {value}", "compiling took {value}") asked NONE;
+    /// Run time of all vertices.
+    VERTEX_TIME = Job "vertex_seconds" Seconds Less
+        title ("顶点总时间", "vertex time") says ("所有顶点共运行 {value}", "all vertices ran {value}") asked NONE;
+    LOST_TIME = Job "lost_seconds" Seconds Less
+        title ("无效尝试", "lost attempts") says ("无效尝试共用 {value}", "lost attempts took {value}") asked NONE;
+    /// Vertices that may run concurrently.
+    TOKENS = Job "tokens" Tokens Neither
+        title ("令牌", "tokens") says ("作业可用 {value}", "the job may use {value}") asked NONE;
+    STAGES = Job "stages" Count Neither
+        title ("阶段", "stages") says ("作业有 {value} 个阶段", "stages of the job: {value}") asked NONE;
+    JOB_VERTICES = Job "vertices" Vertices Neither
+        title ("顶点", "vertices") says ("作业共有 {value}", "the job has {value}") asked NONE;
+    INPUT_ROWS = Job "input_rows" Rows Neither
+        title ("输入行数", "input rows") says ("作业输入 {value}", "the job reads {value}") asked NONE;
+    INPUT_BYTES = Job "input_bytes" Bytes Neither
+        title ("输入大小", "input size") says ("作业输入 {value}", "the job reads {value}") asked NONE;
+    /// Bytes that crossed between stages.
+    SHUFFLED = Job "shuffled_bytes" Bytes Less
+        title ("阶段间传输", "between stages") says ("阶段之间传输 {value}", "{value} cross between stages") asked NONE;
+
+    /// From the creation of the first vertex to the end of the last.
+    SPAN = Stage "span_ms" Ms Less
+        title ("用时", "wall time")
+        says ("{name} 从第一个顶点到最后一个用时 {value}", "{name} takes {value} from its first vertex to its last")
+        asked NONE;
+    /// Vertices that ran to their end.
+    VERTICES = Stage "vertices" Vertices Neither
+        title ("顶点", "vertices") says ("{name} 有 {value}", "{name} has {value}")
+        asked (
+            "多少顶点|多少个顶点|几个顶点|顶点数|顶点数量|多少任务|多少个任务|任务数|多少 task|多少 vert|\
+             多少个 task|多少个 vert|顶点有多少|并行度",
+            "how many vertices|how many vertex|how many tasks|number of vertices|number of tasks|vertex count|\
+             task count|count of vertices|vertices does|vertices are|degree of parallelism",
+        );
+    /// Vertices over tokens.
+    WAVES = Stage "waves" Ratio Neither
+        title ("波次", "waves") says ("{name} 的顶点数是令牌数的 {value}", "{name} has {value} as many vertices as tokens") asked NONE;
+    QUEUE = Stage "queue_ms" Ms Less
+        title ("等待资源", "queue")
+        says ("{name} 的顶点平均等待资源 {value}", "the vertices of {name} wait {value} for capacity on average") asked NONE;
+    START = Stage "start_ms" Ms Less
+        title ("启动", "start-up")
+        says ("{name} 的顶点平均启动用时 {value}", "the vertices of {name} take {value} to start on average") asked NONE;
+    /// Mean time that a vertex waited for a machine and started up.
+    WAIT = Stage "wait_ms" Ms Less
+        title ("等待", "wait")
+        says ("{name} 的顶点等待资源和启动平均共用 {value}", "the vertices of {name} wait for capacity and start up for {value} on average")
+        asked WAITS;
+    MEAN_RUN = Stage "mean_run_ms" Ms Less
+        title ("平均运行", "mean run")
+        says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average") asked NONE;
+    MEDIAN_RUN = Stage "median_run_ms" Ms Less
+        title ("运行中位数", "median run")
+        says ("{name} 的顶点运行时间中位数为 {value}", "the median vertex of {name} runs {value}") asked NONE;
+    MAX_RUN = Stage "max_run_ms" Ms Less
+        title ("最长运行", "max run")
+        says ("{name} 最慢的顶点运行了 {value}", "the slowest vertex of {name} ran {value}") asked SPREAD;
+    RUN_MAX_OVER_MEAN = Stage "run_max_over_mean" Ratio Less
+        title ("最长/平均", "max/mean run")
+        says ("{name} 最慢的顶点的运行时间是平均的 {value}", "the slowest vertex of {name} ran {value} the mean") asked SPREAD;
+    /// Run time of all vertices.
+    BUSY = Stage "busy_ms" Ms Less
+        title ("顶点总时间", "vertex time")
+        says ("{name} 的顶点共运行 {value}", "the vertices of {name} run {value} in all") asked NONE;
+    /// Share of the run time of all vertices of the job.
+    BUSY_SHARE = Stage "busy_share" Share Neither
+        title ("占顶点总时间", "share of vertex time")
+        says ("{name} 占所有顶点运行时间的 {value}", "{name} takes {value} of the run time of all vertices") asked NONE;
+    ROWS_IN = Stage "rows_in" Rows Neither
+        title ("输入行数", "rows in") says ("{name} 读入 {value}", "{name} reads {value}") asked ROWS;
+    ROWS_OUT = Stage "rows_out" Rows Neither
+        title ("输出行数", "rows out") says ("{name} 输出 {value}", "{name} writes {value}") asked ROWS;
+    /// Rows of the vertex with most of them, at the operator that is spread least evenly.
+    ROWS_MAX = Stage "rows_max" Rows Less
+        title ("最多行数", "max rows")
+        says ("{name} 行数最多的顶点有 {value}", "the largest vertex of {name} has {value}") asked SPREAD;
+    ROWS_MAX_OVER_MEAN = Stage "rows_max_over_mean" Ratio Less
+        title ("最多/平均行数", "max/mean rows")
+        says ("{name} 行数最多的顶点是平均的 {value}", "the largest vertex of {name} has {value} the mean rows") asked SPREAD;
+    BYTES_READ = Stage "bytes_read" Bytes Neither
+        title ("读取", "read") says ("{name} 读取 {value}", "{name} reads {value}") asked BYTES;
+    READ_MAX = Stage "read_max" Bytes Less
+        title ("最多读取", "max read")
+        says ("{name} 读取最多的顶点读取 {value}", "the vertex of {name} that reads most reads {value}") asked NONE;
+    READ_MAX_OVER_MEAN = Stage "read_max_over_mean" Ratio Less
+        title ("最多/平均读取", "max/mean read")
+        says ("{name} 读取最多的顶点是平均的 {value}", "the vertex of {name} that reads most reads {value} the mean") asked NONE;
+    BYTES_WRITTEN = Stage "bytes_written" Bytes Neither
+        title ("写出", "written") says ("{name} 写出 {value}", "{name} writes {value}") asked BYTES;
+    /// Bytes that a stage fetches from other machines.
+    NETWORK = Stage "network_bytes" Bytes Less
+        title ("网络传输", "network")
+        says ("{name} 通过网络读取 {value}", "{name} reads {value} over the network") asked ("网络", "network|over the wire");
+    GC_SHARE = Stage "gc_share" Share Less
+        title ("垃圾回收", "garbage collection")
+        says ("{name} 的时间有 {value} 用于垃圾回收", "{name} spends {value} of its time in garbage collection")
+        asked ("垃圾回收|gc", "gc|garbage");
+    /// Operators that went to disk.
+    SPILLS = Stage "spills" Count Less
+        title ("落盘算子", "spilling operators")
+        says ("{name} 有 {value} 个算子落盘", "operators of {name} that spill: {value}")
+        asked ("落盘|溢出", "spill*");
+    /// Memory of the largest vertex.
+    MEMORY_PEAK = Stage "memory_peak_bytes" Bytes Less
+        title ("内存", "memory") says ("{name} 的内存峰值为 {value}", "the memory of {name} peaks at {value}") asked MEMORY;
+    /// Bytes that the compiler allows a vertex.
+    MEMORY_LIMIT = Stage "memory_limit_bytes" Bytes Neither
+        title ("内存上限", "memory limit")
+        says ("{name} 的顶点最多可用 {value} 内存", "a vertex of {name} may use {value} of memory") asked MEMORY;
+    FAILED = Stage "failed_attempts" Count Less
+        title ("失败", "failed") says ("{name} 失败的尝试：{value}", "failed attempts of {name}: {value}") asked LOST;
+    REVOKED = Stage "revoked_attempts" Count Less
+        title ("被收回", "revoked") says ("{name} 被收回的尝试：{value}", "revoked attempts of {name}: {value}") asked LOST;
+    /// Run time of failed, revoked and abandoned attempts.
+    LOST_WORK = Stage "lost_ms" Ms Less
+        title ("无效尝试", "lost attempts")
+        says ("{name} 中失败和被收回的尝试浪费了 {value}", "failed and revoked attempts of {name} cost {value}") asked LOST;
+
+    /// Rows put out.
+    OPERATOR_ROWS = Operator "rows" Rows Neither
+        title ("行数", "rows") says ("{name} 输出 {value}", "{name} produces {value}") asked ROWS;
+    OPERATOR_SPREAD = Operator "rows_max_over_mean" Ratio Less
+        title ("最大/平均", "max/mean")
+        says ("{name} 行数最多的顶点是平均的 {value}", "the largest vertex at {name} has {value} the mean rows") asked SPREAD;
+    ESTIMATED_ROWS = Operator "estimated_rows" Rows Neither
+        title ("估计", "estimated")
+        says ("优化器估计 {name} 输出 {value}", "the optimizer expected {value} from {name}") asked ROWS;
+    OWN_TIME = Operator "exclusive_ms" Ms Less
+        title ("自身用时", "own time") says ("{name} 自身用时 {value}", "{name} itself takes {value}") asked NONE;
+
+    PARTITIONS = Exchange "partitions" Partitions Neither
+        title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
+    ROWS_CROSSING = Exchange "rows" Rows Less
+        title ("行数", "rows") says ("{name} 传输 {value}", "{value} cross {name}") asked ROWS;
+    BYTES_CROSSING = Exchange "bytes" Bytes Less
+        title ("大小", "bytes") says ("{name} 传输 {value}", "{value} cross {name}") asked BYTES;
+
+    STORED_ROWS = Input "rows" Rows Neither
+        title ("行数", "rows") says ("{name} 有 {value}", "{name} has {value}") asked ROWS;
+    STORED_BYTES = Input "bytes" Bytes Neither
+        title ("大小", "size") says ("{name} 的大小为 {value}", "{name} has {value}") asked BYTES;
+    STORED_FILES = Input "files" Files Neither
+        title ("文件数", "files") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
+
+    STORED_PARTITIONS = Input "partitions" Partitions Neither
+        title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
+
+    DISTINCT = Column "distinct" Count Neither
+        title ("不同值", "distinct values") says ("{name} 有 {value} 个不同值", "distinct values of {name}: {value}") asked NONE;
+    NULLS = Column "nulls" Rows Neither
+        title ("空值行数", "null rows") says ("{name} 有 {value} 为空值", "{name} is null in {value}") asked NONE;
+}
