@@ -10,6 +10,7 @@ mod ledger;
 mod profile;
 mod remark;
 mod shown;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod timeline;

@@ -3,6 +3,7 @@
 mod account;
 mod event_log;
 mod failed;
+mod generated;
 mod invariants;
 mod jobs_dev;
 mod metamorphic;
@@ -14,3 +15,4 @@ mod spark;
 mod spark_logs;
 mod spark_tasks;
 mod support;
+mod texts;

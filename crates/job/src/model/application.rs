@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use report::Source;
 
+use super::MicroBatch;
 use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,21 +67,6 @@ pub struct Executor {
     /// Largest heap reported by a task, in bytes; `None` if not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
-    pub line: u64,
-}
-
-/// A micro-batch of Structured Streaming, by the progress that its query reports.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct MicroBatch {
-    pub id: u64,
-    pub started_ms: i64,
-    /// From the trigger to the commit: planning, running and logging the batch.
-    pub duration_ms: i64,
-    /// Running the batch, a part of its duration.
-    pub work_ms: i64,
-    /// Rows read from its sources, and rows of state after it.
-    pub rows: u64,
-    pub state_rows: u64,
     pub line: u64,
 }
 
@@ -354,7 +340,7 @@ impl Application {
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
         let executions = self.executions.iter().map(|e| (e.started_ms, e.ended_ms));
         let batches = self.batches.iter();
-        let batches = batches.map(|b| (Some(b.started_ms), Some(b.started_ms + b.duration_ms)));
+        let batches = batches.map(|b| (Some(b.started_ms), Some(b.ended_ms())));
         let mut spans: Vec<(i64, i64)> = jobs
             .chain(executions)
             .chain(batches)

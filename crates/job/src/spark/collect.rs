@@ -9,7 +9,7 @@ use super::event::{self, StageInfo, Str, TaskEnd};
 use super::failure::TaskFailure;
 use super::lineage::Lineage;
 use super::plan_text::{RawNode, plan};
-use super::streams::{self, Streams};
+use super::streams::Streams;
 use super::tasks::{Tasks, state, task};
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
@@ -194,7 +194,10 @@ impl Collector {
             "StreamingQueryListener$QueryProgressEvent" => {
                 let event: event::QueryProgress<'_> = read(text)?;
                 let room = self.app.batches.len() < MAX_BATCHES;
-                let batch = streams::batch(&event.progress, self.line).filter(|_| room);
+                let batch = self
+                    .streams
+                    .batch(&event.progress, self.line)
+                    .filter(|_| room);
                 self.app.batches.extend(batch);
             }
             "DriverAccumUpdates" => {

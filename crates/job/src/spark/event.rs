@@ -200,7 +200,9 @@ events! {
         #[serde(borrow)] progress: Progress<'a> = "progress",
     }
     Progress<'a> {
+        #[serde(borrow)] query: Str<'a> = "id",
         #[serde(borrow)] time: Str<'a> = "timestamp",
+        #[serde(borrow)] event_time: EventTime<'a> = "eventTime",
         batch: Number = "batchId",
         spent: Spent = "durationMs",
         sources: Vec<StreamSource> = "sources",
@@ -213,8 +215,12 @@ events! {
     StreamSource {
         rows: Number = "numInputRows",
     }
+    EventTime<'a> {
+        #[serde(borrow)] watermark: Str<'a> = "watermark",
+    }
     StreamState {
         rows: Number = "numRowsTotal",
+        bytes: Number = "memoryUsedBytes",
     }
     StageEvent<'a> {
         #[serde(borrow)] info: StageInfo<'a> = "Stage Info",

@@ -236,12 +236,13 @@ fn python_error(text: &str) -> Option<&str> {
 
 /// The innermost frame of the traceback outside Spark: `/app/job.py:39 in parse`.
 fn python_frame(text: &str) -> Option<String> {
+    const LIBRARY: [&str; 4] = ["/pyspark/", "pyspark.zip", "/py4j/", "py4j-"];
     let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
     let end = traceback.find("\n\n").unwrap_or(traceback.len());
     let frames = traceback[..end]
         .lines()
         .filter_map(|l| l.trim().strip_prefix("File \""));
-    let mut own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
+    let mut own = frames.filter(|f| !LIBRARY.iter().any(|part| f.contains(part)));
     let (file, rest) = own.next_back()?.split_once("\", line ")?;
     let (line, function) = rest.split_once(", in ").unwrap_or((rest, "?"));
     Some(format!("{file}:{line} in {function}"))
