@@ -18,7 +18,7 @@ use crate::store::generation::{READERS, documents};
 use crate::store::lexical::Words;
 use crate::store::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, Ordinal, QUESTIONS};
 use crate::store::questions::Place;
-use crate::store::stamp::CHECKED;
+use crate::store::stamp::is_note;
 
 /// How many of its rarest terms a chunk is looked up by.
 const PROBE_TERMS: usize = 16;
@@ -107,7 +107,8 @@ fn check_files(folder: &Path, manifest: &Manifest, out: &mut Verification) {
         }
     }
     for name in present(folder) {
-        let expected = [MANIFEST, READERS, CHECKED].contains(&&*name) || name.ends_with(".lock");
+        let expected =
+            [MANIFEST, READERS].contains(&&*name) || is_note(&name) || name.ends_with(".lock");
         if !expected && !manifest.files.contains_key(&name) {
             out.problem(name, "not in the manifest");
         }

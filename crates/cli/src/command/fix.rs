@@ -1,6 +1,7 @@
 //! `scopeagent fix`: shows a suggestion's diff or steps, or applies the diff to the script.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use report::{Suggestion, say};
@@ -125,7 +126,7 @@ fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
     })?;
     let backup = free_name(path);
     fs::copy(path, &backup)
-        .and_then(|_| fs::write(path, format!("{mark}{changed}")))
+        .and_then(|_| replace(path, &format!("{mark}{changed}")))
         .explain(
             ErrorKind::Other,
             say!(
@@ -134,6 +135,21 @@ fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
             ),
         )?;
     Ok(backup)
+}
+
+/// Replaces the content of a file at once, so that a crash leaves the old text or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = fs::canonicalize(path)?;
+    // A rename would not ask whether the file may be written.
+    fs::OpenOptions::new().write(true).open(&path)?;
+    let mut new = path.clone().into_os_string();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    let mut file = fs::File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(fs::metadata(&path)?.permissions())?;
+    file.sync_all()?;
+    fs::rename(&new, &path)
 }
 
 /// `NAME.bak`, or with a number if there is one already.

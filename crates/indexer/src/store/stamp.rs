@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 /// Name of the note in a generation's folder: the stamps of the files when their checksums were right.
-pub(crate) const CHECKED: &str = "CHECKED";
+const CHECKED: &str = "CHECKED";
 
 /// A file may be written twice within one tick of the file system's clock, so a stamp younger than this proves nothing.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -77,6 +77,15 @@ pub(crate) fn write(folder: &Path, states: Note) {
     }
 }
 
+/// Whether a file of a generation is a note, or one that a process is writing or was killed while writing.
+pub(crate) fn is_note(name: &str) -> bool {
+    let rest = name.strip_prefix(CHECKED);
+    rest.is_some_and(|rest| {
+        let process = rest.strip_prefix('.');
+        rest.is_empty() || process.is_some_and(|id| id.bytes().all(|b| b.is_ascii_digit()))
+    })
+}
+
 /// Takes over the stamps of files that a new generation shares with an older one: a link changes no stamp.
 pub(crate) fn inherit(from: &Path, to: &Path) {
     let _ = fs::hard_link(from.join(CHECKED), to.join(CHECKED));
@@ -85,6 +94,19 @@ pub(crate) fn inherit(from: &Path, to: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_that_is_being_written_is_one_too() {
+        for (name, expected) in [
+            ("CHECKED", true),
+            ("CHECKED.4711", true),
+            ("CHECKED.bak", false),
+            ("CHECKED4711", false),
+            ("manifest.json", false),
+        ] {
+            assert_eq!(is_note(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn a_note_holds_until_a_file_is_written() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::collect::{Collector, JobState, MOST_OF_KIND, StageState};
 use super::edges::{add_edges, order};
 use super::failure::{exit_code, is_lost, machine};
-use super::info::span;
+use super::info::{last_event, span};
 use super::operators::add_plans;
 use super::stages::{self, Index};
 use crate::counters::Name;
@@ -28,6 +28,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     let index = Index::of(&log.stages);
     add_stages(&mut log, &index, job);
     add_jobs(&mut log, &index);
+    correct_end(&mut log);
     let links = add_plans(&mut log, &index, job);
     add_edges(&log, &index, &links, job);
     job.order = order(&log);
@@ -44,6 +45,18 @@ fn forgive_stopped_streams(log: &mut Collector) {
     }
     for state in log.executions.values_mut() {
         log.streams.forgive_execution(&mut state.execution);
+    }
+}
+
+/// Replaces an end before the start by the last event: the clock was set back, or the log was changed.
+fn correct_end(log: &mut Collector) {
+    let (Some((start, _)), Some((end, line))) = (log.started, log.ended) else {
+        return;
+    };
+    if end < start {
+        log.impossible.get_or_insert((0, end as f64)).0 += 1;
+        let last = last_event(log).map_or(start, |(at, _)| at.max(start));
+        log.ended = Some((last, line));
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
 }
 
 /// The last time in a log that lacks the end of its application, and its line: the application ran at least until then.
-fn last_event(log: &Collector) -> Option<(i64, u64)> {
+pub(super) fn last_event(log: &Collector) -> Option<(i64, u64)> {
     let app = &log.app;
     let jobs = app.jobs.iter().map(|j| (j.ended_ms, j.line));
     let stages = app.stages.iter().map(|s| (s.completed_ms, s.line));

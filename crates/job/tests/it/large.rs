@@ -160,7 +160,15 @@ fn impossible_times_are_reported_and_not_used() {
         "{}",
         messages(&long)
     );
-    for job in [year_9999, long] {
+    let set_back = read(at(1_000).as_bytes());
+    assert!(
+        messages(&set_back).contains("impossible times"),
+        "{}",
+        messages(&set_back)
+    );
+    let elapsed = set_back.info.elapsed_seconds;
+    assert!(elapsed.is_some_and(|s| s > 1.0), "{elapsed:?}");
+    for job in [year_9999, long, set_back] {
         let elapsed = job.info.elapsed_seconds;
         assert!(elapsed.is_none_or(|s| s < 60.0), "{elapsed:?}");
     }

@@ -16,7 +16,6 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpStream;
 
 use super::handler::Handler;
 use super::shared::Shared;
@@ -75,7 +74,11 @@ fn sessions() -> Arc<LocalSessionManager> {
     Arc::new(sessions)
 }
 
-async fn connection(stream: TcpStream, service: Service, sessions: Arc<LocalSessionManager>) {
+async fn connection(
+    stream: listen::Connection,
+    service: Service,
+    sessions: Arc<LocalSessionManager>,
+) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let (service, sessions) = (service.clone(), Arc::clone(&sessions));
         async move { Ok::<_, Infallible>(answer(&service, &sessions, request).await) }
@@ -95,6 +98,10 @@ async fn answer(
 ) -> Response<Body> {
     if request.uri().path() != PATH {
         return refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp\n");
+    }
+    // The library takes a name from the first `Host` and ignores what is around it.
+    if listen::host(request.headers()).is_none() {
+        return refusal(StatusCode::BAD_REQUEST, "the request names no host\n");
     }
     let begins = !request.headers().contains_key("mcp-session-id");
     if begins && sessions.sessions.read().await.len() >= MAX_SESSIONS {

@@ -17,6 +17,7 @@ use super::analyses::Analyses;
 use super::batches::Listing;
 use super::cache::{Latest, PageCache};
 use super::templates::environment;
+use super::upload::Receiving;
 use super::visitor::Visitor;
 use super::{Options, check_token};
 use crate::error::{Error, ErrorKind, Explain, Result};
@@ -40,6 +41,7 @@ pub(super) struct App {
     pub(super) session: Arc<Session>,
     pub(super) roots: Roots,
     pub(super) uploads: std::path::PathBuf,
+    pub(super) receiving: Receiving,
     pub(super) hosts: Vec<String>,
     pub(super) reasoner: ReasonerChoice,
     pub(super) analyst: Arc<dyn Analyst>,
@@ -87,6 +89,7 @@ impl App {
             session,
             roots: Roots::new(&roots)?,
             uploads: options.uploads,
+            receiving: Receiving::default(),
             hosts: options.hosts,
             reasoner: options.reasoner,
             analyst: options.analyst,

@@ -36,7 +36,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use report::say;
 use secrecy::SecretString;
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -110,7 +109,7 @@ fn router(app: &Arc<App>) -> Router {
     pages::router().layer(check).with_state(Arc::clone(app))
 }
 
-async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
+async fn connection(stream: listen::Connection, router: Router, stop: CancellationToken) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let router = router.clone();
         async move {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use axum::extract::Multipart;
@@ -22,6 +23,47 @@ const MAX_KEPT: u64 = 8 << 30;
 /// Bytes of a text field.
 const MAX_TEXT: usize = 8 << 10;
 
+/// Bytes of all uploads under way; the kept ones leave room for them.
+const MAX_RECEIVED: u64 = MAX_KEPT / 2;
+
+/// Bytes of the uploads under way.
+#[derive(Default)]
+pub(super) struct Receiving(AtomicU64);
+
+/// The folder of an upload under way; removed unless the upload completes.
+struct Incoming<'a> {
+    folder: PathBuf,
+    bytes: u64,
+    all: &'a Receiving,
+    is_complete: bool,
+}
+
+impl Incoming<'_> {
+    /// Counts bytes before they are written.
+    ///
+    /// # Errors
+    /// If the uploads under way have too many.
+    fn count(&mut self, bytes: u64) -> Result<()> {
+        self.bytes += bytes;
+        let all = self.all.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if all <= MAX_RECEIVED {
+            return Ok(());
+        }
+        let error = say!("同时上传的内容过多", "too much is being uploaded at once");
+        let hint = say!("请稍后再试", "try again later");
+        Err(Error::new(ErrorKind::Other, error).hint(hint))
+    }
+}
+
+impl Drop for Incoming<'_> {
+    fn drop(&mut self) {
+        self.all.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        if !self.is_complete {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
 /// Fields and files of an upload form.
 #[derive(Default)]
 pub(super) struct Upload {
@@ -30,23 +72,26 @@ pub(super) struct Upload {
     pub(super) depth: String,
 }
 
-/// Receives an upload; removes an incomplete one.
+/// Receives an upload; removes an incomplete one, also if the client hangs up or takes too long.
 ///
 /// # Errors
 /// If the form is not one of this page, or it has no file, too many, or one with a strange name.
 pub(super) async fn receive(app: &App, form: Multipart) -> Result<Upload> {
     make_room(&app.uploads);
-    let job = app.uploads.join(ulid::Ulid::generate().to_string());
-    let received = fields(app, form, &job).await;
-    if received.is_err() {
-        let _ = fs::remove_dir_all(&job);
-    }
-    received
+    let mut incoming = Incoming {
+        folder: app.uploads.join(ulid::Ulid::generate().to_string()),
+        bytes: 0,
+        all: &app.receiving,
+        is_complete: false,
+    };
+    let received = fields(app, form, &mut incoming).await?;
+    incoming.is_complete = true;
+    Ok(received)
 }
 
-async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
+async fn fields(app: &App, mut form: Multipart, incoming: &mut Incoming<'_>) -> Result<Upload> {
     let mut upload = Upload {
-        job: job.to_owned(),
+        job: incoming.folder.clone(),
         ..Upload::default()
     };
     let (mut is_own, mut files) = (false, 0);
@@ -83,7 +128,7 @@ async fn fields(app: &App, mut form: Multipart, job: &Path) -> Result<Upload> {
                         "leave out files that don't belong to this job, or give the path of its folder"
                     )));
                 }
-                save(&mut field, &job.join(file_name(&name)?)).await?;
+                save(&mut field, &file_name(&name)?, incoming).await?;
             }
             _ => {}
         }
@@ -133,7 +178,8 @@ async fn text(field: &mut Field<'_>) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-async fn save(field: &mut Field<'_>, path: &Path) -> Result<()> {
+async fn save(field: &mut Field<'_>, name: &Path, incoming: &mut Incoming<'_>) -> Result<()> {
+    let path = incoming.folder.join(name);
     let failed = |e: std::io::Error| {
         Error::from_source(ErrorKind::Other, &e).hint(say!(
             "请腾出磁盘空间，或另选数据目录",
@@ -143,8 +189,9 @@ async fn save(field: &mut Field<'_>, path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await.map_err(failed)?;
     }
-    let mut file = tokio::fs::File::create_new(path).await.map_err(failed)?;
+    let mut file = tokio::fs::File::create_new(&path).await.map_err(failed)?;
     while let Some(chunk) = field.chunk().await.map_err(broken)? {
+        incoming.count(chunk.len() as u64)?;
         file.write_all(&chunk).await.map_err(failed)?;
     }
     file.flush().await.map_err(failed)
@@ -193,7 +240,7 @@ fn make_room(uploads: &Path) {
     all.sort();
     let mut kept: u64 = all.iter().map(|(.., size)| size).sum();
     for (_, path, size) in all {
-        if kept <= MAX_KEPT - MAX_BYTES as u64 {
+        if kept <= MAX_KEPT - MAX_RECEIVED {
             break;
         }
         // Files in use stay until the next upload.
@@ -216,6 +263,33 @@ fn size(folder: &Path) -> u64 {
 #[cfg(test)]
 mod security {
     use super::*;
+
+    #[test]
+    fn uploads_under_way_are_bounded_together_and_leave_nothing() {
+        let home = tempfile::tempdir().expect("a folder");
+        let all = Receiving::default();
+        let incoming = |name: &str| {
+            let folder = home.path().join(name);
+            fs::create_dir(&folder).expect("made");
+            Incoming {
+                folder,
+                bytes: 0,
+                all: &all,
+                is_complete: false,
+            }
+        };
+        let (mut first, mut second) = (incoming("a"), incoming("b"));
+        assert!(first.count(MAX_RECEIVED - 1).is_ok());
+        assert!(second.count(2).is_err(), "one byte too many");
+        first.is_complete = true;
+        drop(first);
+        assert!(second.count(MAX_RECEIVED - 2).is_ok(), "room again");
+        drop(second);
+        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+        let left = fs::read_dir(home.path()).expect("listed").flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["a"], "only what is complete");
+    }
 
     #[test]
     fn no_name_leaves_the_upload() {

@@ -36,7 +36,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 impl Visitor {
     pub(super) fn of(parts: &Parts) -> Visitor {
         let (path, query) = (parts.uri.path(), parts.uri.query().unwrap_or_default());
-        let mut here = format!("{path}?");
+        // A link to `//name` would lead to another server.
+        let mut here = format!("/{}?", path.trim_start_matches(['/', '\\']));
         let (mut language, mut theme, mut chosen) = (None, None, Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
@@ -103,6 +104,14 @@ mod tests {
             request = request.header(*name, *value);
         }
         Visitor::of(&request.body(()).expect("a request").into_parts().0)
+    }
+
+    #[test]
+    fn no_choice_leads_to_another_server() {
+        for uri in ["//evil.example/x?q=1", "/\\evil.example", "///evil.example"] {
+            let here = visitor(uri, &[]).here;
+            assert!(here.starts_with("/evil.example"), "{uri}: {here}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A process that is killed at any moment leaves the run store and the index whole.
 //!
-//! `SCOPEAGENT_KILL_ROUNDS` sets the number of kills of each command; `scripts/test-kill` counts them.
+//! `SCOPEAGENT_KILL_ROUNDS` sets the number of kills of each command. `scripts/test-attack` kills inside single writes.
 
 use std::fs;
 use std::io::Write as _;
