@@ -41,6 +41,12 @@ impl Files {
         let Some(locator) = locator else {
             return Ok(Vec::new());
         };
+        if let Some((from, to)) = locator
+            .split_once(" to ")
+            .filter(|(from, _)| from.starts_with("line "))
+        {
+            return Ok(events::between(&text, from, to));
+        }
         if let Some(line) = locator.strip_prefix("line ") {
             let number: usize = line.parse().map_err(|_| locator.to_owned())?;
             let line = text.lines().nth(number - 1).ok_or("no such line")?;
