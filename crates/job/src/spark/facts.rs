@@ -249,6 +249,7 @@ impl Counting<'_> {
             value: of_driver.unwrap_or(rows.value),
             ..rows
         });
+        let rows_max = rows_max.filter(|_| of_driver.is_none());
         let (spilled, spilled_max) = get("spill size");
         let own = match kind {
             OperatorKind::Sort => get("sort time").0,

@@ -1,15 +1,12 @@
 //! Whether values are what the files hold.
 
-use report::measure::{Formula, Origin, Sheet, Value, Values};
+use report::measure::{Formula, Origin, Sheet, Value, Values, book};
 
 use crate::files::{Files, is_same};
 
 /// Whether a value is at its places, or follows from them.
 pub(crate) fn check(files: &Files, value: &Value) -> Result<(), String> {
     let number = value.number();
-    if is_of_several_events(value) {
-        return Ok(());
-    }
     match value.origin() {
         Origin::Place(source) => files.check(None, source, number),
         Origin::Records(fold, source) => files.check(Some(*fold), source, number),
@@ -31,15 +28,12 @@ pub(crate) fn check(files: &Files, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether a reader derives a number from events of several kinds: the wait for executors, or the time that tasks spend outside of
-/// what operators time. Its place is the last of the events, or names the difference.
-fn is_of_several_events(value: &Value) -> bool {
-    let (Origin::Place(source) | Origin::Records(_, source)) = value.origin() else {
-        return false;
-    };
-    let is_wait = matches!(value.origin(), Origin::Place(_)) && source.file.starts_with("app-");
-    let locator = source.locator.as_deref().unwrap_or_default();
-    locator.contains(" - ") || is_wait && locator.starts_with("line ") && value.number() < 600.0
+/// Whether a reader derives a number of a log from events of several kinds: the wait for executors, and the time that tasks spend
+/// outside of what operators time. Its place is the last of the events, or names the difference.
+pub(crate) fn is_of_several_events(files: &Files, id: &str, value: &Value) -> bool {
+    let locator = value.source().and_then(|source| source.locator);
+    let is_rest = locator.is_some_and(|locator| locator.contains(" - "));
+    files.is_log() && (id == book::QUEUED.id || is_rest)
 }
 
 /// The values of a sheet, each with the thing that they are of.

@@ -25,6 +25,10 @@ impl Files {
         }
     }
 
+    pub(crate) fn is_log(&self) -> bool {
+        self.log.is_some()
+    }
+
     fn text(&self, file: &str) -> Result<String, String> {
         let bytes = std::fs::read(self.path.join(file)).map_err(|e| format!("{file}: {e}"))?;
         let text = String::from_utf8_lossy(&bytes);
