@@ -47,7 +47,7 @@ pub fn set_interface(language: Language) {
     IS_CHINESE.store(language == Language::Zh, Ordering::Relaxed);
 }
 
-/// Formats a sentence like [`text!`](crate::text) in the language of the interface.
+/// Formats a sentence like [`text!`](macro@crate::text) in the language of the interface.
 #[macro_export]
 macro_rules! say {
     ($($sentence:tt)*) => {

@@ -100,7 +100,7 @@ fn section_1_every_provider_answers_with_thoughts_apart_and_tokens_counted() {
         let (report, requests) = case.run(move |r| Some(think(r).pieces(7))).await;
         report.is_by_llm();
         let texts: Vec<&str> = report.steps.iter().map(|s| s.text.as_str()).collect();
-        assert_eq!((texts[0], texts[4]), ("class", "advice"));
+        assert!(texts[0].contains("class") && texts[4].contains("advice"));
         let leaked = texts.iter().any(|text| text.contains("let me think"));
         assert!(!leaked, "{texts:?}");
         if case.stream {

@@ -50,6 +50,11 @@ fn compare_session() {
 }
 
 #[test]
+fn whatif_session() {
+    session("whatif", with_the_knowledge_base);
+}
+
+#[test]
 fn cases_session() {
     session("cases", |place, _| {
         // The session writes into it.

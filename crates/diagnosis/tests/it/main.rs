@@ -3,6 +3,7 @@
 mod account;
 mod event_log;
 mod failed;
+mod invariants;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
@@ -11,4 +12,5 @@ mod scripts;
 mod simulated;
 mod spark;
 mod spark_logs;
+mod spark_tasks;
 mod support;
