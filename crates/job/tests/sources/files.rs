@@ -25,6 +25,10 @@ impl Files {
         }
     }
 
+    pub(crate) fn is_log(&self) -> bool {
+        self.log.is_some()
+    }
+
     fn text(&self, file: &str) -> Result<String, String> {
         let bytes = std::fs::read(self.path.join(file)).map_err(|e| format!("{file}: {e}"))?;
         let text = String::from_utf8_lossy(&bytes);
@@ -41,6 +45,12 @@ impl Files {
         let Some(locator) = locator else {
             return Ok(Vec::new());
         };
+        if let Some((from, to)) = locator
+            .split_once(" to ")
+            .filter(|(from, _)| from.starts_with("line "))
+        {
+            return Ok(events::between(&text, from, to));
+        }
         if let Some(line) = locator.strip_prefix("line ") {
             let number: usize = line.parse().map_err(|_| locator.to_owned())?;
             let line = text.lines().nth(number - 1).ok_or("no such line")?;
