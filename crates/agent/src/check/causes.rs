@@ -177,21 +177,19 @@ pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
             });
         }
     }
-    for class in [ProblemType::ExcessiveShuffle] {
-        let names = [
-            "excessive shuffle",
-            "过多 shuffle",
-            "过多的 shuffle",
-            "过多shuffle",
-        ];
-        if let Some(at) = find_word(lower, &names) {
-            let all = Cause::ALL.iter().copied();
-            found.push(Mention {
-                causes: all.filter(|c| c.problem_type() == class).collect(),
-                stance: heading.unwrap_or_else(|| stance(lower, at, 0)),
-                is_exact: false,
-            });
-        }
+    let shuffle = [
+        "excessive shuffle",
+        "过多 shuffle",
+        "过多的 shuffle",
+        "过多shuffle",
+    ];
+    if let Some(at) = find_word(lower, &shuffle) {
+        let is_shuffle = |c: &Cause| c.problem_type() == ProblemType::ExcessiveShuffle;
+        found.push(Mention {
+            causes: Cause::ALL.iter().copied().filter(is_shuffle).collect(),
+            stance: heading.unwrap_or_else(|| stance(lower, at, 0)),
+            is_exact: false,
+        });
     }
     for (causes, affirms, names) in CALLED {
         let Some(at) = find_word(lower, names) else {

@@ -233,7 +233,7 @@ fn gains(analyzed: &Analyzed, text: &str) -> Vec<String> {
         .iter()
         .filter(|e| e.unit.as_deref() == Some("s"));
     let amounts = amounts.filter_map(|e| match e.value {
-        EvidenceValue::Number(n) if n >= 10.0 && n < 60.0 => Some(n),
+        EvidenceValue::Number(n) if (10.0..60.0).contains(&n) => Some(n),
         _ => None,
     });
     let elapsed = analyzed.input.facts.job.elapsed_seconds.map(|s| s / 3.0);
