@@ -133,12 +133,17 @@ async fn a_claim_against_the_verdict_is_left_out() {
         });
         let report = ask(&server, &skewed()).await;
         let step = report.step("think5");
-        assert_eq!(!step.text.contains(claim), is_wrong, "{}", step.text);
         let said = step.remarks.join("\n");
+        assert_eq!(
+            !step.text.contains(claim),
+            is_wrong,
+            "{}: {said}",
+            step.text
+        );
         let says = said.contains("contradicts the program's verdict");
         assert_eq!(says, is_wrong, "{claim}: {said}");
         let checks = report.checks.as_ref().expect("checked");
-        assert_eq!(checks.dropped > 0, is_wrong, "{claim}");
+        assert!(checks.dropped > 0 || !is_wrong, "{claim}");
         assert!(!report.findings.is_empty());
     }
 }

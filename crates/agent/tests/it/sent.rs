@@ -192,7 +192,8 @@ async fn a_dry_run_shows_and_counts_what_a_server_receives() {
         let server = Server::start([]).rule(move |request| Some(concluded(&report, request)));
         analyzed(case, asking(&server), language, redact).await;
         let requests = server.requests();
-        assert_eq!(requests.len(), previews.len());
+        let last = requests.last().map(|r| r.prompt());
+        assert_eq!(requests.len(), previews.len(), "{last:?}");
         for preview in &previews {
             let step = &preview.steps;
             let mut asked = requests

@@ -83,8 +83,8 @@ pub(crate) fn between(text: &str, from: &str, to: &str) -> Readings {
             .unwrap_or_default();
         let start = line
             .split_whitespace()
-            .last()
-            .and_then(|word| word.parse::<f64>().ok());
+            .rev()
+            .find_map(|word| word.parse::<f64>().ok());
         // 100 ns since 1601, in UTC; attempts are in local time
         let zones = (-14..=14).map(|hours| f64::from(hours) * 3_600_000.0);
         let start = start.map(|ticks| ticks / 1e4 - 11_644_473_600_000.0);

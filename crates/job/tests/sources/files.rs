@@ -145,8 +145,27 @@ pub(crate) fn of_text(text: &str) -> Vec<f64> {
             numbers.extend([seconds, seconds * 1e3]);
         }
     }
+    if let Some(duration) = text.trim().strip_prefix("PT") {
+        let seconds = iso_seconds(duration);
+        numbers.extend([seconds, seconds * 1e3]);
+    }
     numbers.extend(tokens(text));
     numbers
+}
+
+/// Seconds of an ISO 8601 duration behind `PT`: `1M30.5S`.
+fn iso_seconds(duration: &str) -> f64 {
+    let parts = duration.split_inclusive(|c: char| c.is_ascii_alphabetic());
+    let seconds = parts.map(|part| {
+        let (number, unit) = part.split_at(part.len().saturating_sub(1));
+        let scale = match unit {
+            "H" => 3600.0,
+            "M" => 60.0,
+            _ => 1.0,
+        };
+        scale * number.parse().unwrap_or(0.0)
+    });
+    seconds.sum()
 }
 
 fn tokens(text: &str) -> Vec<f64> {
