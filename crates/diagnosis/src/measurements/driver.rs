@@ -56,11 +56,13 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     // the driver's working part of a gap: all of it, unless the application waits for a user or for data
     let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
         let Some(open) = &open else {
-            return vec![(from, to)];
+            return app.told(from, to);
         };
         let first = open.partition_point(|(_, end)| *end <= from);
         let within = open[first..].iter().take_while(|(begin, _)| *begin < to);
-        within.map(|(a, b)| (from.max(*a), to.min(*b))).collect()
+        within
+            .flat_map(|(a, b)| app.told(from.max(*a), to.min(*b)))
+            .collect()
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {

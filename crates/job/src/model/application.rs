@@ -35,6 +35,9 @@ pub struct Application {
     pub cached: Vec<CachedData>,
     /// In the order of their start; none outside of Structured Streaming.
     pub batches: Vec<MicroBatch>,
+    /// Sorted, disjoint spans of stages that were left out because of their number; the same for jobs and executions.
+    pub untold: Vec<(i64, i64)>,
+    pub untold_actions: Vec<(i64, i64)>,
     /// Scripts of the application that were next to the log.
     pub scripts: Vec<ScriptFile>,
 }
@@ -334,6 +337,22 @@ impl Application {
         Some(self.slots_over_time().most()).filter(|n| *n > 0)
     }
 
+    /// The parts of a time span outside of [`Application::untold`].
+    pub fn told(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        let first = self.untold.partition_point(|(_, end)| *end <= from);
+        let untold = self.untold[first..].iter().copied();
+        let untold = untold.take_while(|(begin, _)| *begin < to);
+        let mut at = from;
+        let mut told: Vec<(i64, i64)> = Vec::new();
+        for (begin, end) in untold.chain([(to, to)]) {
+            if at < begin {
+                told.push((at, begin));
+            }
+            at = end;
+        }
+        told
+    }
+
     /// Sorted, disjoint spans with an open job, execution or micro-batch.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
@@ -345,6 +364,7 @@ impl Application {
             .chain(executions)
             .chain(batches)
             .filter_map(|(from, to)| Some((from?, to.or(last)?)))
+            .chain(self.untold_actions.iter().copied())
             .filter(|(from, to)| from < to)
             .collect();
         spans.sort_unstable();

@@ -1,11 +1,12 @@
 //! The events of a log as Spark writes them. A field that a version lacks is `None`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+
+use super::lists::{Ids, List, Map, Rdds};
 
 /// Text that is copied only if it contains escapes.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,12 +141,12 @@ events! {
         time: Number = "Timestamp",
     }
     EnvironmentUpdate<'a> {
-        #[serde(borrow)] properties: BTreeMap<Str<'a>, Str<'a>> = "Spark Properties",
+        #[serde(borrow)] properties: Map<Str<'a>, Str<'a>> = "Spark Properties",
     }
     ResourceProfileAdded {
         id: Number = "Resource Profile Id",
-        executor: BTreeMap<String, Resource> = "Executor Resource Requests",
-        task: BTreeMap<String, Resource> = "Task Resource Requests",
+        executor: Map<String, Resource> = "Executor Resource Requests",
+        task: Map<String, Resource> = "Task Resource Requests",
     }
     Resource {
         amount: Number = "Amount",
@@ -167,7 +168,7 @@ events! {
     JobStart<'a> {
         id: Number = "Job ID",
         time: Number = "Submission Time",
-        #[serde(borrow)] stages: Vec<StageInfo<'a>> = "Stage Infos",
+        #[serde(borrow)] stages: List<StageInfo<'a>> = "Stage Infos",
         #[serde(borrow)] properties: JobProperties<'a> = "Properties",
     }
     /// Properties of a job that identify its origin.
@@ -205,8 +206,8 @@ events! {
         #[serde(borrow)] event_time: EventTime<'a> = "eventTime",
         batch: Number = "batchId",
         spent: Spent = "durationMs",
-        sources: Vec<StreamSource> = "sources",
-        states: Vec<StreamState> = "stateOperators",
+        sources: List<StreamSource> = "sources",
+        states: List<StreamState> = "stateOperators",
     }
     Spent {
         all: Number = "triggerExecution",
@@ -231,19 +232,19 @@ events! {
         #[serde(borrow)] name: Str<'a> = "Stage Name",
         #[serde(borrow)] details: Str<'a> = "Details",
         tasks: Number = "Number of Tasks",
-        #[serde(borrow)] rdds: Vec<RddInfo<'a>> = "RDD Info",
-        parents: Vec<Number> = "Parent IDs",
+        #[serde(borrow)] rdds: Rdds<'a> = "RDD Info",
+        parents: Ids = "Parent IDs",
         submitted: Number = "Submission Time",
         completed: Number = "Completion Time",
         #[serde(borrow)] failure: Str<'a> = "Failure Reason",
-        #[serde(borrow)] accumulables: Vec<Accumulable<'a>> = "Accumulables",
+        #[serde(borrow)] accumulables: List<Accumulable<'a>> = "Accumulables",
     }
     RddInfo<'a> {
         id: Number = "RDD ID",
         #[serde(borrow)] name: Str<'a> = "Name",
         #[serde(borrow)] scope: Str<'a> = "Scope",
         level: StorageLevel = "Storage Level",
-        parents: Vec<Number> = "Parent IDs",
+        parents: Ids = "Parent IDs",
         partitions: Number = "Number of Partitions",
         cached: Number = "Number of Cached Partitions",
         memory: Number = "Memory Size",
@@ -291,7 +292,7 @@ events! {
         speculative: bool = "Speculative",
         fetching: Number = "Getting Result Time",
         finished: Number = "Finish Time",
-        #[serde(borrow)] accumulables: Vec<Accumulable<'a>> = "Accumulables",
+        #[serde(borrow)] accumulables: List<Accumulable<'a>> = "Accumulables",
     }
     TaskMetrics {
         deserialize: Number = "Executor Deserialize Time",
@@ -336,7 +337,7 @@ events! {
         #[serde(borrow)] description: Str<'a> = "description",
         #[serde(borrow)] details: Str<'a> = "details",
         time: Number = "time",
-        #[serde(borrow)] configuration: BTreeMap<Str<'a>, Str<'a>> = "modifiedConfigs",
+        #[serde(borrow)] configuration: Map<Str<'a>, Str<'a>> = "modifiedConfigs",
     }
     /// The start of an execution, or a new plan for it; the plan is parsed separately.
     PlanUpdate {
@@ -344,7 +345,7 @@ events! {
     }
     DriverUpdates {
         id: Number = "executionId",
-        updates: Vec<(Number, Number)> = "accumUpdates",
+        updates: List<(Number, Number)> = "accumUpdates",
     }
     ExecutionEnd<'a> {
         id: Number = "executionId",
