@@ -3,8 +3,8 @@
 use report::{Cause, RuleResult};
 use serde_json::Value;
 
-use crate::check::names::words;
 use crate::facts::StepInput;
+use crate::wording::words;
 
 /// Values of an enum beyond which a schema lists none: providers limit them.
 const MOST: usize = 150;

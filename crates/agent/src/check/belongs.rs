@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use report::{Cause, RuleResult, Text, text};
 
 use super::causes::{Mention, Stance};
-use super::claim::{Fault, Judge, Kind};
 use super::concepts::{Concepts, FIX, fit_specially, negation};
+use super::judge::{Fault, Judge, Kind};
 use super::ledger::Fact;
 use super::lexicon::has_word;
 use super::mention::Clause;

@@ -2,50 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use report::{Suggestion, Text, text};
+use report::{Text, text};
 
 use super::concepts::fit_specially;
 use super::equal::{equals, equals_number, groups, is_free, is_same_direction, lends};
-use super::gain::is_gain;
-use super::ledger::{Fact, Ledger, Origin, Use, Value};
+use super::judge::{Fault, Judge, Kind, Topic};
+use super::ledger::{Fact, Origin, Use, Value};
 use super::mention::{Clause, Phrase, clauses};
 use super::quantity::{Quantity, Unit};
-use crate::found::Found;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// No fact supports it.
-    Unverified,
-    /// Facts contradict it.
-    Contradiction,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fault {
-    /// Where it is marked.
-    pub(crate) at: usize,
-    pub(crate) kind: Kind,
-    pub(crate) remark: Text,
-}
-
-/// Judges texts about one job.
-pub(crate) struct Judge<'a> {
-    pub(crate) ledger: Ledger,
-    pub(crate) found: &'a Found,
-    pub(crate) suggestions: &'a [Suggestion],
-    pub(crate) elapsed: Vec<f64>,
-}
-
-/// What the sentences before name in the same line, and what they name in the same sentence.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Topic {
-    line: usize,
-    sentence: usize,
-    pub(super) ids: Vec<String>,
-    pub(super) stages: BTreeSet<String>,
-    /// What a later clause of the sentence cites.
-    cited: Vec<String>,
-}
+use super::saving::is_gain;
 
 impl Judge<'_> {
     /// What is wrong with a text about some findings or suggestions, and the number of claims in it.

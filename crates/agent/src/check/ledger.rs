@@ -6,9 +6,9 @@ use job::Job;
 use report::{Evidence, EvidenceValue, Finding, Suggestion};
 
 use super::concepts::Concepts;
-use super::gain::is_gain;
 use super::mention::{Clause, Entities, clauses};
 use super::quantity::{Quantity, Unit};
+use super::saving::is_gain;
 use crate::facts::StepInput;
 
 /// Where a fact stems from.

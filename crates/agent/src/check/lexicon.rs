@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::quantity::{Quantity, Unit};
+use super::amount::{Quantity, Unit};
 
 /// Words that make a number approximate.
 pub(super) const HEDGES: &[&str] = &[

@@ -8,9 +8,10 @@ use job::Job;
 use super::causes::{self, Mention, Stance};
 use super::concepts::{Concepts, Mood};
 use super::lexicon::ends_with_word;
-use super::names::{is_id, words};
+use super::names::is_id;
 use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
+use crate::wording::words;
 
 /// The names of a job by what they name.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 //! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
 mod alias;
+mod amount;
 mod belongs;
 mod causes;
 mod claim;
@@ -12,12 +13,14 @@ mod concepts;
 mod diff;
 mod equal;
 mod gain;
+mod judge;
 mod ledger;
 mod lexicon;
 mod mention;
 pub(crate) mod names;
 mod proposal;
 pub(crate) mod quantity;
+mod saving;
 mod seen;
 mod structure;
 mod verdict;
@@ -31,7 +34,7 @@ use crate::facts::StepInput;
 use crate::offline;
 use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
-use claim::{Judge, Kind};
+use judge::{Judge, Kind};
 use ledger::Ledger;
 use names::Names;
 use seen::{cited_in, seen, texts};

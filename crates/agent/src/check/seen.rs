@@ -1,8 +1,8 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
-use super::names::words;
 use crate::conclusion::{Conclusion, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
+use crate::wording::words;
 use report::format::Seconds;
 use report::{EvidenceValue, Localize};
 

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use report::{Evidence, EvidenceValue, Finding, Suggestion, Text, text};
 
-use crate::check::names;
 use crate::check::quantity::{Figure, figures};
 use crate::facts::StepInput;
+use crate::wording::words;
 
 /// Largest whole number that may be a mere count of things in the text ("two causes", "3 steps").
 const COUNT: f64 = 12.0;
@@ -368,7 +368,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         let next = found.partition_point(|figure| figure.span.end <= span.start);
         found.get(next).is_none_or(|f| f.span.start >= span.end)
     };
-    let words = names::words(text).filter(|(span, _)| is_outside(span));
+    let words = words(text).filter(|(span, _)| is_outside(span));
     let words = words.map(|(span, text)| Token {
         span,
         text,
