@@ -99,7 +99,7 @@ fn keep_drawings_only(home: &Path) {
         for stage in picture["stages"].as_array_mut().expect("stages") {
             stage["bytes_read"] = stage["vertex_bytes_read"].take();
             for value in stage.as_object_mut().expect("fields").values_mut() {
-                if let Some(number) = value["number"].as_f64() {
+                if let Some(number) = value["n"].as_f64() {
                     *value = (number as u64).into();
                 }
             }

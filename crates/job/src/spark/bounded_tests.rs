@@ -1,7 +1,7 @@
 //! What is kept of a log that has far more of everything than is kept.
 
 use super::collect::Collector;
-use super::forget::Limits;
+use super::limits::Limits;
 use crate::Job;
 
 const LIMITS: Limits = Limits {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::event::{self, TaskEnd};
 use super::failure::TaskFailure;
-use super::forget::{Forgotten, Limits};
+use super::limits::{Forgotten, Limits};
 use super::lineage::Lineage;
 use super::lists::owned;
 use super::plan_text::{RawNode, plan};

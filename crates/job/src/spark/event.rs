@@ -1,116 +1,11 @@
 //! The events of a log as Spark writes them. A field that a version lacks is `None`.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::lists::{Ids, List, Map, Rdds};
-
-/// Text that is copied only if it contains escapes.
-#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Str<'a>(pub(super) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Cow<'de, str>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(text))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Cow::Owned(text.to_owned()))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(""))
-            }
-        }
-        from.deserialize_any(Text).map(Str)
-    }
-}
-
-impl Str<'_> {
-    pub(super) fn text(&self) -> Option<String> {
-        (!self.0.is_empty()).then(|| self.0.clone().into_owned())
-    }
-}
-
-/// A number, or a text that is a number; `None` for any other value. Values of SQL metrics are text.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Number(pub(super) Option<f64>);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Option<f64>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_u64<E>(self, n: u64) -> Result<Self::Value, E> {
-                Ok(Some(n as f64))
-            }
-            fn visit_i64<E>(self, n: i64) -> Result<Self::Value, E> {
-                Ok(Some(n as f64))
-            }
-            fn visit_f64<E>(self, n: f64) -> Result<Self::Value, E> {
-                Ok(Some(n).filter(|n| n.is_finite()))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(None)
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(text.parse().ok().filter(|n: &f64| n.is_finite()))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(None)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(None)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(None)
-            }
-        }
-        from.deserialize_any(Any).map(Number)
-    }
-}
-
-/// The beginning of the year 2100, in milliseconds since 1970.
-const LATEST_MS: i64 = 4_102_444_800_000;
-
-impl Number {
-    /// As a count or a time; `None` if negative.
-    pub(super) fn count(self) -> Option<u64> {
-        self.0.filter(|n| *n >= 0.0).map(|n| n as u64)
-    }
-
-    pub(super) fn or_zero(self) -> u64 {
-        self.count().unwrap_or(0)
-    }
-
-    /// Milliseconds since 1970; Spark writes 0 or -1 for "not yet".
-    pub(super) fn time(self) -> Option<i64> {
-        let time = self.0.filter(|n| *n > 0.0).map(|n| n as i64);
-        time.filter(|ms| *ms < LATEST_MS)
-    }
-
-    /// An impossible time, later than any log.
-    pub(super) fn impossible_time(self) -> Option<f64> {
-        self.0.filter(|n| *n >= LATEST_MS as f64)
-    }
-
-    pub(super) fn id(self) -> u32 {
-        self.or_zero().min(u64::from(u32::MAX)) as u32
-    }
-}
+use super::lists::{Ids, List, Map, each};
+pub(super) use super::values::{Number, Str};
 
 /// Declares events: every field is optional and has the name in the log.
 macro_rules! events {
@@ -411,4 +306,74 @@ pub(crate) fn begins_log(text: &str) -> bool {
         let name = name.split('"').next().unwrap_or_default();
         name.starts_with("DBC") || name.contains("SparkListener") || name.contains("databricks")
     })
+}
+
+/// Source RDDs and cached RDDs of a stage, each.
+const MOST_RDDS: usize = 1_000;
+
+/// Summary of the RDDs of a stage, with the cached ones.
+#[derive(Debug, Default)]
+pub(super) struct Rdds<'a> {
+    /// Number and partitions of the last one.
+    pub(super) last: Option<(u32, u32)>,
+    pub(super) python: bool,
+    pub(super) cogroups: bool,
+    /// API method of the first shuffled RDD that names it.
+    pub(super) shuffled_by: Option<String>,
+    /// RDDs without parents.
+    pub(super) sources: Vec<u32>,
+    pub(super) cached: Vec<RddInfo<'a>>,
+}
+
+impl<'a> Rdds<'a> {
+    fn add(&mut self, rdd: RddInfo<'a>) {
+        let id = rdd.id.id();
+        if self.last.is_none_or(|(last, _)| id >= last) {
+            self.last = Some((id, rdd.partitions.id()));
+        }
+        self.python |= rdd.name.0 == "PythonRDD";
+        self.cogroups |= rdd.name.0 == "CoGroupedRDD";
+        if self.shuffled_by.is_none() && rdd.name.0.starts_with("Shuffled") {
+            let scope = serde_json::from_str::<RddScope<'_>>(&rdd.scope.0).ok();
+            self.shuffled_by = scope.and_then(|scope| scope.name.text());
+        }
+        if rdd.parents.0.is_empty() && self.sources.len() < MOST_RDDS {
+            self.sources.push(id);
+        }
+        let is_cached = rdd.level.memory || rdd.level.disk;
+        if is_cached && self.cached.len() < MOST_RDDS {
+            self.cached.push(rdd);
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Rdds<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut rdds = Rdds::default();
+        each(from, |rdd: RddInfo<'a>| {
+            rdds.add(rdd);
+            true
+        })?;
+        Ok(rdds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rdds_are_summed_up() {
+        let text = r#"[{"RDD ID":4,"Name":"PythonRDD","Parent IDs":[3],"Number of Partitions":9},
+            {"RDD ID":3,"Name":"ShuffledRDD","Scope":"{\"name\":\"join\"}","Parent IDs":[1]},
+            {"RDD ID":1,"Name":"a","Storage Level":{"Use Memory":true},"Parent IDs":[]}]"#;
+        let rdds: Rdds<'_> = serde_json::from_str(text).expect("RDDs");
+        assert_eq!(rdds.last, Some((4, 9)));
+        assert!(rdds.python && !rdds.cogroups);
+        assert_eq!(rdds.shuffled_by.as_deref(), Some("join"));
+        assert_eq!((rdds.sources, rdds.cached.len()), (vec![1], 1));
+        let text = format!("[{}]", vec!["{}"; 50_000].join(","));
+        let many: Rdds<'_> = serde_json::from_str(&text).expect("RDDs");
+        assert_eq!(many.sources.len(), MOST_RDDS);
+    }
 }

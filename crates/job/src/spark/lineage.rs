@@ -1,6 +1,6 @@
 //! Facts that the RDDs of a stage show without a plan: Python, and the purpose of its shuffles.
 
-use super::lists::Rdds;
+use super::event::Rdds;
 use crate::model::{ExchangeKind, OperatorKind};
 
 /// Summary of a stage's RDDs.

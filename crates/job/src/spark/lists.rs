@@ -9,14 +9,12 @@ use std::ops::Deref;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::event::{Number, RddInfo, RddScope, Str};
+use super::values::{Number, Str};
 
 /// Elements of a list: a stage of a very large plan has some ten thousand accumulators.
 const MOST_ELEMENTS: usize = 100_000;
 /// Entries of a map: an application has some hundred settings.
 const MOST_ENTRIES: usize = 10_000;
-/// Source RDDs and cached RDDs of a stage, each.
-const MOST_RDDS: usize = 1_000;
 
 /// Visits the elements of a sequence; null is an empty one.
 struct Each<'f, T, F: FnMut(T) -> bool>(&'f mut F, PhantomData<T>);
@@ -43,7 +41,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> bool> Visitor<'de> for Each<'_, T,
 }
 
 /// Calls `take` with each element until it returns false.
-fn each<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(super) fn each<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
     mut take: impl FnMut(T) -> bool,
 ) -> Result<(), D::Error> {
@@ -129,53 +127,6 @@ impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for M
     }
 }
 
-/// Summary of the RDDs of a stage, with the cached ones.
-#[derive(Debug, Default)]
-pub(super) struct Rdds<'a> {
-    /// Number and partitions of the last one.
-    pub(super) last: Option<(u32, u32)>,
-    pub(super) python: bool,
-    pub(super) cogroups: bool,
-    /// API method of the first shuffled RDD that names it.
-    pub(super) shuffled_by: Option<String>,
-    /// RDDs without parents.
-    pub(super) sources: Vec<u32>,
-    pub(super) cached: Vec<RddInfo<'a>>,
-}
-
-impl<'a> Rdds<'a> {
-    fn add(&mut self, rdd: RddInfo<'a>) {
-        let id = rdd.id.id();
-        if self.last.is_none_or(|(last, _)| id >= last) {
-            self.last = Some((id, rdd.partitions.id()));
-        }
-        self.python |= rdd.name.0 == "PythonRDD";
-        self.cogroups |= rdd.name.0 == "CoGroupedRDD";
-        if self.shuffled_by.is_none() && rdd.name.0.starts_with("Shuffled") {
-            let scope = serde_json::from_str::<RddScope<'_>>(&rdd.scope.0).ok();
-            self.shuffled_by = scope.and_then(|scope| scope.name.text());
-        }
-        if rdd.parents.0.is_empty() && self.sources.len() < MOST_RDDS {
-            self.sources.push(id);
-        }
-        let is_cached = rdd.level.memory || rdd.level.disk;
-        if is_cached && self.cached.len() < MOST_RDDS {
-            self.cached.push(rdd);
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Rdds<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut rdds = Rdds::default();
-        each(from, |rdd: RddInfo<'a>| {
-            rdds.add(rdd);
-            true
-        })?;
-        Ok(rdds)
-    }
-}
-
 /// Entries as owned text.
 pub(super) fn owned(map: Map<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, String)> {
     let owned = |(k, v): (Str<'_>, Str<'_>)| (k.0.into_owned(), v.0.into_owned());
@@ -207,20 +158,5 @@ mod tests {
         let text = format!("{{{}}}", entries.join(","));
         let map: Map<Str<'_>, Str<'_>> = serde_json::from_str(&text).expect("a map");
         assert_eq!(owned(map).count(), MOST_ENTRIES);
-    }
-
-    #[test]
-    fn rdds_are_summed_up() {
-        let text = r#"[{"RDD ID":4,"Name":"PythonRDD","Parent IDs":[3],"Number of Partitions":9},
-            {"RDD ID":3,"Name":"ShuffledRDD","Scope":"{\"name\":\"join\"}","Parent IDs":[1]},
-            {"RDD ID":1,"Name":"a","Storage Level":{"Use Memory":true},"Parent IDs":[]}]"#;
-        let rdds: Rdds<'_> = serde_json::from_str(text).expect("RDDs");
-        assert_eq!(rdds.last, Some((4, 9)));
-        assert!(rdds.python && !rdds.cogroups);
-        assert_eq!(rdds.shuffled_by.as_deref(), Some("join"));
-        assert_eq!((rdds.sources, rdds.cached.len()), (vec![1], 1));
-        let text = format!("[{}]", vec!["{}"; 50_000].join(","));
-        let many: Rdds<'_> = serde_json::from_str(&text).expect("RDDs");
-        assert_eq!(many.sources.len(), MOST_RDDS);
     }
 }

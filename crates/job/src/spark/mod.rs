@@ -18,6 +18,7 @@ mod facts;
 mod failure;
 mod forget;
 mod info;
+mod limits;
 mod lineage;
 mod lines;
 mod lists;
@@ -31,6 +32,7 @@ mod start;
 mod streams;
 mod tasks;
 mod texts;
+mod values;
 
 use std::fs::File;
 use std::io::Read;
