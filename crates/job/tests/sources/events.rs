@@ -85,9 +85,9 @@ pub(crate) fn between(text: &str, from: &str, to: &str) -> Readings {
             .split_whitespace()
             .rev()
             .find_map(|word| word.parse::<f64>().ok());
-        // 100 ns since 1601, in UTC; attempts are in local time
+        // 100 ns since 1601, in UTC, cut to milliseconds; attempts are in local time
         let zones = (-14..=14).map(|hours| f64::from(hours) * 3_600_000.0);
-        let start = start.map(|ticks| ticks / 1e4 - 11_644_473_600_000.0);
+        let start = start.map(|ticks| (ticks / 1e4).floor() - 11_644_473_600_000.0);
         let starts = start
             .into_iter()
             .flat_map(move |ms| zones.clone().map(move |zone| ms + zone));
