@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
-use agent::{Depth, Event, ExperienceSource, Prompts, Reasoner, Request, Services};
+use agent::{Depth, Event, ExperienceSource, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider};
 use serde_json::{Value, json};
 use testkit::knowledge::{index, root};
@@ -64,19 +64,8 @@ async fn run_with(
     let catalogue = job::Catalogue::builtin();
     let thresholds = diagnosis::Settings::default();
     let services = Services {
-        catalogue: &catalogue,
-        diagnosis: &thresholds,
-        reading: job::Options::default(),
         index: experience,
-        reasoner,
-        fallbacks: Vec::new(),
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        answerer: None,
-        limits: agent::Limits::default(),
-        redact: false,
-        cancel: tokio_util::sync::CancellationToken::new(),
+        ..Services::new(&catalogue, &thresholds, reasoner)
     };
     let mut first: Option<Instant> = None;
     let mut observer = |event: Event<'_>| {

@@ -4,6 +4,7 @@ use report::{Cause, RuleResult};
 use serde_json::Value;
 
 use crate::facts::StepInput;
+use crate::merge::union;
 use crate::wording::words;
 
 /// Values of an enum beyond which a schema lists none: providers limit them.
@@ -49,12 +50,12 @@ impl Allowed {
             .chain(missing);
         Allowed {
             findings: findings.map(|f| f.id.clone()).collect(),
-            evidence: unique(input.cited().map(|e| e.id.clone())),
+            evidence: union(Vec::new(), input.cited().map(|e| e.id.clone())),
             suggestions: input.suggestions.iter().map(|s| s.id.clone()).collect(),
-            causes: unique(causes.map(|cause| cause.code().to_owned())),
-            chunks: unique(chunks),
-            files: unique(files),
-            stages: unique(outline.stages.iter().map(|s| s.name.clone())),
+            causes: union(Vec::new(), causes.map(|cause| cause.code().to_owned())),
+            chunks: union(Vec::new(), chunks),
+            files: union(Vec::new(), files),
+            stages: union(Vec::new(), outline.stages.iter().map(|s| s.name.clone())),
         }
     }
 
@@ -107,16 +108,6 @@ fn list(schema: &mut Value, values: &[String], input: &StepInput) {
         all.push(Value::Null);
     }
     schema["enum"] = all.into();
-}
-
-fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for item in items {
-        if !found.contains(&item) {
-            found.push(item);
-        }
-    }
-    found
 }
 
 /// What models put around an id.

@@ -144,8 +144,9 @@ fn reordered<T>(
     first
 }
 
-fn union<T: PartialEq>(mut own: Vec<T>, model: Vec<T>) -> Vec<T> {
-    for item in model {
+/// Some items and further ones, each once.
+pub(crate) fn union<T: PartialEq>(mut own: Vec<T>, more: impl IntoIterator<Item = T>) -> Vec<T> {
+    for item in more {
         if !own.contains(&item) {
             own.push(item);
         }

@@ -99,7 +99,30 @@ pub struct Services<'a> {
     pub cancel: CancellationToken,
 }
 
-impl Services<'_> {
+impl<'a> Services<'a> {
+    /// A reasoner without experience, feedback and fallbacks, with the built-in prompts and the default limits.
+    pub fn new(
+        catalogue: &'a job::catalogue::Catalogue,
+        diagnosis: &'a diagnosis::Settings,
+        reasoner: Box<dyn Reasoner>,
+    ) -> Services<'a> {
+        Services {
+            catalogue,
+            diagnosis,
+            reading: job::Options::default(),
+            index: None,
+            reasoner,
+            fallbacks: Vec::new(),
+            prompts: Prompts::built_in(),
+            prior: None,
+            kind_prior: None,
+            answerer: None,
+            limits: Limits::default(),
+            redact: false,
+            cancel: CancellationToken::new(),
+        }
+    }
+
     /// Whether a model may be asked. Without one, text for prompts is not made.
     pub(crate) fn asks_model(&self) -> bool {
         let others = self.fallbacks.iter();

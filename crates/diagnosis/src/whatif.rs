@@ -166,7 +166,8 @@ impl WhatIf {
     ///
     /// The change cannot be replayed.
     pub fn at(&self, change: &Change) -> Result<Point, Unanswerable> {
-        Ok(self.point(&self.work(change)?, change))
+        let count = change.count.unwrap_or(self.now());
+        Ok(self.point(&self.work(change)?, count, change.cores))
     }
 
     /// The run with a change, over counts of its resource.
@@ -177,16 +178,7 @@ impl WhatIf {
     pub fn curve(&self, change: &Change) -> Result<Curve, Unanswerable> {
         let work = self.work(change)?;
         let now = self.now();
-        let at = |count: usize| {
-            let count = Some(count);
-            self.point(
-                &work,
-                &Change {
-                    count,
-                    ..change.clone()
-                },
-            )
-        };
+        let at = |count: usize| self.point(&work, count, change.cores);
         let most: usize = work
             .iter()
             .map(|s| s.vertices.len())
@@ -217,15 +209,15 @@ impl WhatIf {
             enough,
             balanced: best(|p| p.seconds * p.hours),
             cheapest: best(|p| p.hours),
-            limit: limit::of(&work, self.slots(enough, change), &self.names),
+            limit: limit::of(&work, self.slots(enough, change.cores), &self.names),
             points,
         })
     }
 
-    fn slots(&self, count: usize, change: &Change) -> usize {
+    fn slots(&self, count: usize, cores: Option<usize>) -> usize {
         match self.resource {
             Resource::Tokens => count,
-            Resource::Executors { slots } => count * change.cores.unwrap_or(slots),
+            Resource::Executors { slots } => count * cores.unwrap_or(slots),
         }
     }
 
@@ -250,10 +242,9 @@ impl WhatIf {
         Ok(work)
     }
 
-    fn point(&self, work: &[StageWork], change: &Change) -> Point {
-        let now = self.now();
-        let count = change.count.unwrap_or(now).max(1);
-        let slots = self.slots(count, change);
+    fn point(&self, work: &[StageWork], count: usize, cores: Option<usize>) -> Point {
+        let count = count.max(1);
+        let slots = self.slots(count, cores);
         let scale = self.run.working_s / self.run.replayed_s;
         let apart_s = (self.run.elapsed_s - self.run.working_s).max(0.0);
         let seconds = apart_s + replay(work, slots) * scale;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+pub(crate) use report::format::cut as head;
+
 pub(crate) struct Decoded<'a> {
     /// The text, byte order mark removed.
     pub(crate) text: Cow<'a, str>,
@@ -40,15 +42,6 @@ fn without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let label = quoted[open + 1..].split(|b| *b == quoted[open]).next()?;
     // a declaration that could be read as bytes is not UTF-16, even if it says so
     encoding_rs::Encoding::for_label(label).filter(|e| e.is_ascii_compatible())
-}
-
-/// At most `max` bytes of `text`, cut at a character.
-pub(crate) fn head(text: &str, max: usize) -> &str {
-    let mut end = max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// The last part of a path, in lower case.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent::model::Preview;
-use agent::{Event, Limits, Observer, Prompts, Request, Services, Silent};
+use agent::{Event, Observer, Prompts, Request, Services, Silent};
 use indexer::Index;
 use llm::LlmConfig;
 use report::{Language, Report, SuggestionKind, say};
@@ -361,19 +361,12 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Services<'_> {
         Services {
-            catalogue: &self.catalogue,
-            diagnosis: &self.settings.thresholds,
             reading: job::Options::with(self.catalogue.clone()),
-            index: None,
-            reasoner: reasoners.first,
             fallbacks: reasoners.fallbacks,
             prompts: self.settings.prompts.clone(),
-            prior: None,
-            kind_prior: None,
-            answerer: None,
-            limits: Limits::default(),
             redact,
             cancel: cancel.clone(),
+            ..Services::new(&self.catalogue, &self.settings.thresholds, reasoners.first)
         }
     }
 

@@ -11,14 +11,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
-use agent::{Depth, Prompts, Reasoner, Request, Services};
+use agent::{Depth, Reasoner, Request, Services};
 use futures::future::{BoxFuture, FutureExt};
 use libfuzzer_sys::fuzz_target;
 use llm::transport::{CallError, Chat, Finish, Piece, Reply, Transport};
 use llm::{LlmOptions, Model, Profile, Provider, ToolCall, ToolCalls};
 use report::{Finding, Language, Report};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 static CATALOGUE: LazyLock<job::Catalogue> = LazyLock::new(job::Catalogue::builtin);
 
@@ -90,20 +89,10 @@ fn analyze(reasoner: Box<dyn Reasoner>) -> Report {
         depth: Depth::Normal,
         ..Request::default()
     };
+    let settings = diagnosis::Settings::default();
     let services = Services {
-        catalogue: &CATALOGUE,
-        diagnosis: &diagnosis::Settings::default(),
-        reading: job::Options::default(),
-        index: None,
-        reasoner,
         fallbacks: vec![Box::new(Offline)],
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        answerer: None,
-        limits: agent::Limits::default(),
-        redact: false,
-        cancel: CancellationToken::new(),
+        ..Services::new(&CATALOGUE, &settings, reasoner)
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

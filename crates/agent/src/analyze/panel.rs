@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use job::Job;
 
-use crate::check;
+use crate::check::{self, Checker};
+use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
 use crate::merge;
 use crate::offline::{self, Offline};
@@ -16,7 +17,7 @@ use crate::reasoner::{Answer, Faulty, Meter, Reasoner, ReasonerError, Task};
 use crate::request::Services;
 use crate::step::StepId;
 use llm::ToolRound;
-use report::{Engine, ReasonerKind, text};
+use report::{Engine, Language, ReasonerKind, text};
 
 use super::Stop;
 
@@ -139,7 +140,9 @@ impl<'a> Panel<'a> {
         observer: &mut dyn Observer,
     ) {
         let answer = &mut outcome.answer;
-        let faults = check::faults(&answer.conclusions, input, job);
+        let program: Vec<Conclusion> = ids.iter().map(|id| offline::conclude(*id, input)).collect();
+        let mut checker = Checker::new(input, job).accepting(&program);
+        let faults = checker.faults(&answer.conclusions);
         // Tool calls get results, not repairs: a result names the fault of its call.
         let can_repair =
             self.repairs && answer.calls.is_none() && self.reasoner(failed).can_repair();
@@ -156,9 +159,9 @@ impl<'a> Panel<'a> {
                 repair(answer, fixed);
             }
         }
-        outcome.check = Some(check::clean(&mut answer.conclusions, input, job));
+        outcome.check = Some(checker.check(&mut answer.conclusions));
         if self.merges {
-            merge(ids, answer, input);
+            merge(program, answer, input.facts.language);
         }
     }
 
@@ -245,14 +248,12 @@ impl Failure {
 }
 
 /// Adds what a model concludes to what the program does, and says where that is nothing.
-fn merge(ids: &[StepId], answer: &mut Answer, input: &StepInput) {
-    let language = input.facts.language;
+fn merge(program: Vec<Conclusion>, answer: &mut Answer, language: Language) {
     let conclusions = std::mem::take(&mut answer.conclusions);
-    for (id, conclusion) in ids.iter().zip(conclusions) {
-        let own = offline::conclude(*id, input);
+    for (own, conclusion) in program.into_iter().zip(conclusions) {
+        let title = own.step().title(language);
         let (whole, adds) = merge::merged(own, conclusion, language);
         if !adds {
-            let title = id.title(language);
             let remark = text!(
                 "{title}：模型没有给出站得住的补充，采用程序的结论",
                 "{title}: the model added nothing that stands; this is the program's conclusion"

@@ -98,16 +98,7 @@ impl Judge<'_> {
         if is_gain(text, clause, phrase, quantity) {
             return self.gain(number, clause, phrase, quantity, topic);
         }
-        let equal: Vec<&Value> = self.equal_to(quantity).collect();
-        let unknown = || {
-            text!(
-                "数字 {number} 不在任何事实中",
-                "the number {number} is in no fact"
-            )
-        };
-        if equal.is_empty() {
-            return Err((Kind::Unverified, unknown()));
-        }
+        let equal = self.known(number, quantity)?;
         let (cited, is_cited) = self.citable(text, clause, quantity, topic);
         // A place in the script is no value of evidence.
         let is_cited = is_cited && quantity.unit != Unit::Line;
@@ -207,15 +198,28 @@ impl Judge<'_> {
         &self.ledger.facts[value.fact]
     }
 
-    pub(super) fn equal_to<'s>(
-        &'s self,
-        quantity: &'s Quantity,
-    ) -> impl Iterator<Item = &'s Value> {
-        let values = self.ledger.values.iter();
-        values.filter(move |v| {
+    /// The values that equal a quantity.
+    ///
+    /// # Errors
+    /// No fact has it.
+    pub(super) fn known(
+        &self,
+        number: &str,
+        quantity: &Quantity,
+    ) -> Result<Vec<&Value>, (Kind, Text)> {
+        let is_equal = |v: &&Value| {
             let is_text = self.fact(v).origin == Origin::Text;
             equals(quantity, &v.quantity, is_text)
-        })
+        };
+        let equal: Vec<&Value> = self.ledger.values.iter().filter(is_equal).collect();
+        if equal.is_empty() {
+            let remark = text!(
+                "数字 {number} 不在任何事实中",
+                "the number {number} is in no fact"
+            );
+            return Err((Kind::Unverified, remark));
+        }
+        Ok(equal)
     }
 
     /// The ids whose values a quantity may be, and whether it is bound to them.

@@ -17,14 +17,7 @@ impl Judge<'_> {
         quantity: &Quantity,
         topic: &Topic,
     ) -> Result<Vec<&Fact>, (Kind, Text)> {
-        let equal: Vec<&Value> = self.equal_to(quantity).collect();
-        if equal.is_empty() {
-            let remark = text!(
-                "数字 {number} 不在任何事实中",
-                "the number {number} is in no fact"
-            );
-            return Err((Kind::Unverified, remark));
-        }
+        let equal = self.known(number, quantity)?;
         let ids = self.gaining(clause, topic);
         let wrong = |remark| Err((Kind::Contradiction, remark));
         let is_reversed = phrase.mood.is_negated

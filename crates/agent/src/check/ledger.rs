@@ -145,6 +145,11 @@ impl Ledger {
         }
     }
 
+    /// A measured value that no sentence says.
+    fn counted(&mut self, value: f64, unit: Unit, source: &Source<'_>, about: &str) {
+        self.exact(value, unit, Use::Measured, source, about);
+    }
+
     /// A value that no sentence says, with the fact that it belongs to.
     fn exact(&mut self, value: f64, unit: Unit, used_for: Use, source: &Source<'_>, about: &str) {
         let fact = self.facts.len();
@@ -188,16 +193,9 @@ impl Ledger {
                 self.exact(hours * 3600.0, Unit::Seconds, Use::Gain, &source, "");
             }
         }
-        let confidence = (finding.confidence, Unit::Ratio);
-        self.exact(
-            confidence.0,
-            confidence.1,
-            Use::Measured,
-            &source,
-            "confidence",
-        );
+        self.counted(finding.confidence, Unit::Ratio, &source, "confidence");
         for line in finding.script_lines.into_iter().flatten() {
-            self.exact(f64::from(line), Unit::Line, Use::Measured, &source, "");
+            self.counted(f64::from(line), Unit::Line, &source, "");
         }
     }
 
@@ -316,7 +314,7 @@ impl Ledger {
             completeness.progress,
         ];
         for score in relevances.chain(scores) {
-            self.exact(score, Unit::Ratio, Use::Measured, &none, "score");
+            self.counted(score, Unit::Ratio, &none, "score");
         }
     }
 
@@ -332,16 +330,10 @@ impl Ledger {
                 self.say(line, &source);
             }
             if let Some(vertices) = row.vertices {
-                self.exact(
-                    vertices as f64,
-                    Unit::Vertices,
-                    Use::Measured,
-                    &source,
-                    "vertices",
-                );
+                self.counted(vertices as f64, Unit::Vertices, &source, "vertices");
             }
             for line in &row.lines {
-                self.exact(f64::from(*line), Unit::Line, Use::Measured, &source, "");
+                self.counted(f64::from(*line), Unit::Line, &source, "");
             }
         }
         for row in &outline.tables {
@@ -356,59 +348,32 @@ impl Ledger {
         for line in &input.facts.found.time.lines {
             self.say(line, &Source::default());
         }
-        for line in outline.statements.iter().flat_map(|s| s.lines) {
-            self.exact(
-                f64::from(line),
-                Unit::Line,
-                Use::Measured,
-                &Source::default(),
-                "",
-            );
-        }
-        for excerpt in &outline.code {
-            let last = excerpt.first_line + excerpt.lines.len() as u32;
-            for line in excerpt.first_line..last {
-                self.exact(
-                    f64::from(line),
-                    Unit::Line,
-                    Use::Measured,
-                    &Source::default(),
-                    "",
-                );
-            }
+        let statements = outline.statements.iter().flat_map(|s| s.lines);
+        let code = outline.code.iter();
+        let code = code.flat_map(|e| e.first_line..e.first_line + e.lines.len() as u32);
+        for line in statements.chain(code) {
+            self.counted(f64::from(line), Unit::Line, &Source::default(), "");
         }
     }
 
     fn job(&mut self, input: &StepInput) {
         let (job, none) = (&input.facts.job, Source::default());
         for seconds in job.elapsed_seconds.into_iter().chain(job.total_seconds) {
-            self.exact(seconds, Unit::Seconds, Use::Measured, &none, "run");
+            self.counted(seconds, Unit::Seconds, &none, "run");
         }
         let count = |n: Option<u64>| n.map(|n| n as f64);
         if let Some(stages) = count(job.stages) {
-            self.exact(stages, Unit::Count("stages"), Use::Measured, &none, "");
+            self.counted(stages, Unit::Count("stages"), &none, "");
         }
         if let Some(vertices) = count(job.vertices) {
-            self.exact(vertices, Unit::Vertices, Use::Measured, &none, "vertices");
+            self.counted(vertices, Unit::Vertices, &none, "vertices");
         }
         let outline = &input.facts.outline;
         for unread in &outline.unread {
-            self.exact(
-                unread.bytes as f64,
-                Unit::Bytes,
-                Use::Measured,
-                &none,
-                "file",
-            );
+            self.counted(unread.bytes as f64, Unit::Bytes, &none, "file");
         }
         let statements = outline.statements.len() as f64;
-        self.exact(
-            statements,
-            Unit::Count("statements"),
-            Use::Measured,
-            &none,
-            "",
-        );
+        self.counted(statements, Unit::Count("statements"), &none, "");
         for error in &outline.errors {
             self.say(error, &none);
         }

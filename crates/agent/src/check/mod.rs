@@ -25,19 +25,21 @@ mod seen;
 mod structure;
 mod verdict;
 
+use std::collections::BTreeMap;
+
 pub use diff::apply_diff;
 use job::Job;
 
 use crate::allowed::Allowed;
 use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
-use crate::offline;
+use crate::step::StepId;
 use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
 use judge::{Judge, Kind};
 use ledger::Ledger;
 use names::Names;
-use seen::{cited_in, seen, texts};
+use seen::{cited_in, prose, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
@@ -63,29 +65,6 @@ pub(crate) struct Outcome {
     pub(crate) proposed: Vec<Suggestion>,
 }
 
-/// What is wrong with conclusions, in short lines; empty if nothing is.
-pub(crate) fn faults(conclusions: &[Conclusion], input: &StepInput, job: &Job) -> Vec<String> {
-    let mut copies = conclusions.to_vec();
-    for conclusion in &mut copies {
-        // A wrong class is put right without asking: the right one is known.
-        if let (Conclusion::Classify(c), Some(class)) = (conclusion, settled_class(input)) {
-            c.problem_type = class;
-        }
-    }
-    let mut faults = clean(&mut copies, input, job).remarks;
-    faults.truncate(FAULTS_NAMED);
-    faults
-}
-
-/// Takes out or marks whatever does not stand up to the facts.
-pub(crate) fn clean(conclusions: &mut [Conclusion], input: &StepInput, job: &Job) -> Outcome {
-    let mut checker = Checker::new(input, job);
-    for conclusion in conclusions {
-        checker.clean(conclusion);
-    }
-    checker.outcome
-}
-
 /// The class where the facts settle it; it is not the model's to change then.
 fn settled_class(input: &StepInput) -> Option<ProblemType> {
     (input.facts.found.verdict != Verdict::InsufficientInformation)
@@ -96,6 +75,8 @@ fn settled_class(input: &StepInput) -> Option<ProblemType> {
 pub struct Checker<'a> {
     input: &'a StepInput,
     job: &'a Job,
+    /// Texts of the program's own conclusions, by step.
+    own: BTreeMap<StepId, Vec<String>>,
     judge: Judge<'a>,
     names: Names,
     allowed: Allowed,
@@ -123,6 +104,7 @@ impl<'a> Checker<'a> {
         Checker {
             input,
             job,
+            own: BTreeMap::new(),
             judge: Judge {
                 ledger: Ledger::of(input, job),
                 found,
@@ -135,29 +117,49 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is wrong with a conclusion, which is left as far as it stands.
-    pub(crate) fn remarks_on(&mut self, conclusion: &mut Conclusion) -> Vec<String> {
-        self.clean(conclusion);
-        std::mem::take(&mut self.outcome).remarks
+    /// Accepts the sentences of the program's own conclusions: they are true of the job.
+    pub(crate) fn accepting(mut self, program: &[Conclusion]) -> Checker<'a> {
+        self.own = program.iter().map(|c| (c.step(), prose(c))).collect();
+        self
+    }
+
+    /// Faults of conclusions, in short lines; the conclusions stay as they are.
+    pub(crate) fn faults(&mut self, conclusions: &[Conclusion]) -> Vec<String> {
+        let mut copies = conclusions.to_vec();
+        for conclusion in &mut copies {
+            // A wrong class is put right without asking: the right one is known.
+            if let (Conclusion::Classify(c), Some(class)) = (conclusion, settled_class(self.input))
+            {
+                c.problem_type = class;
+            }
+        }
+        let mut faults = self.check(&mut copies).remarks;
+        faults.truncate(FAULTS_NAMED);
+        faults
+    }
+
+    /// Removes or marks the claims that do not stand up to the facts.
+    pub(crate) fn check(&mut self, conclusions: &mut [Conclusion]) -> Outcome {
+        for conclusion in conclusions {
+            self.clean(conclusion);
+        }
+        std::mem::take(&mut self.outcome)
+    }
+
+    /// Whether each line of a text is in the program's own conclusion of the step.
+    fn is_own(&self, step: StepId, text: &str) -> bool {
+        let own = self.own.get(&step).map_or(&[][..], Vec::as_slice);
+        let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+        lines.all(|line| own.iter().any(|own| own.contains(line)))
     }
 
     fn clean(&mut self, conclusion: &mut Conclusion) {
         self.coerce(conclusion);
         self.structure(conclusion);
-        let keeps = matches!(conclusion, Conclusion::Completeness(_));
-        let mut program = offline::conclude(conclusion.step(), self.input);
-        let own: Vec<String> = texts(&mut program)
-            .into_iter()
-            .map(|(text, _)| std::mem::take(text))
-            .collect();
-        // A sentence of the program's own conclusion is true of the job.
-        let is_own = |text: &str| {
-            let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
-            lines.all(|line| own.iter().any(|own| own.contains(line)))
-        };
+        let step = conclusion.step();
         for (text, about) in texts(conclusion) {
-            if !is_own(text) {
-                self.mark(text, &about, keeps);
+            if !self.is_own(step, text) {
+                self.mark(text, &about, step == StepId::Completeness);
             }
         }
         if let Conclusion::Hypotheses(c) = conclusion {

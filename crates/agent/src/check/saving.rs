@@ -37,7 +37,7 @@ pub(crate) fn is_gain(text: &str, clause: &Clause, phrase: &Phrase, quantity: &Q
 }
 
 /// `(19 % of the run)` behind an amount of time.
-pub(super) fn followed_by_share_of_run(rest: &str) -> bool {
+fn followed_by_share_of_run(rest: &str) -> bool {
     let rest = rest.trim_start();
     let inside = rest.strip_prefix(['(', '（']).unwrap_or_default();
     let inside = inside.split([')', '）']).next().unwrap_or_default();
@@ -45,13 +45,13 @@ pub(super) fn followed_by_share_of_run(rest: &str) -> bool {
 }
 
 /// What a share is one of.
-pub(super) fn behind(text: &str, quantity: &Quantity) -> String {
+fn behind(text: &str, quantity: &Quantity) -> String {
     let rest = &text[quantity.end..];
     let end = rest.find([',', '，', ';', '；', '.', '。', '(', '（', ')', '）', '[']);
     let rest = &rest[..end.unwrap_or(rest.len())];
     report::format::cut(rest, 24).to_lowercase()
 }
 
-pub(super) fn before<'t>(text: &'t str, phrase: &Phrase, quantity: &Quantity) -> &'t str {
+fn before<'t>(text: &'t str, phrase: &Phrase, quantity: &Quantity) -> &'t str {
     text[phrase.span.start..quantity.span.start].trim_end()
 }

@@ -59,6 +59,13 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
     all
 }
 
+/// The texts of a conclusion.
+pub(super) fn prose(conclusion: &Conclusion) -> Vec<String> {
+    let mut copy = conclusion.clone();
+    let all = texts(&mut copy).into_iter();
+    all.map(|(text, _)| std::mem::take(text)).collect()
+}
+
 /// Everything that the step could read.
 pub(super) fn seen(input: &StepInput) -> Vec<String> {
     let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);

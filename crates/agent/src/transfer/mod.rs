@@ -10,6 +10,8 @@ use report::{Text, text};
 use crate::check::{Checker, mark_of};
 use crate::conclusion::{Advice, Conclusion, Proposal, Recommendation};
 use crate::facts::StepInput;
+use crate::offline;
+use crate::step::StepId;
 use counterparts::{Counterparts, Values};
 
 /// The advice that holds for another job, and the withheld parts.
@@ -33,7 +35,7 @@ pub fn transfer(advice: &Advice, from: &StepInput, to: &StepInput) -> Transferre
     let job = job_of(to);
     let mut pieces = Pieces {
         counterparts: Counterparts::of(from, to),
-        checker: Checker::new(to, &job),
+        checker: Checker::new(to, &job).accepting(&[offline::conclude(StepId::Advice, to)]),
         from,
         to,
         given: Transferred::default(),
@@ -141,10 +143,10 @@ impl Pieces<'_> {
     fn checked(&mut self, piece: &str, moved: Result<Advice, Text>) -> Option<Advice> {
         let reasons = match moved {
             Ok(advice) => {
-                let mut conclusion = Conclusion::Advice(advice);
-                let reasons = self.checker.remarks_on(&mut conclusion);
-                match conclusion {
-                    Conclusion::Advice(advice) if reasons.is_empty() => return Some(advice),
+                let mut checked = [Conclusion::Advice(advice)];
+                let reasons = self.checker.check(&mut checked).remarks;
+                match checked {
+                    [Conclusion::Advice(advice)] if reasons.is_empty() => return Some(advice),
                     _ => reasons,
                 }
             }

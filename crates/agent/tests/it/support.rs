@@ -9,7 +9,7 @@ use agent::experience::ExperienceSource;
 use agent::facts::{Answerer, MeasuredAnswer};
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
-use agent::{AnalyzeError, Event, Prompts, Reasoner, Request, Services};
+use agent::{AnalyzeError, Event, Reasoner, Request, Services};
 use llm::{LlmOptions, Model, Profile, Provider};
 use report::{ReasonerKind, Report, Step};
 use runs::RunSummary;
@@ -189,15 +189,8 @@ pub(crate) fn services(setting: Setting) -> Services<'static> {
     static CATALOGUE: LazyLock<job::Catalogue> = LazyLock::new(job::Catalogue::builtin);
     static DIAGNOSIS: LazyLock<diagnosis::Settings> = LazyLock::new(diagnosis::Settings::default);
     Services {
-        catalogue: &CATALOGUE,
-        diagnosis: &DIAGNOSIS,
-        reading: job::Options::default(),
         index: setting.source,
-        reasoner: setting.reasoner,
         fallbacks: setting.fallbacks,
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
         answerer: Some(setting.answerer),
         limits: agent::Limits {
             rounds: setting.rounds,
@@ -205,6 +198,7 @@ pub(crate) fn services(setting: Setting) -> Services<'static> {
         },
         redact: setting.redact,
         cancel: setting.cancel,
+        ..Services::new(&CATALOGUE, &DIAGNOSIS, setting.reasoner)
     }
 }
 

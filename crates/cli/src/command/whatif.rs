@@ -36,31 +36,22 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
     let findings: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
     let change = change(args, &run, report.as_ref(), &findings)?;
     let failed = |why| unanswerable(why, &findings);
-    let counts = counts(args, &run)?;
-    let asked = if counts.is_empty() && change == Change::default() {
-        Vec::new()
-    } else {
-        let or_now = if counts.is_empty() {
-            vec![run.now()]
-        } else {
-            counts
-        };
-        let at = |count| {
-            run.at(&Change {
-                count: Some(count),
-                ..change.clone()
-            })
-        };
-        or_now
-            .into_iter()
-            .map(at)
-            .collect::<std::result::Result<_, _>>()
-            .map_err(failed)?
+    let mut counts = counts(args, &change, &run);
+    if counts.is_empty() && change != Change::default() {
+        counts.push(run.now());
+    }
+    let at = |count| {
+        let count = Some(count);
+        run.at(&Change {
+            count,
+            ..change.clone()
+        })
     };
+    let asked: std::result::Result<_, _> = counts.into_iter().map(at).collect();
     let answer = render::whatif::Answer {
         job: job.info.name.clone().unwrap_or_else(|| args.run.clone()),
         now: run.at(&Change::default()).map_err(failed)?,
-        asked,
+        asked: asked.map_err(failed)?,
         curve: run.curve(&change).map_err(failed)?,
         price: args.price,
     };
@@ -146,16 +137,10 @@ fn change(
 }
 
 /// The counts that the user asks for, ascending.
-fn counts(args: &Args, run: &WhatIf) -> Result<Vec<usize>> {
-    let instances = args
-        .set
-        .iter()
-        .find_map(|s| s.strip_prefix("spark.executor.instances="));
-    let amount = args
-        .tokens
-        .or(args.executors)
-        .or(instances.and_then(|n| n.trim().parse().ok()));
-    Ok(match amount {
+fn counts(args: &Args, change: &Change, run: &WhatIf) -> Vec<usize> {
+    let set = change.count.map(Amount::Count);
+    let amount = args.tokens.or(args.executors).or(set);
+    match amount {
         None => Vec::new(),
         Some(Amount::Count(count)) => vec![count],
         Some(Amount::Factor(factor)) => vec![((run.now() as f64 * factor).round() as usize).max(1)],
@@ -168,7 +153,7 @@ fn counts(args: &Args, run: &WhatIf) -> Result<Vec<usize>> {
             counts.dedup();
             counts
         }
-    })
+    }
 }
 
 /// Position of the finding that `id` names or that the suggestion `id` fixes.

@@ -3,26 +3,15 @@
 use std::collections::HashSet;
 
 use job::model::{Application, Execution, SparkNode};
+use report::format::Share;
 use report::{Cause, SegmentKind, text};
 
-use super::shares::shares;
+use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
 use crate::view::View;
 
-/// A filter that drops at least this share of the rows shows that other partitions need not be read.
+/// Least share of rows that a filter drops for its place to matter.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;
-use report::format::Share;
-
-/// Time that grows with the rows of a join; reading them stays.
-const OF_ROWS: [SegmentKind; 6] = [
-    SegmentKind::Compute,
-    SegmentKind::UserCode,
-    SegmentKind::Sort,
-    SegmentKind::Spill,
-    SegmentKind::Gc,
-    SegmentKind::Exchange,
-];
-
 /// A filter after a join, the condition that could be earlier, and the share of the joined rows that it keeps.
 struct Late<'a> {
     filter: &'a SparkNode,
@@ -38,7 +27,12 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let all: Vec<Late<'_>> = app.executions.iter().flat_map(late_filters).collect();
     let of_stage = |stage: usize| all.iter().find(|late| late.stages.contains(&stage));
     let dropped = |stage: usize, _| of_stage(stage).map(|late| 1.0 - late.kept);
-    let shares = shares(unclaimed, &OF_ROWS, dropped)?;
+    // Time that grows with the rows of the join; the rows are read in any case.
+    let of_rows: Vec<SegmentKind> = TASKS
+        .into_iter()
+        .filter(|kind| *kind != SegmentKind::Read)
+        .collect();
+    let shares = shares(unclaimed, &of_rows, dropped)?;
     let (worst, dropped) = shares.worst;
     let late = of_stage(worst)?;
     let sentence = text!(

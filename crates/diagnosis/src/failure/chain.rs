@@ -1,6 +1,7 @@
 //! The exceptions of an error, the innermost first.
 
 use job::model::JobError;
+use report::format::cut;
 
 /// Bytes of an error that are read.
 const MAX_READ: usize = 48 << 10;
@@ -56,7 +57,7 @@ pub(super) fn chain(error: &JobError) -> Vec<Thrown<'_>> {
     let mut seen: Vec<&str> = Vec::new();
     let mut found: Vec<Thrown<'_>> = Vec::new();
     for text in texts.into_iter().flatten() {
-        let text = head(text, left);
+        let text = cut(text, left);
         left -= text.len();
         for thrown in causes(text).into_iter().rev() {
             let known = thrown.lines.first().and_then(|first| {
@@ -166,12 +167,4 @@ pub(super) fn kinds(line: &str) -> impl Iterator<Item = &str> {
             && simple.contains(|c: char| c.is_ascii_lowercase())
     };
     words.filter(named).map(|word| word.trim_end_matches('.'))
-}
-
-fn head(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

@@ -110,12 +110,7 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
     let first = lines.clone().next()?;
     let quoted = lines.find(|line| line.contains(' ')).unwrap_or(first);
-    let of = |class| Recognized {
-        class,
-        line: (*quoted).to_owned(),
-        source: None,
-        wraps: false,
-    };
+    let of = |class| said(class, quoted);
     let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
     let (component, origin) = (upper(&error.component), upper(&error.origin));
     let found = reason(error).map(|found| of_driver(found, error));
@@ -204,38 +199,40 @@ fn ended_with(chain: &[Thrown<'_>]) -> Option<Recognized> {
     })
 }
 
+/// The first line that says something to `of`.
+fn by(lines: &[&str], of: impl Fn(&str) -> Option<Class>) -> Option<Recognized> {
+    lines.iter().find_map(|line| Some(said(of(line)?, line)))
+}
+
+/// A class that is the reason itself.
+fn decided((class, decides): codes::Said) -> Option<Class> {
+    decides.then_some(class)
+}
+
 /// The reason that an exception gives by its own text, code or type.
 fn certain(thrown: &Thrown<'_>) -> Option<Recognized> {
     let lines = &thrown.lines;
-    let by = |of: &dyn Fn(&str) -> Option<codes::Said>| {
-        let mut found = lines.iter().filter_map(|line| Some((of(line)?, *line)));
-        let decides = found.find(|((_, decides), _)| *decides);
-        decides.map(|((class, _), line)| said(class, line))
-    };
     search(std::slice::from_ref(thrown), GROUPS)
-        .or_else(|| by(&codes::sqlstate))
-        .or_else(|| by(&codes::condition))
-        .or_else(|| {
-            let mut found = lines.iter().filter_map(|l| Some((codes::http(l)?, *l)));
-            found.next().map(|(class, line)| said(class, line))
-        })
+        .or_else(|| by(lines, |line| codes::sqlstate(line).and_then(decided)))
+        .or_else(|| by(lines, |line| codes::condition(line).and_then(decided)))
+        .or_else(|| by(lines, codes::http))
         .or_else(|| {
             // a type without a message says less than what another text says
             let says = |line: &str| line.contains(": ");
-            by(&|line| kinds_of(line).find(|(_, decides)| *decides && says(line)))
+            by(lines, |line| {
+                let mut kinds = kinds_of(line).filter(|_| says(line));
+                kinds.find_map(decided)
+            })
         })
 }
 
 /// What an exception says that may follow from another one.
 fn likely(thrown: &Thrown<'_>, error: &JobError) -> Option<Recognized> {
     let lines = &thrown.lines;
-    let by = |of: &dyn Fn(&str) -> Option<codes::Said>| {
-        let mut found = lines.iter().filter_map(|line| Some((of(line)?, *line)));
-        found.next().map(|((class, _), line)| said(class, line))
-    };
-    let found = by(&codes::sqlstate)
-        .or_else(|| by(&codes::condition))
-        .or_else(|| by(&|line| kinds_of(line).next()))
+    let class = |(class, _): codes::Said| class;
+    let found = by(lines, |line| codes::sqlstate(line).map(class))
+        .or_else(|| by(lines, |line| codes::condition(line).map(class)))
+        .or_else(|| by(lines, |line| kinds_of(line).next().map(class)))
         .or_else(|| search(std::slice::from_ref(thrown), GENERAL))?;
     let internal = thrown.kind().is_some_and(kinds::is_internal)
         && thrown

@@ -24,10 +24,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let mut end = text.len() - most / 4;
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
+    let end = text.ceil_char_boundary(text.len() - most / 4);
     format!("{} … {}", head(text, most - most / 4), &text[end..])
 }
 

@@ -57,3 +57,10 @@ pub(crate) fn things(sheet: &Sheet) -> Vec<(String, &Values)> {
     }
     all
 }
+
+/// Fails with the first wrong places.
+pub(crate) fn none_is_wrong(wrong: &[String]) {
+    let shown: Vec<&str> = wrong.iter().take(60).map(String::as_str).collect();
+    let all = wrong.len();
+    assert!(wrong.is_empty(), "{all} wrong:\n{}", shown.join("\n"));
+}

@@ -2,12 +2,11 @@
 //! the bad one.
 
 use agent::offline::Offline;
-use agent::{Analysis, Prompts, Request, Services, Silent};
+use agent::{Analysis, Request, Services, Silent};
 use report::Language;
 use runs::RunSummary;
 use runs::compare::{ComparedRun, Comparison, Origin, ReasonKind, compare};
 use simulator::{CAUSES, Cause, SimulatedJob};
-use tokio_util::sync::CancellationToken;
 
 async fn analyzed(job: &SimulatedJob) -> ComparedRun {
     let folder = tempfile::tempdir().expect("folder");
@@ -17,21 +16,8 @@ async fn analyzed(job: &SimulatedJob) -> ComparedRun {
         language: Some(Language::En),
         ..Request::default()
     };
-    let services = Services {
-        catalogue: &job::Catalogue::builtin(),
-        diagnosis: &diagnosis::Settings::default(),
-        reading: job::Options::default(),
-        index: None,
-        reasoner: Box::new(Offline),
-        fallbacks: Vec::new(),
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        answerer: None,
-        limits: agent::Limits::default(),
-        redact: false,
-        cancel: CancellationToken::new(),
-    };
+    let (catalogue, settings) = (job::Catalogue::builtin(), diagnosis::Settings::default());
+    let services = Services::new(&catalogue, &settings, Box::new(Offline));
     let Analysis { report, job, .. } = agent::analyze(&request, &services, &mut Silent)
         .await
         .expect("a report");

@@ -16,13 +16,12 @@ mod xml;
 use std::path::Path;
 
 use agent::offline::Offline;
-use agent::{Analysis, Prompts, Request, Services, Silent};
+use agent::{Analysis, Request, Services, Silent};
 use files::{Files, is_same};
 use report::measure::{Sheet, Value, Values};
 use report::{Evidence, EvidenceValue, Language, Report};
 use runs::RunSummary;
 use runs::question::{self, Asked};
-use tokio_util::sync::CancellationToken;
 
 /// Stages of a job that questions are asked about.
 const STAGES: usize = 12;
@@ -33,21 +32,8 @@ async fn analyzed(path: &Path) -> (Report, RunSummary, Sheet) {
         language: Some(Language::En),
         ..Request::default()
     };
-    let services = Services {
-        catalogue: &job::Catalogue::builtin(),
-        diagnosis: &diagnosis::Settings::default(),
-        reading: job::Options::default(),
-        index: None,
-        reasoner: Box::new(Offline),
-        fallbacks: Vec::new(),
-        prompts: Prompts::built_in(),
-        prior: None,
-        kind_prior: None,
-        answerer: None,
-        limits: agent::Limits::default(),
-        redact: false,
-        cancel: CancellationToken::new(),
-    };
+    let (catalogue, settings) = (job::Catalogue::builtin(), diagnosis::Settings::default());
+    let services = Services::new(&catalogue, &settings, Box::new(Offline));
     let analysis = agent::analyze(&request, &services, &mut Silent).await;
     let Analysis { report, job, .. } = analysis.expect("a report");
     let summary = RunSummary::of(&job);
@@ -151,15 +137,5 @@ async fn every_number_is_at_the_places_that_it_cites() {
     }
     println!("{citations} citations of answers and prompts, {read} of reports");
     assert!(citations > 300 && read > 200);
-    let shown = wrong
-        .iter()
-        .take(60)
-        .map(String::as_str)
-        .collect::<Vec<_>>();
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        shown.join("\n")
-    );
+    check::none_is_wrong(&wrong);
 }
