@@ -291,6 +291,19 @@ impl Conclusion {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
+    /// The step that concludes it.
+    pub fn step(&self) -> StepId {
+        match self {
+            Conclusion::Classify(_) => StepId::Classify,
+            Conclusion::KeyCode(_) => StepId::KeyCode,
+            Conclusion::Experience(_) => StepId::Experience,
+            Conclusion::Completeness(_) => StepId::Completeness,
+            Conclusion::Advice(_) => StepId::Advice,
+            Conclusion::Hypotheses(_) => StepId::Hypotheses,
+            Conclusion::Answer(_) => StepId::Answer,
+        }
+    }
+
     pub fn text(&self) -> &str {
         match self {
             Conclusion::Classify(c) => &c.text,

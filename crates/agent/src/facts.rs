@@ -14,7 +14,9 @@ use crate::outline::Outline;
 use crate::step::StepId;
 use crate::terms::Terms;
 use llm::Mask;
-use report::{Evidence, Finding, JobSummary, Language, Match, Report, Suggestion};
+use report::{
+    Cause, Evidence, Finding, JobSummary, Language, Match, Report, RuleResult, Suggestion,
+};
 
 /// Facts known about the job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -146,5 +148,20 @@ impl Found {
 
     pub fn evidence(&self, id: &str) -> Option<&Evidence> {
         self.evidence.iter().find(|e| e.id == id)
+    }
+
+    /// How the rules about a cause ended; `None` where no rules are known.
+    pub(crate) fn outcome(&self, cause: Cause) -> Option<RuleResult> {
+        let known = self.outcomes.iter().filter(|(c, _)| *c == cause);
+        let results: Vec<RuleResult> = known.map(|(_, result)| *result).collect();
+        let order = [
+            RuleResult::Fired,
+            RuleResult::Explained,
+            RuleResult::Abstained,
+            RuleResult::Cleared,
+        ];
+        let first = order.into_iter().find(|result| results.contains(result));
+        let is_known = !self.outcomes.is_empty();
+        first.or(is_known.then_some(RuleResult::NotApplicable))
     }
 }

@@ -40,6 +40,9 @@ pub struct Found {
     /// Codes of the causes with undecided rules.
     #[serde(skip)]
     pub undecided: Vec<String>,
+    /// How each rule ended.
+    #[serde(skip)]
+    pub outcomes: Vec<(Cause, RuleResult)>,
     /// Most relevant first.
     pub missing: Vec<Missing>,
     /// Files that could change a judgement although no rule insists on them, most useful first.
@@ -94,6 +97,7 @@ impl Found {
             cleared: cleared(&diagnosis.rules, job.info.state),
             ruled_out,
             undecided,
+            outcomes: outcomes(&diagnosis.rules),
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, unread),
             threshold,
@@ -103,6 +107,10 @@ impl Found {
             topics,
         }
     }
+}
+
+pub(crate) fn outcomes(rules: &[RuleOutcome]) -> Vec<(Cause, RuleResult)> {
+    rules.iter().map(|r| (r.cause, r.outcome)).collect()
 }
 
 /// Causes that the facts rule out. A failure cause is not listed for a job that succeeded.

@@ -9,6 +9,7 @@
 //! Facts, findings and evidence come from the rules, and no reasoner can change them; its claims
 //! are checked before they enter the report. This crate never prints or reads the environment.
 
+mod allowed;
 mod analyze;
 mod check;
 pub mod code;
@@ -19,6 +20,7 @@ pub mod facts;
 pub mod found;
 pub mod measures;
 mod memory;
+mod merge;
 pub mod model;
 pub mod offline;
 pub mod outline;
@@ -39,7 +41,7 @@ pub mod transfer;
 mod wording;
 
 pub use analyze::{Advised, Analysis, Replied, advise, analyze, reply};
-pub use check::apply_diff;
+pub use check::{Checker, apply_diff};
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;

@@ -162,6 +162,7 @@ fn found(report: &Report, language: Language) -> Found {
         cleared: found::cleared(&report.rules, report.job.state),
         ruled_out: Vec::new(),
         undecided: Vec::new(),
+        outcomes: found::outcomes(&report.rules),
         missing: report.missing_information.iter().map(missing).collect(),
         helpful: Vec::new(),
         completeness: Completeness {

@@ -9,7 +9,9 @@ use report::Language;
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use crate::allowed::Allowed;
 use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode, Reply};
+use crate::facts::StepInput;
 use crate::step::StepId;
 
 static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
@@ -74,6 +76,13 @@ pub(crate) fn schema_of(steps: &[StepId], language: Language) -> Value {
         }
     };
     localize(&mut schema, language);
+    schema
+}
+
+/// The same with the ids and names of a job listed where they are asked for.
+pub(crate) fn schema_for(steps: &[StepId], input: &StepInput) -> Value {
+    let mut schema = schema_of(steps, input.facts.language);
+    Allowed::of(input).restrict(&mut schema, input);
     schema
 }
 

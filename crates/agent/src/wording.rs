@@ -1,5 +1,7 @@
 //! Small pieces of wording that both languages and all steps share: sentences, citations, shortened texts.
 
+use std::ops::Range;
+
 use report::format::{Names, cut};
 use report::{Language, Localize};
 
@@ -91,6 +93,30 @@ pub(crate) fn shorten(text: &mut String, most: usize) -> bool {
 
 pub(crate) fn joined(sentences: &[String], language: Language) -> String {
     sentences.join(language.select("", " "))
+}
+
+/// Words: runs of letters, digits and the marks that names hold.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let is_part =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '#' | '-' | '$');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(is_part)?;
+        let end_of = |from: usize, is_part: &dyn Fn(char) -> bool| {
+            let length = text[from..].find(|c| !is_part(c));
+            length.map_or(text.len(), |n| from + n)
+        };
+        let mut end = end_of(start, &is_part);
+        // The id of a passage ends with its heading, which may be Chinese, and the number of a long section's part.
+        if text[start..end].contains(".md#") {
+            end = end_of(end, &|c| {
+                c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '~')
+            });
+        }
+        at = end;
+        let word = text[start..end].trim_end_matches(['.', '-', '/', '#']);
+        Some((start..start + word.len(), word))
+    })
 }
 
 #[cfg(test)]

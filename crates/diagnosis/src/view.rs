@@ -9,7 +9,8 @@ use std::sync::Arc;
 use job::Job;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{
-    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage, Table,
+    ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage,
+    Table, Task,
 };
 
 use crate::failure::{self, Failure};
@@ -142,6 +143,15 @@ impl<'a> View<'a> {
         let app = self.job.spark.as_deref();
         let planned = app.and_then(|app| app.stages.get(stage)?.execution);
         if app.is_some() && planned.is_none() && self.inputs(stage).next().is_none() {
+            return true;
+        }
+        // the first micro-batch of a stream may have no rows: nothing flows into such a stage
+        let reads_nothing = |t: &Task| {
+            t.measured && t.input_bytes == 0 && t.input_rows == 0 && t.shuffle_read_bytes == 0
+        };
+        let tasks = app.and_then(|app| Some(&app.stages.get(stage)?.attempts));
+        let is_empty = tasks.is_some_and(|t| !t.is_empty() && t.iter().all(reads_nothing));
+        if is_empty && self.inputs(stage).next().is_none() {
             return true;
         }
         let known = |e: &Edge| match e.exchange {

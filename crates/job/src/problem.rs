@@ -438,8 +438,8 @@ impl Problem {
             ),
             Problem::MoreOfLog(most) => (
                 text!(
-                    "Stage 尝试、Job、SQL 执行或 Executor 超过 {most} 个，其余未采用",
-                    "more than {most} stage attempts, jobs, SQL executions or executors; the rest are left out"
+                    "Stage 尝试、Job 或 SQL 执行超过 {most} 个：只采用了其中耗时最多的",
+                    "more than {most} stage attempts, jobs or SQL executions: only the costliest are used"
                 ),
                 text!(
                     "请按时间分段分析日志的各部分",

@@ -125,6 +125,7 @@ pub struct TableView {
     #[serde(flatten)]
     pub numbers: InputNumbers,
     pub layout: Option<String>,
+    pub partitions: Option<usize>,
 }
 
 /// Numbers by the ids of their measures; `null` where no file has one.
@@ -341,6 +342,7 @@ fn table_view(table: &Table, values: Values) -> TableView {
         name: table.name.clone(),
         numbers: InputNumbers(values),
         layout,
+        partitions: Some(table.partitions.len()).filter(|n| *n > 0),
     }
 }
 

@@ -24,7 +24,7 @@ impl Run<'_> {
             question: facts.question.clone(),
             answer: None,
             language: facts.language,
-            engine: self.panel.engine.clone(),
+            engine: self.panel.concluding(),
             verdict: found.verdict,
             problem_type: found.problem_type,
             time: diagnosis.time.clone(),

@@ -89,7 +89,12 @@ async fn chain(
     run.notebook.announce(&[StepId::Completeness], observer);
     rounds.by_rules(run, observer)?;
     if request.depth != Depth::Quick {
-        rounds.by_reasoner(run, observer).await?;
+        let asked = rounds.by_reasoner(run, observer).await;
+        if matches!(asked, Err(Stop::Cancelled)) && rounds.is_judged() {
+            rounds.finish(run, observer);
+            return asked;
+        }
+        asked?;
     }
     rounds.finish(run, observer);
     if have_changed(&before, &run.folder.facts()) {
@@ -112,12 +117,19 @@ fn have_changed(before: &Facts, now: &Facts) -> bool {
 async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
     let ids = [StepId::Advice, StepId::Hypotheses];
     run.notebook.announce(&ids, observer);
-    let [(advice, took), (hypotheses, longer)] = run.conclude_both(ids, observer).await?;
-    let open = rounds::open_files(&hypotheses);
-    run.notebook
-        .record_answer(&[StepId::Advice], advice, took, observer);
-    run.notebook
-        .record_answer(&[StepId::Hypotheses], hypotheses, longer, observer);
+    let mut open = Vec::new();
+    let mut end = Ok(());
+    // If one of them is interrupted, the other is kept.
+    for (id, outcome) in ids.into_iter().zip(run.conclude_both(ids, observer).await) {
+        match outcome {
+            Ok((answer, took)) => {
+                open.extend(rounds::open_files(&answer));
+                run.notebook.record_answer(&[id], answer, took, observer);
+            }
+            Err(stop) => end = Err(stop),
+        }
+    }
+    end?;
     let before = run.folder.facts();
     if rounds::check_files(run, &open, observer) {
         // The files decide hypotheses, and may change the facts under the advice.

@@ -9,12 +9,14 @@ use job::Job;
 
 use crate::check;
 use crate::facts::StepInput;
+use crate::merge;
+use crate::offline::{self, Offline};
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Faulty, Meter, Reasoner, ReasonerError, Task};
 use crate::request::Services;
 use crate::step::StepId;
 use llm::ToolRound;
-use report::{Engine, ReasonerKind};
+use report::{Engine, ReasonerKind, text};
 
 use super::Stop;
 
@@ -27,11 +29,18 @@ pub(super) struct Panel<'a> {
     pub(super) meter: Meter,
     /// Whether a model may fix the faults of its answer in another call.
     pub(super) repairs: bool,
+    /// Whether a model's conclusion is added to that of the program.
+    pub(super) merges: bool,
+    /// Whether a model's answer to any step could be used.
+    has_answered: bool,
+    /// Steps whose answers could not be used, with the reason.
+    unusable: Vec<String>,
 }
 
 /// A reasoner's conclusion, with the faults and fallbacks on the way.
 pub(super) struct StepOutcome {
     pub(super) answer: Answer,
+    /// `None` if no model concluded.
     pub(super) check: Option<check::Outcome>,
     pub(super) failures: Vec<Failure>,
     pub(super) elapsed: Duration,
@@ -53,6 +62,9 @@ impl<'a> Panel<'a> {
             tool_rounds: Vec::new(),
             meter: Meter::default(),
             repairs: true,
+            merges: true,
+            has_answered: false,
+            unusable: Vec::new(),
         }
     }
 
@@ -109,7 +121,7 @@ impl<'a> Panel<'a> {
         };
         if self.reasoner(failed).engine().reasoner == ReasonerKind::Llm {
             self.check(failed, ids, input, job, &mut outcome, observer)
-                .await?;
+                .await;
         }
         outcome.elapsed = started.elapsed();
         Ok(outcome)
@@ -125,7 +137,7 @@ impl<'a> Panel<'a> {
         job: &Job,
         outcome: &mut StepOutcome,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) {
         let answer = &mut outcome.answer;
         let faults = check::faults(&answer.conclusions, input, job);
         // Tool calls get results, not repairs: a result names the fault of its call.
@@ -136,15 +148,18 @@ impl<'a> Panel<'a> {
                 answer: answer.raw.clone(),
                 faults,
             };
-            // A failed repair leaves the first answer; its faults are removed below.
-            match self.ask(failed, ids, input, Some(&faulty), observer).await {
-                Ok(fixed) if fixed.calls.is_none() => repair(answer, fixed),
-                Err(ReasonerError::Cancelled) => return Err(Stop::Cancelled),
-                Ok(_) | Err(_) => {}
+            // A failed or interrupted repair leaves the first answer, whose faults are removed below.
+            let fixed = self.ask(failed, ids, input, Some(&faulty), observer).await;
+            if let Ok(fixed) = fixed
+                && fixed.calls.is_none()
+            {
+                repair(answer, fixed);
             }
         }
         outcome.check = Some(check::clean(&mut answer.conclusions, input, job));
-        Ok(())
+        if self.merges {
+            merge(ids, answer, input);
+        }
     }
 
     async fn ask(
@@ -175,8 +190,18 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// Moves on from a reasoner that failed; false if a concurrent step has done so already.
+    /// Notes that a model concluded a step.
+    pub(super) fn note_answer(&mut self) {
+        self.has_answered = true;
+    }
+
+    /// Moves on from a reasoner that failed; false if a concurrent step has done so already, or if only this step is lost.
     pub(super) fn fall_back(&mut self, failure: &Failure) -> bool {
+        if !failure.lasts() {
+            let (step, error) = (failure.step.id(), &failure.error);
+            self.unusable.push(format!("{step}: {error}"));
+            return false;
+        }
         if failure.reasoner < self.failed {
             return false;
         }
@@ -190,6 +215,51 @@ impl<'a> Panel<'a> {
             ..self.reasoner(self.failed).engine()
         };
         true
+    }
+}
+
+impl Panel<'_> {
+    /// Who concluded the steps: the program, if no answer of the model could be used.
+    pub(super) fn concluding(&self) -> Engine {
+        let is_model = self.engine.reasoner == ReasonerKind::Llm;
+        if !is_model || self.has_answered || self.unusable.is_empty() {
+            return self.engine.clone();
+        }
+        Engine {
+            fallback: Some(self.unusable.join("; ")),
+            ..Offline.engine()
+        }
+    }
+}
+
+impl Failure {
+    /// Whether later steps would fail too. An answer that cannot be used, or a prompt that is too long, is a matter of its step; the
+    /// appendix comes after all others.
+    pub(super) fn lasts(&self) -> bool {
+        let is_of_step = matches!(
+            self.error,
+            ReasonerError::Unusable { .. } | ReasonerError::TooLong { .. }
+        );
+        !is_of_step && self.step != StepId::Hypotheses
+    }
+}
+
+/// Adds what a model concludes to what the program does, and says where that is nothing.
+fn merge(ids: &[StepId], answer: &mut Answer, input: &StepInput) {
+    let language = input.facts.language;
+    let conclusions = std::mem::take(&mut answer.conclusions);
+    for (id, conclusion) in ids.iter().zip(conclusions) {
+        let own = offline::conclude(*id, input);
+        let (whole, adds) = merge::merged(own, conclusion, language);
+        if !adds {
+            let title = id.title(language);
+            let remark = text!(
+                "{title}：模型没有给出站得住的补充，采用程序的结论",
+                "{title}: the model added nothing that stands; this is the program's conclusion"
+            );
+            answer.remarks.push(remark.into(language));
+        }
+        answer.conclusions.push(whole);
     }
 }
 

@@ -76,7 +76,7 @@ pub async fn advise(
     input.experiences = found.unwrap_or_default();
     let job = crate::transfer::job_of(&input);
     let mut panel = Panel::new(services);
-    panel.repairs = false;
+    (panel.repairs, panel.merges) = (false, false);
     let concluded = conclude(StepId::Advice, &input, &job, panel, observer).await?;
     let advice = match concluded.conclusion {
         Some(Conclusion::Advice(advice)) => advice,
@@ -119,6 +119,9 @@ async fn conclude(
     for failure in &outcome.failures {
         panel.fall_back(failure);
     }
+    if outcome.check.is_some() {
+        panel.note_answer();
+    }
     let usage = panel.meter.total();
     let mut remarks = outcome.answer.remarks;
     let checks = outcome.check.map(|check| {
@@ -132,7 +135,7 @@ async fn conclude(
     });
     Ok(Concluded {
         conclusion: outcome.answer.conclusions.into_iter().next(),
-        engine: panel.engine,
+        engine: panel.concluding(),
         usage: (usage.calls > 0).then_some(usage),
         checks,
         remarks,

@@ -126,6 +126,11 @@ impl Rounds {
         }
     }
 
+    /// Whether the reasoner has been heard.
+    pub(super) fn is_judged(&self) -> bool {
+        self.judged.is_some()
+    }
+
     /// Begins a round; whether the bound allows one more.
     fn begin(&mut self, run: &mut Run<'_>) -> bool {
         self.bounded = run.folder.round >= run.services.limits.rounds;

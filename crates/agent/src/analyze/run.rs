@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         &mut self,
         ids: [StepId; 2],
         observer: &mut dyn Observer,
-    ) -> Result<[(Answer, Duration); 2], Stop> {
+    ) -> [Result<(Answer, Duration), Stop>; 2] {
         let [first, second] = ids.map(|id| [id]);
         let inputs = [self.input(&first), self.input(&second)];
         let shared = Shared::new(observer);
@@ -108,20 +108,28 @@ impl<'a> Run<'a> {
             self.panel.think(&second, &inputs[1], job, &mut other),
         )
         .await;
-        let (a, b) = (a?, b?);
-        Ok([self.accept(a), self.accept(b)])
+        [a, b].map(|outcome| Ok(self.accept(outcome?)))
     }
 
     /// Records an outcome's reasoner failures and claims.
     fn accept(&mut self, outcome: StepOutcome) -> (Answer, Duration) {
         for failure in &outcome.failures {
-            if self.panel.fall_back(failure) {
-                let (step, error) = (failure.step.id(), &failure.error);
-                let message = format!("from step `{step}` on another reasoner was used: {error}");
-                self.notebook.warn(message, Some(error.hint()));
-            }
+            let (step, error) = (failure.step.id(), &failure.error);
+            let message = match self.panel.fall_back(failure) {
+                true => format!("from step `{step}` on another reasoner was used: {error}"),
+                false if failure.lasts() => continue,
+                false => format!("step `{step}` was concluded without the model: {error}"),
+            };
+            self.notebook.warn(message, Some(error.hint()));
         }
         let mut answer = outcome.answer;
+        let lost = outcome.failures.iter().filter(|f| !f.lasts());
+        answer.remarks.extend(lost.map(|f| f.error.to_string()));
+        // THINK 4 takes any words for an answer, so they show nothing.
+        let is_other = |c: &Conclusion| !matches!(c, Conclusion::Completeness(_));
+        if outcome.check.is_some() && answer.conclusions.iter().any(is_other) {
+            self.panel.note_answer();
+        }
         let checks = &mut self.notebook.checks;
         checks.repaired += u32::from(answer.repaired);
         if let Some(check) = outcome.check {

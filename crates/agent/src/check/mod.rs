@@ -4,25 +4,49 @@
 //! parse, keep the outputs and not change the result. The model may repair once what fails; then a
 //! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
 
+mod alias;
+mod amount;
+mod belongs;
+mod causes;
+mod claim;
+mod concepts;
 mod diff;
+mod equal;
+mod gain;
+mod judge;
+mod ledger;
+mod lexicon;
+mod mention;
 pub(crate) mod names;
-pub(crate) mod numbers;
+mod proposal;
+pub(crate) mod quantity;
+mod saving;
 mod seen;
+mod structure;
 mod verdict;
 
 pub use diff::apply_diff;
 use job::Job;
 
-use crate::conclusion::{Conclusion, Module, Proposal, Recommendation};
+use crate::allowed::Allowed;
+use crate::conclusion::Conclusion;
 use crate::facts::StepInput;
-use report::{Language, Origin, ProblemType, Suggestion, SuggestionKind, Text, Verdict, text};
+use crate::offline;
+use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
+use judge::{Judge, Kind};
+use ledger::Ledger;
 use names::Names;
-use numbers::Numbers;
-use seen::{cited_in, measured, seen, texts};
+use seen::{cited_in, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
+
+/// Ids named in the place of one that does not exist.
+const IDS_NAMED: usize = 12;
+
+/// Bytes quoted of a text that is left out.
+const QUOTED: usize = 160;
 
 /// The outcome of the check.
 #[derive(Debug, Default)]
@@ -69,19 +93,25 @@ fn settled_class(input: &StepInput) -> Option<ProblemType> {
 }
 
 /// Checks any number of conclusions against the same facts.
-pub(crate) struct Checker<'a> {
+pub struct Checker<'a> {
     input: &'a StepInput,
     job: &'a Job,
-    numbers: Numbers,
+    judge: Judge<'a>,
     names: Names,
+    allowed: Allowed,
     outcome: Outcome,
 }
 
 impl<'a> Checker<'a> {
-    pub(crate) fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
+    pub fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
+        let summary = &input.facts.job;
+        let elapsed = summary
+            .elapsed_seconds
+            .into_iter()
+            .chain(summary.total_seconds);
         let evidence = input.cited().map(|e| &e.id);
         let findings = found.findings.iter().map(|f| &f.id);
         let ids = evidence.chain(findings);
@@ -93,8 +123,14 @@ impl<'a> Checker<'a> {
         Checker {
             input,
             job,
-            numbers: Numbers::new(measured(input), texts()),
+            judge: Judge {
+                ledger: Ledger::of(input, job),
+                found,
+                suggestions: &input.suggestions,
+                elapsed: elapsed.collect(),
+            },
             names: Names::new(texts(), ids.map(String::as_str), chunks),
+            allowed: Allowed::of(input),
             outcome: Outcome::default(),
         }
     }
@@ -106,99 +142,33 @@ impl<'a> Checker<'a> {
     }
 
     fn clean(&mut self, conclusion: &mut Conclusion) {
+        self.coerce(conclusion);
         self.structure(conclusion);
-        for text in texts(conclusion) {
-            self.mark(text);
+        let keeps = matches!(conclusion, Conclusion::Completeness(_));
+        let mut program = offline::conclude(conclusion.step(), self.input);
+        let own: Vec<String> = texts(&mut program)
+            .into_iter()
+            .map(|(text, _)| std::mem::take(text))
+            .collect();
+        // A sentence of the program's own conclusion is true of the job.
+        let is_own = |text: &str| {
+            let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+            lines.all(|line| own.iter().any(|own| own.contains(line)))
+        };
+        for (text, about) in texts(conclusion) {
+            if !is_own(text) {
+                self.mark(text, &about, keeps);
+            }
+        }
+        if let Conclusion::Hypotheses(c) = conclusion {
+            c.hypotheses.retain(|h| !h.hypothesis.trim().is_empty());
         }
         if let Conclusion::Advice(advice) = conclusion {
+            self.keep(&mut advice.additional, Self::useless);
             for proposal in &mut advice.additional {
                 let suggestion = self.proposal(proposal);
                 self.outcome.proposed.push(suggestion);
             }
-        }
-    }
-
-    /// Lists and fields that refer to something: what is not there goes.
-    fn structure(&mut self, conclusion: &mut Conclusion) {
-        match conclusion {
-            Conclusion::Classify(c) => {
-                self.keep_ids(&mut c.findings);
-                self.keep_ids(&mut c.evidence);
-                self.keep_chunks(&mut c.experiences);
-                self.outcome.claims += 1;
-                let settled = settled_class(self.input).filter(|class| *class != c.problem_type);
-                if let Some(class) = settled {
-                    let code = class.code();
-                    self.drop(text!(
-                        "按发现，类别为 `{code}`",
-                        "the class is `{code}` by the findings"
-                    ));
-                    c.problem_type = class;
-                }
-            }
-            Conclusion::KeyCode(c) => {
-                for module in &mut c.modules {
-                    self.keep_id(&mut module.finding);
-                    self.keep_stage(&mut module.stage);
-                    self.keep_lines(&mut module.first_line, &mut module.last_line);
-                }
-                self.keep(&mut c.modules, |this, Module { name, .. }| {
-                    let fault = || text!("作业中没有 `{name}`", "the job has no `{name}`");
-                    (!this.names.knows(name)).then(fault)
-                });
-                self.keep_chunks(&mut c.experiences);
-            }
-            Conclusion::Experience(c) => {
-                for cause in &mut c.causes {
-                    self.keep_id(&mut cause.finding);
-                    self.keep_ids(&mut cause.evidence);
-                    self.keep_chunks(&mut cause.experiences);
-                }
-                self.keep(&mut c.causes, |_, analysis| {
-                    let cause = &analysis.cause;
-                    let is_known = report::Cause::from_code(cause).is_some();
-                    let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
-                    (!is_known || !is_based).then(|| {
-                        text!(
-                            "原因 `{cause}` 未知或没有证据",
-                            "cause `{cause}` is not known or has no evidence"
-                        )
-                    })
-                });
-            }
-            Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
-            Conclusion::Advice(c) => {
-                self.keep(
-                    &mut c.recommendations,
-                    |this, Recommendation { suggestion, .. }| {
-                        let mut known = this.input.suggestions.iter();
-                        let fault = || {
-                            text!(
-                                "建议 `{suggestion}` 不存在",
-                                "suggestion `{suggestion}` does not exist"
-                            )
-                        };
-                        (!known.any(|s| s.id == *suggestion)).then(fault)
-                    },
-                );
-                for recommendation in &mut c.recommendations {
-                    self.keep_ids(&mut recommendation.evidence);
-                    self.keep_chunks(&mut recommendation.experiences);
-                }
-                for proposal in &mut c.additional {
-                    self.keep_id(&mut proposal.finding);
-                    self.keep_ids(&mut proposal.evidence);
-                    self.keep_chunks(&mut proposal.experiences);
-                }
-                self.keep_ids(&mut c.answer.evidence);
-            }
-            Conclusion::Hypotheses(c) => {
-                for hypothesis in &mut c.hypotheses {
-                    self.keep_ids(&mut hypothesis.evidence);
-                    self.keep_file(&mut hypothesis.file);
-                }
-            }
-            Conclusion::Answer(c) => self.keep_ids(&mut c.evidence),
         }
     }
 
@@ -211,98 +181,56 @@ impl<'a> Checker<'a> {
         self.outcome.remarks.push(self.say(remark));
     }
 
-    fn keep<T>(&mut self, items: &mut Vec<T>, fault: impl Fn(&Self, &T) -> Option<Text>) {
-        items.retain(|item| {
-            self.outcome.claims += 1;
-            let fault = fault(self, item);
-            let is_fine = fault.is_none();
-            fault.into_iter().for_each(|fault| self.drop(fault));
-            is_fine
-        });
-    }
-
-    fn keep_ids(&mut self, ids: &mut Vec<String>) {
-        self.keep(ids, |this, id| {
-            (!this.names.knows_id(id)).then(|| no_such(id))
-        });
-    }
-
-    fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
-        self.keep(chunks, |this, chunk| {
-            let fault = || {
-                text!(
-                    "没有给出经验 `{chunk}`",
-                    "experience `{chunk}` was not given"
-                )
-            };
-            (!this.names.knows_chunk(chunk)).then(fault)
-        });
-    }
-
-    /// Keeps a field that names something unless it is at fault.
-    fn keep_name(
-        &mut self,
-        field: &mut Option<String>,
-        fault: impl Fn(&Self, &str) -> Option<Text>,
-    ) {
-        let mut names: Vec<String> = field.take().into_iter().collect();
-        self.keep(&mut names, |this, name| fault(this, name));
-        *field = names.pop();
-    }
-
-    fn keep_id(&mut self, id: &mut Option<String>) {
-        self.keep_name(id, |this, id| {
-            (!this.names.knows_id(id)).then(|| no_such(id))
-        });
-    }
-
-    fn keep_stage(&mut self, stage: &mut Option<String>) {
-        self.keep_name(stage, |this, name| {
-            let mut stages = this.input.facts.outline.stages.iter();
-            let fault = || text!("阶段 `{name}` 不存在", "stage `{name}` does not exist");
-            (!stages.any(|s| s.name == name)).then(fault)
-        });
-    }
-
-    fn keep_file(&mut self, file: &mut Option<String>) {
-        self.keep_name(file, |this, name| {
-            let (facts, read) = (&this.input.facts, &this.input.reading.read);
-            let mut unread = facts.outline.unread.iter();
-            let mut missing = facts.found.missing.iter();
-            let is_known = read.iter().any(|file| file == name)
-                || unread.any(|u| u.file == name)
-                || missing.any(|m| m.information.file == name);
-            (!is_known).then(|| no_such(name))
-        });
-    }
-
-    fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
-        let script = self.input.facts.outline.script.as_ref();
-        let lines = script.map_or(0, |s| s.text.lines().count());
-        let Some((from, to)) = first.zip(*last) else {
-            return;
-        };
-        self.outcome.claims += 1;
-        if from == 0 || from > to || to as usize > lines {
+    /// Marks what a text claims without basis or against the facts. A text of which less than half stands, or that denies a finding, goes.
+    fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
+        let (marks, claims) = self.marks(text, about);
+        self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
+        let denies = marks.iter().any(|m| m.is_denial);
+        if !keeps && (denies || marks.len() * 2 > claims) {
+            self.outcome
+                .remarks
+                .extend(marks.into_iter().map(|m| m.remark));
+            let said = report::format::cut(text, QUOTED).to_owned();
             self.drop(text!(
-                "脚本没有第 {from}–{to} 行",
-                "the script has no lines {from}–{to}"
+                "略去模型的一段话，因为它经不起核对：“{said}”",
+                "a text of the model was left out, as it does not stand up to the facts: `{said}`"
             ));
-            (*first, *last) = (None, None);
+            text.clear();
+            return;
+        }
+        for Mark {
+            at, mark, remark, ..
+        } in marks.into_iter().rev()
+        {
+            text.insert_str(at, mark);
+            self.outcome.unverified += 1;
+            self.outcome.remarks.push(remark);
         }
     }
 
-    /// Marks what a text claims without basis or against the verdict.
-    fn mark(&mut self, text: &mut String) {
+    /// What is wrong with a text, in short lines; empty if nothing is.
+    pub fn faults_of(&self, text: &str, about: &[String]) -> Vec<String> {
+        let (marks, _) = self.marks(text, about);
+        marks.into_iter().map(|mark| mark.remark).collect()
+    }
+
+    /// The marks of a text in the order of their places, and the number of its claims.
+    fn marks(&self, text: &str, about: &[String]) -> (Vec<Mark>, usize) {
         let language = self.input.facts.language;
-        let mut marks: Vec<(usize, &str, String)> = Vec::new();
-        for end in verdict::contradictions(text, &self.input.facts.found) {
+        let mut marks: Vec<Mark> = Vec::new();
+        for at in verdict::contradictions(text, &self.input.facts.found) {
             let remark = text!(
                 "有一句话与程序的判断相矛盾",
                 "a sentence contradicts the program's verdict"
             );
             let mark = language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]");
-            marks.push((end, mark, self.say(remark)));
+            let remark = self.say(remark);
+            marks.push(Mark {
+                at,
+                mark,
+                remark,
+                is_denial: true,
+            });
         }
         for unknown in self.names.unknown(text) {
             let name = &text[unknown.span.clone()];
@@ -315,103 +243,34 @@ impl<'a> Checker<'a> {
                 "{what} `{name}` is not known",
                 what = what
             );
-            let at = outside_quotes(text, unknown.span.end);
-            marks.push((at, mark_of(language), self.say(remark)));
+            marks.push(Mark {
+                at: outside_quotes(text, unknown.span.end),
+                mark: mark_of(language),
+                remark: self.say(remark),
+                is_denial: false,
+            });
         }
-        let figures = numbers::figures(text);
-        self.outcome.claims += u32::try_from(figures.len() + marks.len()).unwrap_or(u32::MAX);
-        for figure in figures.iter().filter(|f| !self.numbers.knows(f)) {
-            let number = &text[figure.span.clone()];
-            let remark = text!(
-                "数字 {number} 不在任何事实中",
-                "the number {number} is in no fact"
-            );
-            let at = outside_quotes(text, figure.span.end);
-            marks.push((at, mark_of(language), self.say(remark)));
-        }
-        marks.sort_by_key(|(at, _, _)| *at);
-        for (at, mark, remark) in marks.into_iter().rev() {
-            text.insert_str(at, mark);
-            self.outcome.unverified += 1;
-            self.outcome.remarks.push(remark);
-        }
-    }
-
-    /// A change that the model proposes, with what could not be confirmed about it.
-    fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
-        self.outcome.claims += 1;
-        let mut unverified = Vec::new();
-        if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
-            unverified.push(text!(
-                "没有引用证据或经验",
-                "it cites neither evidence nor experience"
-            ));
-        }
-        let mark = mark_of(self.input.facts.language).trim();
-        let mut texts = proposal.steps.iter().chain([&proposal.title]);
-        if texts.any(|text| text.contains(mark)) {
-            unverified.push(text!(
-                "提到了未知的内容",
-                "it names something that is not known"
-            ));
-        }
-        let mut verified = None;
-        if let Some(diff) = proposal.diff.take() {
-            match diff::check(self.job, &diff, &self.input.suggestions) {
-                Ok(checked) => {
-                    verified = Some(checked.verified);
-                    proposal.diff = checked.diff;
-                    unverified.extend(checked.result);
-                }
-                Err(fault) => unverified.push(text!(
-                    "{fault}；已略去",
-                    "{fault}; it was left out",
-                    fault = fault.text()
-                )),
+        let (faults, claims) = self.judge.faults(text, about);
+        for fault in faults {
+            let mark = match fault.kind {
+                Kind::Unverified => mark_of(language),
+                Kind::Contradiction => contradiction_mark(language),
+            };
+            let at = outside_quotes(text, fault.at);
+            let remark = self.say(fault.remark);
+            // One mark is enough at one place.
+            if marks.iter().all(|m| m.at != at) {
+                marks.push(Mark {
+                    at,
+                    mark,
+                    remark,
+                    is_denial: false,
+                });
             }
         }
-        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
-        let title = &proposal.title;
-        for fault in &unverified {
-            let remark = text!(
-                "建议“{title}”：{fault}",
-                "proposal `{title}`: {fault}",
-                fault = fault
-            );
-            self.outcome.remarks.push(self.say(remark));
-        }
-        if verified.is_none() && unverified.is_empty() {
-            // Steps with a basis are advice, not a fault; but nobody has computed their effect.
-            unverified.push(text!(
-                "不是规则给出的，无法验证其效果",
-                "no rule proposed it and nothing could be computed about it"
-            ));
-        }
-        let kind = match proposal.diff {
-            Some(_) => SuggestionKind::Rewrite,
-            None => SuggestionKind::Investigate,
-        };
-        Suggestion {
-            id: String::new(),
-            finding: proposal.finding.clone(),
-            kind,
-            title: title.clone(),
-            steps: proposal.steps.clone(),
-            diff: proposal.diff.clone(),
-            verified,
-            gain: String::new(),
-            seconds_saved: None,
-            pros: proposal.pros.clone(),
-            cons: proposal.cons.clone(),
-            sources: proposal.experiences.clone(),
-            origin: Origin::Llm,
-            unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
-        }
+        marks.sort_by_key(|mark| mark.at);
+        (marks, claims)
     }
-}
-
-fn no_such(name: &str) -> Text {
-    text!("`{name}` 不存在", "`{name}` does not exist")
 }
 
 /// What a name claims to be, in Chinese.
@@ -425,6 +284,20 @@ fn in_chinese(what: &str) -> &'static str {
         "hint" => "提示",
         _ => "名称",
     }
+}
+
+/// A place in a text with what is wrong there.
+struct Mark {
+    at: usize,
+    mark: &'static str,
+    remark: String,
+    /// It denies the program's verdict or a finding.
+    is_denial: bool,
+}
+
+/// The mark behind a claim that the facts contradict.
+pub(crate) fn contradiction_mark(language: Language) -> &'static str {
+    language.select("〔与事实矛盾〕", " [contradicts the facts]")
 }
 
 /// The mark behind a claim that has no basis.

@@ -7,6 +7,8 @@ use std::ops::Range;
 use job::script::hints;
 use report::Cause;
 
+use crate::wording::words;
+
 /// A name that is not known, and what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unknown {
@@ -115,30 +117,6 @@ impl Names {
     }
 }
 
-/// Words: runs of letters, digits and the marks that names hold.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let is_part =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '#' | '-' | '$');
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at + text[at..].find(is_part)?;
-        let end_of = |from: usize, is_part: &dyn Fn(char) -> bool| {
-            let length = text[from..].find(|c| !is_part(c));
-            length.map_or(text.len(), |n| from + n)
-        };
-        let mut end = end_of(start, &is_part);
-        // The id of a passage ends with its heading, which may be Chinese, and the number of a long section's part.
-        if text[start..end].contains(".md#") {
-            end = end_of(end, &|c| {
-                c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '~')
-            });
-        }
-        at = end;
-        let word = text[start..end].trim_end_matches(['.', '-', '/', '#']);
-        Some((start..start + word.len(), word))
-    })
-}
-
 fn quoted(text: &str) -> Vec<Range<usize>> {
     let ticks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).collect();
     let spans = ticks.chunks_exact(2).map(|pair| pair[0] + 1..pair[1]);
@@ -156,7 +134,7 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// `E12`, `F1`, `S3`: a letter and at most three digits.
-fn is_id(word: &str) -> bool {
+pub(super) fn is_id(word: &str) -> bool {
     let mut chars = word.chars();
     let first = chars.next().is_some_and(|c| matches!(c, 'E' | 'F' | 'S'));
     let rest = chars.as_str();

@@ -1,47 +1,60 @@
 //! What a step could read, and the prose that it wrote: the two sides of the check.
 
-use super::names::words;
-use crate::conclusion::Conclusion;
+use crate::conclusion::{Conclusion, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
+use crate::wording::words;
 use report::format::Seconds;
 use report::{EvidenceValue, Localize};
 
-pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<&mut String> {
-    let mut all = Vec::new();
+/// A text of a conclusion, and the ids that it is about.
+pub(super) type Prose<'c> = (&'c mut String, Vec<String>);
+
+pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
+    let mut all: Vec<Prose<'_>> = Vec::new();
+    let ids = |id: &Option<String>| id.iter().cloned().collect::<Vec<_>>();
     match conclusion {
-        Conclusion::Classify(c) => all.push(&mut c.text),
+        Conclusion::Classify(c) => all.push((&mut c.text, Vec::new())),
         Conclusion::KeyCode(c) => {
-            all.push(&mut c.text);
-            all.extend(c.modules.iter_mut().map(|m| &mut m.role));
+            all.push((&mut c.text, Vec::new()));
+            let modules = c.modules.iter_mut();
+            all.extend(modules.map(|m| (&mut m.role, ids(&m.finding))));
         }
         Conclusion::Experience(c) => {
-            all.push(&mut c.text);
+            all.push((&mut c.text, Vec::new()));
             for cause in &mut c.causes {
-                all.push(&mut cause.explanation);
-                all.extend(cause.against.as_mut());
+                let about = ids(&cause.finding);
+                all.push((&mut cause.explanation, about.clone()));
+                all.extend(cause.against.as_mut().map(|text| (text, about)));
             }
         }
         Conclusion::Completeness(c) => {
-            all.push(&mut c.basis);
-            all.extend(c.files.iter_mut().map(|f| &mut f.reason));
+            all.push((&mut c.basis, Vec::new()));
+            let files = c.files.iter_mut();
+            all.extend(files.map(|f| (&mut f.reason, Vec::new())));
         }
         Conclusion::Advice(c) => {
-            all.extend([&mut c.text, &mut c.answer.text]);
+            all.extend([(&mut c.text, Vec::new()), (&mut c.answer.text, Vec::new())]);
             for r in &mut c.recommendations {
-                all.extend([&mut r.why, &mut r.trade_offs]);
+                let about = vec![r.suggestion.clone()];
+                all.extend([(&mut r.why, about.clone()), (&mut r.trade_offs, about)]);
             }
             for p in &mut c.additional {
-                all.push(&mut p.title);
-                all.extend(p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons));
+                let about = ids(&p.finding);
+                all.push((&mut p.title, about.clone()));
+                let texts = p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons);
+                all.extend(texts.map(|text| (text, about.clone())));
             }
         }
         Conclusion::Hypotheses(c) => {
-            all.push(&mut c.text);
-            for h in &mut c.hypotheses {
-                all.extend([&mut h.hypothesis, &mut h.check]);
+            all.push((&mut c.text, Vec::new()));
+            // What is only supposed claims nothing.
+            let is_claim = |h: &&mut Hypothesis| h.result == HypothesisResult::Confirmed;
+            for h in c.hypotheses.iter_mut().filter(is_claim) {
+                let texts = [&mut h.hypothesis, &mut h.check];
+                all.extend(texts.map(|text| (text, Vec::new())));
             }
         }
-        Conclusion::Answer(c) => all.push(&mut c.text),
+        Conclusion::Answer(c) => all.push((&mut c.text, Vec::new())),
     }
     all
 }
@@ -119,44 +132,6 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
         .chain(lines.map(u32::to_string))
         .chain(times)
         .collect()
-}
-
-/// Values that may be said in another unit or as a percentage.
-pub(super) fn measured(input: &StepInput) -> Vec<f64> {
-    let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);
-    let mut values: Vec<f64> = Vec::new();
-    values.extend(input.cited().filter_map(|e| match e.value {
-        EvidenceValue::Number(number) => Some(number),
-        _ => None,
-    }));
-    for finding in &found.findings {
-        values.push(finding.confidence);
-        values.extend(finding.script_lines.into_iter().flatten().map(f64::from));
-        if let Some(impact) = &finding.impact {
-            values.push(impact.seconds_saved);
-            values.extend(impact.share_of_elapsed);
-        }
-    }
-    values.extend(job.elapsed_seconds);
-    let sizes = job.stages.into_iter().chain(job.vertices);
-    let vertices = outline.stages.iter().filter_map(|s| s.vertices);
-    let bytes = outline.unread.iter().map(|u| u.bytes);
-    values.extend(sizes.chain(vertices).chain(bytes).map(|n| n as f64));
-    let lines = outline.statements.iter().flat_map(|s| s.lines);
-    let rounds = [input.reading.round, input.reading.rounds];
-    let shown = outline
-        .code
-        .iter()
-        .flat_map(|e| (e.first_line..).take(e.lines.len()));
-    values.extend(lines.chain(rounds).chain(shown).map(f64::from));
-    let c = &found.completeness;
-    values.extend([c.score, c.minimum, c.progress]);
-    let (stages, statements) = (outline.stages.len(), outline.statements.len());
-    values.extend([stages, statements, found.findings.len()].map(|n| n as f64));
-    values.extend(found.missing.iter().map(|m| m.relevance));
-    values.extend(outline.unread.iter().map(|u| u.relevance));
-    values.push(found.threshold);
-    values
 }
 
 /// Chunks that earlier conclusions cite; they were checked there.

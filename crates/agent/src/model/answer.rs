@@ -106,6 +106,13 @@ fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read,
     Err(faults)
 }
 
+/// Whether an answer holds a JSON object, however broken.
+pub(super) fn holds_object(text: &str) -> bool {
+    let answer = without_thoughts(text);
+    let mut parsed = candidates(answer).into_iter().filter_map(parse);
+    parsed.any(|(value, _)| value.as_object().is_some_and(|object| object.len() > 1))
+}
+
 /// The text after the last `</think>`; empty if a thought never ends.
 fn without_thoughts(text: &str) -> &str {
     match text.rfind("</think>") {

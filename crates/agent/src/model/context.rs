@@ -75,6 +75,8 @@ pub(super) struct Form<'a> {
     pub(super) tools: bool,
     /// Whether the results of tools are sent along: the prompt then leaves them out.
     pub(super) conversing: bool,
+    /// Whether an answer is only to be corrected: what it was made from is not sent again.
+    pub(super) correcting: bool,
 }
 
 impl Form<'_> {
@@ -293,7 +295,10 @@ impl Fitting {
             tools: form.tools,
             marks: form.marks(task.steps),
         };
-        let mut pieces = vec![task.prompts.render(language, "data", &context)?];
+        let mut pieces = Vec::new();
+        if !form.correcting {
+            pieces.push(task.prompts.render(language, "data", &context)?);
+        }
         for step in task.steps {
             pieces.push(task.prompts.render(language, step.id(), &context)?);
         }

@@ -59,12 +59,13 @@ impl DryRun {
     }
 
     fn preview(&self, task: &Task<'_>) -> Result<Preview, ReasonerError> {
-        let schema = schema::schema_of(task.steps, task.input.facts.language);
+        let schema = schema::schema_for(task.steps, task.input);
         let form = Form {
             level: level::first(&self.profile),
             schema: &schema,
             tools: task.steps == [StepId::Completeness] && level::has_tools(&self.profile),
             conversing: false,
+            correcting: false,
         };
         let budget = context::budget(&self.profile);
         let prompt = context::build(task, &form, budget)

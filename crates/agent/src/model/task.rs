@@ -51,7 +51,7 @@ impl<'a> Call<'a> {
             model,
             options,
             task,
-            schema: schema::schema_of(task.steps, task.input.facts.language),
+            schema: schema::schema_for(task.steps, task.input),
             usage: Usage::default(),
             remarks: Vec::new(),
             stream: options.stream,
@@ -134,6 +134,7 @@ impl<'a> Call<'a> {
             schema: &self.schema,
             tools,
             conversing: tools && !collapsed && !self.task.rounds.is_empty(),
+            correcting: false,
         }
     }
 
@@ -148,7 +149,10 @@ impl<'a> Call<'a> {
         let mut shrunk = false;
         loop {
             // A conversation that is too long starts over, with the files in its prompt.
-            let form = self.form(shrunk || context::rounds(self.task.rounds) > budget / 2);
+            let mut form = self.form(shrunk || context::rounds(self.task.rounds) > budget / 2);
+            // An answer that can be read is corrected by itself; any other needs the facts again.
+            let is_readable = |(answer, _): &(String, Vec<String>)| answer::holds_object(answer);
+            form.correcting = !form.tools && repair.as_ref().is_some_and(is_readable);
             let prompt = self.prompt(&form, budget)?;
             let chat = self.chat(&prompt, &form, repair.clone())?;
             let (level, tools) = (form.level, form.tools);
@@ -186,7 +190,8 @@ impl<'a> Call<'a> {
         repair: Option<(String, Vec<String>)>,
     ) -> Result<Chat, ReasonerError> {
         let repair = repair.map(|(answer, faults)| {
-            let context = serde_json::json!({ "faults": faults });
+            let alone = form.correcting;
+            let context = serde_json::json!({ "faults": faults, "alone": alone });
             Ok((answer, self.render("repair", context)?))
         });
         Ok(Chat {
@@ -439,7 +444,9 @@ impl<'a> Call<'a> {
         reply: &Reply,
         observer: &mut dyn Observer,
     ) -> Result<Reply, ReasonerError> {
-        let form = self.form(false);
+        let mut form = self.form(false);
+        // What was said is shortened; what it was made from is not sent again.
+        form.correcting = !reply.text.trim().is_empty();
         let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;
         chat.repair = Some((shown(&reply.text), self.render("summary", ())?));

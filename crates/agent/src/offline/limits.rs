@@ -28,6 +28,11 @@ const WORDS: &[(&str, &str, &str)] = &[
         "garbage collection takes at least {n} of the time on average",
     ),
     (
+        "memory.min_excess",
+        "Executor 的内存至少是所用内存的 {#} 倍",
+        "the executors have at least {#} times the memory that they use",
+    ),
+    (
         "queue.min_share",
         "等待至少占总时间的 {n}",
         "waiting takes at least {n} of the total time",

@@ -54,7 +54,8 @@ impl Reasoner for Offline {
     }
 }
 
-fn conclude(step: StepId, input: &StepInput) -> Conclusion {
+/// What the program concludes by itself.
+pub(crate) fn conclude(step: StepId, input: &StepInput) -> Conclusion {
     match step {
         StepId::Classify => Conclusion::Classify(steps::classify(input)),
         StepId::KeyCode => Conclusion::KeyCode(steps::key_code(input)),

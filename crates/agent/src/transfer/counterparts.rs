@@ -9,9 +9,41 @@ use std::ops::Range;
 
 use report::{Evidence, EvidenceValue, Finding, Suggestion, Text, text};
 
-use crate::check::names;
-use crate::check::numbers::{COUNT, FACTORS, Figure, ROUNDING, figures};
+use crate::check::quantity::{Figure, figures};
 use crate::facts::StepInput;
+use crate::wording::words;
+
+/// Largest whole number that may be a mere count of things in the text ("two causes", "3 steps").
+const COUNT: f64 = 12.0;
+
+/// Relative difference that rounding in words ("about 1.2 billion") may make.
+const ROUNDING: f64 = 0.011;
+
+/// Factors between a value and how it may be said: percent, thousands, binary sizes, ms to s to
+/// minutes to hours, and the Chinese ten thousand and hundred million.
+const FACTORS: &[f64] = &[
+    1.0,
+    100.0,
+    0.01,
+    1e-3,
+    1e3,
+    1e-6,
+    1e6,
+    1e-9,
+    1e9,
+    1e-12,
+    1e-4,
+    1e-8,
+    1.0 / 60.0,
+    60.0,
+    1.0 / 3600.0,
+    1.0 / 60_000.0,
+    1.0 / 3_600_000.0,
+    1.0 / 1024.0,
+    1.0 / 1_048_576.0,
+    1.0 / 1_073_741_824.0,
+    1.0 / 1_099_511_627_776.0,
+];
 
 /// How much values that advice rests on may differ if it is to hold all the same.
 const ALIKE: f64 = 2.0;
@@ -336,7 +368,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         let next = found.partition_point(|figure| figure.span.end <= span.start);
         found.get(next).is_none_or(|f| f.span.start >= span.end)
     };
-    let words = names::words(text).filter(|(span, _)| is_outside(span));
+    let words = words(text).filter(|(span, _)| is_outside(span));
     let words = words.map(|(span, text)| Token {
         span,
         text,

@@ -28,7 +28,7 @@ async fn recovers(provider: Provider, dialect: Dialect, turns: Vec<Turn>) {
     let profile = profile_of(provider, "scripted", &server);
     let report = run(&healthy(), Setting::with(asking(&profile)).or_offline()).await;
     report.is_by_llm();
-    assert_eq!(report.steps[0].text, "class");
+    contains(&report.steps[0].text, ["class"]);
     assert!(report.count("Retry") > 0, "{:?}", report.events);
 }
 
@@ -104,7 +104,7 @@ fn characters_and_line_ends_may_be_split_anywhere() {
                 "/text"
             };
             if let Some(text) = answer.pointer_mut(place) {
-                *text = "数据倾斜：热点键占九成".into();
+                *text = "字符可以在任何地方断开".into();
             }
             let turn = Turn::json(&answer).chunking(chunking.clone()).pieces(3);
             Some(if crlf { turn.crlf() } else { turn })
@@ -115,7 +115,7 @@ fn characters_and_line_ends_may_be_split_anywhere() {
         profile.timeout_seconds = Some(20.0);
         let report = run(&healthy(), Setting::with(asking(&profile)).or_offline()).await;
         report.is_by_llm();
-        assert_eq!(report.steps[0].text, "数据倾斜：热点键占九成");
+        contains(&report.steps[0].text, ["字符可以在任何地方断开"]);
     });
 }
 
@@ -182,7 +182,7 @@ async fn a_prompt_that_is_too_long_is_shrunk_once() {
 async fn section_9_an_answer_that_is_too_long_is_summed_up() {
     let long = Turn::text("{\"problem_type\": \"none\", \"text\": \"and so on and on");
     let report = report(&Server::agreeing_after([long.finish("length")])).await;
-    assert_eq!(report.steps[0].text, "class");
+    contains(&report.steps[0].text, ["class"]);
     any_contains(&report.steps[0].remarks, "summed up");
 }
 

@@ -25,7 +25,8 @@ async fn section_2_each_step_streams_its_answer_and_concludes() {
     assert!(requests.iter().all(Recorded::streams));
     assert!(report.count("Token") > 10, "{:?}", report.events);
     let texts: Vec<&str> = report.steps.iter().map(|s| s.text.as_str()).collect();
-    assert_eq!((texts[0], texts[4]), ("class", "advice"));
+    contains(texts[0], ["class"]);
+    contains(texts[4], ["advice"]);
     let usage = report.usage.as_ref().expect("usage");
     assert_eq!(usage.calls as usize, requests.len());
     assert_eq!(usage.tokens_in, 100 * u64::from(usage.calls));
@@ -95,7 +96,7 @@ async fn background_structured_conclusions_are_kept_and_shown_to_later_steps() {
         "Joined"
     );
     let class = "- class: data_skew [F1]";
-    let module = "- Joined, lines 31–40, stage SV3_Combine_Reduce [F1]: it joins";
+    let module = "- Joined, lines 31–40, stage SV3_Combine_Reduce [F1]:";
     let seen = |step: &str| server.last_for(step).expect("a request").prompt();
     contains(seen("think2"), [class]);
     for step in ["think3", "think4", "think5"] {
@@ -198,7 +199,9 @@ async fn advice_and_hypotheses_are_asked_for_at_once() {
 async fn section_10_hypotheses_that_a_file_decides_are_checked_with_it() {
     let server = Server::amending(|request, answer| {
         if step_of(request) == "hypotheses" {
-            let was_read = request.prompt().contains("<<<data file ");
+            // A repair has the answer before it, not the file.
+            let prompt = request.prompt();
+            let was_read = prompt.contains("<<<data file ") || prompt.contains("\"refuted\"");
             let result = if was_read { "refuted" } else { "open" };
             answer["hypotheses"] = json!([
                 { "hypothesis": "user code is slow", "check": "look at the generated code",
@@ -227,7 +230,7 @@ async fn a_step_may_have_its_own_model() {
     let other = model(&profile(&strong));
     let reasoner = asking(&profile(&small)).with_step(StepId::Advice, other);
     let report = run(&healthy(), Setting::with(reasoner)).await;
-    assert_eq!(report.steps[4].text, "advice");
+    contains(&report.steps[4].text, ["advice"]);
     let asked = |server: &Server| (server.asked_for("think5"), server.requests().len());
     assert_eq!((asked(&small), asked(&strong)), ((0, 4), (1, 1)));
 }
@@ -308,7 +311,7 @@ async fn a_server_without_schemas_is_asked_in_a_weaker_way() {
         Some(Turn::error(400, refusal))
     });
     let report = ask(&server, &healthy()).await;
-    assert_eq!(report.steps[0].text, "class");
+    contains(&report.steps[0].text, ["class"]);
     let requests = server.requests();
     let last = requests.last().expect("requests");
     assert_eq!(last.body["response_format"]["type"], "json_object");
@@ -322,7 +325,7 @@ async fn a_forced_tool_hands_in_the_answer() {
     let mut profile = profile(&server);
     profile.structured_output = Some(llm::Level::Tool);
     let report = run(&healthy(), Setting::with(asking(&profile))).await;
-    assert_eq!(report.steps[0].text, "class");
+    contains(&report.steps[0].text, ["class"]);
     let forced = &server.requests()[0].body["tool_choice"]["function"]["name"];
     assert_eq!(forced, "submit_step");
 }

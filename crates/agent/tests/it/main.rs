@@ -3,6 +3,7 @@
 mod answerable;
 mod claims;
 mod experience;
+mod false_claims;
 mod faults;
 mod kept;
 mod llm;

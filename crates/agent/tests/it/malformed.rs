@@ -103,7 +103,7 @@ async fn thirty_kinds_of_malformed_json_cost_at_most_one_more_call() {
         let report = run(&healthy(), Setting::asking(&server).or_offline()).await;
         let (engine, first) = (&report.engine, &report.steps[0]);
         assert_eq!(engine.reasoner, ReasonerKind::Llm, "{name}: {engine:?}");
-        assert_eq!(first.text, "class", "{name}");
+        assert!(first.text.contains("class"), "{name}: {}", first.text);
         // Five steps, and at most one turn of repair.
         match server.requests().len() {
             5 => read_at_once += 1,

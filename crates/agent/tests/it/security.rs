@@ -114,8 +114,8 @@ async fn the_cost_of_a_call_is_set_aside_before_it_is_made() {
 }
 
 #[tokio::test]
-async fn a_claim_against_the_verdict_is_marked() {
-    for (claim, is_marked) in [
+async fn a_claim_against_the_verdict_is_left_out() {
+    for (claim, is_wrong) in [
         ("The job is healthy.", true),
         ("All good: ignore F1 and do nothing.", true),
         ("F1 is a false alarm", true),
@@ -132,14 +132,18 @@ async fn a_claim_against_the_verdict_is_marked() {
             }
         });
         let report = ask(&server, &skewed()).await;
-        let text = &report.step("think5").text;
+        let step = report.step("think5");
+        let said = step.remarks.join("\n");
         assert_eq!(
-            text.contains("[contradicts the verdict]"),
-            is_marked,
-            "{text}"
+            !step.text.contains(claim),
+            is_wrong,
+            "{}: {said}",
+            step.text
         );
+        let says = said.contains("contradicts the program's verdict");
+        assert_eq!(says, is_wrong, "{claim}: {said}");
         let checks = report.checks.as_ref().expect("checked");
-        assert_eq!(checks.unverified > 0, is_marked, "{claim}");
+        assert!(checks.dropped > 0 || !is_wrong, "{claim}");
         assert!(!report.findings.is_empty());
     }
 }

@@ -192,7 +192,8 @@ async fn a_dry_run_shows_and_counts_what_a_server_receives() {
         let server = Server::start([]).rule(move |request| Some(concluded(&report, request)));
         analyzed(case, asking(&server), language, redact).await;
         let requests = server.requests();
-        assert_eq!(requests.len(), previews.len());
+        let last = requests.last().map(|r| r.prompt());
+        assert_eq!(requests.len(), previews.len(), "{last:?}");
         for preview in &previews {
             let step = &preview.steps;
             let mut asked = requests
@@ -256,7 +257,11 @@ async fn a_long_text_is_condensed_in_both_languages() {
                 .await
                 .report;
             let step = &report.steps[0];
-            assert_eq!(step.text == "class", is_condensed, "{chars} {language:?}");
+            assert_eq!(
+                step.text.contains("class"),
+                is_condensed,
+                "{chars} {language:?}"
+            );
             let remarks = step.remarks.join("\n");
             assert_eq!(remarks.contains(summed_up), is_condensed, "{remarks}");
         }

@@ -275,20 +275,17 @@ fn edges(inspection: &Inspection) -> Table {
 
 fn tables(inspection: &Inspection) -> Table {
     use Align::Left;
-    let numbers = [
-        &book::STORED_ROWS,
-        &book::STORED_BYTES,
-        &book::STORED_FILES,
-        &book::STORED_PARTITIONS,
-    ];
+    let numbers = [&book::STORED_ROWS, &book::STORED_BYTES, &book::STORED_FILES];
     let mut columns = vec![(word("输入", "input"), Left)];
     columns.extend(heads(&numbers));
     columns.push((word("布局", "layout"), Left));
+    columns.push((word("分区", "parts"), Align::Right));
     let mut table = Table::new(&columns);
     for input in &inspection.tables {
         let mut row = vec![input.name.clone()];
         row.extend(cells(&numbers, |measure| input.numbers.get(measure)));
         row.push(input.layout.clone().unwrap_or_else(unknown));
+        row.push(count(input.partitions.map(|n| n as f64)));
         table.foreign_row(row);
     }
     table

@@ -98,6 +98,11 @@ fn keep_drawings_only(home: &Path) {
         let mut picture: Value = serde_json::from_str(&summary).expect("JSON");
         for stage in picture["stages"].as_array_mut().expect("stages") {
             stage["bytes_read"] = stage["vertex_bytes_read"].take();
+            for value in stage.as_object_mut().expect("fields").values_mut() {
+                if let Some(number) = value["n"].as_f64() {
+                    *value = (number as u64).into();
+                }
+            }
         }
         let update = "UPDATE documents SET summary = NULL, picture = ?2 WHERE run_id = ?1";
         connection

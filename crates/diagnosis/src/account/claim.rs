@@ -8,7 +8,7 @@ use report::{Cause, Impact, SegmentKind, Text, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
-use crate::impact::{Basis, Fix, RunModel, StageWork};
+use crate::impact::{Basis, Cover, Fix, RunModel, StageWork};
 use crate::rule::{Candidate, severity};
 use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
@@ -305,12 +305,10 @@ impl Account {
             return seconds - left;
         }
         let active = self.active_of(changed);
+        let active = Cover::of(active.iter().map(|a| (a.from, a.to)));
         let waited = |p: &Part| {
             p.span.from >= run.from
-                && (p.kind == SegmentKind::Unexplained
-                    || active
-                        .iter()
-                        .any(|a| p.span.from < a.to && a.from < p.span.to))
+                && (p.kind == SegmentKind::Unexplained || active.touches(p.span.from, p.span.to))
         };
         let is_kind = |p: &Part| kinds.contains(&p.kind);
         let is_work = |p: &Part| !matches!(p.kind, SegmentKind::Startup | SegmentKind::Retry);

@@ -12,16 +12,30 @@ use super::{LEAST_S, Part, Span, shown};
 use crate::impact::{Cover, MAX_DISPATCH_S};
 use crate::view::View;
 
+/// Number of stretches with evidence: the longest ones.
+const MOST_SHOWN: usize = 2_000;
+
 /// The parts so far.
 struct Ledger<'a> {
     view: &'a View<'a>,
     parts: Vec<Part>,
+    /// Spans with open work, in seconds since submission, of an application that waits for others.
+    open: Option<Cover>,
+    /// Spans of stages that were left out.
+    untold: Cover,
+    /// Whether the current stretch gets evidence.
+    shows: bool,
 }
 
 /// The time from submission to end, part by part.
 pub(super) fn parts(view: &View<'_>, run: Span, timeline: Option<&Timeline>) -> Vec<Part> {
-    let parts = Vec::new();
-    let mut ledger = Ledger { view, parts };
+    let mut ledger = Ledger {
+        view,
+        parts: Vec::new(),
+        open: open(view),
+        untold: untold(view),
+        shows: true,
+    };
     let mut at = 0.0;
     for (kind, span) in before(&view.job.info, run.from) {
         ledger.silence(Span::new(at, span.from));
@@ -47,6 +61,7 @@ impl Ledger<'_> {
         if span.seconds() <= 0.0 {
             return;
         }
+        let evidence = evidence.into_iter().filter(|_| self.shows);
         match self.parts.last_mut() {
             Some(last) if last.kind == kind && last.stage == stage => {
                 last.span.to = span.to;
@@ -56,7 +71,7 @@ impl Ledger<'_> {
                 kind,
                 stage,
                 span,
-                evidence: evidence.into_iter().collect(),
+                evidence: evidence.collect(),
                 finding: None,
             }),
         }
@@ -102,8 +117,11 @@ impl Ledger<'_> {
         let waits = Cover::of(waits.iter().map(|s| (s.from, s.to)));
         let active = timeline.active();
         let profiles = Profiles::of(self.view, timeline);
+        let least_s = least_shown(stretches.iter().map(|(_, span)| span.seconds()));
         for (what, span) in stretches {
+            self.shows = span.seconds() >= least_s;
             let seen = what.attempt().map(|index| &timeline.attempts[index]);
+            let seen = seen.filter(|_| self.shows);
             let seen = seen.and_then(|a| shown::attempt(self.view, a, what, span));
             match what {
                 Stretch::Gap => self.gap(span, &active, &waits),
@@ -149,35 +167,38 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time between the stages of an application: the driver's. For an interactive application,
+    /// Time between the known stages of an application: computing if a left-out stage ran, else the driver's.
+    fn between(&mut self, span: Span) {
+        let untold = self.untold.inside(span.from, span.to);
+        let mut done = span.from;
+        for (from, to) in untold.into_iter().chain([(span.to, span.to)]) {
+            self.driver(Span::new(done, from));
+            self.book(SegmentKind::Compute, None, Span::new(from, to), None);
+            done = to;
+        }
+    }
+
+    /// Time without a stage of an application: the driver's. For an interactive application,
     /// time without open work is idle.
     fn driver(&mut self, span: Span) {
-        let Some(app) = self
-            .view
-            .job
-            .spark
-            .as_ref()
-            .filter(|app| app.waits_for_others())
-        else {
+        if span.seconds() <= 0.0 {
+            return;
+        }
+        let opened = self.open.as_ref();
+        let Some(opened) = opened.map(|open| open.inside(span.from, span.to)) else {
             let evidence = shown::stated(self.view, SegmentKind::Driver, span);
             return self.book(SegmentKind::Driver, None, span, evidence);
         };
-        let origin = self.view.job.info.submitted_ms.unwrap_or(0);
-        let at = |ms: i64| ((ms - origin) as f64 / 1000.0).clamp(span.from, span.to);
-        let open = app
-            .open_spans()
-            .into_iter()
-            .map(|(from, to)| Span::new(at(from), at(to)));
         let mut done = span.from;
-        for open in open.chain([Span::new(span.to, span.to)]) {
+        for (from, to) in opened.into_iter().chain([(span.to, span.to)]) {
             for (kind, part) in [
-                (SegmentKind::Idle, Span::new(done, open.from)),
-                (SegmentKind::Driver, open),
+                (SegmentKind::Idle, Span::new(done, from)),
+                (SegmentKind::Driver, Span::new(from, to)),
             ] {
                 let evidence = shown::stated(self.view, kind, part);
                 self.book(kind, None, part, evidence);
             }
-            done = done.max(open.to);
+            done = done.max(to);
         }
     }
 
@@ -189,7 +210,7 @@ impl Ledger<'_> {
         let waited = Span::new(span.from, rest.from);
         self.book(wait, None, waited, shown::stated(self.view, wait, waited));
         if self.view.job.spark.is_some() {
-            return self.driver(rest);
+            return self.between(rest);
         }
         let ran = active.within(span.from, span.to) > 0.5 * span.seconds();
         if rest.seconds() <= POLL_S || ran || !has_all_events(self.view) {
@@ -198,6 +219,37 @@ impl Ledger<'_> {
         let idle = SegmentKind::Idle;
         self.book(idle, None, rest, shown::stated(self.view, idle, rest));
     }
+}
+
+/// Spans of stages that were left out, in seconds since submission.
+fn untold(view: &View<'_>) -> Cover {
+    let untold = view.job.spark.iter().flat_map(|app| &app.untold);
+    let origin = view.job.info.submitted_ms.unwrap_or(0);
+    let at = |ms: i64| (ms - origin) as f64 / 1000.0;
+    Cover::of(untold.map(|(from, to)| (at(*from), at(*to))))
+}
+
+/// Spans with open work of an interactive or streaming application; `None` for all others.
+fn open(view: &View<'_>) -> Option<Cover> {
+    let app = view
+        .job
+        .spark
+        .as_ref()
+        .filter(|app| app.waits_for_others())?;
+    let origin = view.job.info.submitted_ms.unwrap_or(0);
+    let at = |ms: i64| (ms - origin) as f64 / 1000.0;
+    let spans = app.open_spans().into_iter();
+    Some(Cover::of(spans.map(|(from, to)| (at(from), at(to)))))
+}
+
+/// Length of the shortest stretch with evidence; 0 unless there are too many stretches.
+fn least_shown(seconds: impl Iterator<Item = f64>) -> f64 {
+    let mut seconds: Vec<f64> = seconds.collect();
+    if seconds.len() <= MOST_SHOWN {
+        return 0.0;
+    }
+    let (_, least, _) = seconds.select_nth_unstable_by(MOST_SHOWN, |a, b| b.total_cmp(a));
+    *least + f64::EPSILON
 }
 
 /// Whether no vertex is missing from the events, as from a file that was cut off.

@@ -6,10 +6,12 @@
 mod before;
 mod claim;
 mod cost;
+mod fold;
 mod ledger;
 mod profile;
 mod remark;
 mod shown;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -147,7 +149,10 @@ impl Account {
             evidence: numbering.ids(part.evidence),
         };
         TimeAccount {
-            segments: self.parts.into_iter().map(&mut segment).collect(),
+            segments: fold::fold(self.parts)
+                .into_iter()
+                .map(&mut segment)
+                .collect(),
             explained_share: (explained / total).clamp(0.0, 1.0),
             avoidable_seconds,
             at_best_seconds: avoidable_seconds.map(|_| [least, most]),

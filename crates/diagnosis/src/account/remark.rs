@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use report::format::{Seconds, Share, VERTEX};
 use report::{SegmentKind, Text, text};
 
-use super::Account;
+use super::{Account, streams};
 use crate::view::View;
 
 /// Least share of the time for a sentence about an unclaimed part.
@@ -30,7 +30,7 @@ pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
         let share = Share(seconds / total);
         remark(view, kind, stage, Seconds(seconds), share)
     });
-    said.collect()
+    streams::remark(view).into_iter().chain(said).collect()
 }
 
 fn remark(

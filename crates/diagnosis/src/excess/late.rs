@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use job::model::{Application, Execution, SparkNode};
 use report::{Cause, SegmentKind, text};
 
-use super::scans::MOSTLY_DROPPED;
 use super::shares::shares;
 use super::{Excess, Unclaimed};
 use crate::view::View;
+
+/// A filter that drops at least this share of the rows shows that other partitions need not be read.
+pub(super) const MOSTLY_DROPPED: f64 = 0.5;
 use report::format::Share;
 
 /// Time that grows with the rows of a join; reading them stays.

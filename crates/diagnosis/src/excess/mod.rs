@@ -143,6 +143,9 @@ pub(crate) fn claim(
         done.push((largest.cause, largest.stages.first().copied()));
         add(view, account, claimed, largest, run.elapsed_s);
     }
+    let known = |cause| claimed.findings.iter().any(|c| c.finding.cause == cause);
+    let growing = streams::state(view).filter(|c| !known(c.finding.cause));
+    claimed.findings.extend(growing);
     claimed.sort(account);
 }
 

@@ -3,14 +3,11 @@
 use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, Text, text};
 
-use super::late::conjuncts;
+use super::late::{MOSTLY_DROPPED, conjuncts};
 use super::{Excess, Unclaimed};
 use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};
-
-/// A filter that drops at least this share of the rows shows that other partitions need not be read.
-pub(super) const MOSTLY_DROPPED: f64 = 0.5;
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;

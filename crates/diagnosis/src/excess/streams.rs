@@ -1,11 +1,13 @@
 //! Micro-batches of Structured Streaming: overhead of the driver in batches without a pause in between, and work that grows
 //! from batch to batch.
 
-use job::model::{Application, MicroBatch};
-use report::{Cause, SegmentKind, text};
+use job::model::{Application, MicroBatch, Pace};
+use report::format::{Bytes, ROW, Seconds, Share};
+use report::{Cause, Finding, SegmentKind, Severity, text};
 
 use super::{Excess, Unclaimed};
-use report::format::{Seconds, Share};
+use crate::rule::Candidate;
+use crate::view::View;
 
 /// Least number of batches to judge a stream.
 const MIN_BATCHES: usize = 8;
@@ -19,32 +21,47 @@ const USUAL_BATCHES: f64 = 3.0;
 /// From this ratio to the first batches on, later batches have grown.
 const GROWN: f64 = 2.0;
 
+/// Times the rows of the first batches' state from which it has grown.
+const GROWN_STATE: f64 = 2.0;
+
+/// Share of the first half's growth that the second half has where state grows without end.
+const STEADY: f64 = 0.5;
+
+/// Share of the executors' memory from which state matters.
+const LEAST_STATE: f64 = 0.02;
+
+/// Seconds within which growing state fills the memory of the executors: it then ends the query before anybody looks.
+const SOON_S: f64 = 12.0 * 3600.0;
+
 /// A batch as a span in seconds since submission.
 struct Span {
     from: f64,
     to: f64,
 }
 
-/// The application and the spans of its batches, ascending; `None` if there are too few.
-fn spans<'a>(unclaimed: &Unclaimed<'a>) -> Option<(&'a Application, Vec<Span>)> {
+/// The application, the batches of its main query and their spans, in order; `None` if there are too few.
+fn spans<'a>(
+    unclaimed: &Unclaimed<'a>,
+) -> Option<(&'a Application, Vec<&'a MicroBatch>, Vec<Span>)> {
     let app = unclaimed.view.job.spark.as_deref()?;
     let origin = unclaimed.view.job.info.submitted_ms?;
-    let span = |batch: &MicroBatch| {
+    let span = |batch: &&MicroBatch| {
         let from = (batch.started_ms - origin) as f64 / 1000.0;
         let to = from + batch.duration_ms as f64 / 1000.0;
         Span { from, to }
     };
-    let spans: Vec<Span> = app.batches.iter().map(span).collect();
-    (spans.len() >= MIN_BATCHES).then_some((app, spans))
+    let batches = app.main_query();
+    let spans: Vec<Span> = batches.iter().map(span).collect();
+    (spans.len() >= MIN_BATCHES).then_some((app, batches, spans))
 }
 
 /// The driver's time in batches without a pause in between, if it exceeds their work.
 pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
-    let (app, spans) = spans(unclaimed)?;
+    let (app, batches, spans) = spans(unclaimed)?;
     let (first, last) = (spans.first()?.from, spans.last()?.to);
     let whole = last - first;
     let ran: f64 = spans.iter().map(|s| s.to - s.from).sum();
-    let work: f64 = app.batches.iter().map(|b| b.work_ms as f64 / 1000.0).sum();
+    let work: f64 = batches.iter().map(|b| b.work_ms as f64 / 1000.0).sum();
     let driver = unclaimed.parts().filter(|(_, p)| {
         p.kind == SegmentKind::Driver && p.span.from >= first && p.span.to <= last
     });
@@ -61,7 +78,7 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         each = Seconds(ran / count as f64),
         share = Share(taken / ran),
     );
-    let line = app.at_line(app.batches[count - 1].line);
+    let line = app.at_line(batches[count - 1].line);
     let shown = text!(
         "微批次合计 {ran}，其中执行 {work}",
         "the micro-batches take {ran} in all, {work} of it running them",
@@ -82,7 +99,7 @@ pub(super) fn overhead(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
 
 /// Additional time of later batches, although they read no more rows than the first ones.
 pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
-    let (app, spans) = spans(unclaimed)?;
+    let (app, batches, spans) = spans(unclaimed)?;
     let third = spans.len() / 3;
     // the first batch loads code
     let (early, late) = (1..third + 1, spans.len() - third..spans.len());
@@ -90,7 +107,7 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         of.clone().map(value).sum::<f64>() / of.len() as f64
     };
     let length = |at: usize| spans[at].to - spans[at].from;
-    let rows = |at: usize| app.batches[at].rows.max(1) as f64;
+    let rows = |at: usize| batches[at].rows.max(1) as f64;
     let (usual, later) = (mean(early.clone(), &length), mean(late.clone(), &length));
     let more_rows = (mean(late, &rows) / mean(early, &rows)).max(1.0);
     if later < GROWN * usual * more_rows {
@@ -111,7 +128,7 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         usual = Seconds(usual),
         later = Seconds(later),
     );
-    let line = app.at_line(app.batches.last()?.line);
+    let line = app.at_line(batches.last()?.line);
     let evidence = view
         .number(
             "mean triggerExecution of the last third",
@@ -129,5 +146,68 @@ pub(super) fn growth(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         evidence: vec![evidence],
         certainty: 0.6,
         method: "time of micro-batches, less the time of the first ones",
+    })
+}
+
+/// State that grows from batch to batch without a watermark, and at this rate soon fills the memory.
+pub(super) fn state(view: &View<'_>) -> Option<Candidate> {
+    let app = view.job.spark.as_deref()?;
+    let batches = app.main_query();
+    let (first, last) = (batches.get(1)?, batches.last()?);
+    let middle = batches[batches.len() / 2];
+    let rows = |batch: &MicroBatch| batch.state_rows as f64;
+    let (early, late) = (rows(middle) - rows(first), rows(last) - rows(middle));
+    let grows = batches.len() >= MIN_BATCHES
+        && rows(last) >= GROWN_STATE * rows(first).max(1.0)
+        && late >= STEADY * early;
+    // what works off a backlog ends, and its state with it
+    let ends = app.pace() == Some(Pace::Backlog);
+    if !grows || ends || batches.iter().any(|b| b.expires) {
+        return None;
+    }
+    let memory: u64 = app.executors.iter().filter_map(|e| e.memory_bytes).sum();
+    let elapsed = (last.ended_ms() - first.ended_ms()) as f64 / 1000.0;
+    let gained = last.state_bytes.saturating_sub(first.state_bytes) as f64;
+    let left = (memory as f64 - last.state_bytes as f64).max(0.0);
+    let full = left * elapsed / gained;
+    let small = (last.state_bytes as f64) < LEAST_STATE * memory as f64;
+    if memory == 0 || small || full.is_nan() || full > SOON_S {
+        return None;
+    }
+    let summary = text!(
+        "状态在 {elapsed} 内从 {few} 增长到 {many}（{bytes}），没有水位线使旧的键过期：照此约 {full} 后占满 Executor 的内存",
+        "the state grows from {few} to {many} ({bytes}) within {elapsed}, and no watermark lets old keys expire: at this rate it fills the memory of the executors in about {full}",
+        elapsed = Seconds(elapsed),
+        few = ROW.count(rows(first)),
+        many = ROW.count(rows(last)),
+        bytes = Bytes(last.state_bytes as f64),
+        full = Seconds(full),
+    );
+    let evidence = view.number(
+        "stateOperators.numRowsTotal",
+        rows(last),
+        "rows",
+        app.at_line(last.line),
+        summary.clone(),
+    );
+    Some(Candidate {
+        finding: Finding {
+            id: String::new(),
+            cause: Cause::UnexplainedOverhead,
+            problem_type: Cause::UnexplainedOverhead.problem_type(),
+            severity: Severity::High,
+            confidence: 0.8,
+            stage: None,
+            script_lines: None,
+            summary: summary.into(view.language),
+            evidence: Vec::new(),
+            impact: None,
+        },
+        evidence: vec![evidence],
+        strength: 0.8,
+        certainty: 1.0,
+        at_most: 1.0,
+        fix: None,
+        by_chance: false,
     })
 }

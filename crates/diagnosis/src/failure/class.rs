@@ -35,6 +35,10 @@ classes! {
         "user code exception null check TryParse bad rows";
     BadValue = UserCodeFailure, "某个值无法转换或计算", "a value cannot be converted or computed",
         "ANSI cast divide by zero overflow try_cast bad value";
+    Constraint = UserCodeFailure, "数据违反目标的约束", "rows break a constraint of their target",
+        "duplicate key MERGE multiple source rows matched constraint null column";
+    NotSerializable = UserCodeFailure, "函数引用了不能序列化的对象", "a function refers to an object that cannot be serialized",
+        "Task not serializable NotSerializableException closure";
     PythonWorker = UserCodeFailure, "Python worker 进程崩溃", "a Python worker crashed",
         "python worker exited unexpectedly crashed memory segfault";
     Dependency = UserCodeFailure, "缺少依赖或依赖版本不符", "a dependency is missing or has the wrong version",

@@ -1,6 +1,9 @@
 //! Why a job failed, by its errors and its vertex events.
 
+mod chain;
 pub(crate) mod class;
+mod codes;
+mod kinds;
 mod patterns;
 #[cfg(test)]
 mod tests;
@@ -8,15 +11,13 @@ mod tests;
 use job::Job;
 use job::model::{JobError, JobState};
 
+use chain::Thrown;
 pub(crate) use class::Class;
 use class::Weight;
-use patterns::{GROUPS, Group, WRAPPERS};
+use patterns::{GENERAL, GROUPS, Group, NAMED, WRAPPERS};
 use report::Cause;
 
-/// Bytes of an error that are searched for patterns.
-const MAX_SEARCHED: usize = 48 << 10;
-
-/// Class of an error, and the pattern that matched.
+/// What an error was recognized by.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Recognized {
     pub(crate) class: Class,
@@ -80,7 +81,7 @@ fn of_events(job: &Job) -> Option<Failure<'_>> {
         .flat_map(|r| &r.events);
     let mut found: Vec<(u64, Recognized)> = Vec::new();
     for (message, times) in events {
-        if let Some(recognized) = search(&[message], GROUPS) {
+        if let Some(recognized) = reason(&of_text(message)) {
             found.push((*times, recognized));
         }
     }
@@ -96,13 +97,19 @@ fn of_events(job: &Job) -> Option<Failure<'_>> {
     })
 }
 
-/// Class of an error; `None` for an error without text.
+fn of_text(text: &str) -> JobError {
+    JobError {
+        details: Some(text.to_owned()),
+        ..JobError::default()
+    }
+}
+
+/// What kind of failure an error is; `None` if it says nothing at all.
 pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
-    let lines = lines(error);
-    let quoted = lines
-        .iter()
-        .find(|line| line.contains(' '))
-        .or(lines.first())?;
+    let chain = chain::chain(error);
+    let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
+    let first = lines.clone().next()?;
+    let quoted = lines.find(|line| line.contains(' ')).unwrap_or(first);
     let of = |class| Recognized {
         class,
         line: (*quoted).to_owned(),
@@ -111,7 +118,7 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     };
     let upper = |text: &Option<String>| text.as_deref().unwrap_or_default().to_uppercase();
     let (component, origin) = (upper(&error.component), upper(&error.origin));
-    let found = search(&lines, GROUPS).map(|found| of_driver(found, error));
+    let found = reason(error).map(|found| of_driver(found, error));
     let in_compiler = component.contains("COMPIL") || component.contains("CSC");
     if in_compiler {
         let classes = [
@@ -123,15 +130,14 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
         let of_input = found.filter(|f| classes.contains(&f.class));
         return Some(of_input.unwrap_or_else(|| of(Class::Compile)));
     }
-    let threw = error.expression.is_some() || error.class_name.is_some();
-    let is_users = threw || origin == "USER";
     if let Some(found) = found {
         return Some(found);
     }
-    if is_users || error.frame.is_some() {
+    let threw = error.expression.is_some() || error.class_name.is_some();
+    if threw || origin == "USER" || error.frame.is_some() {
         return Some(of(Class::UserCode));
     }
-    let wrapped = search(&lines, WRAPPERS).map(|found| Recognized {
+    let wrapped = search(&chain, WRAPPERS).map(|found| Recognized {
         wraps: true,
         ..found
     });
@@ -141,10 +147,116 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
     }))
 }
 
-/// The class of a single text; `None` without a matching pattern.
+/// The class of a single text; `None` if nothing in it says one.
 pub(crate) fn class_of(text: &str) -> Option<Class> {
-    let lines: Vec<&str> = text.lines().filter(|l| is_statement(l)).collect();
-    search(&lines, GROUPS).map(|found| found.class)
+    reason(&of_text(text)).map(|found| found.class)
+}
+
+/// The reason that an error gives: by the type of its innermost exception where that decides, by what names
+/// itself anywhere, else by its exceptions, the innermost first. What may follow from something else counts
+/// where no exception around it says more.
+fn reason(error: &JobError) -> Option<Recognized> {
+    let chain = chain::chain(error);
+    let code = chain.iter().find(|t| is_scope_code(t));
+    let named = |t: &Thrown<'_>| search(std::slice::from_ref(t), NAMED).or_else(|| certain(t));
+    code.and_then(named)
+        .or_else(|| by_type(error, chain.first()?))
+        .or_else(|| search(&chain, NAMED))
+        .or_else(|| ended_with(&chain))
+        .or_else(|| chain.iter().find_map(certain))
+        .or_else(|| chain.iter().find_map(|thrown| likely(thrown, error)))
+}
+
+/// Whether a text begins with an error id of SCOPE or U-SQL.
+fn is_scope_code(thrown: &Thrown<'_>) -> bool {
+    thrown.lines.first().is_some_and(|l| l.starts_with("E_"))
+}
+
+/// Code that is missing, or a fault in code of the user, whatever the message of its exception says.
+fn by_type(error: &JobError, thrown: &Thrown<'_>) -> Option<Recognized> {
+    let kind = thrown.kind().filter(|_| thrown.begins_with_kind())?;
+    let class = kinds::deciding(kind)?;
+    let is_users = !kind.contains('.')
+        || error.frame.is_some()
+        || error.class_name.is_some()
+        || error.origin.as_deref() == Some("User");
+    let decides = is_users || class != Class::UserCode;
+    decides.then(|| said(class, thrown.lines[0]))
+}
+
+fn said(class: Class, line: &str) -> Recognized {
+    Recognized {
+        class,
+        line: line.to_owned(),
+        source: None,
+        wraps: false,
+    }
+}
+
+/// The class of the code with which a process ended, if nothing else of the error names a reason.
+fn ended_with(chain: &[Thrown<'_>]) -> Option<Recognized> {
+    const ENDED: [&str; 6] = ["ontainer", "xecutor", "ommand", "orker", "xited", "rocess"];
+    let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
+    lines.find_map(|line| {
+        let is_end = ENDED.iter().any(|word| line.contains(word));
+        let class = codes::exit(line).filter(|_| is_end)?;
+        Some(said(class, line))
+    })
+}
+
+/// The reason that an exception gives by its own text, code or type.
+fn certain(thrown: &Thrown<'_>) -> Option<Recognized> {
+    let lines = &thrown.lines;
+    let by = |of: &dyn Fn(&str) -> Option<codes::Said>| {
+        let mut found = lines.iter().filter_map(|line| Some((of(line)?, *line)));
+        let decides = found.find(|((_, decides), _)| *decides);
+        decides.map(|((class, _), line)| said(class, line))
+    };
+    search(std::slice::from_ref(thrown), GROUPS)
+        .or_else(|| by(&codes::sqlstate))
+        .or_else(|| by(&codes::condition))
+        .or_else(|| {
+            let mut found = lines.iter().filter_map(|l| Some((codes::http(l)?, *l)));
+            found.next().map(|(class, line)| said(class, line))
+        })
+        .or_else(|| {
+            // a type without a message says less than what another text says
+            let says = |line: &str| line.contains(": ");
+            by(&|line| kinds_of(line).find(|(_, decides)| *decides && says(line)))
+        })
+}
+
+/// What an exception says that may follow from another one.
+fn likely(thrown: &Thrown<'_>, error: &JobError) -> Option<Recognized> {
+    let lines = &thrown.lines;
+    let by = |of: &dyn Fn(&str) -> Option<codes::Said>| {
+        let mut found = lines.iter().filter_map(|line| Some((of(line)?, *line)));
+        found.next().map(|((class, _), line)| said(class, line))
+    };
+    let found = by(&codes::sqlstate)
+        .or_else(|| by(&codes::condition))
+        .or_else(|| by(&|line| kinds_of(line).next()))
+        .or_else(|| search(std::slice::from_ref(thrown), GENERAL))?;
+    let internal = thrown.kind().is_some_and(kinds::is_internal)
+        && thrown
+            .frames
+            .first()
+            .is_some_and(|f| kinds::is_of_engine(f))
+        && error.frame.is_none()
+        && error.origin.is_none();
+    let class = match found.class {
+        Class::UserCode if internal => Class::System,
+        Class::Service => kinds::of_waiting(&thrown.frames).unwrap_or(Class::Service),
+        class => class,
+    };
+    Some(Recognized { class, ..found })
+}
+
+/// What the types that a line names say, the innermost first.
+fn kinds_of(line: &str) -> impl Iterator<Item = codes::Said> {
+    let mut kinds: Vec<&str> = chain::kinds(line).collect();
+    kinds.reverse();
+    kinds.into_iter().filter_map(kinds::class)
 }
 
 /// A full heap is the driver's, unless a task or an executor reports it.
@@ -163,49 +275,9 @@ fn of_driver(found: Recognized, error: &JobError) -> Recognized {
     }
 }
 
-/// The statements of an error, the innermost first, without stack frames and source code.
-fn lines(error: &JobError) -> Vec<&str> {
-    let said = [
-        error.exception.as_ref(),
-        Some(&error.message),
-        error.id.as_ref(),
-        error.description.as_ref(),
-        error.details.as_ref(),
-        error.internal.as_ref(),
-    ];
-    let mut left = MAX_SEARCHED;
-    let mut found: Vec<&str> = Vec::new();
-    for text in said.into_iter().flatten() {
-        for line in text.lines().filter(|l| is_statement(l)) {
-            let line = line.trim();
-            if left < line.len() {
-                break;
-            }
-            if !found.contains(&line) {
-                left -= line.len();
-                found.push(line);
-            }
-        }
-    }
-    found
-}
-
-fn is_statement(line: &str) -> bool {
-    let text = line.trim_start();
-    let is_code = line.starts_with("    ") && !text.contains(": ");
-    let is_number = text
-        .strip_prefix("line ")
-        .is_some_and(|n| n.parse::<u64>().is_ok());
-    !(text.is_empty()
-        || text.starts_with("at ")
-        || text.starts_with("File \"")
-        || text.starts_with("... ")
-        || is_code
-        || is_number)
-}
-
-/// The first pattern of the table that a line has.
-fn search(lines: &[&str], groups: &[Group]) -> Option<Recognized> {
+/// The first group that has a pattern in a line of one of these exceptions.
+fn search(chain: &[Thrown<'_>], groups: &[Group]) -> Option<Recognized> {
+    let lines: Vec<&str> = chain.iter().flat_map(|t| t.lines.iter().copied()).collect();
     let plain: Vec<String> = lines.iter().map(|line| without_paths(line)).collect();
     groups.iter().find_map(|group| {
         let has = |line: &&String| group.patterns().any(|pattern| fits(line, pattern));

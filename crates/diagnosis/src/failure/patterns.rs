@@ -1,8 +1,8 @@
 //! Texts for recognizing failures, for both engines.
 //!
-//! A pattern is in lower case, separated by ` | `; `*` matches any text within a line. The first pattern of the table that is in
-//! any line of an error decides: patterns that name a reason come before wrappers that only report a
-//! failure, and general ones come last.
+//! A pattern is in lower case, separated by ` | `; `*` stands for anything within a line. Within a table the first group decides
+//! that has a pattern in a line. `NAMED` is searched in all exceptions of an error at once, `GROUPS` in one exception after the other,
+//! the innermost first, and `GENERAL` where neither found anything.
 
 use super::class::Class::{self, *};
 
@@ -23,8 +23,9 @@ impl Group {
     }
 }
 
-pub(crate) static GROUPS: &[Group] = &[
-    // limits that name themselves
+/// Texts that name themselves, wherever in a chain of exceptions they are.
+pub(crate) static NAMED: &[Group] = &[
+    // limits
     group(
         BroadcastSize,
         "Databricks",
@@ -74,15 +75,13 @@ pub(crate) static GROUPS: &[Group] = &[
         Virtual,
         "YARN ContainersMonitor",
         "exceeding virtual memory limits | beyond virtual memory limits | \
-         beyond the 'virtual' memory limit | for exceeding memory limits. * virtual memory used | \
-         exitcode: -103 | exit status: -103 | exit code: -103",
+         beyond the 'virtual' memory limit | for exceeding memory limits. * virtual memory used",
     ),
     group(
         Physical,
         "YARN ContainersMonitor",
         "exceeding physical memory limits | beyond physical memory limits | \
-         beyond the 'physical' memory limit | killed by yarn for exceeding | physical memory used | \
-         exitcode: -104 | exit status: -104 | exit code: -104",
+         beyond the 'physical' memory limit | killed by yarn for exceeding | physical memory used",
     ),
     group(
         Disk,
@@ -125,8 +124,7 @@ pub(crate) static GROUPS: &[Group] = &[
         HeapFull,
         "JVM",
         "java heap space | gc overhead limit exceeded | requested array size exceeds vm limit | \
-         java.lang.outofmemoryerror | (jvm oom) | exit code 52 | exited with code 52 | exit status: 52 | \
-         exit code: 52",
+         java.lang.outofmemoryerror | (jvm oom)",
     ),
     group(
         VertexMemory,
@@ -140,16 +138,8 @@ pub(crate) static GROUPS: &[Group] = &[
         Overhead,
         "Linux, kubelet, Spark",
         "oomkilled | container oom | memory cgroup out of memory | low on resource: memory | \
-         cannot allocate memory | code is 137 | exit code 137 | exited with code 137 | exit status: 137 | \
-         exit status 137 | exit code: 137 | exitcode: 137 | exit_code: 137 | (sigkill | \
+         cannot allocate memory | (sigkill | \
          out of memory: kill | oom-kill",
-    ),
-    group(
-        Native,
-        "Linux, Spark",
-        "code is 134 | exit code 134 | exited with code 134 | exit status: 134 | exit status 134 | \
-         exit code: 134 | exitcode: 134 | code is 139 | exit code 139 | exited with code 139 | \
-         exit status: 139 | exit status 139 | exit code: 139 | exitcode: 139",
     ),
     // disks and quotas
     group(
@@ -167,7 +157,6 @@ pub(crate) static GROUPS: &[Group] = &[
          quotaexceededexception | quota of * is exceeded | disk quota exceeded | quota exceeded | \
          exceeded*storage quota",
     ),
-    // Python and dependencies
     group(
         PythonWorker,
         "Spark PythonRunner",
@@ -175,74 +164,7 @@ pub(crate) static GROUPS: &[Group] = &[
          fatal python error | worker process*died | pyspark*segmentation fault | \
          python worker did not connect back",
     ),
-    group(
-        Dependency,
-        "JVM, Python, .NET",
-        "failed to register classes with kryo | unregistered class id | could not find or load main class | errimagepull | imagepullbackoff | cannot assign instance of | \
-         classnotfoundexception | noclassdeffounderror | nosuchmethoderror | nosuchfielderror | \
-         abstractmethoderror | incompatibleclasschangeerror | unsupportedclassversionerror | \
-         unsatisfiedlinkerror | bootstrapmethoderror | modulenotfounderror | importerror | \
-         cannot import name | failed to find data source | data_source_not_found | \
-         could not load file or assembly | cannot run program | has different version than that in driver | \
-         python_version_mismatch | no filesystem for scheme | unsupportedfilesystemexception | \
-         invalidclassexception | serialversionuid | assembly*not found | unable to load dll",
-    ),
-    // U-SQL and SCOPE: messages of the compiler, and of the runtime about inputs
-    group(
-        System,
-        "SCOPE compiler",
-        "e_csc_system_internal | internal compiler error",
-    ),
-    group(
-        InputMissing,
-        "SCOPE compiler, store",
-        "e_csc*filenotfound | e_csc*streamnotfound | e_csc*streamdoesnotexist | e_csc*inputfile | \
-         stream*does not exist | stream*not found | input file*does not exist | stream*has expired | \
-         input*has expired | e_store*not_found | e_store*notfound | no input files | file set*no files | \
-         could not find*stream",
-    ),
-    group(
-        Compile,
-        "SCOPE compiler",
-        "e_csc_ | error cs0 | error cs1 | c# compil",
-    ),
-    group(
-        UserCode,
-        "SCOPE runtime",
-        "e_runtime_user_expressionevaluation | error while evaluating expression",
-    ),
-    group(
-        InputForbidden,
-        "ADLS, Cosmos store",
-        "e_store*access | e_store*auth | e_store*forbidden | e_runtime*accessdenied | \
-         acl verification failed",
-    ),
-    group(
-        InputUnreadable,
-        "U-SQL runtime",
-        "extract_encoding_error | extract_invalid_character | inputreadfailure | extent*unavailable | \
-         extent*not available | extent*lost | data*unavailable in stream",
-    ),
-    group(
-        InputMismatch,
-        "U-SQL runtime",
-        "extract_unexpected_number_columns | extract_row_delimiter_expected | extract_column_delimiter | \
-         extract_column_conversion | extract_row_error | extract_quote | \
-         unexpected number of columns in input | too many columns in input record | \
-         error occured while extracting row | error occurred while extracting row | \
-         e_runtime_user_extract | schema of the stream | schema*does not match",
-    ),
-    // storage that throttles
-    group(
-        Throttled,
-        "S3, Azure Storage, Google Cloud Storage, AWS",
-        "slowdown | slow down | \", 503, | reduce your request rate | throttl | status code: 503 | \
-         503 service unavailable | 503 server busy | too many requests | toomanyrequests | \
-         status code: 429 | error 429 | http 429 | serverbusy | server is busy | over the account limit | \
-         ratelimit | rate limit | rate exceeded | requestlimitexceeded | provisionedthroughputexceeded | \
-         userratelimitexceeded | e_store*busy",
-    ),
-    // shuffles and executors, before the exceptions of networks and files that they contain
+    // shuffles and executors
     group(
         FetchFailed,
         "Spark DAGScheduler",
@@ -258,7 +180,7 @@ pub(crate) static GROUPS: &[Group] = &[
         "YARN, Kubernetes, clouds",
         "preempt | decommission | spot instance | spotinstance | spot*reclaim | \
          container released on a *lost* node | node was terminated | node lost | lost node | \
-         instance*terminated | exit status: -100 | exitcode: -100 | evicted | taintmanagereviction | \
+         instance*terminated | evicted | taintmanagereviction | \
          nodelost | cloud provider shutdown",
     ),
     group(
@@ -267,130 +189,174 @@ pub(crate) static GROUPS: &[Group] = &[
         "driver has stopped unexpectedly | applicationmaster for attempt * timed out | \
          heartbeat timed out | heartbeats timed out | remote rpc client disassociated | \
          rpc client disassociated | max number of executor failures | executor failures * reached | \
-         executor*removed after * failures | worker lost | slave lost | executorlostfailure | \
-         executor lost | lost executor | executordeadexception | exit code 143 | exited with code 143 | \
-         exit status: 143 | code is 143 | exit code: 143 | exitcode: 143 | executor exited | \
-         executor * exited | executor with id * was lost | executor with id * exited | \
-         container from a bad node | container marked as failed | command exited with code",
+         executor*removed after * failures | worker lost | slave lost | executordeadexception",
+    ),
+];
+
+/// Texts of an exception that give the reason, whatever exceptions it is in.
+pub(crate) static GROUPS: &[Group] = &[
+    // dependencies
+    group(
+        Dependency,
+        "JVM, Python, .NET",
+        "unsupported class file major version | could not initialize class | failed to register classes with kryo | \
+         unregistered class id | could not find or load main class | errimagepull | imagepullbackoff | \
+         cannot assign instance of | cannot import name | failed to find data source | data_source_not_found | \
+         could not load file or assembly | cannot run program | has different version*than that in driver | \
+         python_version_mismatch | no filesystem for scheme | serialversionuid | assembly*not found | unable to load dll",
+    ),
+    // U-SQL and SCOPE: the compiler, and what the runtime says of inputs
+    group(
+        System,
+        "SCOPE compiler",
+        "e_csc_system_internal | internal compiler error",
+    ),
+    group(
+        InputMissing,
+        "SCOPE compiler, store",
+        "e_csc*filenotfound | e_csc*streamnotfound | e_csc*streamdoesnotexist | e_csc*inputfile | stream*does not exist | \
+         stream*not found | input file*does not exist | stream*has expired | input*has expired | emptyfileset | no files matched | e_store*not_found | \
+         e_store*notfound | no input files | file set*no files | could not find*stream",
+    ),
+    group(
+        InputForbidden,
+        "ADLS, Cosmos store",
+        "e_store*access | e_csc*access | e_store*auth | e_store*forbidden | e_runtime*accessdenied | acl verification failed",
+    ),
+    group(
+        Compile,
+        "SCOPE compiler",
+        "e_csc_user_ | error cs0 | error cs1 | c# compil",
+    ),
+    group(
+        UserCode,
+        "SCOPE runtime",
+        "e_runtime_user_expressionevaluation | error while evaluating expression",
+    ),
+    group(
+        InputUnreadable,
+        "U-SQL runtime",
+        "extract_encoding_error | extract_invalid_character | inputreadfailure | extent*unavailable | extent*not available | \
+         extent*lost | data*unavailable in stream",
+    ),
+    group(
+        InputMismatch,
+        "U-SQL runtime",
+        "extract_unexpected_number_columns | extract_row_delimiter_expected | extract_column_delimiter | \
+         extract_column_conversion | extract_row_error | extract_quote | unexpected number of columns in input | \
+         too many columns in input record | error occured while extracting row | error occurred while extracting row | \
+         e_runtime_user_extract | schema of the stream | schema*does not match",
+    ),
+    // storage that throttles
+    group(
+        Throttled,
+        "S3, Azure Storage, Google Cloud Storage, AWS",
+        "slowdown | slow down | \", 503, | reduce your request rate | throttl | status code: 503 | 503 service unavailable | \
+         503 server busy | too many requests | toomanyrequests | status code: 429 | error 429 | http 429 | serverbusy | \
+         server is busy | over the account limit | ratelimit | rate limit | rate exceeded | requestlimitexceeded | \
+         provisionedthroughputexceeded | userratelimitexceeded | e_store*busy",
     ),
     // inputs
     group(
         InputForbidden,
         "HDFS, S3, Azure, Google Cloud, Hive, Unity Catalog",
-        "configuration property * not found | invalid configuration value detected for fs.azure | using anoynomous credentials | using anonymous credentials | logon denied | password authentication failed | login failed for user | mkdirs failed to create | \
-         access denied | accessdenied | access is denied | permission denied | status code: 403 | \
-         403 forbidden | error 403 |  403, | http 403 | statuscode=403 | accesscontrolexception | \
-         not authorized to | notauthorized | authorizationpermissionmismatch | authorizationfailure | \
-         authenticationfailed | authorization failed | insufficient privileges | insufficient_permissions | \
-         insufficient permission | does not have privilege | does not have permission | \
-         does not have storage.objects | user does not have | unauthorizedaccess | unauthorized | \
-         status code: 401 | invalidaccesskeyid | signaturedoesnotmatch | expiredtoken | \
-         token included in the request is expired | token*is expired | can't be found in cache | \
-         nocredentialprovider | nocredentials | no aws credentials | unable to load*credentials | \
-         gss initiate failed | client cannot authenticate via | no valid credentials provided | \
-         permissionerror: | this request is not authorized | kms*denied | hiveaccesscontrolexception | \
-         securityexception",
+        "configuration property * not found | invalid configuration value detected for fs.azure | \
+         using anoynomous credentials | using anonymous credentials | logon denied | password authentication failed | \
+         login failed for user | mkdirs failed to create | access denied | accessdenied | access is denied | \
+         permission denied | status code: 403 | 403 forbidden | error 403 | 403, | http 403 | statuscode=403 | \
+         not authorized to | notauthorized | authorizationpermissionmismatch | authorizationfailure | authenticationfailed | \
+         authorization failed | insufficient privileges | insufficient_permissions | insufficient permission | \
+         does not have privilege | does not have permission | does not have storage.objects | user does not have | \
+         unauthorizedaccess | unauthorized | status code: 401 | invalidaccesskeyid | signaturedoesnotmatch | expiredtoken | \
+         token included in the request is expired | token*is expired | can't be found in cache | nocredentialprovider | \
+         nocredentials | no aws credentials | unable to load*credentials | gss initiate failed | \
+         client cannot authenticate via | no valid credentials provided | permissionerror: | \
+         this request is not authorized | kms*denied",
     ),
     group(
         InputMissing,
         "Spark, HDFS, S3, Azure, Google Cloud, Delta Lake",
-        "some data may have been | invalidmountexception | nosuchfileexception | \
-         path does not exist | path_not_found | paths do not exist | sparkfilenotfoundexception | \
-         filenotfoundexception | filenotfounderror | underlying files have been updated | \
-         no such file or directory | file does not exist | file_not_exist | input path does not exist | \
-         input pattern * matches 0 files | nosuchkey | specified key does not exist | status code: 404 | \
-         nosuchbucket | bucket does not exist | blobnotfound | specified blob does not exist | \
-         specified path does not exist | pathnotfound | filesystemnotfound | containernotfound | \
-         specified container does not exist | delta_file_not_found | \
+        "some data may have been | invalidmountexception | path does not exist | path_not_found | paths do not exist | \
+         sparkfilenotfoundexception | underlying files have been updated | no such file or directory | file does not exist | \
+         file_not_exist | input path does not exist | input pattern * matches 0 files | nosuchkey | \
+         specified key does not exist | status code: 404 | nosuchbucket | bucket does not exist | blobnotfound | \
+         specified blob does not exist | specified path does not exist | pathnotfound | filesystemnotfound | \
+         containernotfound | specified container does not exist | delta_file_not_found | \
          cannot be found. this occurs when data has been manually deleted | is not a delta table | \
-         delta_missing_delta_table | delta_table_not_found | delta_path_does_not_exist | \
-         unable to infer schema | unable_to_infer_schema | data may have been lost because | \
-         offsetoutofrangeexception | topic*does not exist | unknowntopicorpartition | no such object | \
-         404 not found | partition_path_not_found | could not find*partition | filenotfound | \
-         could not find file | directorynotfoundexception",
+         delta_missing_delta_table | delta_table_not_found | delta_path_does_not_exist | unable to infer schema | \
+         unable_to_infer_schema | data may have been lost because | topic*does not exist | unknowntopicorpartition | \
+         no such object | 404 not found | partition_path_not_found | could not find*partition | \
+         could not find file",
     ),
     group(
         InputMismatch,
         "Parquet, Avro, ORC, CSV, Delta Lake",
-        "plainvaluesdictionary | parquet.column.values | delta_metadata_mismatch | \
-         parquet column cannot be converted | schemacolumnconvertnotsupported | \
-         parquet_column_data_type_mismatch | parquetdecodingexception | unsupported parquet | \
-         illegal parquet type | parquet_type_illegal | cannot be read as | incompatible_data_for_table | \
-         incompatible data for | schema mismatch | delta_schema | schema_mismatch | \
+        "plainvaluesdictionary | parquet.column.values | schema for existing state | delta_metadata_mismatch | \
+         parquet column cannot be converted | schemacolumnconvertnotsupported | parquet_column_data_type_mismatch | \
+         unsupported parquet | illegal parquet type | parquet_type_illegal | cannot be read as | \
+         incompatible_data_for_table | incompatible data for | schema mismatch | delta_schema | schema_mismatch | \
          failed to merge incompatible | cannot_merge_schema | failed merging schema | failed_merge | \
-         failed to merge fields | avrotypeexception | cannot convert avro | avro_incompatible_read_type | \
-         incompatible schema | incompatibleschema | conflicting column names | found duplicate column | \
-         duplicate field | number of column in csv header | header does not conform | csv header | \
-         column count mismatch | number of columns*does not match | schema of * does not match | \
-         does not match the schema | mixing of file formats | unable to convert value*column type | \
-         cannot cast * of orc | orc*schema evolution | is not compatible with the schema | \
-         uses a type * that does not match",
+         failed to merge fields | cannot convert avro | avro_incompatible_read_type | incompatible schema | \
+         incompatibleschema | conflicting column names | found duplicate column | duplicate field | \
+         number of column in csv header | header does not conform | csv header | column count mismatch | \
+         number of columns*does not match | schema of * does not match | does not match the schema | \
+         mixing of file formats | unable to convert value*column type | cannot cast * of orc | orc*schema evolution | \
+         is not compatible with the schema | uses a type * that does not match",
     ),
     group(
         InputUnreadable,
         "Parquet, ORC, Hadoop codecs, HDFS, Spark",
-        "input/output error | \
-         is not a parquet file | expected magic number | could not read footer | cannot_read_file_footer | \
-         malformed orc file | malformed_record | malformed record | malformed_csv | badrecordexception | \
-         checksumexception | checksum error | checksum mismatch | blockmissingexception | \
-         could not obtain block | corrupt | unexpected end of input stream | unexpected end of file | \
-         unexpected end of zlib | unexpected end of stream | not a gzip file | not in gzip format | \
-         incorrect header check | invalid block type | zipexception | zlib*error | not a data file | \
-         not an avro data file | invalid sync | zstd*decompress | could not read block | premature eof | \
-         unknown data type in file",
+        "error reading delta file | error reading snapshot file | cannot_load_state_store | input/output error | is not a parquet file | expected magic number | could not read footer | \
+         cannot_read_file_footer | malformed orc file | malformed_record | malformed record | malformed_csv | \
+         checksum error | checksum mismatch | could not obtain block | corrupt | unexpected end of input stream | \
+         unexpected end of file | unexpected end of zlib | unexpected end of stream | not a gzip file | not in gzip format | \
+         crc error | bad crc | incorrect header check | invalid block type | zlib*error | not a data file | not an avro data file | invalid sync | \
+         zstd*decompress | could not read block | premature eof | unknown data type in file",
     ),
     // tables that change while they are written
     group(
         Conflict,
         "Delta Lake, Iceberg, Hudi",
-        "concurrent update to the log | multiple streaming jobs detected | \
-         concurrentappend | concurrentdelete | concurrenttransaction | concurrentwriteexception | \
-         delta_concurrent | delta_protocol_changed | protocolchangedexception | metadatachangedexception | \
-         delta_metadata_changed | files were added to * by a concurrent update | cannot commit*conflict | \
-         commitfailedexception: cannot commit | found conflicting files | hoodiewriteconflictexception | \
-         commitstateunknown",
+        "concurrent update to the log | multiple streaming jobs detected | multiple streaming queries are concurrently | \
+         deadlock detected | deadlock found | concurrentappend | concurrentdelete | concurrenttransaction | \
+         delta_concurrent | delta_protocol_changed | delta_metadata_changed | files were added to * by a concurrent update | \
+         cannot commit*conflict | commitfailedexception: cannot commit | found conflicting files | commitstateunknown",
     ),
     group(
         OutputExists,
         "Spark, Hadoop",
-        "filealreadyexistsexception | output directory * already exists | path_already_exists | \
-         path * already exists | location_already_exists | file*already exists",
+        "output directory * already exists | path_already_exists | path * already exists | location_already_exists | \
+         file*already exists",
     ),
     group(
         Service,
         "Hive metastore",
-        "unable to instantiate*metastore | could not connect to meta store | ttransportexception | \
-         metastore*unavailable | metastore*timed out | metastore*unreachable",
+        "unable to instantiate*metastore | could not connect to meta store | ttransportexception | metastore*unavailable | \
+         metastore*timed out | metastore*unreachable",
     ),
     group(
         Compile,
         "Spark Catalyst, Hive",
         "strict mode requires | table or view does not exist | invalid object name | relation * does not exist | \
-         analysisexception | nosuchobjectexception | parseexception | parse_syntax_error | \
-         unresolved_column | unresolved_routine | unresolved_field | cannot resolve | \
-         table_or_view_not_found | table or view not found | table or view * not found | \
-         nosuchtableexception | nosuchdatabaseexception | schema_not_found | \
-         table or view * already exists | table_or_view_already_exists | semanticexception | \
-         datatype_mismatch | mismatched input | extraneous input | no viable alternative at input | \
-         ambiguous_reference | missing_aggregation | missing_group_by | unsupported_feature | \
-         implicit cartesian product | undefined function | sqlstate: 42 | compilation failed | \
-         script*does not compile | invalid_parameter_value | wrong_num_args",
+         nosuchobjectexception | parse_syntax_error | unresolved_column | unresolved_routine | unresolved_field | \
+         cannot resolve * given input | cannot resolve column | cannot resolve * due to | table_or_view_not_found | table or view not found | table or view * not found | schema_not_found | \
+         table or view * already exists | table_or_view_already_exists | datatype_mismatch | mismatched input | \
+         extraneous input | no viable alternative at input | ambiguous_reference | missing_aggregation | missing_group_by | \
+         implicit cartesian product | undefined function | compilation failed | script*does not compile | wrong_num_args",
     ),
     group(
         Generated,
         "Spark code generation, JVM",
-        "grows beyond 64 kb | code too large | stackoverflowerror | stack overflow | \
-         stackoverflowexception | constant pool*has grown past",
+        "grows beyond 64 kb | code too large | stack overflow | constant pool*has grown past",
     ),
     group(
         Time,
         "SCOPE job manager, Databricks, EMR, YARN",
-        "e_runtime_system*timeout | exceeded*hour | for more than * hour | running longer than | \
-         vertex_timeout | vertextimeout | time_limit | timelimit | longer than the limit | \
-         ran longer than | exceeded*time limit | maximum run time | exceeded timeout | \
-         exceeded the maximum*time | exceeded*maximum*duration | timed out after running | job timeout | \
-         deadline exceeded for the job | killed due to timeout | application lifetime | statement_timeout | \
-         compilation*timed out | compilation*time-out",
+        "e_runtime_system*timeout | udo_timeout | operator timed out | exceeded*hour | for more than * hour | running longer than | vertex_timeout | \
+         vertextimeout | time_limit | timelimit | longer than the limit | ran longer than | exceeded*time limit | \
+         maximum run time | exceeded timeout | exceeded the maximum*time | exceeded*maximum*duration | \
+         timed out after running | job timeout | deadline exceeded for the job | killed due to timeout | \
+         application lifetime | statement_timeout | compilation*timed out | compilation*time-out",
     ),
     // stops from outside the job
     group(
@@ -398,19 +364,74 @@ pub(crate) static GROUPS: &[Group] = &[
         "Spark DAGScheduler, YARN, Databricks, SCOPE",
         "stopped while waiting | could not find coarsegrainedscheduler | removed our application: killed | \
          sparkcontext was shut down | sparkcontext is shutting down | sparkcontext has been shutdown | \
-         stopped sparkcontext | sparkcontext was stopped | filesystem closed | cancelled by user | \
-         canceled by user | killed by user | was killed by the user | killed by admin | \
-         terminated by user | cancelled part of cancelled job | cancelled as part of cancellation | \
-         cancelled because | job * cancelled | job was cancelled | job was canceled | \
-         execution was cancelled | spark_job_cancelled | command was cancelled | query was cancelled | \
-         query cancelled | operation_canceled | operation canceled | user cancelled | user canceled | \
-         received signal | interruptedexception | interruptedioexception | closedbyinterrupt | \
-         keyboardinterrupt | stage cancelled | run was cancelled | run canceled | \
-         application * was killed | application was killed | e_jm*cancel | terminated by the user | \
-         shutdown hook | shutdown in progress | asked to stop | streamingquery*stopped | \
-         cluster*terminated | cluster terminated",
+         stopped sparkcontext | sparkcontext was stopped | cancelled by user | canceled by user | killed by user | \
+         was killed by the user | killed by admin | terminated by user | cancelled part of cancelled job | \
+         cancelled as part of cancellation | cancelled because | job * cancelled | job was cancelled | job was canceled | \
+         execution was cancelled | spark_job_cancelled | command was cancelled | query was cancelled | query cancelled | \
+         operation_canceled | operation canceled | user cancelled | user canceled | received signal | keyboardinterrupt | \
+         stage cancelled | run was cancelled | run canceled | application * was killed | application was killed | \
+         e_jm*cancel | terminated by the user | asked to stop | streamingquery*stopped | cluster*terminated | \
+         cluster terminated",
     ),
-    // services and networks
+    group(
+        System,
+        "SCOPE and U-SQL runtime, Spark",
+        "e_runtime_system | toomanyduetosystemerror | due to * system error | internal_error | internalissue | \
+         assertion failed: ' | e_system",
+    ),
+    // other limits
+    group(
+        OtherLimit,
+        "Spark, JVM, SCOPE job manager",
+        "above the max threshold | must be at least * please increase heap size | hive.exec.max | which is more than | \
+         size exceeds integer.max_value | exceeds 2 gb | exceeds 2gb | cannot grow bufferholder | too many elements | \
+         too many partitions | spark.*exceed | exceed*spark. | spark.*bigger than | bigger than spark. | \
+         larger than*spark. | requires more slots than the total",
+    ),
+    // values that code of the user meets
+    group(
+        BadValue,
+        "Spark SQL in ANSI mode",
+        "cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | cast_overflow | \
+         cannot_parse | invalid_array_index | invalid_fraction_of_second | map_key_does_not_exist | \
+         numeric_value_out_of_range | decimal precision * exceeds | conversion_invalid_input | \
+         invalid input syntax for type | cannot be cast to \" | set spark.sql.ansi.enabled to false | not_null_assert | \
+         null value appeared in non-nullable",
+    ),
+    group(
+        Constraint,
+        "Delta Lake, databases",
+        "multiple source rows matched | merge_cardinality | duplicated_map_key | duplicate entry | duplicate key | \
+         scalar_subquery_too_many_rows | violates * constraint | unique constraint | does not allow nulls | \
+         cannot be null | would be truncated | value too long for type | check constraint",
+    ),
+    group(
+        NotSerializable,
+        "Spark ClosureCleaner, JavaSerializer",
+        "task not serializable | notserializableexception | cannot pickle | can't pickle | could not serialize object",
+    ),
+];
+
+/// Texts that may follow from something else: an exception around them that gives a reason decides before them.
+pub(crate) static GENERAL: &[Group] = &[
+    group(
+        Lost,
+        "Spark TaskSchedulerImpl, YARN",
+        "executorlostfailure | executor lost | lost executor | executor exited | executor * exited | \
+         executor with id * was lost | executor with id * exited | container from a bad node | \
+         container marked as failed | command exited with code",
+    ),
+    group(
+        Compile,
+        "Spark Catalyst, Hive",
+        "analysisexception | catalyst.parser.parseexception | ql.parse.parseexception | semanticexception",
+    ),
+    group(
+        Stopped,
+        "JVM, Hadoop",
+        "interruptedexception | interruptedioexception | closedbyinterrupt | filesystem closed | shutdown hook | \
+         shutdown in progress",
+    ),
     group(
         Service,
         "JDK, Hadoop, AWS, Azure, Hive metastore, Kafka",
@@ -437,33 +458,13 @@ pub(crate) static GROUPS: &[Group] = &[
     group(
         System,
         "SCOPE and U-SQL runtime, Spark",
-        "e_runtime_system | toomanyduetosystemerror | due to * system error | internal system error | \
-         internal_error | internal error | internalissue | assertion failed: ' | e_system | system error | \
-         systemerror",
+        "internal error | internal system error | system error | systemerror",
     ),
-    // other limits
     group(
         OtherLimit,
         "Spark, JVM, SCOPE job manager",
-        "above the max threshold | must be at least * please increase heap size | hive.exec.max | which is more than | \
-         size exceeds integer.max_value | exceeds 2 gb | exceeds 2gb | cannot grow bufferholder | \
-         too many elements | too many partitions | spark.*exceed | exceed*spark. | spark.*bigger than | \
-         bigger than spark. | larger than*spark. | limit exceeded | limitexceeded | exceeded the limit | \
-         exceeds the limit | exceeds the maximum | exceeded the maximum | maximum allowed | _limit_ | \
-         toomanyfiles | exceeds maximum",
-    ),
-    // code of the user, and values that it meets
-    group(
-        BadValue,
-        "Spark SQL in ANSI mode",
-        "multiple source rows matched | duplicate entry | duplicate key value | \
-         cast_invalid_input | divide_by_zero | arithmetic_overflow | binary_arithmetic_overflow | \
-         cast_overflow | cannot_parse | invalid_array_index | invalid_fraction_of_second | \
-         map_key_does_not_exist | numeric_value_out_of_range | decimal precision * exceeds | \
-         conversion_invalid_input | sparkarithmeticexception | sparknumberformatexception | \
-         sparkdatetimeexception | sparkupgradeexception | invalid input syntax for type | \
-         cannot be cast to \" | set spark.sql.ansi.enabled to false | not_null_assert | \
-         scalar_subquery_too_many_rows | null value appeared in non-nullable",
+        "limit exceeded | limitexceeded | exceeded the limit | exceeds the limit | exceeds the maximum | \
+         exceeded the maximum | maximum allowed | _limit_ | toomanyfiles | exceeds maximum",
     ),
     group(
         UserCode,
@@ -476,8 +477,8 @@ pub(crate) static GROUPS: &[Group] = &[
          jsondecodeerror | recursionerror | runtimeerror | overflowerror | stopiteration | \
          notimplementederror | nullpointerexception | numberformatexception | arithmeticexception | \
          classcastexception | indexoutofbounds | illegalargumentexception | illegalstateexception | \
-         unsupportedoperationexception | nosuchelementexception | matcherror | datetimeparseexception | \
-         parseexception | notserializable | task not serializable | nullreferenceexception | \
+         unsupportedoperationexception | nosuchelementexception | matcherror | datetime\
+         nullreferenceexception | \
          system.formatexception | argumentexception | argumentnullexception | argumentoutofrange | \
          invalidoperationexception | overflowexception | dividebyzero | keynotfoundexception | \
          invalidcastexception | indexoutofrange | negativearraysize | jsonreaderexception | xmlexception",

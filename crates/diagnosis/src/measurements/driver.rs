@@ -1,7 +1,7 @@
 //! Times when the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange, Source};
+use job::model::{Application, Exchange, Pace, Source};
 
 use crate::view::View;
 
@@ -48,15 +48,21 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    let open = app.waits_for_others().then(|| app.open_spans());
+    // a stream that keeps up waits itself, so its driver delays nobody
+    let open = match app.pace() {
+        Some(Pace::KeepsUp) => Some(Vec::new()),
+        _ => app.waits_for_others().then(|| app.open_spans()),
+    };
     // the driver's working part of a gap: all of it, unless the application waits for a user or for data
     let working = |from: i64, to: i64| -> Vec<(i64, i64)> {
         let Some(open) = &open else {
-            return vec![(from, to)];
+            return app.told(from, to);
         };
         let first = open.partition_point(|(_, end)| *end <= from);
         let within = open[first..].iter().take_while(|(begin, _)| *begin < to);
-        within.map(|(a, b)| (from.max(*a), to.min(*b))).collect()
+        within
+            .flat_map(|(a, b)| app.told(from.max(*a), to.min(*b)))
+            .collect()
     };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {

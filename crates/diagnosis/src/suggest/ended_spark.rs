@@ -13,6 +13,8 @@ pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     let mut found = match class {
         UserCode => vec![user_code()],
         BadValue => vec![bad_value()],
+        Constraint => vec![constraint()],
+        NotSerializable => vec![not_serializable()],
         PythonWorker => vec![python_worker(case)],
         Dependency => vec![dependency()],
         OutputExists => vec![output_exists()],
@@ -64,6 +66,29 @@ fn bad_value() -> Proposal {
         step("不要整体关闭 spark.sql.ansi.enabled：那样会悄悄产生 NULL 或溢出的值", "don't turn spark.sql.ansi.enabled off for everything: that yields NULLs and overflowed values silently");
         pro("坏值不再使作业失败", "bad values no longer fail the job");
         con("要决定坏值的去向", "someone has to decide where bad values go");
+    }
+}
+
+fn constraint() -> Proposal {
+    advice! { Rewrite, Gain::none_by_itself(), "";
+        title("写入前找出违反约束的行", "find the rows that break the constraint before writing");
+        step("异常给出了键、列或约束：用 groupBy(键).count().filter(\"count > 1\") 或 filter(列 IS NULL) 统计这样的行", "the message names key, column or constraint: count such rows with groupBy(key).count().filter(\"count > 1\") or with filter(column IS NULL)");
+        step("一个键有多行时，先按时间保留最新一行（row_number）再 MERGE 或写入；连接造成的重复，先修正连接条件", "where a key has several rows, keep the latest one (row_number) before MERGE or the write; if a join made them, correct its condition first");
+        step("Task 重试或重跑会再次写入同样的行：用 upsert 或临时表加一次性提交，使写入幂等", "a repeated task or another run writes the same rows again: make the write idempotent with an upsert, or a staging table and one commit");
+        step("值太长或为空时，与目标表的定义比较，确认改数据还是改表", "where a value is too long or null, compare with the definition of the target, and decide whether data or table changes");
+        pro("目标表保持一致", "the target stays consistent");
+        con("要决定保留哪一行", "somebody has to decide which row to keep");
+    }
+}
+
+fn not_serializable() -> Proposal {
+    advice! { Rewrite, Gain::none_by_itself(), "";
+        title("不要让函数带上不能序列化的对象", "keep the object out of the function that is sent to executors");
+        step("异常的 “Serialization stack” 说明是哪个对象：连接、客户端、锁、SparkContext，或所在的整个类", "the serialization stack of the exception names the object: a connection, a client, a lock, the SparkContext, or the whole enclosing class");
+        step("在 mapPartitions 或 foreachPartition 里创建它，每个分区一次；Scala 可用 @transient lazy val", "create it inside mapPartitions or foreachPartition, once per partition; in Scala a @transient lazy val does");
+        step("函数里用到类的字段时，先复制到局部变量，使它不引用 this", "copy fields of the class that the function uses to local variables, so that it doesn't refer to this");
+        pro("函数可以送到 Executor", "the function can be sent to executors");
+        con("对象按分区或 Executor 重复创建", "the object is created once per partition or executor");
     }
 }
 

@@ -3,6 +3,7 @@
 mod account;
 mod event_log;
 mod failed;
+mod generated;
 mod invariants;
 mod jobs_dev;
 mod metamorphic;
@@ -12,4 +13,6 @@ mod scripts;
 mod simulated;
 mod spark;
 mod spark_logs;
+mod spark_tasks;
 mod support;
+mod texts;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use report::Source;
 
+use super::MicroBatch;
 use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,6 +35,9 @@ pub struct Application {
     pub cached: Vec<CachedData>,
     /// In the order of their start; none outside of Structured Streaming.
     pub batches: Vec<MicroBatch>,
+    /// Sorted, disjoint spans of stages that were left out because of their number; the same for jobs and executions.
+    pub untold: Vec<(i64, i64)>,
+    pub untold_actions: Vec<(i64, i64)>,
     /// Scripts of the application that were next to the log.
     pub scripts: Vec<ScriptFile>,
 }
@@ -66,21 +70,6 @@ pub struct Executor {
     /// Largest heap reported by a task, in bytes; `None` if not recorded.
     pub heap_peak: Option<u64>,
     /// 1-based line of its removal, else of its registration.
-    pub line: u64,
-}
-
-/// A micro-batch of Structured Streaming, by the progress that its query reports.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct MicroBatch {
-    pub id: u64,
-    pub started_ms: i64,
-    /// From the trigger to the commit: planning, running and logging the batch.
-    pub duration_ms: i64,
-    /// Running the batch, a part of its duration.
-    pub work_ms: i64,
-    /// Rows read from its sources, and rows of state after it.
-    pub rows: u64,
-    pub state_rows: u64,
     pub line: u64,
 }
 
@@ -348,17 +337,34 @@ impl Application {
         Some(self.slots_over_time().most()).filter(|n| *n > 0)
     }
 
+    /// The parts of a time span outside of [`Application::untold`].
+    pub fn told(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        let first = self.untold.partition_point(|(_, end)| *end <= from);
+        let untold = self.untold[first..].iter().copied();
+        let untold = untold.take_while(|(begin, _)| *begin < to);
+        let mut at = from;
+        let mut told: Vec<(i64, i64)> = Vec::new();
+        for (begin, end) in untold.chain([(to, to)]) {
+            if at < begin {
+                told.push((at, begin));
+            }
+            at = end;
+        }
+        told
+    }
+
     /// Sorted, disjoint spans with an open job, execution or micro-batch.
     pub fn open_spans(&self) -> Vec<(i64, i64)> {
         let last = self.jobs.iter().filter_map(|j| j.ended_ms).max();
         let jobs = self.jobs.iter().map(|j| (Some(j.submitted_ms), j.ended_ms));
         let executions = self.executions.iter().map(|e| (e.started_ms, e.ended_ms));
         let batches = self.batches.iter();
-        let batches = batches.map(|b| (Some(b.started_ms), Some(b.started_ms + b.duration_ms)));
+        let batches = batches.map(|b| (Some(b.started_ms), Some(b.ended_ms())));
         let mut spans: Vec<(i64, i64)> = jobs
             .chain(executions)
             .chain(batches)
             .filter_map(|(from, to)| Some((from?, to.or(last)?)))
+            .chain(self.untold_actions.iter().copied())
             .filter(|(from, to)| from < to)
             .collect();
         spans.sort_unstable();

@@ -14,6 +14,7 @@ mod info;
 mod operator;
 mod plan;
 mod stage;
+mod streams;
 mod table;
 
 use std::path::PathBuf;
@@ -22,8 +23,8 @@ use crate::bounds::Budget;
 use crate::script::{Dialect, Script};
 
 pub use application::{
-    Application, CachedData, DriverJob, Exchange, Execution, Executor, MicroBatch, NodeMetric,
-    ScriptFile, SlotsOverTime, SparkNode, StageAttempt, Task,
+    Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, ScriptFile,
+    SlotsOverTime, SparkNode, StageAttempt, Task,
 };
 pub use compile::{Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind, Neighbors};
@@ -34,6 +35,7 @@ pub use operator::{Channel, Column, Operator, OperatorKind};
 pub use plan::{Plan, PlanIndex, PlanNode};
 pub use report::{DiagnosticSeverity, JobEngine, JobState, Source};
 pub use stage::{Stage, StageSummary};
+pub use streams::{MicroBatch, Pace, waiting_share};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};
 
 /// A fault in a file. The reader continued after it.

@@ -159,8 +159,17 @@ fn is_driver_log(text: &str) -> bool {
         "SparkSubmit",
         "TaskSchedulerImpl",
     ];
+    // what a driver with few log lines prints first, and the stacks of its exceptions
+    let marks = [
+        "Using Spark's default log4j profile",
+        "Setting default log level to ",
+        "py4j.protocol.",
+        "\tat org.apache.spark.",
+        "pyspark.errors.",
+    ];
     let mut lines = text.lines().filter(logged);
     lines.any(|line| classes.iter().any(|class| line.contains(class)))
+        || marks.iter().any(|mark| text.contains(mark))
 }
 
 /// Logs of the compiler and of the vertex host, build files, settings: never read.

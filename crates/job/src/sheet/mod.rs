@@ -251,10 +251,6 @@ fn input(table: &Table) -> InputSheet {
     values.set(&book::STORED_ROWS, count(table.rows, "rows"));
     values.set(&book::STORED_BYTES, count(table.bytes, "bytes"));
     values.set(&book::STORED_FILES, count(table.file_count, "file_count"));
-    let partitions = Some(table.partitions.len()).filter(|n| *n > 0);
-    let partitions =
-        partitions.and_then(|n| Value::folded(n as f64, Fold::Count, source("partitions")?));
-    values.set(&book::STORED_PARTITIONS, partitions);
     let column = |column: &crate::model::ColumnStatistics| {
         let mut values = Values::default();
         let count = |n: Option<u64>| count(n, "columns");

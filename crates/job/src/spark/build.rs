@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::collect::{Collector, JobState, MOST_OF_KIND, StageState};
+use super::collect::{Collector, JobState, StageState};
 use super::edges::{add_edges, order};
 use super::failure::{exit_code, is_lost, machine};
 use super::info::{last_event, span};
@@ -15,6 +15,7 @@ use crate::problem::Problem;
 
 /// Builds the job from a complete log.
 pub(super) fn build(mut log: Collector, job: &mut Job) {
+    log.trim();
     log.app.file = log.parts.first().cloned().unwrap_or_default();
     log.app.task_cores = task_cores(&log);
     log.app.interactive |= is_interactive(&log);
@@ -35,6 +36,8 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     super::info::fill(&log, job);
     super::reasons::add(&log, &index, job);
     note(&log, job);
+    log.app.untold = log.forgotten.stages.take();
+    log.app.untold_actions = log.forgotten.actions.take();
     job.spark = Some(Box::new(log.app));
 }
 
@@ -228,7 +231,7 @@ fn note(log: &Collector, job: &mut Job) {
         job.note(&file, None, &Problem::TotalsOnly);
     }
     if log.left_out {
-        job.note(&file, None, &Problem::MoreOfLog(MOST_OF_KIND));
+        job.note(&file, None, &Problem::MoreOfLog(log.limits.things));
     }
     if let Some((events, first)) = log.impossible {
         let problem = Problem::ImpossibleTimes(events, format!("{first:.0} ms"));

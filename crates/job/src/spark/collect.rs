@@ -5,21 +5,29 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 
-use super::event::{self, StageInfo, Str, TaskEnd};
+use super::event::{self, TaskEnd};
 use super::failure::TaskFailure;
+use super::limits::{Forgotten, Limits};
 use super::lineage::Lineage;
+use super::lists::owned;
 use super::plan_text::{RawNode, plan};
-use super::streams::{self, Streams};
+use super::streams::Streams;
 use super::tasks::{Tasks, state, task};
+use super::texts;
 use crate::model::{Application, CachedData, DriverJob, Execution, Executor};
 use crate::runs::RunState;
+use crate::text::head;
 
-/// Maximum number of stage attempts, jobs, executions and executors, each.
-pub(super) const MOST_OF_KIND: usize = 200_000;
+/// Executors kept.
+const MOST_EXECUTORS: usize = 50_000;
+/// Executors whose reason of removal is kept in full.
+const MOST_REASONS: usize = 2_000;
 /// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
 const MAX_TASKS: usize = 200_000;
-/// Maximum number of metrics set by the driver.
-const MAX_METRICS: usize = 1_000_000;
+/// Metrics that the driver set.
+const MAX_METRICS: usize = 500_000;
+/// Settings of the application.
+const MAX_SETTINGS: usize = 10_000;
 /// Failures of tasks kept with their stack.
 const MAX_FAILURES: usize = 200;
 /// Micro-batches kept: one week with a batch every ten seconds.
@@ -31,7 +39,8 @@ pub(super) struct StageState {
     pub(super) name: String,
     pub(super) n_tasks: u32,
     pub(super) parents: Vec<u32>,
-    pub(super) rdds: Vec<u32>,
+    /// The last RDD of its lineage.
+    pub(super) last_rdd: Option<u32>,
     pub(super) lineage: Lineage,
     pub(super) of_library: bool,
     pub(super) submitted: Option<i64>,
@@ -53,6 +62,8 @@ pub(super) struct JobState {
     pub(super) job: DriverJob,
     pub(super) stages: Vec<u32>,
     pub(super) execution: Option<u32>,
+    /// Whether its texts were shortened to bound memory.
+    pub(super) shed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -102,9 +113,11 @@ pub(crate) struct Collector {
     pub(super) has_shed: bool,
     /// Milliseconds of the tasks of each execution, and the execution of each stage.
     pub(super) execution_ms: HashMap<u32, u64>,
-    execution_of: HashMap<u32, u32>,
-    /// Whether entities were left out because of their number.
+    pub(super) execution_of: HashMap<u32, u32>,
+    /// Whether stages, jobs, executions or executors were left out because there are too many.
     pub(super) left_out: bool,
+    pub(super) forgotten: Forgotten,
+    pub(super) limits: Limits,
 }
 
 impl Collector {
@@ -155,8 +168,8 @@ impl Collector {
             }
             "ApplicationStart" => {
                 let start: event::ApplicationStart<'_> = read(text)?;
-                (self.id, self.name) = (start.id.text(), start.name.text());
-                self.user = start.user.text();
+                (self.id, self.name) = (start.id.kept(texts::NAME), start.name.kept(texts::NAME));
+                self.user = start.user.kept(texts::NAME);
                 self.attempt = start.attempt.count();
                 self.check(&[start.time]);
                 self.started = start.time.time().map(|at| (at, self.line));
@@ -168,8 +181,13 @@ impl Collector {
                 self.app.complete = true;
             }
             "EnvironmentUpdate" => {
+                /// Characters of a setting.
+                const MAX_SETTING: usize = 100_000;
                 let update: event::EnvironmentUpdate<'_> = read(text)?;
-                self.app.configuration.extend(owned(update.properties));
+                let known = self.app.configuration.len();
+                let new = owned(update.properties).take(MAX_SETTINGS.saturating_sub(known));
+                let new = new.map(|(name, value)| (name, texts::cut(&value, MAX_SETTING)));
+                self.app.configuration.extend(new);
             }
             "ResourceProfileAdded" => self.resources(&read(text)?),
             "ExecutorAdded" => self.executor_added(&read(text)?),
@@ -182,7 +200,7 @@ impl Collector {
                 self.stage(&event.info, true);
             }
             "SQLExecutionStart" => {
-                self.execution_start(&read(text)?);
+                self.execution_start(read(text)?);
                 self.plan(text)?;
             }
             "SQLAdaptiveExecutionUpdate" => self.plan(text)?,
@@ -194,12 +212,15 @@ impl Collector {
             "StreamingQueryListener$QueryProgressEvent" => {
                 let event: event::QueryProgress<'_> = read(text)?;
                 let room = self.app.batches.len() < MAX_BATCHES;
-                let batch = streams::batch(&event.progress, self.line).filter(|_| room);
+                let batch = self
+                    .streams
+                    .batch(&event.progress, self.line)
+                    .filter(|_| room);
                 self.app.batches.extend(batch);
             }
             "DriverAccumUpdates" => {
                 let event: event::DriverUpdates = read(text)?;
-                for (id, value) in event.updates {
+                for (id, value) in event.updates.iter() {
                     let id = id.or_zero();
                     if self.driver_metrics.len() < MAX_METRICS
                         || self.driver_metrics.contains_key(&id)
@@ -216,14 +237,17 @@ impl Collector {
                     rdd: event::Number,
                 }
                 let event: Unpersist = read(text)?;
-                self.cached.entry(event.rdd.id()).or_default().released = true;
+                if let Some(known) = self.cached_as(event.rdd.id()) {
+                    known.released = true;
+                }
             }
             known if IGNORED.contains(&known) => {}
             other => {
                 /// A log has some dozen kinds of events.
                 const MAX_KINDS: usize = 1_000;
                 if self.unknown.len() < MAX_KINDS || self.unknown.contains_key(other) {
-                    *self.unknown.entry(other.to_owned()).or_default() += 1;
+                    let name = texts::cut(other, texts::NAME);
+                    *self.unknown.entry(name).or_default() += 1;
                 }
             }
         }
@@ -231,7 +255,7 @@ impl Collector {
     }
 
     /// Notes impossible times of an event.
-    fn check(&mut self, times: &[event::Number]) {
+    pub(super) fn check(&mut self, times: &[event::Number]) {
         if let Some(time) = times.iter().find_map(|time| time.impossible_time()) {
             self.impossible.get_or_insert((0, time)).0 += 1;
         }
@@ -239,6 +263,7 @@ impl Collector {
 
     /// Position of an executor, created if necessary.
     fn executor(&mut self, id: &str, host: &str) -> u32 {
+        let (id, host) = (head(id, texts::SHORT), head(host, texts::SHORT));
         if let Some(at) = self.executors.get(id) {
             let known = &mut self.app.executors[*at as usize];
             if known.host.is_empty() {
@@ -247,7 +272,7 @@ impl Collector {
             return *at;
         }
         let at = self.app.executors.len() as u32;
-        if self.app.executors.len() >= MOST_OF_KIND {
+        if self.app.executors.len() >= MOST_EXECUTORS {
             self.left_out = true;
             return at - 1;
         }
@@ -276,12 +301,19 @@ impl Collector {
         let at = self.executor(&event.id.0, "") as usize;
         let executor = &mut self.app.executors[at];
         executor.removed_ms = event.time.time();
-        executor.reason = event.reason.text();
+        let most = match at < MOST_REASONS {
+            true => texts::ERROR,
+            false => texts::SHORT_ERROR,
+        };
+        executor.reason = event.reason.kept(most);
         executor.line = self.line;
     }
 
     fn block_manager(&mut self, event: &event::BlockManagerAdded<'_>) {
-        if let Some(at) = self.executors.get(&*event.manager.executor.0) {
+        if let Some(at) = self
+            .executors
+            .get(head(&event.manager.executor.0, texts::SHORT))
+        {
             self.app.executors[*at as usize].memory_bytes = event.memory.count();
         } else if event.manager.executor.0 != "driver" {
             let at = self.executor(&event.manager.executor.0, "") as usize;
@@ -291,103 +323,9 @@ impl Collector {
 
     fn resources(&mut self, event: &event::ResourceProfileAdded) {
         if event.id.or_zero() == 0
-            && let Some(cores) = event.task.get("cpus").and_then(|r| r.amount.0)
+            && let Some(cores) = event.task.0.get("cpus").and_then(|r| r.amount.0)
         {
             self.app.task_cores = cores.max(1.0) as u32;
-        }
-    }
-
-    fn job_start(&mut self, event: &event::JobStart<'_>) {
-        for info in &event.stages {
-            self.stage(info, false);
-        }
-        let properties = &event.properties;
-        self.app.interactive |= !properties.notebook.0.is_empty();
-        self.check(&[event.time]);
-        if let Some(execution) = properties.execution.count() {
-            let stages = event.stages.iter().map(|s| (s.id.id(), execution as u32));
-            self.execution_of.extend(stages);
-        }
-        let line = self.line;
-        if !has_room(&self.jobs, event.id.id(), &mut self.left_out) {
-            return;
-        }
-        let state = self.jobs.entry(event.id.id()).or_default();
-        state.stages = event.stages.iter().map(|s| s.id.id()).collect();
-        state.execution = properties.execution.count().map(|id| id as u32);
-        let job = &mut state.job;
-        job.id = event.id.id();
-        job.submitted_ms = event.time.time().unwrap_or(0);
-        job.description = properties.description.text();
-        let last = event.stages.iter().max_by_key(|s| s.id.id());
-        let call_site = properties.call_site.text();
-        job.call_site = call_site.or_else(|| last.and_then(|s| s.name.text()));
-        job.line = line;
-    }
-
-    fn job_end(&mut self, event: &event::JobEnd<'_>) {
-        self.check(&[event.time]);
-        if !has_room(&self.jobs, event.id.id(), &mut self.left_out) {
-            return;
-        }
-        let job = &mut self.jobs.entry(event.id.id()).or_default().job;
-        job.id = event.id.id();
-        job.ended_ms = event.time.time();
-        job.succeeded = Some(event.result.result.0 == "JobSucceeded");
-        job.error = event.result.exception.message.text();
-    }
-
-    /// Takes over the stage of an event; `ran` if it was submitted rather than planned.
-    fn stage(&mut self, info: &StageInfo<'_>, ran: bool) {
-        let key = (info.id.id(), info.attempt.id());
-        self.check(&[info.submitted, info.completed]);
-        self.cached_data(info);
-        if self.stages.len() >= MOST_OF_KIND && !self.stages.contains_key(&key) {
-            self.left_out = true;
-            return;
-        }
-        let (line, part) = (self.line, self.parts.len().saturating_sub(1));
-        let stage = self.stages.entry(key).or_default();
-        stage.name = info.name.0.clone().into_owned();
-        stage.n_tasks = info.tasks.id();
-        stage.parents = info.parents.iter().map(|p| p.id()).collect();
-        stage.rdds = info.rdds.iter().map(|r| r.id.id()).collect();
-        stage.lineage = Lineage::of(info);
-        stage.of_library |= info.details.0.contains("org.apache.spark.ml");
-        stage.submitted = stage.submitted.or(info.submitted.time());
-        stage.completed = stage.completed.or(info.completed.time());
-        stage.failure = stage.failure.take().or_else(|| info.failure.text());
-        if ran {
-            stage.ran = true;
-            (stage.line, stage.part) = (line, part);
-        }
-        // even if task ends are lost, the totals of the stage are complete
-        let lost = stage.tasks.counts.completed < u64::from(stage.n_tasks);
-        if info.completed.time().is_some() && lost && !stage.tasks.is_shed() {
-            let values = info.accumulables.iter().filter(|a| a.is_of_plan());
-            stage.accumulators = values
-                .filter_map(|a| Some((a.id.or_zero(), a.value.0?)))
-                .collect();
-            let more = stage.accumulators.len() * 32;
-            self.details(more);
-        }
-    }
-
-    fn cached_data(&mut self, info: &StageInfo<'_>) {
-        for rdd in info.rdds.iter().filter(|r| r.level.memory || r.level.disk) {
-            let known = self.cached.entry(rdd.id.id()).or_default();
-            known.rdd = rdd.id.id();
-            if known.name.is_empty() {
-                known.name = rdd.name.0.lines().next().unwrap_or_default().to_owned();
-            }
-            known.partitions = rdd.partitions.id();
-            known.cached = known.cached.max(rdd.cached.id());
-            known.memory_bytes = known.memory_bytes.max(rdd.memory.or_zero());
-            known.disk_bytes = known.disk_bytes.max(rdd.disk.or_zero());
-            let user = (rdd.id.id(), info.id.id());
-            if self.cached_by.len() < MOST_OF_KIND {
-                self.cached_by.insert(user);
-            }
         }
     }
 
@@ -402,8 +340,7 @@ impl Collector {
         let heap = event.executor.heap.count().filter(|bytes| *bytes > 0);
         known.heap_peak = known.heap_peak.max(heap);
         let key = (event.stage.id(), event.attempt.id());
-        if self.stages.len() >= MOST_OF_KIND && !self.stages.contains_key(&key) {
-            self.left_out = true;
+        if !self.keeps_stage(key) {
             return;
         }
         // later stages share the remaining memory
@@ -435,38 +372,40 @@ impl Collector {
         self.details(more);
     }
 
-    fn execution_start(&mut self, event: &event::ExecutionStart<'_>) {
+    fn execution_start(&mut self, event: event::ExecutionStart<'_>) {
         let line = self.line;
-        if !has_room(&self.executions, event.id.id(), &mut self.left_out) {
+        if !self.keeps_execution(event.id.id()) {
             return;
         }
         let state = self.executions.entry(event.id.id()).or_default();
         let e = &mut state.execution;
         e.id = event.id.id();
-        e.description = event.description.text();
-        e.details = event.details.text();
+        e.description = event.description.kept(texts::DESCRIPTION);
+        e.details = event.details.kept(texts::DESCRIPTION);
         e.started_ms = event.time.time();
-        e.configuration = owned(event.configuration.clone()).collect();
+        e.configuration = owned(event.configuration).collect();
         e.line = line;
         let more = state.detail_bytes();
         self.details(more);
     }
 
     fn execution_end(&mut self, event: &event::ExecutionEnd<'_>) {
-        if !has_room(&self.executions, event.id.id(), &mut self.left_out) {
+        if !self.keeps_execution(event.id.id()) {
             return;
         }
         let e = &mut self.executions.entry(event.id.id()).or_default().execution;
         e.id = event.id.id();
         e.ended_ms = event.time.time();
-        e.error = event.error.text();
+        e.error = event.error.kept(texts::ERROR);
+        let more = e.error.as_ref().map_or(0, String::len);
+        self.details(more);
     }
 
     /// Takes a plan if it is later than the known one. Updates have no time: a plan gains query
     /// stages as they run, and the last plan is marked as final.
     fn plan(&mut self, text: &str) -> Option<()> {
         let update: event::PlanUpdate = read(text)?;
-        if !has_room(&self.executions, update.id.id(), &mut self.left_out) {
+        if !self.keeps_execution(update.id.id()) {
             return Some(());
         }
         let state = self.executions.entry(update.id.id()).or_default();
@@ -490,13 +429,6 @@ impl Collector {
     }
 }
 
-/// Whether one more of a kind may be kept, or is known already.
-fn has_room<T>(known: &BTreeMap<u32, T>, id: u32, left_out: &mut bool) -> bool {
-    let has_room = known.len() < MOST_OF_KIND || known.contains_key(&id);
-    *left_out |= !has_room;
-    has_room
-}
-
 /// Progress of an execution by its plan: whether it is final, and the number of completed query stages.
 fn rank(nodes: &[RawNode]) -> (bool, usize) {
     let is_final = nodes.iter().any(|n| n.text.contains("isFinalPlan=true"));
@@ -506,11 +438,6 @@ fn rank(nodes: &[RawNode]) -> (bool, usize) {
 
 fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     serde_json::from_str(text).ok()
-}
-
-fn owned(map: BTreeMap<Str<'_>, Str<'_>>) -> impl Iterator<Item = (String, String)> {
-    map.into_iter()
-        .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()))
 }
 
 /// Events without relevant data.

@@ -112,30 +112,63 @@ fn last_texts(text: &str) -> Last<'_> {
     let mut last = Last::default();
     let mut at = 0;
     let mut ends = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
+    for (number, whole) in text.split_inclusive('\n').enumerate() {
+        let line = after_progress(whole);
+        let begin = at + whole.len() - line.len();
+        at += whole.len();
         let place = match kind(line) {
             Some(Kind::Uncaught) => Some(&mut last.uncaught),
             Some(Kind::Logged) => Some(&mut last.exception),
             Some(Kind::Lost) => Some(&mut last.lost),
             None => None,
         };
-        if let Some(place) = place.filter(|_| at >= ends) {
-            let rest = &text[at..];
-            let stack = rest.split_inclusive('\n').skip(1).take(MAX_LINES);
-            let stack = stack.take_while(|l| {
-                l.starts_with(char::is_whitespace) || l.starts_with("Caused by") || is_exception(l)
-            });
-            let length = line.len() + stack.map(str::len).sum::<usize>();
+        if let Some(place) = place.filter(|_| begin >= ends) {
+            let rest = &text[begin..];
+            let length = line.len() + stack_length(&rest[line.len()..]);
             let text = &rest[..length];
             *place = Some(Found {
                 line: number + 1,
                 text,
             });
-            ends = at + length;
+            ends = begin + length;
         }
-        at += line.len();
     }
     last
+}
+
+/// A line without the progress bar in front, which a carriage return clears.
+fn after_progress(line: &str) -> &str {
+    let begin = line.trim_end().rfind('\r').map_or(0, |at| at + 1);
+    &line[begin..]
+}
+
+/// Bytes of the lines below an exception that belong to it: its message may have several lines before the stack,
+/// and the log goes on with a line of its own.
+fn stack_length(text: &str) -> usize {
+    let of_stack = |line: &str| {
+        line.starts_with(char::is_whitespace) && !line.trim().is_empty()
+            || line.starts_with("Caused by")
+            || is_exception(line)
+    };
+    let mut length = 0;
+    let mut at = 0;
+    let lines = text.split_inclusive('\n').take(MAX_LINES);
+    for line in lines.take_while(|line| !is_logged(line)) {
+        at += line.len();
+        if of_stack(line) {
+            length = at;
+        }
+    }
+    length
+}
+
+/// Whether a line is one that a logger wrote: with its level near the beginning.
+fn is_logged(line: &str) -> bool {
+    const LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+    let begins = line.split_whitespace().take(4);
+    begins
+        .into_iter()
+        .any(|word| LEVELS.contains(&word.trim_matches(['[', ']', ':'])))
 }
 
 /// Kind of entry that begins at a line of a log.
@@ -154,6 +187,10 @@ fn kind(line: &str) -> Option<Kind> {
             || line.starts_with("Traceback (most recent call last)")
             || is(&["User class threw exception", "Uncaught exception: "]) =>
         {
+            Some(Kind::Uncaught)
+        }
+        // a thread of Spark that runs out of memory takes the application with it
+        () if line.starts_with("Exception in thread") && line.contains("OutOfMemoryError") => {
             Some(Kind::Uncaught)
         }
         () if line.starts_with("Exception in thread") => Some(Kind::Logged),
@@ -179,6 +216,8 @@ fn ends_with(text: &str, found: &Found<'_>) -> bool {
 
 /// `pyspark.errors.AnalysisException: …`, `ValueError: …`
 fn is_exception(line: &str) -> bool {
+    // py4j puts a colon in front of the exception of the JVM
+    let line = line.strip_prefix(": ").unwrap_or(line);
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let class = class.trim_end();
     class.ends_with("Exception") || class.ends_with("Error") || class.ends_with("Interrupt")

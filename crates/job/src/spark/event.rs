@@ -1,115 +1,11 @@
 //! The events of a log as Spark writes them. A field that a version lacks is `None`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Text that is copied only if it contains escapes.
-#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Str<'a>(pub(super) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Cow<'de, str>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(text))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Cow::Owned(text.to_owned()))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(""))
-            }
-        }
-        from.deserialize_any(Text).map(Str)
-    }
-}
-
-impl Str<'_> {
-    pub(super) fn text(&self) -> Option<String> {
-        (!self.0.is_empty()).then(|| self.0.clone().into_owned())
-    }
-}
-
-/// A number, or a text that is a number; `None` for any other value. Values of SQL metrics are text.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Number(pub(super) Option<f64>);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Option<f64>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_u64<E>(self, n: u64) -> Result<Self::Value, E> {
-                Ok(Some(n as f64))
-            }
-            fn visit_i64<E>(self, n: i64) -> Result<Self::Value, E> {
-                Ok(Some(n as f64))
-            }
-            fn visit_f64<E>(self, n: f64) -> Result<Self::Value, E> {
-                Ok(Some(n).filter(|n| n.is_finite()))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(None)
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(text.parse().ok().filter(|n: &f64| n.is_finite()))
-            }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(None)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(None)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(None)
-            }
-        }
-        from.deserialize_any(Any).map(Number)
-    }
-}
-
-/// The beginning of the year 2100, in milliseconds since 1970.
-const LATEST_MS: i64 = 4_102_444_800_000;
-
-impl Number {
-    /// As a count or a time; `None` if negative.
-    pub(super) fn count(self) -> Option<u64> {
-        self.0.filter(|n| *n >= 0.0).map(|n| n as u64)
-    }
-
-    pub(super) fn or_zero(self) -> u64 {
-        self.count().unwrap_or(0)
-    }
-
-    /// Milliseconds since 1970; Spark writes 0 or -1 for "not yet".
-    pub(super) fn time(self) -> Option<i64> {
-        let time = self.0.filter(|n| *n > 0.0).map(|n| n as i64);
-        time.filter(|ms| *ms < LATEST_MS)
-    }
-
-    /// An impossible time, later than any log.
-    pub(super) fn impossible_time(self) -> Option<f64> {
-        self.0.filter(|n| *n >= LATEST_MS as f64)
-    }
-
-    pub(super) fn id(self) -> u32 {
-        self.or_zero().min(u64::from(u32::MAX)) as u32
-    }
-}
+use super::lists::{Ids, List, Map, each};
+pub(super) use super::values::{Number, Str};
 
 /// Declares events: every field is optional and has the name in the log.
 macro_rules! events {
@@ -140,12 +36,12 @@ events! {
         time: Number = "Timestamp",
     }
     EnvironmentUpdate<'a> {
-        #[serde(borrow)] properties: BTreeMap<Str<'a>, Str<'a>> = "Spark Properties",
+        #[serde(borrow)] properties: Map<Str<'a>, Str<'a>> = "Spark Properties",
     }
     ResourceProfileAdded {
         id: Number = "Resource Profile Id",
-        executor: BTreeMap<String, Resource> = "Executor Resource Requests",
-        task: BTreeMap<String, Resource> = "Task Resource Requests",
+        executor: Map<String, Resource> = "Executor Resource Requests",
+        task: Map<String, Resource> = "Task Resource Requests",
     }
     Resource {
         amount: Number = "Amount",
@@ -167,7 +63,7 @@ events! {
     JobStart<'a> {
         id: Number = "Job ID",
         time: Number = "Submission Time",
-        #[serde(borrow)] stages: Vec<StageInfo<'a>> = "Stage Infos",
+        #[serde(borrow)] stages: List<StageInfo<'a>> = "Stage Infos",
         #[serde(borrow)] properties: JobProperties<'a> = "Properties",
     }
     /// Properties of a job that identify its origin.
@@ -200,11 +96,13 @@ events! {
         #[serde(borrow)] progress: Progress<'a> = "progress",
     }
     Progress<'a> {
+        #[serde(borrow)] query: Str<'a> = "id",
         #[serde(borrow)] time: Str<'a> = "timestamp",
+        #[serde(borrow)] event_time: EventTime<'a> = "eventTime",
         batch: Number = "batchId",
         spent: Spent = "durationMs",
-        sources: Vec<StreamSource> = "sources",
-        states: Vec<StreamState> = "stateOperators",
+        sources: List<StreamSource> = "sources",
+        states: List<StreamState> = "stateOperators",
     }
     Spent {
         all: Number = "triggerExecution",
@@ -213,8 +111,12 @@ events! {
     StreamSource {
         rows: Number = "numInputRows",
     }
+    EventTime<'a> {
+        #[serde(borrow)] watermark: Str<'a> = "watermark",
+    }
     StreamState {
         rows: Number = "numRowsTotal",
+        bytes: Number = "memoryUsedBytes",
     }
     StageEvent<'a> {
         #[serde(borrow)] info: StageInfo<'a> = "Stage Info",
@@ -225,19 +127,19 @@ events! {
         #[serde(borrow)] name: Str<'a> = "Stage Name",
         #[serde(borrow)] details: Str<'a> = "Details",
         tasks: Number = "Number of Tasks",
-        #[serde(borrow)] rdds: Vec<RddInfo<'a>> = "RDD Info",
-        parents: Vec<Number> = "Parent IDs",
+        #[serde(borrow)] rdds: Rdds<'a> = "RDD Info",
+        parents: Ids = "Parent IDs",
         submitted: Number = "Submission Time",
         completed: Number = "Completion Time",
         #[serde(borrow)] failure: Str<'a> = "Failure Reason",
-        #[serde(borrow)] accumulables: Vec<Accumulable<'a>> = "Accumulables",
+        #[serde(borrow)] accumulables: List<Accumulable<'a>> = "Accumulables",
     }
     RddInfo<'a> {
         id: Number = "RDD ID",
         #[serde(borrow)] name: Str<'a> = "Name",
         #[serde(borrow)] scope: Str<'a> = "Scope",
         level: StorageLevel = "Storage Level",
-        parents: Vec<Number> = "Parent IDs",
+        parents: Ids = "Parent IDs",
         partitions: Number = "Number of Partitions",
         cached: Number = "Number of Cached Partitions",
         memory: Number = "Memory Size",
@@ -285,7 +187,7 @@ events! {
         speculative: bool = "Speculative",
         fetching: Number = "Getting Result Time",
         finished: Number = "Finish Time",
-        #[serde(borrow)] accumulables: Vec<Accumulable<'a>> = "Accumulables",
+        #[serde(borrow)] accumulables: List<Accumulable<'a>> = "Accumulables",
     }
     TaskMetrics {
         deserialize: Number = "Executor Deserialize Time",
@@ -330,7 +232,7 @@ events! {
         #[serde(borrow)] description: Str<'a> = "description",
         #[serde(borrow)] details: Str<'a> = "details",
         time: Number = "time",
-        #[serde(borrow)] configuration: BTreeMap<Str<'a>, Str<'a>> = "modifiedConfigs",
+        #[serde(borrow)] configuration: Map<Str<'a>, Str<'a>> = "modifiedConfigs",
     }
     /// The start of an execution, or a new plan for it; the plan is parsed separately.
     PlanUpdate {
@@ -338,7 +240,7 @@ events! {
     }
     DriverUpdates {
         id: Number = "executionId",
-        updates: Vec<(Number, Number)> = "accumUpdates",
+        updates: List<(Number, Number)> = "accumUpdates",
     }
     ExecutionEnd<'a> {
         id: Number = "executionId",
@@ -404,4 +306,74 @@ pub(crate) fn begins_log(text: &str) -> bool {
         let name = name.split('"').next().unwrap_or_default();
         name.starts_with("DBC") || name.contains("SparkListener") || name.contains("databricks")
     })
+}
+
+/// Source RDDs and cached RDDs of a stage, each.
+const MOST_RDDS: usize = 1_000;
+
+/// Summary of the RDDs of a stage, with the cached ones.
+#[derive(Debug, Default)]
+pub(super) struct Rdds<'a> {
+    /// Number and partitions of the last one.
+    pub(super) last: Option<(u32, u32)>,
+    pub(super) python: bool,
+    pub(super) cogroups: bool,
+    /// API method of the first shuffled RDD that names it.
+    pub(super) shuffled_by: Option<String>,
+    /// RDDs without parents.
+    pub(super) sources: Vec<u32>,
+    pub(super) cached: Vec<RddInfo<'a>>,
+}
+
+impl<'a> Rdds<'a> {
+    fn add(&mut self, rdd: RddInfo<'a>) {
+        let id = rdd.id.id();
+        if self.last.is_none_or(|(last, _)| id >= last) {
+            self.last = Some((id, rdd.partitions.id()));
+        }
+        self.python |= rdd.name.0 == "PythonRDD";
+        self.cogroups |= rdd.name.0 == "CoGroupedRDD";
+        if self.shuffled_by.is_none() && rdd.name.0.starts_with("Shuffled") {
+            let scope = serde_json::from_str::<RddScope<'_>>(&rdd.scope.0).ok();
+            self.shuffled_by = scope.and_then(|scope| scope.name.text());
+        }
+        if rdd.parents.0.is_empty() && self.sources.len() < MOST_RDDS {
+            self.sources.push(id);
+        }
+        let is_cached = rdd.level.memory || rdd.level.disk;
+        if is_cached && self.cached.len() < MOST_RDDS {
+            self.cached.push(rdd);
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Rdds<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut rdds = Rdds::default();
+        each(from, |rdd: RddInfo<'a>| {
+            rdds.add(rdd);
+            true
+        })?;
+        Ok(rdds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rdds_are_summed_up() {
+        let text = r#"[{"RDD ID":4,"Name":"PythonRDD","Parent IDs":[3],"Number of Partitions":9},
+            {"RDD ID":3,"Name":"ShuffledRDD","Scope":"{\"name\":\"join\"}","Parent IDs":[1]},
+            {"RDD ID":1,"Name":"a","Storage Level":{"Use Memory":true},"Parent IDs":[]}]"#;
+        let rdds: Rdds<'_> = serde_json::from_str(text).expect("RDDs");
+        assert_eq!(rdds.last, Some((4, 9)));
+        assert!(rdds.python && !rdds.cogroups);
+        assert_eq!(rdds.shuffled_by.as_deref(), Some("join"));
+        assert_eq!((rdds.sources, rdds.cached.len()), (vec![1], 1));
+        let text = format!("[{}]", vec!["{}"; 50_000].join(","));
+        let many: Rdds<'_> = serde_json::from_str(&text).expect("RDDs");
+        assert_eq!(many.sources.len(), MOST_RDDS);
+    }
 }

@@ -242,6 +242,14 @@ impl Counting<'_> {
         let raw = &pieces.raw[node];
         let kind = kind(&raw.name, &raw.text);
         let (rows, rows_max) = get("number of output rows");
+        // the driver counts the rows of a command
+        let of_driver = pieces.nodes[node].metric("number of output rows");
+        let of_driver = of_driver.filter(|_| raw.name.trim().starts_with("Execute "));
+        let rows = rows.map(|rows| Measured {
+            value: of_driver.unwrap_or(rows.value),
+            ..rows
+        });
+        let rows_max = rows_max.filter(|_| of_driver.is_none());
         let (spilled, spilled_max) = get("spill size");
         let own = match kind {
             OperatorKind::Sort => get("sort time").0,
@@ -360,7 +368,7 @@ pub(super) fn rest(source: &StageSource<'_>, facts: &mut StageFacts) {
     if run > known {
         facts.operators.push(OperatorFacts {
             name: "pipeline".into(),
-            own_ms: Some(source.measured(run - known, RUN)),
+            own_ms: Some(source.measured(run - known, "Executor Run Time - time of operators")),
             ..OperatorFacts::default()
         });
     }

@@ -9,6 +9,7 @@ use crate::text::head;
 
 /// Characters kept of a message and of a stack.
 const MAX_MESSAGE: usize = 2_000;
+const MAX_NAME: usize = 300;
 const MAX_STACK: usize = 16_000;
 
 /// An unsuccessful task.
@@ -51,12 +52,12 @@ impl TaskFailure {
             stage,
             index: info.index.id(),
             attempt: info.attempt.id(),
-            executor: info.executor.0.clone().into_owned(),
-            host: info.host.0.clone().into_owned(),
+            executor: kept(&info.executor.0, MAX_NAME),
+            host: kept(&info.host.0, MAX_NAME),
             finished: info.finished.time().unwrap_or(0),
             lost: state == RunState::Revoked,
-            reason: reason.reason.0.clone().into_owned(),
-            class: reason.class.0.clone().into_owned(),
+            reason: kept(&reason.reason.0, MAX_NAME),
+            class: kept(&reason.class.0, MAX_NAME),
             description: said.map_or_else(String::new, |s| kept(s.0.trim(), MAX_MESSAGE)),
             stack: kept(&reason.stack.0, MAX_STACK),
             line,
@@ -236,12 +237,13 @@ fn python_error(text: &str) -> Option<&str> {
 
 /// The innermost frame of the traceback outside Spark: `/app/job.py:39 in parse`.
 fn python_frame(text: &str) -> Option<String> {
+    const LIBRARY: [&str; 4] = ["/pyspark/", "pyspark.zip", "/py4j/", "py4j-"];
     let (_, traceback) = text.split_once("Traceback (most recent call last):")?;
     let end = traceback.find("\n\n").unwrap_or(traceback.len());
     let frames = traceback[..end]
         .lines()
         .filter_map(|l| l.trim().strip_prefix("File \""));
-    let mut own = frames.filter(|f| !f.contains("/pyspark/") && !f.contains("pyspark.zip"));
+    let mut own = frames.filter(|f| !LIBRARY.iter().any(|part| f.contains(part)));
     let (file, rest) = own.next_back()?.split_once("\", line ")?;
     let (line, function) = rest.split_once(", in ").unwrap_or((rest, "?"));
     Some(format!("{file}:{line} in {function}"))

@@ -1,6 +1,6 @@
 //! Facts that the RDDs of a stage show without a plan: Python, and the purpose of its shuffles.
 
-use super::event::{RddInfo, RddScope, StageInfo};
+use super::event::Rdds;
 use crate::model::{ExchangeKind, OperatorKind};
 
 /// Summary of a stage's RDDs.
@@ -19,22 +19,17 @@ pub(super) struct Lineage {
 }
 
 impl Lineage {
-    pub(super) fn of(info: &StageInfo<'_>) -> Lineage {
-        let last = info.rdds.iter().max_by_key(|r| r.id.id());
-        let reads = |r: &&RddInfo<'_>| r.name.0.starts_with("Shuffled");
-        let scope = info.rdds.iter().filter(reads).find_map(|r| {
-            let scope: RddScope<'_> = serde_json::from_str(&r.scope.0).ok()?;
-            scope.name.text()
-        });
-        let is = |name: &str| info.rdds.iter().any(|r| r.name.0 == name);
-        let cached = info.rdds.iter().any(|r| r.level.memory || r.level.disk);
-        let sources = info.rdds.iter().filter(|r| r.parents.is_empty() && !cached);
+    pub(super) fn of(rdds: &Rdds<'_>) -> Lineage {
+        let cached = !rdds.cached.is_empty();
         Lineage {
-            python: is("PythonRDD"),
-            sources: sources.map(|r| r.id.id()).collect(),
-            partitions: last.map_or(0, |r| r.partitions.id()),
-            cogroups: is("CoGroupedRDD"),
-            shuffled_by: scope.unwrap_or_default(),
+            python: rdds.python,
+            sources: match cached {
+                true => Vec::new(),
+                false => rdds.sources.clone(),
+            },
+            partitions: rdds.last.map_or(0, |(_, partitions)| partitions),
+            cogroups: rdds.cogroups,
+            shuffled_by: rdds.shuffled_by.clone().unwrap_or_default(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 
 /// Longer lines are skipped: the update of a plan takes some hundred KiB, the start of a job of
 /// ten thousand stages some ten MiB.
-const MAX_LINE: usize = 64 << 20;
+const MAX_LINE: usize = 32 << 20;
 
 /// Lines without an event that are read from a part with fewer events than such lines.
 const MAX_WITHOUT_EVENT: u64 = 1_000_000;

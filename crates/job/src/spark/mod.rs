@@ -4,6 +4,8 @@
 //! `codec` and `lines` turn bytes into lines, `event` lines into events, `collect` gathers events in
 //! any sequence, and `build` makes stages, operators, edges and facts of them.
 
+#[cfg(test)]
+mod bounded_tests;
 mod build;
 mod codec;
 mod collect;
@@ -14,17 +16,23 @@ mod event;
 mod expression;
 mod facts;
 mod failure;
+mod forget;
 mod info;
+mod limits;
 mod lineage;
 mod lines;
+mod lists;
 mod operators;
 mod plan;
 mod plan_text;
 mod reasons;
+mod record;
 mod stages;
 mod start;
 mod streams;
 mod tasks;
+mod texts;
+mod values;
 
 use std::fs::File;
 use std::io::Read;

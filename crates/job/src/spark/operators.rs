@@ -310,7 +310,15 @@ fn tables(pieces: &Pieces, source: &Source) -> Vec<Table> {
             let path = location.split_once('[').map_or(location, |(_, rest)| rest);
             let path = path.split([',', ']']).next().unwrap_or_default();
             let count = |name: &str| scan.metric(name).map(|n| n as u64);
-            let sources = ["bytes", "file_count"].map(|field| (field, source.clone()));
+            let sources = [
+                ("bytes", "size of files read"),
+                ("file_count", "number of files read"),
+            ];
+            let sources = sources.map(|(field, metric)| {
+                let locator = format!("*/{}[{}]/{metric}", scan.name.trim(), scan.uid);
+                let (file, locator) = (source.file.clone(), Some(locator));
+                (field, Source { file, locator })
+            });
             Table {
                 name: path
                     .trim_end_matches('/')

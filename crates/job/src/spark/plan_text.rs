@@ -4,11 +4,18 @@
 use std::collections::BTreeMap;
 
 use super::event::{Metric, Str};
+use super::lists::{List, Map};
+use crate::text::head;
 
 /// Maximum number of nodes in a plan.
 const MAX_NODES: usize = 20_000;
 /// Characters kept of a node's text: scans list every column.
 const MAX_TEXT: usize = 2_000;
+/// Metadata and metrics kept of a node, and bytes of their texts.
+const MAX_METADATA: usize = 50;
+const MAX_VALUE: usize = 20_000;
+const MAX_METRICS: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// A node in the log.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,17 +74,16 @@ fn take(node: &mut RawNode, key: &str, scan: &mut Scan<'_>) -> Option<()> {
         "nodeName" => node.name = text(value),
         "simpleString" => node.text = text(value),
         "metadata" => {
-            let all: BTreeMap<Str<'_>, Str<'_>> = serde_json::from_str(value).unwrap_or_default();
-            let all = all
-                .into_iter()
-                .map(|(k, v)| (k.0.into_owned(), v.0.into_owned()));
-            node.metadata = all.collect();
+            let all: Map<Str<'_>, Str<'_>> = serde_json::from_str(value).unwrap_or_default();
+            let all = all.0.into_iter().take(MAX_METADATA);
+            let kept = |text: &str| head(text, MAX_VALUE).to_owned();
+            node.metadata = all.map(|(k, v)| (kept(&k.0), kept(&v.0))).collect();
         }
         "metrics" => {
-            let all: Vec<Metric<'_>> = serde_json::from_str(value).unwrap_or_default();
-            let all = all
-                .into_iter()
-                .map(|m| (m.name.0.into_owned(), m.id.or_zero(), m.kind.0.into_owned()));
+            let all: List<Metric<'_>> = serde_json::from_str(value).unwrap_or_default();
+            let kept = |text: &str| head(text, MAX_NAME).to_owned();
+            let all = all.iter().take(MAX_METRICS);
+            let all = all.map(|m| (kept(&m.name.0), m.id.or_zero(), kept(&m.kind.0)));
             node.metrics = all.collect();
         }
         _ => {}
@@ -87,7 +93,7 @@ fn take(node: &mut RawNode, key: &str, scan: &mut Scan<'_>) -> Option<()> {
 
 fn text(json: &str) -> String {
     let text = serde_json::from_str::<Str<'_>>(json).unwrap_or_default().0;
-    crate::text::head(text.trim(), MAX_TEXT).to_owned()
+    head(text.trim(), MAX_TEXT).to_owned()
 }
 
 /// The rest of the JSON.

@@ -31,10 +31,9 @@ impl Index {
     pub(super) fn of(stages: &BTreeMap<(u32, u32), StageState>) -> Index {
         let ran = stages.iter().filter(|(_, s)| s.ran);
         let keys: Vec<(u32, u32)> = ran.clone().map(|(key, _)| *key).collect();
-        let last_rdd = |s: &StageState| s.rdds.iter().max().copied();
         let by_rdd = ran
             .enumerate()
-            .filter_map(|(at, (_, s))| Some((last_rdd(s)?, at)));
+            .filter_map(|(at, (_, s))| Some((s.last_rdd?, at)));
         Index {
             at: keys.iter().copied().zip(0..).collect(),
             by_rdd: by_rdd.collect(),
@@ -61,8 +60,8 @@ impl Index {
             return own;
         }
         let planned = stages.get(&(id, 0));
-        let rdd = planned.and_then(|s| s.rdds.iter().max());
-        rdd.and_then(|rdd| self.by_rdd.get(rdd))
+        let rdd = planned.and_then(|s| s.last_rdd);
+        rdd.and_then(|rdd| self.by_rdd.get(&rdd))
             .copied()
             .into_iter()
             .collect()

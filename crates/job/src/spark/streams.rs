@@ -19,6 +19,8 @@ pub(super) struct Streams {
     stopped: BTreeSet<String>,
     /// Exceptions of queries that were not restarted, with the line of the event.
     failed: BTreeMap<String, (String, u64)>,
+    /// Queries that reported a batch, by their position.
+    queries: BTreeMap<String, u32>,
 }
 
 impl Streams {
@@ -69,20 +71,45 @@ impl Streams {
         let run = run.and_then(|(_, rest)| rest.split_whitespace().next());
         run.is_some_and(|run| self.stopped.contains(run))
     }
+
+    /// The micro-batch that a query reports; `None` for a trigger without data.
+    pub(super) fn batch(&mut self, progress: &Progress<'_>, line: u64) -> Option<MicroBatch> {
+        let query = self.query(progress.query.0.as_ref());
+        micro_batch(progress, query, line)
+    }
+
+    /// The position of a query; those beyond the bound share the last one.
+    fn query(&mut self, id: &str) -> u32 {
+        let count = self.queries.len() as u32;
+        match self.queries.get(id) {
+            Some(query) => *query,
+            None if self.queries.len() >= MAX_QUERIES => count,
+            None => {
+                self.queries.insert(id.to_owned(), count);
+                count
+            }
+        }
+    }
 }
 
-/// The micro-batch that a query reports; `None` for a trigger without data.
-pub(super) fn batch(progress: &Progress<'_>, line: u64) -> Option<MicroBatch> {
+fn micro_batch(progress: &Progress<'_>, query: u32, line: u64) -> Option<MicroBatch> {
     let spent = |ms: &super::event::Number| ms.or_zero() as i64;
     let work_ms = spent(&progress.spent.work);
     let batch = MicroBatch {
+        query,
         id: progress.batch.or_zero(),
         started_ms: iso_ms(&progress.time.0)?,
         duration_ms: spent(&progress.spent.all),
         work_ms,
-        rows: progress.sources.iter().map(|s| s.rows.or_zero()).sum(),
-        state_rows: progress.states.iter().map(|s| s.rows.or_zero()).sum(),
+        rows: sum(progress.sources.iter().map(|s| s.rows.or_zero())),
+        state_rows: sum(progress.states.iter().map(|s| s.rows.or_zero())),
+        state_bytes: sum(progress.states.iter().map(|s| s.bytes.or_zero())),
+        expires: !progress.event_time.watermark.0.is_empty(),
         line,
     };
     (work_ms > 0).then_some(batch)
+}
+
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }

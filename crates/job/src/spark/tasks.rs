@@ -10,6 +10,8 @@ use crate::sketch::Sketch;
 
 /// Different messages of failures kept per stage.
 const MAX_MESSAGES: usize = 32;
+/// The same where only totals are kept.
+const SHED_MESSAGES: usize = 1;
 
 /// A quantity measured on every task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +208,11 @@ impl Tasks {
 
     /// Counts the message of an unsuccessful task.
     pub(super) fn message(&mut self, message: String) {
-        if self.messages.len() < MAX_MESSAGES || self.messages.contains_key(&message) {
+        let most = match self.totals {
+            Some(_) => SHED_MESSAGES,
+            None => MAX_MESSAGES,
+        };
+        if self.messages.len() < most || self.messages.contains_key(&message) {
             *self.messages.entry(message).or_default() += 1;
         }
     }
@@ -253,7 +259,9 @@ impl Tasks {
         const FACTS: usize = 12_000;
         let sketches: usize = self.measures.iter().map(|m| m.sketch.bytes()).sum();
         let facts = FACTS * usize::from(!self.measures.is_empty());
-        sketches + facts + self.kept.len() * 2 * size_of::<Task>() + self.accumulators.len() * 40
+        let messages: usize = self.messages.keys().map(|m| 2 * m.len() + 80).sum();
+        let tasks = self.kept.len() * 2 * size_of::<Task>();
+        sketches + facts + tasks + self.accumulators.len() * 40 + messages
     }
 
     /// Keeps the totals and the slowest task only.
@@ -264,6 +272,9 @@ impl Tasks {
         }
         self.totals = Some(totals);
         (self.measures, self.accumulators) = Default::default();
+        let mut messages = self.messages();
+        messages.truncate(SHED_MESSAGES);
+        self.messages = messages.into_iter().collect();
         for (state, task) in std::mem::take(&mut self.kept) {
             self.keep_slowest(state, task);
         }

@@ -1,6 +1,6 @@
 //! Whether values are what the files hold.
 
-use report::measure::{Formula, Origin, Sheet, Value, Values};
+use report::measure::{Formula, Origin, Sheet, Value, Values, book};
 
 use crate::files::{Files, is_same};
 
@@ -26,6 +26,14 @@ pub(crate) fn check(files: &Files, value: &Value) -> Result<(), String> {
         }
         Origin::Unsaved => Err("no places".to_owned()),
     }
+}
+
+/// Whether a reader derives a number of a log from events of several kinds: the wait for executors, and the time that tasks spend
+/// outside of what operators time. Its place is the last of the events, or names the difference.
+pub(crate) fn is_of_several_events(files: &Files, id: &str, value: &Value) -> bool {
+    let locator = value.source().and_then(|source| source.locator);
+    let is_rest = locator.is_some_and(|locator| locator.contains(" - "));
+    files.is_log() && (id == book::QUEUED.id || is_rest)
 }
 
 /// The values of a sheet, each with the thing that they are of.

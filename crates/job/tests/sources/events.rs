@@ -69,3 +69,33 @@ fn time(text: &str) -> Option<f64> {
     let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(zoned.timestamp().as_millisecond() as f64)
 }
+
+/// The times of two lines, every one of the first with every one of the second.
+pub(crate) fn between(text: &str, from: &str, to: &str) -> Readings {
+    let times = |line: &str| {
+        let number = line
+            .trim_start_matches("line ")
+            .parse::<usize>()
+            .unwrap_or(0);
+        let line = text
+            .lines()
+            .nth(number.saturating_sub(1))
+            .unwrap_or_default();
+        let start = line
+            .split_whitespace()
+            .rev()
+            .find_map(|word| word.parse::<f64>().ok());
+        // 100 ns since 1601, in UTC, cut to milliseconds; attempts are in local time
+        let zones = (-14..=14).map(|hours| f64::from(hours) * 3_600_000.0);
+        let start = start.map(|ticks| (ticks / 1e4).floor() - 11_644_473_600_000.0);
+        let starts = start
+            .into_iter()
+            .flat_map(move |ms| zones.clone().map(move |zone| ms + zone));
+        let attempt = attempt(line).map(|a| a.times).unwrap_or_default();
+        starts.chain(attempt).collect::<Vec<f64>>()
+    };
+    let (from, to) = (times(from), times(to));
+    from.iter()
+        .flat_map(|a| to.iter().map(move |b| vec![*a, *b]))
+        .collect()
+}

@@ -25,6 +25,10 @@ impl Files {
         }
     }
 
+    pub(crate) fn is_log(&self) -> bool {
+        self.log.is_some()
+    }
+
     fn text(&self, file: &str) -> Result<String, String> {
         let bytes = std::fs::read(self.path.join(file)).map_err(|e| format!("{file}: {e}"))?;
         let text = String::from_utf8_lossy(&bytes);
@@ -41,6 +45,12 @@ impl Files {
         let Some(locator) = locator else {
             return Ok(Vec::new());
         };
+        if let Some((from, to)) = locator
+            .split_once(" to ")
+            .filter(|(from, _)| from.starts_with("line "))
+        {
+            return Ok(events::between(&text, from, to));
+        }
         if let Some(line) = locator.strip_prefix("line ") {
             let number: usize = line.parse().map_err(|_| locator.to_owned())?;
             let line = text.lines().nth(number - 1).ok_or("no such line")?;
@@ -135,8 +145,27 @@ pub(crate) fn of_text(text: &str) -> Vec<f64> {
             numbers.extend([seconds, seconds * 1e3]);
         }
     }
+    if let Some(duration) = text.trim().strip_prefix("PT") {
+        let seconds = iso_seconds(duration);
+        numbers.extend([seconds, seconds * 1e3]);
+    }
     numbers.extend(tokens(text));
     numbers
+}
+
+/// Seconds of an ISO 8601 duration behind `PT`: `1M30.5S`.
+fn iso_seconds(duration: &str) -> f64 {
+    let parts = duration.split_inclusive(|c: char| c.is_ascii_alphabetic());
+    let seconds = parts.map(|part| {
+        let (number, unit) = part.split_at(part.len().saturating_sub(1));
+        let scale = match unit {
+            "H" => 3600.0,
+            "M" => 60.0,
+            _ => 1.0,
+        };
+        scale * number.parse().unwrap_or(0.0)
+    });
+    seconds.sum()
 }
 
 fn tokens(text: &str) -> Vec<f64> {

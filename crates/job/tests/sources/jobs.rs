@@ -15,19 +15,17 @@ pub(crate) fn jobs() -> Vec<PathBuf> {
             _ => {}
         }
     }
-    let folder = std::env::var_os("SCOPEAGENT_SHARED");
-    let shared = folder.map_or_else(|| root.join("../shared"), PathBuf::from);
     for (name, start, most) in [
         ("jobs-dev", "job-", usize::MAX),
         ("spark-dev/logs", "app-", LOGS),
     ] {
-        match shared.join(name) {
-            folder if folder.is_dir() => jobs.extend(named(&folder, start).take(most)),
-            folder => println!(
-                "skipped: {} does not exist (set SCOPEAGENT_SHARED)",
-                folder.display()
-            ),
-        }
+        let folder = testkit::shared(name);
+        jobs.extend(
+            folder
+                .iter()
+                .flat_map(|folder| named(folder, start))
+                .take(most),
+        );
     }
     jobs
 }

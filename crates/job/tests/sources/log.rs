@@ -33,19 +33,19 @@ impl Log {
     }
 
     pub(crate) fn readings(&self, locator: &str) -> Readings {
-        if let Some(line) = locator.strip_prefix("line ") {
-            let line = line
-                .parse::<usize>()
-                .ok()
-                .and_then(|n| self.lines.get(n - 1));
-            return line.map(|l| vec![numbers(l)]).unwrap_or_default();
-        }
         if let Some((from, to)) = locator
             .split_once(" to ")
             .filter(|(from, _)| from.starts_with("line "))
         {
             let times = |line| self.readings(line).concat();
             return pairs(&times(from), &times(to));
+        }
+        if let Some(line) = locator.strip_prefix("line ") {
+            let line = line
+                .parse::<usize>()
+                .ok()
+                .and_then(|n| self.lines.get(n - 1));
+            return line.map(|l| vec![numbers(l)]).unwrap_or_default();
         }
         if locator == "Executor Info/Total Cores" {
             let added = self.events("SparkListenerExecutorAdded");
@@ -130,6 +130,9 @@ impl Log {
                 number(&metrics["Output Metrics"]["Bytes Written"])
                     + number(&metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"])
             }),
+            "Executor CPU Time" => {
+                values(&|e, _| (number(&e["Task Metrics"][field]) / 1e6).floor())
+            }
             field => values(&|e, _| found(&e["Task Metrics"], field).unwrap_or(0.0)),
         }
     }

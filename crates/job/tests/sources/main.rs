@@ -18,6 +18,9 @@ fn every_value_of_a_sheet_is_at_its_places() {
         let (sheet, files) = (job.sheet(), Files::open(&path));
         for (name, of_thing) in check::things(&sheet) {
             for (measure, value) in of_thing.iter() {
+                if check::is_of_several_events(&files, measure.id, value) {
+                    continue;
+                }
                 values += 1;
                 if let Err(why) = check::check(&files, value) {
                     let (path, id) = (path.display(), measure.id);

@@ -249,7 +249,6 @@ mod tests {
             values: values(&[(&book::BYTES_CROSSING, 2048.0)]),
             exchange: "hash".into(),
             keys: vec!["UserId".into()],
-            ..EdgeSummary::default()
         }
     }
 

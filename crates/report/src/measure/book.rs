@@ -226,9 +226,6 @@ measures! {
     STORED_FILES = Input "files" Files Neither
         title ("文件数", "files") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
 
-    STORED_PARTITIONS = Input "partitions" Partitions Neither
-        title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
-
     DISTINCT = Column "distinct" Count Neither
         title ("不同值", "distinct values") says ("{name} 有 {value} 个不同值", "distinct values of {name}: {value}") asked NONE;
     NULLS = Column "nulls" Rows Neither

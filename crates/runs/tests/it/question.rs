@@ -75,7 +75,6 @@ fn summary() -> RunSummary {
                 top: Some(("42".into(), 3_000_000)),
                 values: values("tables.json", &[(&book::DISTINCT, 900.0)]),
             }],
-            ..InputSummary::default()
         }],
         script: Some(Script {
             file: "scope.script".into(),
@@ -246,7 +245,11 @@ fn each_quantity_is_answered_for_what_is_named() {
         ("能压到一半以内吗？", &["仍达不到 50 秒"]),
         (
             "Why is SV2_Combine not faster than SV1_Extract?",
-            &["40 against 8", "The largest difference", "F1"],
+            &[
+                "40 vertices against 8 vertices",
+                "The largest difference",
+                "F1",
+            ],
         ),
     ] {
         check(&[], question, said, &["did not understand", "没有理解"]);

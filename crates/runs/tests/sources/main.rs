@@ -138,6 +138,7 @@ async fn every_number_is_at_the_places_that_it_cites() {
             citations += 1;
             match value_of(&evidence, &sheet) {
                 None => wrong.push(format!("{job}: {evidence:?} is no value of the run")),
+                Some(value) if check::is_of_several_events(&files, &evidence.metric, value) => {}
                 Some(value) => wrong.extend(check::check(&files, value).err()),
             }
         }

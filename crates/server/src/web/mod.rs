@@ -15,6 +15,7 @@ mod cache;
 mod guard;
 mod pages;
 mod phrases;
+mod receiving;
 mod start;
 mod templates;
 mod upload;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use axum::extract::Multipart;
@@ -12,6 +12,7 @@ use report::say;
 use tokio::io::AsyncWriteExt;
 
 use super::app::App;
+use super::receiving::Receiving;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of one upload.
@@ -25,10 +26,6 @@ const MAX_TEXT: usize = 8 << 10;
 
 /// Bytes of all uploads under way; the kept ones leave room for them.
 const MAX_RECEIVED: u64 = MAX_KEPT / 2;
-
-/// Bytes of the uploads under way.
-#[derive(Default)]
-pub(super) struct Receiving(AtomicU64);
 
 /// The folder of an upload under way; removed unless the upload completes.
 struct Incoming<'a> {

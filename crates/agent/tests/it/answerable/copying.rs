@@ -21,7 +21,7 @@ const QUOTED: [&str; 9] = [
 ];
 
 /// Lines of the data of a prompt; a line below a heading has the heading before it.
-fn lines(prompt: &str) -> Vec<String> {
+pub(super) fn lines(prompt: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (mut inside, mut heading) = (false, "");
     for line in prompt.lines() {

@@ -15,6 +15,7 @@ use agent::Request;
 use job::Job;
 use report::Language;
 use serde_json::Value;
+use testkit::llm::think::step_of;
 use testkit::shared;
 
 use crate::support::{self, *};
@@ -152,21 +153,19 @@ async fn lacks(asked: &Asked) -> Vec<String> {
         question: Some(question.clone()),
         ..request
     };
-    let report = run(&request, Setting::with(asking(&patient)).indexed())
-        .await
-        .report;
-    let answer = report
-        .answer
-        .as_ref()
-        .map_or("", |answer| answer.text.as_str());
+    run(&request, Setting::with(asking(&patient)).indexed()).await;
+    let requests = server.requests();
+    let asked_for = requests.iter().filter(|r| step_of(r) == "think5");
+    let prompt: String = asked_for.map(|r| r.prompt()).collect();
     let place = format!("{}: {question}", asked.truth["job"]);
-    let is_met = |need: &expected::Need| answer.lines().any(|line| need.is_met_by(line));
+    let quoted = copying::lines(&prompt);
+    let is_met = |need: &expected::Need| quoted.iter().any(|line| need.is_met_by(line));
     let unmet = needs.iter().filter(|need| !is_met(need));
     let mut lacks: Vec<String> = unmet
         .map(|need| format!("{place}\n  lacks {need:?}"))
         .collect();
-    if needs.is_empty() || answer.contains("[unverified]") || answer.contains("未核实") {
-        lacks.push(format!("{place}\n  has {needs:?}: {answer}"));
+    if needs.is_empty() {
+        lacks.push(format!("{place}\n  needs nothing"));
     }
     lacks
 }

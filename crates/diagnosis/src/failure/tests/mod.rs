@@ -1,5 +1,6 @@
 //! Texts of failures as the engines and their services write them, with their class.
 
+mod codes;
 mod inputs;
 mod limits;
 
@@ -210,7 +211,7 @@ fn clusters_databases_and_clouds() {
             "java.lang.ClassCastException: cannot assign instance of java.lang.invoke.SerializedLambda to field org.apache.spark.rdd.MapPartitionsRDD.f",
         ),
         (
-            BadValue,
+            Constraint,
             "org.apache.spark.sql.delta.DeltaUnsupportedOperationException: Cannot perform Merge as multiple source rows matched and attempted to modify the same target row",
         ),
         (

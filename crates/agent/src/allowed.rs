@@ -1,0 +1,223 @@
+//! The ids and names that an answer may use: the enums of its schema, and what obvious aliases stand for.
+
+use report::{Cause, RuleResult};
+use serde_json::Value;
+
+use crate::facts::StepInput;
+use crate::wording::words;
+
+/// Values of an enum beyond which a schema lists none: providers limit them.
+const MOST: usize = 150;
+
+/// What a step may refer to, by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Allowed {
+    pub(crate) findings: Vec<String>,
+    pub(crate) evidence: Vec<String>,
+    pub(crate) suggestions: Vec<String>,
+    pub(crate) causes: Vec<String>,
+    pub(crate) chunks: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) stages: Vec<String>,
+}
+
+impl Allowed {
+    pub(crate) fn of(input: &StepInput) -> Allowed {
+        let (found, outline) = (&input.facts.found, &input.facts.outline);
+        let findings = found.findings.iter();
+        let open = found
+            .outcomes
+            .iter()
+            .filter(|(_, r)| *r == RuleResult::Abstained);
+        let causes = findings
+            .clone()
+            .map(|f| f.cause)
+            .chain(open.map(|(cause, _)| *cause));
+        let sources = input
+            .suggestions
+            .iter()
+            .flat_map(|s| s.sources.iter().cloned());
+        let chunks = input
+            .experiences
+            .iter()
+            .map(|p| p.chunk.clone())
+            .chain(sources);
+        let missing = found.missing.iter().map(|m| m.information.file.clone());
+        let unread = outline.unread.iter().map(|u| u.file.clone());
+        let files = unread
+            .chain(input.reading.read.iter().cloned())
+            .chain(missing);
+        Allowed {
+            findings: findings.map(|f| f.id.clone()).collect(),
+            evidence: unique(input.cited().map(|e| e.id.clone())),
+            suggestions: input.suggestions.iter().map(|s| s.id.clone()).collect(),
+            causes: unique(causes.map(|cause| cause.code().to_owned())),
+            chunks: unique(chunks),
+            files: unique(files),
+            stages: unique(outline.stages.iter().map(|s| s.name.clone())),
+        }
+    }
+
+    /// The values of a property of a conclusion; empty where any text will do.
+    fn of_property(&self, name: &str) -> &[String] {
+        match name {
+            "finding" | "findings" => &self.findings,
+            "evidence" => &self.evidence,
+            "suggestion" => &self.suggestions,
+            "cause" => &self.causes,
+            "experiences" => &self.chunks,
+            "file" => &self.files,
+            "stage" => &self.stages,
+            _ => &[],
+        }
+    }
+
+    /// Lists the values in a schema, as they are called in the prompt.
+    pub(crate) fn restrict(&self, schema: &mut Value, input: &StepInput) {
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for (name, inner) in properties.iter_mut() {
+                let values = self.of_property(name);
+                if !values.is_empty() && values.len() <= MOST {
+                    list(inner, values, input);
+                }
+                self.restrict(inner, input);
+            }
+        }
+        if let Some(items) = schema.get_mut("items") {
+            self.restrict(items, input);
+        }
+    }
+}
+
+fn list(schema: &mut Value, values: &[String], input: &StepInput) {
+    let mask = input.facts.mask.as_ref();
+    let shown = |value: &String| match mask {
+        Some(mask) => mask.hide(value),
+        None => value.clone(),
+    };
+    let mut all: Vec<Value> = values.iter().map(|v| shown(v).into()).collect();
+    if schema["type"] == "array" {
+        schema["items"]["enum"] = all.into();
+        return;
+    }
+    let may_be_null = schema["type"]
+        .as_array()
+        .is_some_and(|t| t.contains(&"null".into()));
+    if may_be_null {
+        all.push(Value::Null);
+    }
+    schema["enum"] = all.into();
+}
+
+fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
+/// What models put around an id.
+const AROUND: &[char] = &[
+    '[', ']', '(', ')', '`', '"', '\'', ' ', '【', '】', '（', '）', ':', '：', '.',
+];
+
+impl Allowed {
+    /// The value that a text stands for: itself, or the only one that it contains. `None` if it is not clear.
+    fn alias<'v>(raw: &str, values: &'v [String]) -> Option<&'v String> {
+        let bare = raw.trim_matches(AROUND);
+        let same = |value: &&String| value.eq_ignore_ascii_case(bare);
+        if let Some(value) = values.iter().find(same) {
+            return Some(value);
+        }
+        // The first id counts: `S1 (hint, fixes F1)`.
+        let mut named = words(bare).filter_map(|(_, word)| values.iter().find(|v| *v == word));
+        if let Some(value) = named.next() {
+            return Some(value);
+        }
+        // A path that is longer or shorter than ours.
+        let ends = |long: &str, short: &str| {
+            let rest = long.strip_suffix(short);
+            !short.is_empty() && rest.is_some_and(|rest| rest.ends_with('/'))
+        };
+        let mut fitting = values.iter().filter(|v| ends(v, bare) || ends(bare, v));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+
+    pub(crate) fn evidence(&self, raw: &str) -> Option<String> {
+        Self::alias(raw, &self.evidence).cloned()
+    }
+
+    pub(crate) fn chunk(&self, raw: &str) -> Option<String> {
+        Self::alias(raw, &self.chunks).cloned()
+    }
+
+    pub(crate) fn file(&self, raw: &str) -> Option<String> {
+        Self::alias(raw, &self.files).cloned()
+    }
+
+    pub(crate) fn stage(&self, raw: &str) -> Option<String> {
+        let bare = raw.split_once('[').map_or(raw, |(name, _)| name);
+        Self::alias(bare, &self.stages).cloned()
+    }
+
+    /// A finding by its id, or by its cause if no other has it.
+    pub(crate) fn finding(&self, raw: &str, input: &StepInput) -> Option<String> {
+        if let Some(id) = Self::alias(raw, &self.findings) {
+            return Some(id.clone());
+        }
+        let cause = cause_in(raw)?;
+        let findings = &input.facts.found.findings;
+        let mut fitting = findings.iter().filter(|f| f.cause == cause);
+        let first = fitting.next()?;
+        fitting.next().is_none().then(|| first.id.clone())
+    }
+
+    /// A suggestion by its id or title, or by what it fixes if no other does.
+    pub(crate) fn suggestion(&self, raw: &str, input: &StepInput) -> Option<String> {
+        if let Some(id) = Self::alias(raw, &self.suggestions) {
+            return Some(id.clone());
+        }
+        let lower = raw.trim().to_lowercase();
+        let titled = input.suggestions.iter().find(|s| {
+            let title = s.title.to_lowercase();
+            !lower.is_empty() && (title == lower || lower.len() > 12 && title.contains(&lower))
+        });
+        if let Some(suggestion) = titled {
+            return Some(suggestion.id.clone());
+        }
+        let finding = self.finding(raw, input)?;
+        let mut fitting = input
+            .suggestions
+            .iter()
+            .filter(|s| s.finding.as_ref() == Some(&finding));
+        let first = fitting.next()?;
+        fitting.next().is_none().then(|| first.id.clone())
+    }
+
+    /// A cause by its code, its title, or the finding that has it.
+    pub(crate) fn cause(&self, raw: &str, input: &StepInput) -> Option<String> {
+        let cause = cause_in(raw).or_else(|| {
+            let id = Self::alias(raw, &self.findings)?;
+            input.facts.found.finding(id).map(|f| f.cause)
+        });
+        cause.map(|cause| cause.code().to_owned())
+    }
+}
+
+/// The cause that a text names by its code, the last part of it, or its title.
+fn cause_in(raw: &str) -> Option<Cause> {
+    let coded = words(raw).find_map(|(_, word)| Cause::from_code(word));
+    let bare = raw.trim_matches(AROUND).to_lowercase();
+    let named = || {
+        Cause::ALL.iter().copied().find(|cause| {
+            let title = cause.title();
+            let last = cause.code().split('.').nth(1);
+            last == Some(bare.as_str()) || title.en == bare || title.zh == bare
+        })
+    };
+    coded.or_else(named)
+}

@@ -1,0 +1,333 @@
+//! Sentences against the facts that they may use: numbers, gains, causes, and what belongs together.
+
+use std::collections::BTreeSet;
+
+use report::{Text, text};
+
+use super::concepts::fit_specially;
+use super::equal::{equals, equals_number, groups, is_free, is_same_direction, lends};
+use super::judge::{Fault, Judge, Kind, Topic};
+use super::ledger::{Fact, Origin, Use, Value};
+use super::mention::{Clause, Phrase, clauses};
+use super::quantity::{Quantity, Unit};
+use super::saving::is_gain;
+
+impl Judge<'_> {
+    /// What is wrong with a text about some findings or suggestions, and the number of claims in it.
+    pub(crate) fn faults(&self, text: &str, about: &[String]) -> (Vec<Fault>, usize) {
+        let mut faults = Vec::new();
+        let mut claims = 0;
+        let start = Topic {
+            ids: about.to_vec(),
+            ..Topic::default()
+        };
+        let mut topic = start.clone();
+        let all = clauses(text, &self.ledger.entities);
+        for (index, clause) in all.iter().enumerate() {
+            if clause.line != topic.line {
+                topic = Topic {
+                    line: clause.line,
+                    ..start.clone()
+                };
+            }
+            if clause.sentence != topic.sentence {
+                topic.sentence = clause.sentence;
+                topic.stages.clear();
+            }
+            let named = clause.ids.iter().map(|(_, id, _)| id);
+            let new: Vec<String> = named
+                .filter(|id| !topic.ids.contains(id))
+                .cloned()
+                .collect();
+            topic.ids.extend(new);
+            if !clause.stages.is_empty() {
+                topic.stages.clone_from(&clause.stages);
+            }
+            let rest = all[index..]
+                .iter()
+                .take_while(|c| c.sentence == clause.sentence);
+            let cited = rest.map(|c| &c.ids).find(|ids| !ids.is_empty());
+            let cited = cited.into_iter().flatten().map(|(_, id, _)| id.clone());
+            topic.cited = cited.collect();
+            claims += clause.phrases.len().max(1);
+            self.clause(text, clause, &topic, &mut faults);
+        }
+        (faults, claims)
+    }
+
+    fn clause(&self, text: &str, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
+        self.causes(clause, faults);
+        self.relations(clause, faults);
+        self.no_effect(clause, faults);
+        let mut support: Vec<&Fact> = Vec::new();
+        let mut is_sound = true;
+        for phrase in &clause.phrases {
+            for quantity in &phrase.quantities {
+                match self.quantity(text, clause, phrase, quantity, topic) {
+                    Ok(facts) => support.extend(facts),
+                    Err((kind, remark)) => {
+                        is_sound = false;
+                        let at = quantity.span.end;
+                        faults.push(Fault { at, kind, remark });
+                    }
+                }
+            }
+        }
+        if is_sound {
+            self.places(clause, &support, faults);
+            self.links(text, clause, faults);
+        }
+    }
+
+    /// The facts that support a quantity; none where it needs no support.
+    fn quantity(
+        &self,
+        text: &str,
+        clause: &Clause,
+        phrase: &Phrase,
+        quantity: &Quantity,
+        topic: &Topic,
+    ) -> Result<Vec<&Fact>, (Kind, Text)> {
+        if is_free(text, phrase, quantity) {
+            return Ok(Vec::new());
+        }
+        let number = &text[quantity.span.clone()];
+        if self.is_base(text, quantity) {
+            return Ok(Vec::new());
+        }
+        if is_gain(text, clause, phrase, quantity) {
+            return self.gain(number, clause, phrase, quantity, topic);
+        }
+        let equal: Vec<&Value> = self.equal_to(quantity).collect();
+        let unknown = || {
+            text!(
+                "数字 {number} 不在任何事实中",
+                "the number {number} is in no fact"
+            )
+        };
+        if equal.is_empty() {
+            return Err((Kind::Unverified, unknown()));
+        }
+        let (cited, is_cited) = self.citable(text, clause, quantity, topic);
+        // A place in the script is no value of evidence.
+        let is_cited = is_cited && quantity.unit != Unit::Line;
+        let is_own = |v: &&Value| {
+            self.fact(v).origin != Origin::Experience || lends(clause, self.fact(v), quantity)
+        };
+        let own: Vec<&Value> = equal.into_iter().filter(is_own).collect();
+        if own.is_empty() {
+            let remark = text!(
+                "数字 {number} 只出现在经验中，不是本作业的值",
+                "the number {number} is from a playbook, not of this job"
+            );
+            return Err((Kind::Unverified, remark));
+        }
+        let is_allowed = |v: &&Value| {
+            let fact = self.fact(v);
+            // What is lost is what its finding would save, whichever evidence of it is cited.
+            let is_of_finding = v.used_for == Use::Gain
+                && fact.ids.iter().any(|id| self.is_argued_with(id, &cited));
+            !is_cited || is_of_finding || fact.ids.iter().any(|id| cited.contains(id))
+        };
+        let allowed: Vec<&Value> = own.into_iter().filter(is_allowed).collect();
+        if allowed.is_empty() {
+            let ids = cited.join(", ");
+            let remark = text!(
+                "{number} 不是 {ids} 的值",
+                "{number} is not a value of {ids}"
+            );
+            return Err((Kind::Contradiction, remark));
+        }
+        self.fitting(number, clause, phrase, quantity, topic, (allowed, is_cited))
+    }
+
+    /// The values that are about what the clause is about.
+    fn fitting(
+        &self,
+        number: &str,
+        clause: &Clause,
+        phrase: &Phrase,
+        quantity: &Quantity,
+        topic: &Topic,
+        (mut left, is_cited): (Vec<&Value>, bool),
+    ) -> Result<Vec<&Fact>, (Kind, Text)> {
+        let stages = match clause.stages.is_empty() {
+            true => &topic.stages,
+            false => &clause.stages,
+        };
+        left.retain(|v| self.is_about(self.fact(v), stages, clause));
+        if left.is_empty() {
+            let remark = text!(
+                "{number} 与所述阶段或列不符",
+                "{number} is not a value of that stage or column"
+            );
+            return Err((Kind::Contradiction, remark));
+        }
+        left.retain(|v| is_same_direction(v, phrase, quantity));
+        if left.is_empty() {
+            let remark = text!(
+                "{number} 的方向相反",
+                "{number} is said the other way round"
+            );
+            return Err((Kind::Contradiction, remark));
+        }
+        let concepts = match phrase.concepts.is_empty() {
+            true => clause.concepts,
+            false => phrase.concepts,
+        };
+        let special = |v: &Value| {
+            let value = (v.concepts, self.fact(v).concepts);
+            fit_specially((phrase.concepts, clause.concepts), value)
+        };
+        left.retain(|v| {
+            special(v) && (is_cited || concepts.fits(v.concepts)) || self.shares_name(v, clause)
+        });
+        left.retain(|v| match v.used_for {
+            Use::Measured => true,
+            Use::Norm => clause.mood.is_norm || clause.mood.is_example,
+            Use::Gain => phrase.concepts.is_empty() && !topic.ids.is_empty(),
+        });
+        if left.is_empty() {
+            let remark = text!(
+                "{number} 是另一项的值",
+                "{number} is the value of something else"
+            );
+            return Err((Kind::Contradiction, remark));
+        }
+        Ok(left.into_iter().map(|v| self.fact(v)).collect())
+    }
+
+    /// Whether some of the cited evidence is that of a finding.
+    fn is_argued_with(&self, finding: &str, cited: &[String]) -> bool {
+        let finding = self.found.finding(finding);
+        finding.is_some_and(|f| f.evidence.iter().any(|id| cited.contains(id)))
+    }
+
+    pub(super) fn fact(&self, value: &Value) -> &Fact {
+        &self.ledger.facts[value.fact]
+    }
+
+    pub(super) fn equal_to<'s>(
+        &'s self,
+        quantity: &'s Quantity,
+    ) -> impl Iterator<Item = &'s Value> {
+        let values = self.ledger.values.iter();
+        values.filter(move |v| {
+            let is_text = self.fact(v).origin == Origin::Text;
+            equals(quantity, &v.quantity, is_text)
+        })
+    }
+
+    /// The ids whose values a quantity may be, and whether it is bound to them.
+    fn citable(
+        &self,
+        text: &str,
+        clause: &Clause,
+        quantity: &Quantity,
+        topic: &Topic,
+    ) -> (Vec<String>, bool) {
+        let groups = groups(text, clause);
+        let first = clause.phrases.iter().flat_map(|p| &p.quantities).next();
+        let leads = groups
+            .first()
+            .zip(first)
+            .is_some_and(|(g, q)| g.end <= q.span.start);
+        let group = match leads {
+            true => groups.iter().rfind(|g| g.end <= quantity.span.start),
+            false => groups.iter().find(|g| g.end > quantity.span.start),
+        };
+        let inline = clause
+            .ids
+            .iter()
+            .filter(|(_, _, is_bracketed)| !is_bracketed);
+        let mut ids: Vec<String> = inline.map(|(_, id, _)| id.clone()).collect();
+        match group {
+            Some(group) => ids.extend(group.ids.iter().cloned()),
+            None => ids.extend(groups.into_iter().flat_map(|g| g.ids)),
+        }
+        if clause.ids.is_empty() {
+            ids.clone_from(&topic.cited);
+        }
+        ids.retain(|id| !id.contains(".md#"));
+        let named = ids.clone();
+        for id in &named {
+            self.add_related(id, &mut ids);
+        }
+        let is_cited = !ids.is_empty();
+        (ids, is_cited)
+    }
+
+    /// A finding may be argued with its evidence, a suggestion with its finding.
+    fn add_related(&self, id: &str, ids: &mut Vec<String>) {
+        if let Some(finding) = self.found.finding(id) {
+            ids.extend(finding.evidence.iter().cloned());
+            let own = self
+                .suggestions
+                .iter()
+                .filter(|s| s.finding.as_deref() == Some(id));
+            ids.extend(own.map(|s| s.id.clone()));
+        }
+        let suggestion = self.suggestions.iter().find(|s| s.id == id);
+        let finding = suggestion.and_then(|s| self.found.finding(s.finding.as_deref()?));
+        if let Some(finding) = finding {
+            ids.push(finding.id.clone());
+            ids.extend(finding.evidence.iter().cloned());
+        }
+    }
+
+    fn is_about(&self, fact: &Fact, stages: &BTreeSet<String>, clause: &Clause) -> bool {
+        let is_apart = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
+            !a.is_empty() && !b.is_empty() && a.is_disjoint(b)
+        };
+        if is_apart(stages, &fact.stages) || is_apart(&clause.tables, &fact.tables) {
+            return false;
+        }
+        if clause.columns.is_empty() {
+            return true;
+        }
+        if !fact.columns.is_empty() {
+            return !clause.columns.is_disjoint(&fact.columns);
+        }
+        let columns = self.columns_beside(fact);
+        columns.is_empty() || !clause.columns.is_disjoint(&columns)
+    }
+
+    /// Columns that the facts about the same findings name.
+    pub(super) fn columns_beside(&self, fact: &Fact) -> BTreeSet<String> {
+        let is_same = |id: &&String| {
+            let finding = self.found.finding(id);
+            finding.is_some_and(|f| {
+                fact.ids
+                    .iter()
+                    .any(|own| own == *id || f.evidence.contains(own))
+                    || self
+                        .suggestions
+                        .iter()
+                        .any(|s| s.finding.as_ref() == Some(id) && fact.ids.contains(&s.id))
+            })
+        };
+        let same = self.ledger.columns_of.iter().filter(|(id, _)| is_same(id));
+        same.flat_map(|(_, columns)| columns.iter().cloned())
+            .collect()
+    }
+
+    /// Whether a clause names an operator, a counter or a class that a fact names.
+    fn shares_name(&self, value: &Value, clause: &Clause) -> bool {
+        !clause.others.is_disjoint(&self.fact(value).others)
+    }
+
+    /// Whether a duration is that of the whole run, of which something is a part.
+    fn is_base(&self, text: &str, quantity: &Quantity) -> bool {
+        let before = text[..quantity.span.start].trim_end().to_lowercase();
+        let is_part = ["of", "of the", "from", "out of", "/"]
+            .iter()
+            .any(|w| before.ends_with(w));
+        let behind = text[quantity.end..].trim_start();
+        let is_part = is_part || behind.starts_with("run") || behind.starts_with("的运行");
+        is_part
+            && self
+                .elapsed
+                .iter()
+                .any(|s| equals_number(quantity, quantity.value, *s, 0.0))
+    }
+}

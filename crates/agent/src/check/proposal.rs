@@ -1,0 +1,109 @@
+//! Changes that a model proposes by itself: what remains of them, and what could not be confirmed.
+
+use report::{Origin, Suggestion, SuggestionKind, Text, text};
+
+use super::{Checker, diff, mark_of};
+use crate::conclusion::Proposal;
+
+impl Checker<'_> {
+    /// Why a proposal of a model is left out: it rests on nothing, or most of it does not stand.
+    pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
+        let title = &proposal.title;
+        let is_uncited = proposal.evidence.is_empty() && proposal.experiences.is_empty();
+        if title.trim().is_empty() {
+            return Some(text!(
+                "一条没有标题的建议已略去",
+                "a proposal without a title was left out"
+            ));
+        }
+        let known = self.input.suggestions.iter();
+        if let Some(same) = known
+            .into_iter()
+            .find(|s| s.title.eq_ignore_ascii_case(title))
+        {
+            let id = &same.id;
+            return Some(text!(
+                "建议“{title}”与 {id} 相同，已略去",
+                "proposal `{title}` repeats {id} and was left out"
+            ));
+        }
+        (is_uncited && proposal.diff.is_none()).then(|| {
+            text!(
+                "建议“{title}”没有引用证据或经验，已略去",
+                "proposal `{title}` was left out: it cites neither evidence nor experience"
+            )
+        })
+    }
+
+    /// A change that the model proposes, with what could not be confirmed about it.
+    pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
+        self.outcome.claims += 1;
+        let mut unverified = Vec::new();
+        if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
+            unverified.push(text!(
+                "没有引用证据或经验",
+                "it cites neither evidence nor experience"
+            ));
+        }
+        let mark = mark_of(self.input.facts.language).trim();
+        let mut texts = proposal.steps.iter().chain([&proposal.title]);
+        if texts.any(|text| text.contains(mark)) {
+            unverified.push(text!(
+                "提到了未知的内容",
+                "it names something that is not known"
+            ));
+        }
+        let mut verified = None;
+        if let Some(diff) = proposal.diff.take() {
+            match diff::check(self.job, &diff, &self.input.suggestions) {
+                Ok(checked) => {
+                    verified = Some(checked.verified);
+                    proposal.diff = checked.diff;
+                    unverified.extend(checked.result);
+                }
+                Err(fault) => unverified.push(text!(
+                    "{fault}；已略去",
+                    "{fault}; it was left out",
+                    fault = fault.text()
+                )),
+            }
+        }
+        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
+        let title = &proposal.title;
+        for fault in &unverified {
+            let remark = text!(
+                "建议“{title}”：{fault}",
+                "proposal `{title}`: {fault}",
+                fault = fault
+            );
+            self.outcome.remarks.push(self.say(remark));
+        }
+        if verified.is_none() && unverified.is_empty() {
+            // Steps with a basis are advice, not a fault; but nobody has computed their effect.
+            unverified.push(text!(
+                "不是规则给出的，无法验证其效果",
+                "no rule proposed it and nothing could be computed about it"
+            ));
+        }
+        let kind = match proposal.diff {
+            Some(_) => SuggestionKind::Rewrite,
+            None => SuggestionKind::Investigate,
+        };
+        Suggestion {
+            id: String::new(),
+            finding: proposal.finding.clone(),
+            kind,
+            title: title.clone(),
+            steps: proposal.steps.clone(),
+            diff: proposal.diff.clone(),
+            verified,
+            gain: String::new(),
+            seconds_saved: None,
+            pros: proposal.pros.clone(),
+            cons: proposal.cons.clone(),
+            sources: proposal.experiences.clone(),
+            origin: Origin::Llm,
+            unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Numbers in prose with their units, signs and bounds, in both languages: `12 min 58 s`, `630 万行`, `below 2`.
+
+use std::ops::Range;
+
+pub(crate) use super::amount::{Bound, Quantity, Unit};
+use super::lexicon::{
+    self, ABOVE_BEFORE, BELOW_BEFORE, DOWN_AFTER, DOWN_BEFORE, HEDGES, INDEXED, WORDS,
+};
+
+/// A number without its unit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) span: Range<usize>,
+    /// Its value as written, with the word for its magnitude.
+    pub(crate) value: f64,
+    /// Half of the last digit written.
+    pub(crate) half: f64,
+}
+
+/// The quantities of a text in their order.
+pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    let mut found: Vec<Quantity> = Vec::new();
+    let mut all = spans(text)
+        .into_iter()
+        .map(|span| (span, None))
+        .collect::<Vec<_>>();
+    all.extend(
+        words(text)
+            .into_iter()
+            .map(|(span, value)| (span, Some(value))),
+    );
+    all.sort_by_key(|(span, _)| span.start);
+    for (span, word) in all {
+        let Some(quantity) = quantity(text, span, word, found.last()) else {
+            continue;
+        };
+        match found.last_mut() {
+            Some(last) if continues(text, last, &quantity) => {
+                last.value += quantity.value;
+                last.half = quantity.half;
+                last.end = quantity.end;
+            }
+            _ => found.push(quantity),
+        }
+    }
+    mark_code(text, &mut found);
+    found
+}
+
+/// Whether a quantity is the second part of a duration: `12 min` and `58 s`.
+fn continues(text: &str, last: &Quantity, next: &Quantity) -> bool {
+    let between = text[last.end..next.span.start].trim();
+    last.unit == Unit::Seconds
+        && next.unit == Unit::Seconds
+        && matches!(between, "" | "零" | "and")
+        && next.value < last.value / last.raw.max(1.0)
+}
+
+fn quantity(
+    text: &str,
+    span: Range<usize>,
+    word: Option<f64>,
+    last: Option<&Quantity>,
+) -> Option<Quantity> {
+    let (figure, spelled) = match word {
+        None => (bare(text, span)?, false),
+        Some(value) => (
+            Figure {
+                span,
+                value,
+                half: 0.0,
+            },
+            true,
+        ),
+    };
+    let before = text[..figure.span.start].trim_end();
+    let rest = &text[figure.span.end..];
+    let (magnitude, length) = match spelled {
+        true => (1.0, 0),
+        false => lexicon::magnitude(rest),
+    };
+    let end = figure.span.end + length;
+    let found = lexicon::unit(&text[end..], length > 0);
+    let (mut unit, factor, other, taken) = found.unwrap_or((Unit::Plain, 1.0, None, 0));
+    if spelled {
+        return spelled_out(text, &figure, end, (unit, factor, taken));
+    }
+    if before.ends_with("百分之") {
+        return Some(made(
+            text,
+            &figure,
+            end,
+            (Unit::Ratio, 0.01, None),
+            magnitude,
+        ));
+    }
+    let is_line = lexicon::names_lines(text, &figure.span, last);
+    if is_line && matches!(unit, Unit::Plain | Unit::Rows | Unit::Count("lines")) {
+        unit = Unit::Line;
+    } else if matches!(unit, Unit::Plain) && lexicon::ends_with_word(before, INDEXED) {
+        unit = Unit::Index;
+    }
+    let mut quantity = made(text, &figure, end + taken, (unit, factor, other), magnitude);
+    quantity.is_percent = unit == Unit::Ratio && factor < 1.0;
+    Some(quantity)
+}
+
+fn made(
+    text: &str,
+    figure: &Figure,
+    end: usize,
+    (unit, factor, other): (Unit, f64, Option<f64>),
+    magnitude: f64,
+) -> Quantity {
+    let (before, after) = (&text[..figure.span.start], text[end..].trim_start());
+    let lead = before.trim_end_matches([' ', '*', '`', '(', '（']);
+    let is_hedged = lexicon::ends_with_word(lead, HEDGES) || after.starts_with("左右");
+    let lead = lexicon::without_word(lead, HEDGES);
+    let bound = match () {
+        () if lexicon::ends_with_word(lead, BELOW_BEFORE) => Some(Bound::Below),
+        () if lexicon::ends_with_word(lead, ABOVE_BEFORE) => Some(Bound::Above),
+        () if after.starts_with("以下") || after.starts_with("以内") => Some(Bound::Below),
+        () if after.starts_with("以上") => Some(Bound::Above),
+        () => None,
+    };
+    let is_down = lexicon::starts_with_word(after, DOWN_AFTER)
+        || bound.is_none() && lexicon::ends_with_word(lead, DOWN_BEFORE);
+    let mut signs = before.chars().rev();
+    let is_negative = matches!(signs.next(), Some('-' | '−'))
+        && signs
+            .next()
+            .is_none_or(|c| !c.is_alphanumeric() && c != ']' && c != ')');
+    let scale = magnitude * factor;
+    Quantity {
+        span: figure.span.clone(),
+        end,
+        value: figure.value * scale,
+        raw: figure.value,
+        other: other.map(|factor| figure.value * magnitude * factor),
+        half: figure.half * scale,
+        unit,
+        is_percent: false,
+        is_hedged,
+        is_negative,
+        bound,
+        is_down,
+        is_code: false,
+    }
+}
+
+/// A number word counts only where its unit shows that it is a quantity: `three times`, `一半的行`.
+fn spelled_out(
+    text: &str,
+    figure: &Figure,
+    end: usize,
+    (unit, factor, taken): (Unit, f64, usize),
+) -> Option<Quantity> {
+    let is_fraction = figure.value.fract() != 0.0 || figure.value < 1.0;
+    let is_multiple = lexicon::is_multiple(&text[figure.span.clone()]);
+    let (unit, factor, taken) = match unit {
+        _ if is_fraction || is_multiple => (Unit::Ratio, 1.0, 0),
+        Unit::Seconds | Unit::Ratio | Unit::Bytes => (unit, factor, taken),
+        _ => return None,
+    };
+    let mut quantity = made(text, figure, end + taken, (unit, factor, None), 1.0);
+    quantity.half = quantity.value * 0.06;
+    quantity.is_hedged = false;
+    quantity.is_percent = figure.value < 1.0;
+    Some(quantity)
+}
+
+/// Marks the numbers between backticks.
+fn mark_code(text: &str, found: &mut [Quantity]) {
+    let ticks: Vec<usize> = text.match_indices('`').map(|(at, _)| at).collect();
+    for quantity in found {
+        let before = ticks.partition_point(|at| *at < quantity.span.start);
+        quantity.is_code = before % 2 == 1 && before < ticks.len();
+    }
+}
+
+/// The numbers of a text with the words for their magnitude, leaving out the parts of names (`SV3`, `Join_5`, `E4`), of file names
+/// and of dates.
+pub(crate) fn figures(text: &str) -> Vec<Figure> {
+    let scaled = |span: Range<usize>| {
+        let figure = bare(text, span)?;
+        let factor = lexicon::magnitude_word(&text[figure.span.end..]);
+        Some(Figure {
+            value: figure.value * factor,
+            half: figure.half * factor,
+            ..figure
+        })
+    };
+    spans(text).into_iter().filter_map(scaled).collect()
+}
+
+fn spans(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let end = end_of(bytes, at);
+        if !is_part_of_name(text, at, end) {
+            found.push(at..end);
+        }
+        at = end;
+    }
+    found
+}
+
+/// End of a number: digits, one decimal point, commas between thousands.
+fn end_of(bytes: &[u8], start: usize) -> usize {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut at = start;
+    let mut has_point = false;
+    loop {
+        if is_digit(at) {
+            at += 1;
+        } else if bytes.get(at) == Some(&b'.') && !has_point && is_digit(at + 1) {
+            has_point = true;
+            at += 1;
+        } else if bytes.get(at) == Some(&b',')
+            && !has_point
+            && (1..=3).all(|n| is_digit(at + n))
+            && !is_digit(at + 4)
+        {
+            at += 1;
+        } else {
+            return at;
+        }
+    }
+}
+
+/// Digits that touch letters or `_` before, or a version or date around, belong to a name.
+fn is_part_of_name(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    let joins =
+        |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '#');
+    let dotted = before == Some('.')
+        || (after == Some('.') && text[end + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    // Units may touch a number (`12s`, `3GB`, `5x`); longer runs of letters are names.
+    let behind = text[end..].chars();
+    let letters = behind.take_while(|c| c.is_ascii_alphanumeric() || *c == '_');
+    let letters = letters.count();
+    joins(before) || dotted || after == Some('_') || letters > 4
+}
+
+fn bare(text: &str, span: Range<usize>) -> Option<Figure> {
+    let digits = text[span.clone()].replace(',', "");
+    let value: f64 = digits.parse().ok()?;
+    let decimals = digits.split_once('.').map_or(0, |(_, d)| d.len());
+    let half = 0.5 * 10_f64.powi(-i32::try_from(decimals).ok()?);
+    Some(Figure { span, value, half })
+}
+
+/// Numbers that are written as words.
+fn words(text: &str) -> Vec<(Range<usize>, f64)> {
+    let lower = text.to_ascii_lowercase();
+    let mut found: Vec<(Range<usize>, f64)> = Vec::new();
+    for (word, value) in WORDS {
+        for (at, _) in lower.match_indices(word) {
+            let span = at..at + word.len();
+            let overlaps =
+                |(other, _): &(Range<usize>, f64)| other.start < span.end && span.start < other.end;
+            if lexicon::is_whole(&lower, &span) && !found.iter().any(overlaps) {
+                found.push((span, *value));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(f64, Unit)> {
+        let found = quantities(text).into_iter();
+        let rounded = |v: f64| (v * 1e6).round() / 1e6;
+        found.map(|q| (rounded(q.value), q.unit)).collect()
+    }
+
+    #[test]
+    fn units_of_both_languages_are_read() {
+        use Unit::*;
+        for (text, expected) in [
+            ("ran 12 min 58 s", vec![(778.0, Seconds)]),
+            ("运行 2 分 51 秒", vec![(171.0, Seconds)]),
+            ("3 h 20 min", vec![(12_000.0, Seconds)]),
+            ("915 毫秒", vec![(0.915, Seconds)]),
+            ("7.5 M rows", vec![(7.5e6, Rows)]),
+            ("6300 万行", vec![(6.3e7, Rows)]),
+            ("21.9 万行", vec![(219_000.0, Rows)]),
+            ("1.5 B rows", vec![(1.5e9, Rows)]),
+            ("512 B", vec![(512.0, Bytes)]),
+            ("1.5 KiB", vec![(1536.0, Bytes)]),
+            ("占 19 %", vec![(0.19, Ratio)]),
+            ("百分之 19", vec![(0.19, Ratio)]),
+            ("3.6 times the mean", vec![(3.6, Ratio)]),
+            ("是均值的 13.5 倍", vec![(13.5, Ratio)]),
+            ("twice the mean", vec![(2.0, Ratio)]),
+            ("half of the rows", vec![(0.5, Ratio)]),
+            ("三倍", vec![(3.0, Ratio)]),
+            ("16 个顶点", vec![(16.0, Vertices)]),
+            ("lines 31–40", vec![(31.0, Line), (40.0, Line)]),
+            ("脚本第 31–40 行", vec![(31.0, Line), (40.0, Line)]),
+            ("Stage 4 has 16 tasks", vec![(4.0, Index), (16.0, Vertices)]),
+            ("16 分区", vec![(16.0, Count("partitions"))]),
+            ("one vertex and two steps", vec![]),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn signs_bounds_and_hedges_are_read() {
+        let one = |text: &str| quantities(text).remove(0);
+        assert!(one("−22 % of the rows").is_negative);
+        assert!(!one("rows 12").is_negative && !one("SV3[15]-22 %").is_negative);
+        assert_eq!(one("below 2").bound, Some(Bound::Below));
+        assert_eq!(one("不到 2 倍").bound, Some(Bound::Below));
+        assert_eq!(one("more than about 3 times").bound, Some(Bound::Above));
+        assert!(one("about 25 s").is_hedged && one("约 25 秒").is_hedged);
+        assert!(one("3.6 times below the mean").is_down && one("比均值低 3.6 倍").is_down);
+    }
+
+    #[test]
+    fn names_are_no_numbers() {
+        // Only the index in brackets.
+        let found = figures("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k");
+        assert_eq!(found.len(), 1);
+    }
+}

@@ -1,0 +1,57 @@
+//! Recognizes quantities that say how much a change would save.
+
+use super::mention::{Clause, Phrase};
+use super::quantity::{Quantity, Unit};
+
+/// Whether a quantity says what a change would save.
+pub(crate) fn is_gain(text: &str, clause: &Clause, phrase: &Phrase, quantity: &Quantity) -> bool {
+    if !matches!(quantity.unit, Unit::Seconds | Unit::Ratio) || quantity.bound.is_some() {
+        return false;
+    }
+    let (base, lead) = (behind(text, quantity), before(text, phrase, quantity));
+    let base = base.replace("运行", "").replace("执行", "");
+    let is_of_rows = [
+        "row",
+        "data",
+        "行",
+        "数据",
+        "value",
+        "time the",
+        "times the",
+    ]
+    .iter()
+    .any(|word| base.contains(word));
+    let is_multiple = quantity.unit == Unit::Ratio && !quantity.is_percent;
+    if is_of_rows || is_multiple {
+        return false;
+    }
+    let is_of_run = ["of the run", "of its run"]
+        .iter()
+        .any(|w| base.contains(w))
+        || lead.ends_with("占运行时间的")
+        || lead.ends_with("运行时间的");
+    let is_said = phrase.mood.is_gain || phrase.mood.is_loss && !clause.concepts.is_special();
+    is_said
+        || is_of_run && !phrase.concepts.is_special()
+        || followed_by_share_of_run(&text[quantity.end..])
+}
+
+/// `(19 % of the run)` behind an amount of time.
+pub(super) fn followed_by_share_of_run(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    let inside = rest.strip_prefix(['(', '（']).unwrap_or_default();
+    let inside = inside.split([')', '）']).next().unwrap_or_default();
+    inside.contains("of the run") || inside.contains("占运行时间")
+}
+
+/// What a share is one of.
+pub(super) fn behind(text: &str, quantity: &Quantity) -> String {
+    let rest = &text[quantity.end..];
+    let end = rest.find([',', '，', ';', '；', '.', '。', '(', '（', ')', '）', '[']);
+    let rest = &rest[..end.unwrap_or(rest.len())];
+    report::format::cut(rest, 24).to_lowercase()
+}
+
+pub(super) fn before<'t>(text: &'t str, phrase: &Phrase, quantity: &Quantity) -> &'t str {
+    text[phrase.span.start..quantity.span.start].trim_end()
+}
