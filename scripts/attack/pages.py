@@ -101,7 +101,7 @@ class Browser:
         expect(not problems, f"{name}: {problems[:3]}")
         expect(seen["bidi"] is None, f"{name}: control characters: {seen['bidi']!r}")
         expect(seen["wide"][0] <= seen["wide"][1] + 1, f"{name}: {seen['wide'][0]} px wide in {seen['wide'][1]}")
-        expect(seen["headings"] == headings and not seen["fake"] and not seen["refresh"] and seen["visible"] and not seen["template"], f"{name}: the layout is broken: {seen}")
+        expect(seen["headings"] <= headings and not seen["fake"] and not seen["refresh"] and seen["visible"] and not seen["template"], f"{name}: the layout is broken: {seen}")
         self.canary.asked.clear()
 
 
@@ -125,6 +125,7 @@ def chromium(bench):
     """Reports, all pages of `serve`, and pages of a batch in Chromium, from jobs that attack with every text."""
     home = bench.home()
     with Canary() as canary, Browser(bench, canary) as browser:
+        open_page(bench, home, canary, browser)
         made = jobs(bench, home, canary, 24)
         for number, job in enumerate(made):
             done = home.run("analyze", job, "--reasoner", "offline", "--format", "html", "--lang", ["en", "zh"][number % 2])
@@ -142,6 +143,17 @@ def chromium(bench):
         with home.serve("--batch", store, root=home.folder) as server:
             served(bench, browser, server, made)
     return f"{len(made)} jobs"
+
+
+def open_page(bench, home, canary, browser):
+    """A page that takes the texts of a job as markup: the checks must see each kind of attack."""
+    file = home.folder / "open.html"
+    file.write_text(f"<meta charset=utf-8><h1>x</h1><div id='{chr(39).join(hostile.texts(canary.url))}'></div>")
+    browser.page.goto(file.as_uri())
+    browser.page.wait_for_timeout(500)
+    seen = browser.page.evaluate(LOOK.replace("CANARY", re.escape(canary.url).replace("/", "\\/")))
+    bench.expect(seen["hacked"] and seen["bad"] and canary.asked, f"the checks do not see an attack: {seen} {canary.asked}")
+    canary.asked.clear()
 
 
 def served(bench, browser, server, made):

@@ -170,11 +170,12 @@ impl Session {
     ) -> Result<T> {
         // A thread that panicked left at most an open transaction behind, which SQLite rolls back.
         let mut open = locked(&self.store);
-        let store = match &mut *open {
-            Some(store) => store,
-            none => none.insert(Store::open(&self.settings.data)?),
+        let store = match open.take() {
+            Some(store) if store.can_write() => store,
+            // A full disk or a missing permission may have been temporary.
+            _ => Store::open(&self.settings.data)?,
         };
-        Ok(work(store)?)
+        Ok(work(open.insert(store))?)
     }
 
     /// Reads the run store without waiting for who writes it.

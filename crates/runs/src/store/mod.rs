@@ -57,6 +57,11 @@ impl Store {
         }
     }
 
+    /// Returns false if the store could only be opened to read.
+    pub fn can_write(&self) -> bool {
+        self.refusal.is_none()
+    }
+
     /// Opens an existing store for reading only, next to a writer; readers never wait. `None` if there is no file of this version.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -41,7 +42,7 @@ pub(super) async fn serve(address: SocketAddr, shared: &Arc<Shared>) -> Result<(
     let listener = listen::bind(address).await?;
     let bound = listener.address();
     let sessions = sessions();
-    let service = service(bound, shared, Arc::clone(&sessions));
+    let service = service(bound, shared, Arc::clone(&sessions.begun));
     let monitor = shared.session.monitor();
     monitor.remark(&format!("serving http://{bound}{PATH}"));
     let open = |stream| connection(stream, service.clone(), Arc::clone(&sessions));
@@ -67,18 +68,23 @@ fn service(bound: SocketAddr, shared: &Arc<Shared>, sessions: Arc<LocalSessionMa
     )
 }
 
-fn sessions() -> Arc<LocalSessionManager> {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config = SessionConfig::default();
-    sessions.session_config.keep_alive = Some(IDLE);
-    Arc::new(sessions)
+struct Sessions {
+    begun: Arc<LocalSessionManager>,
+    /// Requests that may begin one.
+    beginning: AtomicUsize,
 }
 
-async fn connection(
-    stream: listen::Connection,
-    service: Service,
-    sessions: Arc<LocalSessionManager>,
-) {
+fn sessions() -> Arc<Sessions> {
+    let mut begun = LocalSessionManager::default();
+    begun.session_config = SessionConfig::default();
+    begun.session_config.keep_alive = Some(IDLE);
+    Arc::new(Sessions {
+        begun: Arc::new(begun),
+        beginning: AtomicUsize::new(0),
+    })
+}
+
+async fn connection(stream: listen::Connection, service: Service, sessions: Arc<Sessions>) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let (service, sessions) = (service.clone(), Arc::clone(&sessions));
         async move { Ok::<_, Infallible>(answer(&service, &sessions, request).await) }
@@ -93,7 +99,7 @@ async fn connection(
 
 async fn answer(
     service: &Service,
-    sessions: &LocalSessionManager,
+    sessions: &Sessions,
     request: Request<Incoming>,
 ) -> Response<Body> {
     if request.uri().path() != PATH {
@@ -103,12 +109,36 @@ async fn answer(
     if listen::host(request.headers()).is_none() {
         return refusal(StatusCode::BAD_REQUEST, "the request names no host\n");
     }
-    let begins = !request.headers().contains_key("mcp-session-id");
-    if begins && sessions.sessions.read().await.len() >= MAX_SESSIONS {
+    if request.headers().contains_key("mcp-session-id") {
+        return service.handle(request).await;
+    }
+    // Counted before the sessions are, so that requests at the same time do not exceed the limit together.
+    let beginning = Beginning::count(&sessions.beginning);
+    if sessions.begun.sessions.read().await.len() + beginning.number > MAX_SESSIONS {
         let text = "too many sessions; end one, or wait until one has expired\n";
         return refusal(StatusCode::SERVICE_UNAVAILABLE, text);
     }
     service.handle(request).await
+}
+
+/// A session that begins; it has its place until it is among the sessions or has failed.
+struct Beginning<'a> {
+    all: &'a AtomicUsize,
+    /// How many begin, this one included.
+    number: usize,
+}
+
+impl Beginning<'_> {
+    fn count(all: &AtomicUsize) -> Beginning<'_> {
+        let number = all.fetch_add(1, Ordering::SeqCst) + 1;
+        Beginning { all, number }
+    }
+}
+
+impl Drop for Beginning<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 fn refusal(status: StatusCode, text: &'static str) -> Response<Body> {

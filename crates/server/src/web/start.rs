@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{Event, Observer, Request};
-use report::{Language, speaking};
+use report::{Language, say, speaking};
 
 use super::analyses::Progress;
 use super::app::App;
@@ -94,11 +94,28 @@ pub(super) fn start(app: &Arc<App>, wish: TaskForm) -> Result<String> {
                 let _opened = job.open_for(&mut task, &*fetch)?;
                 analyst.analyze(task, &mut teller)
             });
-            told.end(done.map(drop));
+            told.end(done.and_then(|analysis| is_saved(&analysis.report)));
         };
         if let Err(panic) = app.running.spawn_blocking(work).await {
             progress.end(Err(Error::new(ErrorKind::Other, panic.to_string())));
         }
     });
     Ok(run_id)
+}
+
+/// # Errors
+/// If the run of a report was not saved, so that no page can show it.
+fn is_saved(report: &report::Report) -> Result<()> {
+    if !report.run_id.is_empty() {
+        return Ok(());
+    }
+    let error = say!(
+        "分析已完成，但运行没有保存",
+        "the analysis is done, but its run could not be saved"
+    );
+    let hint = say!(
+        "请腾出磁盘空间，并检查数据目录的权限；服务的日志有原因",
+        "free some space on the disk and check the permissions of the data folder; the log of the server has the reason"
+    );
+    Err(Error::new(ErrorKind::Other, error).hint(hint))
 }
