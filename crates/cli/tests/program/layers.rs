@@ -37,8 +37,10 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates of the workspace with the crates of the workspace that they need outside of tests.
 fn crates() -> Graph {
-    let manifests: Vec<toml::Table> = fs::read_dir(root().join("crates"))
-        .expect("crates")
+    let folders = ["crates", "dev"].map(|f| fs::read_dir(root().join(f)).expect("crates"));
+    let manifests: Vec<toml::Table> = folders
+        .into_iter()
+        .flatten()
         .map(|entry| entry.expect("an entry").path().join("Cargo.toml"))
         .filter_map(|path| fs::read_to_string(path).ok())
         .map(|text| text.parse().expect("a manifest"))
