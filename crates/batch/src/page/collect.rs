@@ -172,8 +172,6 @@ impl Collected {
         let seconds = row.avoidable_seconds;
         if let Some(cluster) = self.clusters.get_mut(index as usize) {
             cluster.add(job, seconds, advice);
-            let given = row.given.as_ref();
-            cluster.advised += usize::from(given.is_some_and(|g| g.advice.is_some()));
         }
         Part {
             cluster: index,

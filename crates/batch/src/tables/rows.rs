@@ -77,17 +77,6 @@ pub struct FindingRow {
     pub avoidable_seconds: Option<f64>,
     /// The best suggestion that fixes it.
     pub suggestion: Option<Proposal>,
-    /// The finding's share of the advice on its cluster; `None` without advice.
-    pub given: Option<Given>,
-}
-
-/// The advice on a cluster, as it applies to one finding.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
-    /// `None` if no part of it holds for the job.
-    pub advice: Option<String>,
-    /// Withheld parts with reasons, in one line.
-    pub withheld: Option<String>,
 }
 
 /// One cluster of findings.
@@ -106,11 +95,11 @@ pub struct ClusterRow {
     pub costliest: String,
     /// Best suggestion of the rules for that finding.
     pub suggestion: Option<String>,
-    /// Advice of a model on that finding.
+    /// Advice of a model on a finding of the cluster.
     pub advice: Option<String>,
+    /// Key of the result with that finding.
+    pub advised: Option<String>,
     pub model: Option<String>,
-    /// Findings with applicable advice.
-    pub advised: usize,
     pub calls: Option<u32>,
     pub cost: Option<f64>,
 }
@@ -164,7 +153,6 @@ impl Rows {
                 .find(|s| s.finding.as_ref() == Some(&finding.id))
                 .cloned(),
             avoidable_seconds,
-            given: None,
             finding,
         });
         Rows {
