@@ -10,9 +10,9 @@ use crate::settings::Threshold;
 use crate::view::View;
 use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 
-/// Description of a rule, for `scopeagent rules`.
+/// A rule, which names one cause, or clears it, or abstains.
 #[derive(Debug)]
-pub struct About {
+pub struct Rule {
     /// Cause of the rule.
     pub cause: Cause,
     /// Description of the cause.
@@ -25,6 +25,8 @@ pub struct About {
     pub thresholds: &'static [&'static Threshold],
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
+    /// Looks for the cause in a job.
+    pub(crate) examine: fn(&View<'_>) -> Examination,
 }
 
 /// A cause that a rule finds in a job, before its impact is weighed.
@@ -122,13 +124,4 @@ fn keep_largest<T>(places: &mut Vec<T>, share: impl Fn(&T) -> f64) {
         places.sort_by(|a, b| share(b).total_cmp(&share(a)));
         places.truncate(MOST_PLACES);
     }
-}
-
-/// Names one cause, or clears it, or abstains.
-pub trait Rule: Sync {
-    /// Description of the rule.
-    fn about(&self) -> &About;
-
-    /// Looks for its cause in a job.
-    fn examine(&self, view: &View<'_>) -> Examination;
 }

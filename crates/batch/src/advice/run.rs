@@ -4,10 +4,10 @@ use agent::conclusion::{Advice, Proposal};
 use agent::facts::StepInput;
 use agent::reasoner::ReasonerError;
 use agent::{AnalyzeError, Services, Silent};
+use ask::advice_input;
 use futures::StreamExt;
 use report::{Language, Suggestion};
 use runs::RunSummary;
-use runs::question::advice_input;
 use tokio_util::sync::CancellationToken;
 
 use super::clusters::{Cluster, clusters};

@@ -1,7 +1,7 @@
 //! The batch as one self-contained HTML page: totals, groups, trend, what to fix first, and a table of all jobs that filters and sorts.
 //!
-//! The markup has the important parts, readable without a script. The script adds filters and the rest of the table from the data in the
-//! page; the page's policy allows it by its hash. The page loads no other file.
+//! The markup has headings and empty tables; the page's script fills them from the data in the page. The page's policy allows the script
+//! by its hash. The page loads no other file.
 
 mod cluster;
 mod collect;
@@ -9,8 +9,6 @@ mod data;
 mod form;
 #[cfg(test)]
 mod tests;
-mod totals;
-mod view;
 mod words;
 
 use std::collections::HashMap;
@@ -158,9 +156,8 @@ impl Page {
     /// If the built-in form does not fit, which a test excludes.
     pub fn render(&self, language: Language) -> Result<String, PageError> {
         let words = Words(language);
-        let view = view::View::of(&self.collected, words);
         let data = data::json(&self.collected, words)?;
-        form::fill(&view, words, SCRIPT, &script_hash(), data)
+        form::fill(&self.collected, words, SCRIPT, &script_hash(), data)
     }
 }
 

@@ -7,27 +7,28 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 14] = [
+const LAYERS: [(&str, &str); 15] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
     ("indexer", "report"),
     ("llm", "report"),
     ("equivalence", "report job"),
-    ("agent", "report job diagnosis equivalence indexer llm"),
-    ("runs", "report job diagnosis equivalence indexer llm agent"),
+    ("runs", "report job"),
     ("render", "report runs"),
+    ("agent", "report job diagnosis equivalence indexer llm"),
+    ("ask", "report job runs agent"),
     (
         "server",
-        "report job diagnosis equivalence indexer llm agent runs render",
+        "report job diagnosis equivalence indexer llm runs render agent ask",
     ),
     (
         "batch",
-        "report job diagnosis equivalence indexer llm agent runs render",
+        "report job diagnosis equivalence indexer llm runs render agent ask",
     ),
     (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm agent runs render server batch",
+        "report job diagnosis equivalence indexer llm runs render agent ask server batch",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),

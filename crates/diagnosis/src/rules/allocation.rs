@@ -6,7 +6,7 @@ use job::model::Application;
 
 use super::support::{Symptom, both};
 use crate::impact::{Fix, RunModel, Saved, schedule};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Number, Seconds, Share};
@@ -42,10 +42,8 @@ const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
 
-pub(crate) struct OverAllocation;
-pub(crate) struct UnderAllocation;
-
-static OVER: About = About {
+pub(crate) static OVER: Rule = Rule {
+    examine: examine_over,
     cause: Cause::OverAllocation,
     what: both(
         "占用的 Executor 大部分时间空闲：浪费资源，不影响运行时间",
@@ -66,7 +64,8 @@ static OVER: About = About {
     ],
 };
 
-static UNDER: About = About {
+pub(crate) static UNDER: Rule = Rule {
+    examine: examine_under,
     cause: Cause::UnderAllocation,
     what: both(
         "所有 Executor 一直忙碌，任务大部分时间在排队",
@@ -84,67 +83,55 @@ static UNDER: About = About {
     ],
 };
 
-impl Rule for OverAllocation {
-    fn about(&self) -> &'static About {
-        &OVER
+fn examine_over(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, run, held)) = held(view) else {
+        return result;
+    };
+    if app.is_streaming() {
+        // executors wait for data there
+        return result;
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, run, held)) = held(view) else {
-            return result;
-        };
-        if app.is_streaming() {
-            // executors wait for data there
-            return result;
-        }
-        let limit = view.limit(&MIN_IDLE);
-        let (needed, slots) = needed(app, run, held.executors);
-        if held.idle() >= limit && slots * 2 <= held.slots {
-            let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
-            result.wastes(view, over(view, app, &held, needed), hours);
-        } else {
-            let closeness = (held.idle() / limit).min(0.99);
-            result.under(closeness, || evidence(view, app, &held));
-        }
-        result.cleared_by(text!(
-            "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
-            "{share} of the core time is idle, or fewer executors would slow the run",
-            share = Share(held.idle()),
-        ))
+    let limit = view.limit(&MIN_IDLE);
+    let (needed, slots) = needed(app, run, held.executors);
+    if held.idle() >= limit && slots * 2 <= held.slots {
+        let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
+        result.wastes(view, over(view, app, &held, needed), hours);
+    } else {
+        let closeness = (held.idle() / limit).min(0.99);
+        result.under(closeness, || evidence(view, app, &held));
     }
+    result.cleared_by(text!(
+        "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
+        "{share} of the core time is idle, or fewer executors would slow the run",
+        share = Share(held.idle()),
+    ))
 }
 
-impl Rule for UnderAllocation {
-    fn about(&self) -> &'static About {
-        &UNDER
+fn examine_under(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, run, held)) = held(view) else {
+        return result;
+    };
+    let queue = mean_queue(run) / run.tokens.max(1) as f64;
+    let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
+        return result;
+    };
+    let seconds = saved.seconds;
+    let limit = match held.executors {
+        1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
+        _ => view.limit(&MIN_GAIN),
+    };
+    if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
+        result.found(view, under(view, app, &held, queue, saved, run));
+    } else {
+        let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
+        result.under(closeness, || evidence(view, app, &held));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, run, held)) = held(view) else {
-            return result;
-        };
-        let queue = mean_queue(run) / run.tokens.max(1) as f64;
-        let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
-            return result;
-        };
-        let seconds = saved.seconds;
-        let limit = match held.executors {
-            1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
-            _ => view.limit(&MIN_GAIN),
-        };
-        if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
-            result.found(view, under(view, app, &held, queue, saved, run));
-        } else {
-            let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
-            result.under(closeness, || evidence(view, app, &held));
-        }
-        result.cleared_by(text!(
-            "更多 Executor 省下的时间不足以抵偿它们的启动",
-            "more executors would save less than their start-up takes"
-        ))
-    }
+    result.cleared_by(text!(
+        "更多 Executor 省下的时间不足以抵偿它们的启动",
+        "more executors would save less than their start-up takes"
+    ))
 }
 
 /// A successful application, its run, and the use of its executors; `None` if the

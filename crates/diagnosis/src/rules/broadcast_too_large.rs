@@ -11,7 +11,7 @@ use crate::alternatives::cost::Rates;
 use crate::impact::{Cover, Fix, Saved, StageWork, shorten_handover};
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::measurements::driver::elapsed_s;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
@@ -21,9 +21,8 @@ use report::{Cause, Evidence, Localize, Text, text};
 /// applies.
 const IN_MEMORY: f64 = 4.0;
 
-pub(crate) struct BroadcastTooLarge;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::BroadcastTooLarge,
     what: both(
         "广播的一侧太大：收集、构建和分发它占了运行时间",
@@ -48,37 +47,31 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for BroadcastTooLarge {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some(app) = view.job.spark.as_deref() else {
-            return result;
-        };
-        let ended_by_it = view
-            .failure()
-            .is_some_and(|f| f.class.cause() == Cause::BroadcastTooLarge);
-        let rates = Rates::of(view);
-        for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
-            let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
-            let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
-            let is_large =
-                of_limit > 1.0 && driver_s(view, app, exchange) > shuffle_s(view, &rates, exchange);
-            if !view.failed() && is_large {
-                result.found(view, symptom(view, app, exchange));
-            } else if !is_large && !ended_by_it {
-                result.under(of_limit.min(0.99), || evidence(view, app, exchange));
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some(app) = view.job.spark.as_deref() else {
+        return result;
+    };
+    let ended_by_it = view
+        .failure()
+        .is_some_and(|f| f.class.cause() == Cause::BroadcastTooLarge);
+    let rates = Rates::of(view);
+    for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
+        let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
+        let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
+        let is_large =
+            of_limit > 1.0 && driver_s(view, app, exchange) > shuffle_s(view, &rates, exchange);
+        if !view.failed() && is_large {
+            result.found(view, symptom(view, app, exchange));
+        } else if !is_large && !ended_by_it {
+            result.under(of_limit.min(0.99), || evidence(view, app, exchange));
         }
-        super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
-        result.cleared_by(text!(
-            "没有得不偿失的大广播",
-            "no large broadcast costs more than it saves"
-        ))
     }
+    super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
+    result.cleared_by(text!(
+        "没有得不偿失的大广播",
+        "no large broadcast costs more than it saves"
+    ))
 }
 
 /// Seconds on the driver: building, distributing, and collecting beyond the time of the stages that compute the rows.
@@ -86,9 +79,10 @@ fn driver_s(view: &View<'_>, app: &Application, exchange: &Exchange) -> f64 {
     let mut above = BTreeSet::new();
     let mut open = exchange.writers.clone();
     // a later plan may contain the exchange as part of a cached result
-    let writer = open.first().and_then(|s| app.stages[*s].execution);
+    let execution = |s: usize| app.stages.get(s).and_then(|s| s.execution);
+    let writer = open.first().and_then(|s| execution(*s));
     while let Some(stage) = open.pop() {
-        let is_own = app.stages[stage].execution == writer;
+        let is_own = writer.is_some() && execution(stage) == writer;
         if is_own && above.insert(stage) {
             open.extend(view.job.edges_into(stage).map(|e| e.from));
         }

@@ -13,14 +13,13 @@ use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
 
-pub(crate) struct IneffectiveCache;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::IneffectiveCache,
     what: both(
         "多次执行从同样的来源重复计算同样的数据",
@@ -41,28 +40,22 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for IneffectiveCache {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
-            return result;
-        };
-        let of_executions = shared_parts(&app.executions).into_iter();
-        for same in of_executions.chain(alike_stages(view, app)) {
-            match repeated(view, &same) {
-                Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
-                None => result.under(0.5, || evidence(view, app, &same)),
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
+        return result;
+    };
+    let of_executions = shared_parts(&app.executions).into_iter();
+    for same in of_executions.chain(alike_stages(view, app)) {
+        match repeated(view, &same) {
+            Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
+            None => result.under(0.5, || evidence(view, app, &same)),
         }
-        result.cleared_by(text!(
-            "没有多次执行重复计算同样的数据",
-            "no executions compute the same rows again"
-        ))
     }
+    result.cleared_by(text!(
+        "没有多次执行重复计算同样的数据",
+        "no executions compute the same rows again"
+    ))
 }
 
 /// Execution or job that computes rows, by its index.

@@ -5,9 +5,9 @@ use report::format::{Noun, list, without_stop};
 use report::measure::{Measure, Value};
 use report::{Evidence, Language, Report, Text, text};
 
-use super::Asked;
+use crate::Asked;
 
-pub(super) struct Said<'a> {
+pub(crate) struct Said<'a> {
     report: &'a Report,
     sentences: Vec<String>,
     evidence: Vec<Evidence>,
@@ -20,12 +20,12 @@ pub(super) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    pub(super) fn new(run: &Asked<'a>) -> Said<'a> {
+    pub(crate) fn new(run: &Asked<'a>) -> Said<'a> {
         Said::numbered(run, Some(next(run)))
     }
 
     /// Numbers the evidence that it adds from `next`; without a number it adds none.
-    pub(super) fn numbered(run: &Asked<'a>, next: Option<usize>) -> Said<'a> {
+    pub(crate) fn numbered(run: &Asked<'a>, next: Option<usize>) -> Said<'a> {
         Said {
             report: run.report,
             sentences: Vec::new(),
@@ -37,39 +37,39 @@ impl<'a> Said<'a> {
     }
 
     /// Whether a finding is mentioned for the first time.
-    pub(super) fn tells(&mut self, finding: &str) -> bool {
+    pub(crate) fn tells(&mut self, finding: &str) -> bool {
         let is_new = self.told.iter().all(|id| id != finding);
         self.told.push(finding.to_owned());
         is_new
     }
 
-    pub(super) fn language(&self) -> Language {
+    pub(crate) fn language(&self) -> Language {
         self.report.language
     }
 
     /// Says a sentence that is in the report's language.
-    pub(super) fn say_line(&mut self, line: &str) {
+    pub(crate) fn say_line(&mut self, line: &str) {
         self.say(text!("{line}", "{line}"));
     }
 
     /// Whether nothing was said but that names are unknown.
-    pub(super) fn only_unknown(&self, unknown: usize) -> bool {
+    pub(crate) fn only_unknown(&self, unknown: usize) -> bool {
         self.sentences.len() == unknown
     }
 
     /// Says something that rests on no evidence.
-    pub(super) fn say(&mut self, text: Text) {
+    pub(crate) fn say(&mut self, text: Text) {
         self.cite(text, &[]);
     }
 
     /// Says the value of a thing, with its evidence.
-    pub(super) fn say_value(&mut self, measure: &Measure, value: &Value, name: &str, vertex: Noun) {
+    pub(crate) fn say_value(&mut self, measure: &Measure, value: &Value, name: &str, vertex: Noun) {
         let ids = self.evidence_of(measure, value, name, vertex);
         self.cite(measure.sentence(name, value.number(), vertex), &ids);
     }
 
     /// Says something that rests on evidence with these ids; what was said before is not repeated.
-    pub(super) fn cite(&mut self, text: Text, ids: &[String]) {
+    pub(crate) fn cite(&mut self, text: Text, ids: &[String]) {
         let text = text.into(self.language());
         let bare = without_stop(text.trim());
         if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
@@ -100,7 +100,7 @@ impl<'a> Said<'a> {
     }
 
     /// Ids of the evidence of a value: of the report, else a new one. None if its places weren't saved.
-    pub(super) fn evidence_of(
+    pub(crate) fn evidence_of(
         &mut self,
         measure: &Measure,
         value: &Value,
@@ -151,16 +151,16 @@ impl<'a> Said<'a> {
     }
 
     /// The sentences, and what they cite.
-    pub(super) fn into_lines(self) -> (Vec<String>, Vec<Evidence>) {
+    pub(crate) fn into_lines(self) -> (Vec<String>, Vec<Evidence>) {
         (self.sentences, self.evidence)
     }
 
     /// Number of the next evidence that it would add.
-    pub(super) fn next(&self) -> Option<usize> {
+    pub(crate) fn next(&self) -> Option<usize> {
         self.next
     }
 
-    pub(super) fn finish(self) -> MeasuredAnswer {
+    pub(crate) fn finish(self) -> MeasuredAnswer {
         MeasuredAnswer {
             text: self.sentences.join(self.report.language.select("", " ")),
             evidence: self.evidence,
@@ -169,7 +169,7 @@ impl<'a> Said<'a> {
 }
 
 /// The first number that no evidence of the report or the conversation has.
-pub(super) fn next(run: &Asked<'_>) -> usize {
+pub(crate) fn next(run: &Asked<'_>) -> usize {
     let known = run.report.evidence.iter().chain(run.cited);
     let numbers = known.filter_map(|e| e.id.strip_prefix('E'));
     let last = numbers.filter_map(|n| n.parse::<usize>().ok()).max();
@@ -177,7 +177,7 @@ pub(super) fn next(run: &Asked<'_>) -> usize {
 }
 
 /// Items in a row; Chinese ones may be names, which “和” would stick to.
-pub(super) fn names(items: &[String], language: Language) -> String {
+pub(crate) fn names(items: &[String], language: Language) -> String {
     match language {
         Language::Zh => items.join("、"),
         Language::En => list(items, language),

@@ -4,18 +4,18 @@ use report::format::{STAGE, Seconds, without_stop};
 use report::measure::book;
 use report::{JobState, Report, Text, text};
 
-use super::Asked;
-use super::intent::{Intent, kind};
-use super::phrases::Quantity;
-use super::said::{Said, names};
-use super::{found, rank, thing, time, verdict};
-use crate::InputSummary;
+use crate::Asked;
+use crate::intent::{Intent, kind};
+use crate::phrases::Quantity;
+use crate::said::{Said, names};
+use crate::{found, rank, thing, time, verdict};
+use runs::InputSummary;
 
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
 
 /// Answers what is asked of the job.
-pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     let states_problem = intent.causes.is_empty() || asks(Quantity::Reason);
     if run.report.job.state == JobState::Failed

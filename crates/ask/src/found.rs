@@ -3,11 +3,11 @@
 use report::format::without_stop;
 use report::{Cause, Finding, Localize, Text, text};
 
-use super::Asked;
-use super::said::Said;
+use crate::Asked;
+use crate::said::Said;
 
 /// Evidence cited for a finding.
-pub(super) const CITED: usize = 3;
+pub(crate) const CITED: usize = 3;
 
 /// Causes named that could not be decided.
 const OPEN: usize = 5;
@@ -16,7 +16,7 @@ const OPEN: usize = 5;
 const FILES: usize = 3;
 
 /// What a finding says, with its evidence.
-pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
+pub(crate) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
     if !said.tells(&finding.id) {
         return;
     }
@@ -39,7 +39,7 @@ pub(super) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
 }
 
 /// The finding with an id; with its evidence in words if that is asked for.
-pub(super) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evidence: bool) {
+pub(crate) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_evidence: bool) {
     let report = run.report;
     let all = report.findings.iter().chain(&report.notes);
     let Some(found) = all.clone().find(|f| f.id == id) else {
@@ -60,7 +60,7 @@ pub(super) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_ev
 }
 
 /// What could not be decided, and the file that would decide it.
-pub(super) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Cause) -> bool) {
+pub(crate) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Cause) -> bool) {
     let language = said.language();
     let mut files: Vec<String> = Vec::new();
     let mut open: Vec<Vec<Cause>> = Vec::new();

@@ -4,11 +4,11 @@ use report::format::{Names, Seconds, Share, list};
 use report::measure::{Better, Entity, Measure, book};
 use report::{Finding, Localize, Text, Verdict, text};
 
-use super::intent::{Intent, kind};
-use super::phrases::Quantity;
-use super::said::{self, Said};
-use super::{Asked, found, time};
-use crate::{EdgeSummary, StageSummary};
+use crate::intent::{Intent, kind};
+use crate::phrases::Quantity;
+use crate::said::{self, Said};
+use crate::{Asked, found, time};
+use runs::{EdgeSummary, StageSummary};
 
 /// Measures that say how much a stage does.
 const WORK: [&Measure; 5] = [
@@ -20,7 +20,7 @@ const WORK: [&Measure; 5] = [
 ];
 
 /// Answers what is asked of a stage; without a quantity, what is most worth knowing.
-pub(super) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let asks = |q| intent.asks(q);
     let judges = asks(Quantity::Verdict) || asks(Quantity::Reason) || asks(Quantity::Which);
@@ -99,7 +99,7 @@ fn did_not_run(said: &mut Said<'_>, stage: &StageSummary) {
 }
 
 /// Says everything that is known of a stage; its operators are known.
-pub(super) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+pub(crate) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     if stage.never_ran {
         did_not_run(said, stage);
@@ -122,7 +122,7 @@ fn is_told(measure: &Measure) -> bool {
     WORK.contains(&measure) || !measure.words.en.is_empty()
 }
 
-pub(super) fn findings<'a>(
+pub(crate) fn findings<'a>(
     run: &Asked<'a>,
     stage: &'a StageSummary,
 ) -> impl Iterator<Item = &'a Finding> {
@@ -131,7 +131,7 @@ pub(super) fn findings<'a>(
 }
 
 /// Whether the stage is a problem, and which.
-pub(super) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+pub(crate) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let mut found = findings(run, stage).peekable();
@@ -187,7 +187,7 @@ fn elsewhere(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// How long it takes, and how much of that is on the critical path.
-pub(super) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let Some(value) = stage.values.value(&book::SPAN) else {

@@ -6,7 +6,7 @@ use report::{Cause, ProblemType, SegmentKind};
 
 /// What is asked of a job, a stage, an input, ….
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
+pub(crate) enum Quantity {
     /// Whether it is a problem.
     Verdict,
     /// Why it is slow or failed.
@@ -42,17 +42,17 @@ pub(super) enum Quantity {
 
 impl Quantity {
     /// Whether it is a number, which a question about a part of the run may leave the part out of: "and how many rows?".
-    pub(super) fn is_measure(self) -> bool {
+    pub(crate) fn is_measure(self) -> bool {
         use Quantity::*;
         matches!(self, Duration | Segment(_) | Place | Flow)
     }
 }
 
 /// Phrases with `|` between them.
-pub(super) type Phrases = &'static str;
+pub(crate) type Phrases = &'static str;
 
 /// Phrases in Chinese and English for each quantity.
-pub(super) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
+pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (
         Quantity::Verdict,
         "正常|有问题|是问题|问题吗|什么问题|健康|需要优化|能不能优化|可以优化|要优化|需要处理|要不要|值得|\
@@ -154,7 +154,7 @@ pub(super) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
 ];
 
 /// Kinds of time by the words that name them besides their titles.
-pub(super) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
+pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Compile, "编译", "compil*"),
     (SegmentKind::Queue, "排队|队列等待|队列里", "queue*|queuing"),
     (
@@ -196,13 +196,13 @@ pub(super) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
 ];
 
 /// A group of causes that people call by one name.
-pub(super) struct Topic {
-    pub(super) includes: fn(Cause) -> bool,
-    pub(super) zh: Phrases,
-    pub(super) en: Phrases,
+pub(crate) struct Topic {
+    pub(crate) includes: fn(Cause) -> bool,
+    pub(crate) zh: Phrases,
+    pub(crate) en: Phrases,
 }
 
-pub(super) const TOPICS: &[Topic] = &[
+pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         includes: |c| c.problem_type() == ProblemType::DataSkew,
         zh: "倾斜|热点|分布不均|数据不均|不均匀",

@@ -4,16 +4,16 @@ use report::format::{Change, Seconds, without_stop};
 use report::measure::book;
 use report::text;
 
-use super::Asked;
-use super::intent::Intent;
-use super::names::Subject;
-use super::said::Said;
-use crate::compare::{self, ComparedRun, Origin, ReasonKind};
+use crate::Asked;
+use crate::intent::Intent;
+use crate::names::Subject;
+use crate::said::Said;
+use runs::compare::{self, ComparedRun, Origin, ReasonKind};
 
 /// Reasons named.
 const REASONS: usize = 3;
 
-pub(super) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let Some(earlier) = (run.earlier)() else {
         let sentence = text!(
             "没有保存这个作业更早的一次运行，无法说明变化；用 `scopeagent compare` 可以比较两个作业目录",

@@ -6,24 +6,11 @@ use agent::outline::{ScriptText, StageRow, operator, ranks};
 use agent::saved::{Answered, SavedRun};
 use report::measure::book;
 use report::{Evidence, Report};
-use serde::{Deserialize, Serialize};
+use runs::store::Turn;
 
-use super::said::{self, Said};
-use super::{Asked, stage, thing};
-use crate::{InputSummary, RunSummary};
-
-/// One question about a run with its answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    pub question: String,
-    pub text: String,
-    /// What the text cites.
-    pub evidence: Vec<Evidence>,
-    /// `offline` or `llm`.
-    pub reasoner: report::ReasonerKind,
-    /// RFC 3339, UTC.
-    pub created_at: String,
-}
+use crate::said::{self, Said};
+use crate::{Asked, stage, thing};
+use runs::{InputSummary, RunSummary, StageSummary};
 
 /// What the step `answer` looks at.
 pub fn input(
@@ -103,7 +90,7 @@ fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
     });
     let ranks = ranks(&order);
-    let row = |(at, s): (usize, &crate::StageSummary)| {
+    let row = |(at, s): (usize, &StageSummary)| {
         let describe = |said: &mut Said<'_>| stage::describe(said, run, at);
         let (measures, evidence) = described(run, next, describe);
         let language = run.report.language;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use agent::facts::MeasuredAnswer;
+use ask::{Asked, answer};
 use report::measure::book;
 use report::*;
 use runs::compare::{ComparedRun, Origin};
-use runs::question::{self, Asked, Turn, answer};
+use runs::store::Turn;
 use runs::{
     ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, RunSummary, Script, StageSummary,
 };
@@ -372,7 +373,7 @@ fn an_id_means_one_thing_in_a_prompt_and_in_all_of_a_conversation() {
         let run = Asked::new(&report, &summary, &|| None, &cited);
         let before: Vec<String> = turns.iter().map(|t| t.question.clone()).collect();
         let measured = answer(question, &before, &run);
-        let input = question::input(question, measured.clone(), &turns, &run, false);
+        let input = ask::input(question, measured.clone(), &turns, &run, false);
         let mut listed: BTreeMap<&str, &Evidence> = BTreeMap::new();
         for e in input.cited() {
             let other = listed.insert(&e.id, e);
@@ -419,7 +420,7 @@ fn every_stage_is_described_and_those_of_findings_matter_most() {
     let more = (3..=90).map(|n| stage(&format!("SV{n}_Extract"), 4, f64::from(n), 1.2));
     summary.stages.extend(more);
     let run = Asked::new(&report, &summary, &|| None, &[]);
-    let input = question::input("why?", MeasuredAnswer::default(), &[], &run, false);
+    let input = ask::input("why?", MeasuredAnswer::default(), &[], &run, false);
     let stages = &input.facts.outline.stages;
     assert!(stages.iter().all(|s| s.measures.lines.len() > 4));
     let ranks = [1, 89, 88, 0].map(|at| stages[at].rank);
@@ -429,7 +430,7 @@ fn every_stage_is_described_and_those_of_findings_matter_most() {
 #[test]
 fn advice_may_only_cite_what_the_report_has() {
     let (report, summary) = (report(Language::En), summary());
-    let input = question::advice_input(&report, &summary, "F1", false);
+    let input = ask::advice_input(&report, &summary, "F1", false);
     assert!(input.cited().all(|e| report.evidence.contains(e)));
     let lines = input
         .facts

@@ -3,35 +3,35 @@
 use report::measure::Measure;
 use report::{Cause, SegmentKind};
 
-use super::names::{Known, Named, Subject, Unknown};
-use super::phrases::Quantity;
-use super::wording::Wording;
-use super::{Asked, order};
+use crate::names::{Known, Named, Subject, Unknown};
+use crate::phrases::Quantity;
+use crate::wording::Wording;
+use crate::{Asked, order};
 
 /// Subjects and quantities answered at once; nobody asks for more.
 const MOST: usize = 4;
 
 #[derive(Debug)]
-pub(super) struct Intent {
+pub(crate) struct Intent {
     /// At least one; the job if nothing else is named.
-    pub(super) subjects: Vec<Subject>,
-    pub(super) asked: Vec<Quantity>,
+    pub(crate) subjects: Vec<Subject>,
+    pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
-    pub(super) measures: Vec<&'static Measure>,
+    pub(crate) measures: Vec<&'static Measure>,
     /// Causes that are named.
-    pub(super) causes: Vec<Cause>,
-    pub(super) unknown: Vec<Unknown>,
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) unknown: Vec<Unknown>,
     /// Whether the subjects are to be compared.
-    pub(super) compares: bool,
+    pub(crate) compares: bool,
     /// Seconds that the user wants to reach.
-    pub(super) goal: Option<f64>,
+    pub(crate) goal: Option<f64>,
     /// Seconds that the user believes the job takes.
-    pub(super) belief: Option<f64>,
+    pub(crate) belief: Option<f64>,
 }
 
 impl Intent {
     /// Reads a question; what it leaves open is what the questions `before` it were about.
-    pub(super) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
+    pub(crate) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
         let known = Known::of(run);
         let named = Named::of(question, &known);
         let wording = Wording::of(&named.rest);
@@ -67,22 +67,22 @@ impl Intent {
         }
     }
 
-    pub(super) fn asks(&self, quantity: Quantity) -> bool {
+    pub(crate) fn asks(&self, quantity: Quantity) -> bool {
         self.asked.contains(&quantity)
     }
 
     /// Whether it asks for one of some measures.
-    pub(super) fn asks_for(&self, measures: &[&Measure]) -> bool {
+    pub(crate) fn asks_for(&self, measures: &[&Measure]) -> bool {
         self.measures.iter().any(|asked| measures.contains(asked))
     }
 
     /// Whether it names no quantity and no measure.
-    pub(super) fn asks_nothing(&self) -> bool {
+    pub(crate) fn asks_nothing(&self) -> bool {
         self.asked.is_empty() && self.measures.is_empty()
     }
 
     /// Whether nothing in it could be made sense of.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.asks_nothing()
             && self.causes.is_empty()
             && self.unknown.is_empty()
@@ -214,7 +214,7 @@ fn durations(text: &str) -> Vec<f64> {
 }
 
 /// Kinds of time that a quantity stands for.
-pub(super) fn kind(quantity: Quantity) -> Option<SegmentKind> {
+pub(crate) fn kind(quantity: Quantity) -> Option<SegmentKind> {
     match quantity {
         Quantity::Segment(kind) => Some(kind),
         _ => None,

@@ -17,11 +17,11 @@ use std::path::Path;
 
 use agent::offline::Offline;
 use agent::{Analysis, Request, Services, Silent};
+use ask::Asked;
 use files::{Files, is_same};
 use report::measure::{Sheet, Value, Values};
 use report::{Evidence, EvidenceValue, Language, Report};
 use runs::RunSummary;
-use runs::question::{self, Asked};
 
 /// Stages of a job that questions are asked about.
 const STAGES: usize = 12;
@@ -62,9 +62,9 @@ fn cited(report: &Report, summary: &RunSummary) -> Vec<Evidence> {
             questions.push(question.replace("{}", name));
         }
     }
-    let answers = questions.iter().map(|q| question::answer(q, &[], &run));
+    let answers = questions.iter().map(|q| ask::answer(q, &[], &run));
     let mut evidence: Vec<Evidence> = answers.flat_map(|answer| answer.evidence).collect();
-    let input = question::input(
+    let input = ask::input(
         "why?",
         agent::facts::MeasuredAnswer::default(),
         &[],

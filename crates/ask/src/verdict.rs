@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
 
-use super::found::{CITED, finding, undecided};
-use super::intent::Intent;
-use super::names::Subject;
-use super::phrases::Quantity;
-use super::said::Said;
-use super::{Asked, time};
+use crate::found::{CITED, finding, undecided};
+use crate::intent::Intent;
+use crate::names::Subject;
+use crate::phrases::Quantity;
+use crate::said::Said;
+use crate::{Asked, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
 const SUGGESTIONS: usize = 3;
 
 /// The verdict on the job.
-pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
     let report = run.report;
     match report.verdict {
         Verdict::Problem => {
@@ -52,7 +52,7 @@ pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// What the rules say about the causes that the question names.
-pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let report = run.report;
     let mut texts: BTreeSet<&str> = BTreeSet::new();
     for rule in report
@@ -115,7 +115,7 @@ pub(super) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 }
 
 /// What to change, and what that saves.
-pub(super) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let wants = intent.asks(Quantity::Remedy) || intent.goal.is_some();
     if !wants && !intent.asks(Quantity::Gain) {
         return;

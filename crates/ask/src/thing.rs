@@ -4,16 +4,16 @@ use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
 use report::measure::{Entity, book};
 use report::{Text, text};
 
-use super::intent::Intent;
-use super::phrases::Quantity;
-use super::said::Said;
-use super::{Asked, found, stage, verdict};
-use crate::{ColumnSummary, InputSummary};
+use crate::intent::Intent;
+use crate::phrases::Quantity;
+use crate::said::Said;
+use crate::{Asked, found, stage, verdict};
+use runs::{ColumnSummary, InputSummary};
 
-pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
+pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
     let stage = &run.summary.stages[at];
     let (o, name) = (&stage.operators[operator], &stage.name);
-    let id = crate::with_keys(&o.id, &o.keys);
+    let id = runs::with_keys(&o.id, &o.keys);
     said.say(text!("{id} 在阶段 {name} 中运行", "{id} runs in {name}"));
     for measure in book::of(Entity::Operator).filter(|m| !m.words.en.is_empty()) {
         if let Some(value) = o.values.value(measure) {
@@ -24,7 +24,7 @@ pub(super) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
 }
 
 /// Evidence of the size of an input.
-pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
+pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
     let mut ids = Vec::new();
     for (measure, value) in input.values.iter() {
         ids.extend(said.evidence_of(measure, value, &input.name, VERTEX));
@@ -32,14 +32,14 @@ pub(super) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
     ids
 }
 
-pub(super) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let input = &run.summary.inputs[at];
     describe_input(said, input);
     mentions(said, run, &input.name, intent);
 }
 
 /// Says how large an input is, how it is stored, and how its keys are spread.
-pub(super) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
+pub(crate) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
     let name = &input.name;
     let ids = evidence_of_input(said, input);
     let layout = match &input.layout {
@@ -68,7 +68,7 @@ pub(super) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
 }
 
 /// Rows, bytes and files of an input in brackets.
-pub(super) fn sizes(input: &InputSummary) -> Text {
+pub(crate) fn sizes(input: &InputSummary) -> Text {
     let sizes = [&book::STORED_ROWS, &book::STORED_BYTES, &book::STORED_FILES];
     let known = sizes.into_iter();
     let known = known.filter_map(|m| Some(m.shown(input.get(m)?, VERTEX)));
@@ -152,7 +152,7 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
     }
 }
 
-pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
     let language = said.language();
     let mut uses: Vec<String> = Vec::new();
     for stage in &run.summary.stages {
@@ -195,7 +195,7 @@ pub(super) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
     mentions(said, run, name, intent);
 }
 
-pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
+pub(crate) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     let report = run.report;
     let read = report.files_read.iter().find(|f| f.file == name);
     match read {
@@ -230,7 +230,7 @@ pub(super) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     }
 }
 
-pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+pub(crate) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
         return;
     };
@@ -255,7 +255,7 @@ pub(super) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     }
 }
 
-pub(super) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     let Some(e) = run.report.evidence.iter().find(|e| e.id == id) else {
         return;
     };
@@ -271,7 +271,7 @@ pub(super) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
 }
 
 /// Which stages run some script lines, and what was found there.
-pub(super) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
+pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
     let statements = run.statements();
     let around = statements
         .iter()

@@ -6,7 +6,7 @@ use std::ops::Range;
 use job::script::hints;
 use report::{Text, text};
 
-use super::Asked;
+use crate::Asked;
 
 /// Neighbors shown for a name that the run does not have.
 const NEAR: usize = 3;
@@ -22,7 +22,7 @@ const AS_NEAR: f64 = 0.15;
 const LISTED: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(crate) enum Subject {
     Job,
     /// By its index in the summary.
     Stage(usize),
@@ -39,7 +39,7 @@ pub(super) enum Subject {
 
 /// What a word next to a name claims it to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Stage,
     Operator,
     Input,
@@ -51,7 +51,7 @@ pub(super) enum Kind {
 
 /// A name that the run does not have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Unknown {
+pub(crate) struct Unknown {
     name: String,
     kind: Kind,
     /// The nearest names, nearest first.
@@ -81,14 +81,14 @@ const KINDS: &[(Kind, &[&str], &[&str])] = &[
 
 /// What a question names, and its text without the names.
 #[derive(Debug, Default)]
-pub(super) struct Named {
-    pub(super) subjects: Vec<Subject>,
-    pub(super) unknown: Vec<Unknown>,
-    pub(super) rest: String,
+pub(crate) struct Named {
+    pub(crate) subjects: Vec<Subject>,
+    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) rest: String,
 }
 
 impl Named {
-    pub(super) fn of(question: &str, known: &Known<'_>) -> Named {
+    pub(crate) fn of(question: &str, known: &Known<'_>) -> Named {
         let mut named = Named::default();
         let mut rest_from = 0;
         for span in known.spans(question) {
@@ -213,13 +213,13 @@ impl Place<'_> {
 }
 
 /// The names of a run.
-pub(super) struct Known<'a> {
+pub(crate) struct Known<'a> {
     run: &'a Asked<'a>,
     names: Vec<(String, Kind, Subject)>,
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn of(run: &'a Asked<'a>) -> Known<'a> {
+    pub(crate) fn of(run: &'a Asked<'a>) -> Known<'a> {
         let (report, summary) = (run.report, run.summary);
         let mut names: Vec<(String, Kind, Subject)> = Vec::new();
         let job = &report.job;
@@ -418,7 +418,7 @@ impl<'a> Known<'a> {
 
 impl Unknown {
     /// That the run has no such thing, and the names nearest to it.
-    pub(super) fn sentence(&self) -> Text {
+    pub(crate) fn sentence(&self) -> Text {
         let name = &self.name;
         let missing = match self.kind {
             Kind::Stage => text!(

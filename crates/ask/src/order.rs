@@ -3,18 +3,18 @@
 use report::measure::{Measure, Unit, book};
 use report::{Text, text};
 
-use super::Asked;
-use crate::StageSummary;
+use crate::Asked;
+use runs::StageSummary;
 
 /// The measure by which stages are ranked: time unless the question says otherwise. Of several the one over the mean, as more data
 /// is not less even.
-pub(super) fn measure(asked: &[&'static Measure]) -> &'static Measure {
+pub(crate) fn measure(asked: &[&'static Measure]) -> &'static Measure {
     let ratio = asked.iter().find(|m| m.unit == Unit::Ratio);
     ratio.or(asked.first()).copied().unwrap_or(&book::SPAN)
 }
 
 /// The superlative of a measure.
-pub(super) fn superlative(measure: &Measure) -> Text {
+pub(crate) fn superlative(measure: &Measure) -> Text {
     match measure.unit {
         Unit::Ms => text!("用时最长", "longest time"),
         Unit::Ratio => text!("最不均匀", "least even spread"),
@@ -23,7 +23,7 @@ pub(super) fn superlative(measure: &Measure) -> Text {
 }
 
 /// The stages by a measure, most first.
-pub(super) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, usize)> {
+pub(crate) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, usize)> {
     let measure = measure(asked);
     let path = run.on_path();
     let value = |s: &StageSummary| match *measure == book::SPAN && !path.is_empty() {

@@ -4,9 +4,9 @@ use report::format::{Seconds, Share, list};
 use report::measure::{Measure, book};
 use report::{Segment, SegmentKind, Text, text};
 
-use super::intent::Intent;
-use super::said::{Said, names};
-use super::{Asked, found};
+use crate::intent::Intent;
+use crate::said::{Said, names};
+use crate::{Asked, found};
 
 /// Segments named in an answer.
 const SHOWN: usize = 3;
@@ -24,7 +24,7 @@ fn evidence_of(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) -> Vec<S
 }
 
 /// How long the job took, and what came before its run.
-pub(super) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     let job = &run.report.job;
     let mut ids = elapsed(said, run);
     let mut before: Vec<String> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// What the user believes against what the files say.
-pub(super) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
+pub(crate) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
     let Some(ran) = run.report.job.elapsed_seconds else {
         return;
     };
@@ -78,7 +78,7 @@ pub(super) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
 }
 
 /// Where the time went: the largest parts.
-pub(super) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
     let Some(time) = &run.report.time else {
         let sentence = text!(
             "没有文件说明时间花在哪里",
@@ -135,7 +135,7 @@ fn part(seconds: f64, total: f64, segment: &Segment) -> Text {
 }
 
 /// Seconds of the critical path of one kind, in a stage or in the job.
-pub(super) fn time_of(
+pub(crate) fn time_of(
     said: &mut Said<'_>,
     run: &Asked<'_>,
     kind: SegmentKind,
@@ -198,7 +198,7 @@ pub(super) fn time_of(
 }
 
 /// Whether a time can be reached.
-pub(super) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let job = &run.report.job;
     let Some((goal, ran)) = intent.goal.zip(job.elapsed_seconds) else {
         return;

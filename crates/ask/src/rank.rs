@@ -4,13 +4,13 @@ use report::format::Ratio;
 use report::measure::{Measure, book};
 use report::{Text, Verdict, text};
 
-use super::intent::Intent;
-use super::names::Subject;
-use super::order::{measure, ranked, superlative};
-use super::said::{Said, names};
-use super::stage::{findings, judge};
-use super::{Asked, found};
-use crate::StageSummary;
+use crate::intent::Intent;
+use crate::names::Subject;
+use crate::order::{measure, ranked, superlative};
+use crate::said::{Said, names};
+use crate::stage::{findings, judge};
+use crate::{Asked, found};
+use runs::StageSummary;
 
 /// Stages listed by rank.
 const RANKED: usize = 3;
@@ -19,7 +19,7 @@ const RANKED: usize = 3;
 const UNEVEN: f64 = 2.0;
 
 /// Measures of how evenly a stage is spread.
-pub(super) const SPREAD: [&Measure; 4] = [
+pub(crate) const SPREAD: [&Measure; 4] = [
     &book::MAX_RUN,
     &book::RUN_MAX_OVER_MEAN,
     &book::ROWS_MAX,
@@ -37,7 +37,7 @@ const COMPARED: [&Measure; 6] = [
 ];
 
 /// Names the first of the ranked stages.
-pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let order = measure(&intent.measures);
     let ranked = ranked(run, &intent.measures);
     let language = said.language();
@@ -76,7 +76,7 @@ pub(super) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 }
 
 /// The stage that is spread least evenly.
-pub(super) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     let stages = run.summary.stages.iter();
     let ratio = |s: &StageSummary| {
         let rows = s.get(&book::ROWS_MAX_OVER_MEAN);
@@ -101,7 +101,7 @@ pub(super) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// The stage with most of a measure.
-pub(super) fn most(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) {
+pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) {
     let known = run.summary.stages.iter();
     let known = known.filter_map(|s| Some((s, s.values.value(measure)?)));
     match known.max_by(|a, b| a.1.number().total_cmp(&b.1.number())) {
@@ -115,7 +115,7 @@ pub(super) fn most(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) {
 }
 
 /// Compares the first two stages that a question names, and gives their largest difference.
-pub(super) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let stages = intent.subjects.iter().filter_map(|s| match s {
         Subject::Stage(at) => Some(&run.summary.stages[*at]),
         _ => None,
