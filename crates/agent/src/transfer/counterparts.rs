@@ -244,13 +244,8 @@ impl Counterparts {
 
     fn suggestions(&mut self, a: &Suggestion, b: &Suggestion) {
         self.ids.insert(a.id.clone(), b.id.clone());
-        let texts = |s: &Suggestion| -> Vec<String> {
-            let lists = s.steps.iter().chain(&s.pros).chain(&s.cons);
-            lists.chain([&s.title, &s.gain]).cloned().collect()
-        };
-        let (a, b) = (texts(a), texts(b));
-        if a.len() == b.len() {
-            a.iter().zip(&b).for_each(|(a, b)| self.align(a, b));
+        if a.texts().count() == b.texts().count() {
+            a.texts().zip(b.texts()).for_each(|(a, b)| self.align(a, b));
         }
     }
 

@@ -37,6 +37,7 @@ pub(crate) fn report() -> Report {
         suggestions: Vec::new(),
         experiences: Vec::new(),
         steps: Vec::new(),
+        settings: Vec::new(),
         files_read: Vec::new(),
         diagnostics: Vec::new(),
         usage: None,
