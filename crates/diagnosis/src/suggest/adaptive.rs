@@ -17,6 +17,9 @@ const THRESHOLD_SHARE: f64 = 0.5;
 /// Share of the measured ratio for the factor, which leaves room for the next run.
 const FACTOR_SHARE: f64 = 0.8;
 
+/// Least ratio to the median partition for a split to be worthwhile.
+const LEAST_RATIO: f64 = 2.0;
+
 /// The reason, and the settings that remove it; no settings if AQE cannot split the partition.
 pub(super) struct Unsplit {
     pub(super) why: Text,
@@ -74,6 +77,14 @@ pub(super) fn unsplit(case: &Case<'_>) -> Unsplit {
             "the sizes of the partitions are not recorded",
         ));
     };
+    let ratio = partition.hot / partition.median.max(1.0);
+    if ratio < LEAST_RATIO {
+        return never(text!(
+            "按字节计，最大的分区只有中位数的 {ratio} 倍",
+            "by bytes, the largest partition is only {ratio} times the median one",
+            ratio = format!("{ratio:.1}"),
+        ));
+    }
     let (why, mut settings) = switched_off(case).unwrap_or_default();
     let Some(app) = app.filter(|_| why.en.is_empty()) else {
         settings.extend(limits(case, partition));
@@ -201,7 +212,7 @@ fn limits(case: &Case<'_>, partition: Partition) -> Vec<Wanted> {
         let is_above = case.number(key).is_none_or(|now| now > to);
         is_above.then(|| case.set(key, size(to), reason)).flatten()
     };
-    let factor = (ratio * FACTOR_SHARE).floor().max(2.0);
+    let factor = (ratio * FACTOR_SHARE).floor().max(1.0);
     let too_strict = case.number(SKEW_FACTOR).is_none_or(|now| now >= ratio);
     let threshold = lower(
         SKEW_THRESHOLD,

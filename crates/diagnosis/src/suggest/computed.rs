@@ -114,6 +114,13 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
             .into_iter()
             .collect();
     }
+    // the code may set the number, with `repartition`
+    if case
+        .number(PARTITIONS)
+        .is_none_or(|set| (tasks as f64) > set)
+    {
+        return Vec::new();
+    }
     let merging = text!(
         "Spark 据此在运行时合并小分区",
         "Spark then merges small partitions at run time",
@@ -338,7 +345,12 @@ pub(super) fn executors(case: &Case<'_>, count: usize, reason: Text) -> Option<W
         let cores = app.executors.iter().filter_map(|e| e.cores).max()? as usize;
         return case.set("spark.cores.max", count * cores, reason);
     }
-    case.set("spark.executor.instances", count, reason)
+    let key = "spark.executor.instances";
+    let held = case
+        .view
+        .curve()
+        .map(|curve| (curve.now.to_string(), "log".to_owned()));
+    case.set_from(key, case.current(key).or(held), count, reason)
 }
 
 /// Executors that do: the run takes hardly longer with them.

@@ -46,7 +46,12 @@ pub(super) fn overhead(case: &Case<'_>) -> Option<Wanted> {
         now = Bytes(now),
         heap = Bytes(heap),
     );
-    case.set(OVERHEAD, memory(wanted), reason)
+    let default = || {
+        let (_, source) = case.current("spark.memory.fraction")?;
+        (source != "log").then(|| (size_above(usual), source))
+    };
+    let current = case.current(OVERHEAD).or_else(default);
+    case.set_from(OVERHEAD, current, memory(wanted), reason)
 }
 
 /// Room for the results of all tasks, by the results of the tasks that had ended.
@@ -68,7 +73,8 @@ pub(super) fn result_size(case: &Case<'_>) -> Option<Wanted> {
         tasks = Number(tasks.max(ended)),
         all = Bytes(all),
     );
-    case.set("spark.driver.maxResultSize", memory(all * HEADROOM), reason)
+    let key = "spark.driver.maxResultSize";
+    case.set(key, size_above(all * HEADROOM), reason)
 }
 
 /// A buffer for the object that the message names, as a power of two.

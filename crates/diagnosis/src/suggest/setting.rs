@@ -136,7 +136,17 @@ impl Case<'_> {
         suggested: impl ToString,
         reason: Text,
     ) -> Option<Wanted> {
-        let (suggested, current) = (suggested.to_string(), self.current(key));
+        self.set_from(key, self.current(key), suggested, reason)
+    }
+
+    /// The same for a setting with a computed default: its value in force, and the value's origin.
+    pub(super) fn set_from(
+        &self,
+        key: &'static str,
+        current: Option<(String, String)>,
+        suggested: impl ToString,
+        reason: Text,
+    ) -> Option<Wanted> {
         let (current, source) = current.unzip();
         let unit = UNITS.iter().find(|(known, _)| *known == key);
         let setting = Setting {
@@ -144,17 +154,15 @@ impl Case<'_> {
             unit: unit.map(|(_, unit)| (*unit).to_owned()),
             current,
             source,
-            suggested,
+            suggested: suggested.to_string(),
             reason: String::new(),
         };
         let same = |now: &String| {
             let (a, b) = (bytes(now), bytes(&setting.suggested));
             now.eq_ignore_ascii_case(&setting.suggested) || (a.is_some() && a == b)
         };
-        match setting.current.as_ref().is_some_and(same) {
-            true => None,
-            false => Some(Wanted { setting, reason }),
-        }
+        let repeats = setting.current.as_ref().is_some_and(same);
+        (!repeats).then_some(Wanted { setting, reason })
     }
 }
 

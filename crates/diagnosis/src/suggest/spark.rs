@@ -276,17 +276,25 @@ fn expression() -> Proposal {
 }
 
 fn fewer_tasks(case: &Case<'_>) -> Proposal {
+    let slots = case.view.run.as_ref().map_or(1, |run| run.tokens);
     let count = case
         .stage
         .and_then(|stage| merged_vertices(case.view, stage));
-    let settings = count.map_or_else(Vec::new, |count| computed::fewer_partitions(case, count));
-    advice! { Parameter, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
+    let count = count.unwrap_or(slots).max(slots);
+    let settings = computed::fewer_partitions(case, count);
+    let by_code = settings.is_empty();
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
         title("减少任务数", "have fewer tasks");
-        step("单个查询可用 COALESCE 提示；RDD 用 coalesce(n)", "for one query use the hint COALESCE; for an RDD coalesce(n)");
+        [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
+        [!by_code] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
         settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
+    };
+    if !by_code {
+        proposal.kind = SuggestionKind::Parameter;
     }
+    proposal
 }
 
 fn compact() -> Proposal {
@@ -328,10 +336,18 @@ fn cache() -> Proposal {
     }
 }
 
+/// Gain of a change that makes a run cheaper, not faster.
+fn resources_only() -> Gain {
+    Gain::Unknown(text!(
+        "省的是资源，不是运行时间",
+        "it saves resources, not run time"
+    ))
+}
+
 fn fewer_executors(case: &Case<'_>) -> Proposal {
     let app = case.job.spark.as_deref();
     let dynamic = app.is_some_and(|app| app.idle_timeout_ms().is_some());
-    advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
+    advice! { Parameter, resources_only(), "spark dynamic allocation executors idle";
         title("少占用 Executor", "hold fewer executors");
         [dynamic] step("Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "if cached or shuffle data keeps idle executors, shorten cachedExecutorIdleTimeout and shuffleTracking.timeout");
         [!dynamic] step("工作量变化大时改用 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled", "if the work varies, use spark.dynamicAllocation.enabled with shuffleTracking.enabled instead");
@@ -343,7 +359,7 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
 }
 
 fn less_memory(case: &Case<'_>) -> Proposal {
-    advice! { Parameter, Gain::none_by_itself(), "spark executor size memory cores";
+    advice! { Parameter, resources_only(), "spark executor size memory cores";
         title("给 Executor 更少的内存", "give the executors less memory");
         step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
         settings(computed::less_memory(case));
