@@ -37,6 +37,7 @@ impl<'a> Retrieval<'a> {
         self.services.index.map(|source| Asker {
             source,
             engine: facts.job.engine.into(),
+            dialect: facts.job.engine,
             outline: &facts.outline,
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),

@@ -167,7 +167,10 @@ async fn the_doctor_sees_what_works_and_says_what_to_fix() {
     let fine = || Some(Turn::text("{\"ok\": true}"));
     let symptoms = examine(Server::start([]).rule(move |_| fine())).await;
     let checks: Vec<&str> = symptoms.iter().map(|s| s.check).collect();
-    assert_eq!(checks, ["answer", "structured output", "streaming"]);
+    assert_eq!(
+        checks,
+        ["answer", "structured output", "streaming", "speed"]
+    );
     assert!(symptoms.iter().all(|s| s.ok), "{symptoms:?}");
 
     let locked = Turn::error(401, "Incorrect API key provided: sk-test");
