@@ -96,7 +96,8 @@ fn shelf(
         playbooks = of(Kind::Experience, sections)?;
     }
     if step == StepId::Advice {
-        let fixes = super::fixes(asker, &topic.causes, facts)?;
+        let mut fixes = super::fixes(asker, &topic.causes, facts)?;
+        fixes.retain(|hit| !is_ruled_out(&hit.chunk, facts));
         playbooks.retain(|hit| fixes.iter().all(|fix| fix.chunk.id != hit.chunk.id));
         playbooks.splice(0..0, fixes);
     }

@@ -5,7 +5,7 @@ use indexer::Chunk;
 use report::JobEngine;
 
 /// Beginning of a suggestion's topic, and part of a heading in Chinese and English; `|` separates alternatives.
-const SECTIONS: [(&str, &str, &str); 72] = [
+const SECTIONS: [(&str, &str, &str); 79] = [
     ("slow machine straggler", "报告机器", "Report the machine"),
     (
         "user code exception",
@@ -194,6 +194,29 @@ const SECTIONS: [(&str, &str, &str); 72] = [
         "申请合适的大小",
         "Ask for what fits",
     ),
+    (
+        "no space left",
+        "在对的挂载点上加空间",
+        "More room, on the right mount",
+    ),
+    (
+        "python memory",
+        "给 Python 单独的内存",
+        "Give Python its own memory",
+    ),
+    (
+        "python worker exited",
+        "给 Python 单独的内存",
+        "Give Python its own memory",
+    ),
+    ("dependency conflict", "不要打包", "Don't bundle"),
+    ("row too big", "截断，并记下", "Cut, and count"),
+    (
+        "concurrent writers",
+        "只有一个写入者",
+        "One writer at a time",
+    ),
+    ("OOMKilled exit code", "加大不够的", "Enlarge the part"),
 ];
 
 /// Whether a chunk is the section that a suggestion with this topic needs; `None` if the topic names none.
@@ -206,8 +229,14 @@ pub(super) fn named(topic: &str) -> Option<impl Fn(&Chunk) -> bool> {
     let (_, zh, en) = known.max_by_key(|(start, ..)| start.len())?;
     Some(move |chunk: &Chunk| {
         let mut parts = chunk.language.select(zh, en).split('|');
-        let heading = chunk.heading_path.last();
-        heading.is_some_and(|heading| parts.any(|part| heading.contains(part)))
+        // Short sections share a chunk, whose text then has the headings of all.
+        let inside = chunk
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix("### "));
+        let mut headings: Vec<&str> = inside.collect();
+        headings.extend(chunk.heading_path.last().map(String::as_str));
+        parts.any(|part| headings.iter().any(|heading| heading.contains(part)))
     })
 }
 

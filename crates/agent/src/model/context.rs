@@ -24,7 +24,7 @@ use report::Cause;
 use report::format::cut;
 
 /// Tokens of a passage: what fits a job is in its first paragraphs. Of the best passages a step may look up the rest.
-const PASSAGE_TOKENS: usize = 260;
+const PASSAGE_TOKENS: usize = 220;
 
 /// Bytes of a passage when experience is cut: its first paragraph.
 const PASSAGE_BYTES: usize = 400;

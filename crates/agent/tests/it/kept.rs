@@ -127,12 +127,14 @@ async fn a_dry_run_shows_what_would_be_sent_with_tokens_and_price() {
     for Preview {
         steps,
         tokens,
+        tokens_out,
         cost,
         ..
     } in &previews
     {
         assert!(*tokens > 200, "{steps:?}: {tokens}");
-        let difference = cost.expect("a price") - *tokens as f64 * 2e-6;
+        let answer = *tokens_out as f64 * 8e-6;
+        let difference = cost.expect("a price") - *tokens as f64 * 2e-6 - answer;
         assert!(difference.abs() < 1e-12, "{steps:?}: {cost:?}");
     }
 }
