@@ -37,7 +37,6 @@ mod script;
 pub mod step;
 pub mod terms;
 mod tools;
-pub mod transfer;
 
 mod wording;
 

@@ -2,12 +2,13 @@
 
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::{Observer, Replied};
+use ask::Asked;
 use job::Job;
 use report::{Checks, Evidence, ReasonerKind, Report, Usage, say};
 use runs::RunSummary;
 use runs::compare::{ComparedRun, Origin};
-use runs::question::{self, Asked, Turn};
 use runs::store::RunFilter;
+use runs::store::Turn;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +59,7 @@ impl Session {
         let summary = RunSummary::of(job);
         let earlier = || self.earlier_run(report);
         let asked = Asked::new(report, &summary, &earlier, &[]);
-        Some(question::answer(question, &[], &asked))
+        Some(ask::answer(question, &[], &asked))
     }
 
     /// The last run of the same job before this one. Repeated analyses of the same run count once.
@@ -114,9 +115,9 @@ impl Session {
             .iter()
             .chain(turns.iter().map(|t| &t.question));
         let before: Vec<String> = before.cloned().collect();
-        let measured = question::answer(&asked.text, &before, &context);
+        let measured = ask::answer(&asked.text, &before, &context);
         let reasoners = self.reasoners(&asked.reasoner)?;
-        let input = question::input(
+        let input = ask::input(
             &asked.text,
             measured,
             &turns,

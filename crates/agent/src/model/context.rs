@@ -10,7 +10,6 @@ use serde_json::Value;
 
 pub(super) use super::tokens::tokens;
 use super::{rows, shown};
-use crate::code::CodeExcerpt;
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
 use crate::outline::StageRow;
@@ -18,6 +17,7 @@ use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
 use crate::wording::{cites, shorten};
+use job::model::CodeExcerpt;
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::Cause;
