@@ -36,7 +36,7 @@ const CHINESE: [(&str, &str); 7] = [
 
 /// Replaces SCOPE's words by Spark's in all sentences of a diagnosis.
 pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
-    let say = |text: &mut String| *text = in_words(text, language);
+    let say = |text: &mut String| *text = in_spark_words(text, language);
     let findings = diagnosis.findings.iter_mut().chain(&mut diagnosis.notes);
     findings
         .filter(|f| !quotes(f.cause))
@@ -63,7 +63,8 @@ pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
     }
 }
 
-fn in_words(text: &str, language: Language) -> String {
+/// A sentence in Spark's words.
+pub fn in_spark_words(text: &str, language: Language) -> String {
     let words: &[(&str, &str)] = language.select(&CHINESE[..], &ENGLISH[..]);
     let parts = text.split('`').enumerate();
     let parts: Vec<String> = parts
@@ -145,7 +146,7 @@ mod tests {
             (Language::Zh, "12 个顶点等待令牌", "12 个 Task 等待槽位"),
             (Language::Zh, "其他顶点通常更快", "其他 Task 通常更快"),
         ] {
-            assert_eq!(in_words(text, language), expected);
+            assert_eq!(in_spark_words(text, language), expected);
         }
     }
 }

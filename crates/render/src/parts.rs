@@ -406,9 +406,15 @@ impl Words {
             .collect()
     }
 
-    /// Who reasoned: the provider and its model, or the rules alone.
-    pub fn reasoner(self, engine: &Engine) -> String {
+    /// Who reasoned: the provider and its model, or the rules, alone or after a model that gave up.
+    pub fn reasoner(self, report: &Report) -> String {
+        let engine = &report.engine;
+        let by_model = report.steps.iter().filter(|step| step.tokens_out > 0);
+        let by_model: Vec<&str> = by_model.map(|step| step.id.as_str()).collect();
         match (&engine.provider, &engine.model) {
+            (None, None) if engine.fallback.is_some() && !by_model.is_empty() => {
+                format!("{}{}", self.after_model(), by_model.join(self.comma()))
+            }
             (Some(provider), Some(model)) => format!("{provider} {model}"),
             (None, Some(model)) => model.clone(),
             _ => self.offline().to_owned(),

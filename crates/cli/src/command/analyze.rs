@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use agent::{Event, Observer, Request};
 use batch::Opened;
+use report::Localize;
+use report::format::Seconds;
 use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -109,6 +111,7 @@ impl Call<'_> {
         let mut display = Display {
             terminal: self.terminal,
             progress: None,
+            asked: false,
         };
         if args.dry_run {
             let previews = self.session.preview(task(), &mut display);
@@ -219,6 +222,8 @@ fn log(event: Event<'_>) {
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,
+    /// Whether a model has written something in this step.
+    asked: bool,
 }
 
 impl Observer for Display<'_> {
@@ -236,6 +241,14 @@ impl Observer for Display<'_> {
                 reason, attempt, ..
             } => progress.show(&format!("{reason} (retry {attempt})"), 0, 0),
             Event::Fallback { reason } => progress.show(reason, 0, 0),
+            Event::Token { .. } | Event::Thinking { .. } => self.asked = true,
+            // Steps of a model take minutes, and the moving line is only seen on a terminal.
+            Event::StepFinished {
+                step, elapsed_ms, ..
+            } if std::mem::take(&mut self.asked) && progress.is_hidden() => {
+                let took = Seconds(elapsed_ms / 1e3).localize(report::interface());
+                self.terminal.remark(&format!("{} · {took}", step.id()));
+            }
             _ => {}
         }
         match event {
