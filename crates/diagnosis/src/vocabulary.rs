@@ -67,7 +67,8 @@ pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
     }
 }
 
-fn in_words(text: &str, language: Language) -> String {
+/// A sentence in Spark's words; text in backticks keeps its own.
+pub fn in_words(text: &str, language: Language) -> String {
     let words: &[(&str, &str)] = language.select(&CHINESE[..], &ENGLISH[..]);
     let parts = text.split('`').enumerate();
     let parts: Vec<String> = parts

@@ -4,13 +4,17 @@
 //! Works on what the run store holds (report and summary), so no job folder is needed. What a run
 //! lacks is listed in `not_compared` and is no difference.
 
+mod claims;
+mod contrast;
 mod findings;
 mod inputs;
 mod matching;
+mod measured;
 mod model;
 mod plan;
 mod reason;
 mod script;
+mod shares;
 mod stages;
 mod totals;
 mod wording;
