@@ -5,6 +5,7 @@ use std::path::Path;
 use agent::{Request, Silent};
 use report::{Language, Report, say};
 use runs::compare::{ComparedRun, Origin};
+use runs::history::JobHistory;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::reasoner::{Mode, ReasonerChoice};
@@ -55,6 +56,15 @@ impl Session {
         Ok(again
             .ok()
             .filter(|again| is_same_run(&again.report, &saved)))
+    }
+
+    /// The history of a run's job, with the run as its newest.
+    pub fn history_of(&self, run: ComparedRun) -> Result<JobHistory> {
+        let language = run.report.language;
+        let mut runs = self.with_store(|store| store.runs_like(&run))?;
+        runs.retain(|known| !runs::history::is_same_run(&known.report, &run.report));
+        runs.push(run);
+        Ok(JobHistory::of(&runs, language))
     }
 
     fn read(&self, folder: &Path) -> Result<Analysis> {

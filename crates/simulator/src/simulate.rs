@@ -146,6 +146,7 @@ pub(crate) fn changed(first: &Draft, change: impl Fn(&mut Spec)) -> Draft {
         classes: before.classes.clone(),
         ids: Ids {
             job: rng.guid(),
+            submitted: before.ids.submitted + 86_400 * (spec.env.luck % 1000) as i64,
             ..before.ids.clone()
         },
         failure: None,

@@ -23,7 +23,9 @@ use report::{Language, Report};
 
 use crate::RunSummary;
 pub use inputs::is_same_name;
+pub(crate) use inputs::undated;
 pub use model::*;
+pub(crate) use totals::total;
 
 /// Changes below this share count as noise: two runs of the same script on the same data differ by
 /// a few percent.

@@ -2,6 +2,7 @@
 //! feedback.
 
 mod compare;
+mod history;
 mod learning;
 mod question;
 mod store;
