@@ -101,6 +101,10 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
         Command::Serve(args) => command::serve::run(args, &config, terminal),
         Command::Fix(args) => command::fix::run(args, &config, terminal),
         Command::Schema { target } => command::init::schema(target, terminal),
+        Command::Skill { target } => terminal
+            .out(target)
+            .write(include_str!("../../../docs/skill.md"))
+            .map(|()| Exit::Success),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, &config, terminal),

@@ -61,7 +61,7 @@ impl Session {
     /// The history of a run's job, with the run as its newest.
     pub fn history_of(&self, run: ComparedRun) -> Result<JobHistory> {
         let language = run.report.language;
-        let mut runs = self.with_store(|store| store.runs_like(&run))?;
+        let mut runs = self.with_store(|store| store.runs_like(&run, &|_| true))?;
         runs.retain(|known| !runs::history::is_same_run(&known.report, &run.report));
         runs.push(run);
         Ok(JobHistory::of(&runs, language))
@@ -74,7 +74,7 @@ impl Session {
 
     /// The saved summary of a run. A run of an older version is completed from its folder if that still holds the same
     /// job.
-    fn saved_run(&self, run: &str) -> Result<ComparedRun> {
+    pub(crate) fn saved_run(&self, run: &str) -> Result<ComparedRun> {
         let (row, summary) = self.with_store(|store| Ok((store.run(run)?, store.summary(run)?)))?;
         let report = self.report(run)?;
         let summary = summary.unwrap_or_default();

@@ -137,6 +137,7 @@ pub(crate) fn changed(first: &Draft, change: impl Fn(&mut Spec)) -> Draft {
     let (physical, run) = trial(&spec, &[], &[]);
     let mut rng = Rng::new(spec.noise());
     let before = &first.outcome;
+    let days = (spec.env.luck % 1000) as i64;
     let outcome = Outcome {
         spec,
         physical,
@@ -146,7 +147,7 @@ pub(crate) fn changed(first: &Draft, change: impl Fn(&mut Spec)) -> Draft {
         classes: before.classes.clone(),
         ids: Ids {
             job: rng.guid(),
-            submitted: before.ids.submitted + 86_400 * (spec.env.luck % 1000) as i64,
+            submitted: before.ids.submitted + 86_400 * days,
             ..before.ids.clone()
         },
         failure: None,

@@ -209,6 +209,12 @@ pub(crate) enum Command {
     /// Run the MCP server, on stdin and stdout or over HTTP on this machine.
     /// ‖ 运行 MCP 服务，经标准输入输出或本机 HTTP。
     Mcp(Mcp),
+    /// Print a skill file for coding agents: when and how to call this program.
+    /// ‖ 输出供编程智能体使用的技能文件：何时、如何调用本程序。
+    Skill {
+        #[command(flatten)]
+        target: Target,
+    },
     /// Write resolved cases from runs into the knowledge base, and check them.
     /// ‖ 把运行写成已解决的案例收入知识库，并检查案例。
     #[command(subcommand)]

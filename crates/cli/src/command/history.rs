@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &History, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let store = open(config)?;
     let language: Language = config.language.unwrap_or(report::interface());
-    let mut history = store.history(&args.job, language)?;
+    let mut history = store.history(&args.job, &|_| true, language)?;
     let mut gate = Gate::default();
     if let Some(newest) = history.runs.last() {
         let report = super::runs::report(&store, &newest.run_id)?;

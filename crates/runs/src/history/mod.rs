@@ -85,29 +85,42 @@ pub enum Signal {
 
 impl Store {
     /// The history of a job: of the run with this identifier (or `last`), else of the job with this name, otherwise of the newest
-    /// job with this text in its name or folder.
+    /// job with this text in its name or folder. Only runs of jobs in places that may be seen count.
     ///
     /// # Errors
     /// If no run matches, or the store cannot be read.
-    pub fn history(&self, job: &str, language: Language) -> Result<JobHistory, StoreError> {
+    pub fn history(
+        &self,
+        job: &str,
+        may_be_seen: &dyn Fn(&str) -> bool,
+        language: Language,
+    ) -> Result<JobHistory, StoreError> {
         let newest = match self.run(job) {
-            Err(StoreError::UnknownRun(_)) => self.newest_of(job)?,
-            found => found?,
+            Ok(row) if may_be_seen(&row.job) => row,
+            Ok(_) | Err(StoreError::UnknownRun(_)) => self.newest_of(job, may_be_seen)?,
+            Err(error) => return Err(error),
         };
         let newest = self
             .saved(&newest)?
             .ok_or_else(|| StoreError::UnknownRun(job.to_owned()))?;
-        let runs = self.runs_like(&newest)?;
+        let runs = self.runs_like(&newest, may_be_seen)?;
         Ok(JobHistory::of(&runs, language))
     }
 
-    fn newest_of(&self, job: &str) -> Result<RunRow, StoreError> {
+    fn newest_of(
+        &self,
+        job: &str,
+        may_be_seen: &dyn Fn(&str) -> bool,
+    ) -> Result<RunRow, StoreError> {
         let rows = self.runs(&RunFilter {
             job: Some(job.to_owned()),
             limit: Some(MOST),
             ..RunFilter::default()
         })?;
-        let finished = || rows.iter().filter(|row| row.status == RunStatus::Finished);
+        let finished = || {
+            rows.iter()
+                .filter(|row| row.status == RunStatus::Finished && may_be_seen(&row.job))
+        };
         let named = finished().find(|row| row.job_name.as_deref() == Some(job));
         let found = named.or(finished().next()).cloned();
         found.ok_or_else(|| StoreError::UnknownRun(job.to_owned()))
@@ -123,7 +136,14 @@ impl Store {
     }
 
     /// The finished runs of a run's job, oldest first; of several analyses of one run the newest.
-    pub fn runs_like(&self, newest: &ComparedRun) -> Result<Vec<ComparedRun>, StoreError> {
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn runs_like(
+        &self,
+        newest: &ComparedRun,
+        may_be_seen: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<ComparedRun>, StoreError> {
         let name = newest.report.job.name.as_deref().map(undated);
         let script = newest.summary.script.as_ref().map(|s| s.file.clone());
         let rows = self.runs(&RunFilter {
@@ -133,6 +153,7 @@ impl Store {
         let may_be = |row: &&RunRow| {
             let other = row.job_name.as_deref().map(undated);
             row.status == RunStatus::Finished
+                && may_be_seen(&row.job)
                 && (other == name || (script.is_some() && row.script == script))
         };
         let mut runs: Vec<ComparedRun> = Vec::new();

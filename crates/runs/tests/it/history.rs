@@ -205,7 +205,9 @@ fn runs_of_a_job_are_recognized_by_name_and_a_regression_has_its_reason() {
     save(&mut store, 8, "other", 5.0, 40.0);
     save(&mut store, 9, "daily-clicks-20261110", 400.0, 10.0);
     for name in ["daily-clicks", "daily-clicks-20261103", "last", "01RUN03"] {
-        let history = store.history(name, Language::En).expect("a history");
+        let history = store
+            .history(name, &|_| true, Language::En)
+            .expect("a history");
         assert_eq!(history.runs.len(), 9, "{name}");
         let newest = history.runs.last().expect("a run");
         assert!(newest.is_first_regression, "{newest:#?}");
@@ -219,7 +221,10 @@ fn runs_of_a_job_are_recognized_by_name_and_a_regression_has_its_reason() {
         );
         assert_eq!(baseline(&history).outcome, Outcome::Broken);
     }
-    assert!(store.history("weekly", Language::En).is_err());
-    let other = store.history("other", Language::En).expect("a history");
+    assert!(store.history("last", &|_| false, Language::En).is_err());
+    assert!(store.history("weekly", &|_| true, Language::En).is_err());
+    let other = store
+        .history("other", &|_| true, Language::En)
+        .expect("a history");
     assert_eq!(baseline(&other).outcome, Outcome::Inconclusive);
 }
