@@ -36,7 +36,6 @@ mod script;
 pub mod step;
 pub mod terms;
 mod tools;
-pub mod transfer;
 
 mod wording;
 

@@ -8,11 +8,12 @@ use job::catalogue::{Catalogue, Entry};
 use job::model as files;
 use serde::Serialize;
 
-use crate::code::{self, CodeExcerpt};
+use crate::code;
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
 use crate::wording;
+use job::model::CodeExcerpt;
 use job::script::Statement;
 use report::{Evidence, JobSummary, Language, text};
 
@@ -262,22 +263,6 @@ fn columns(job: &Job) -> impl Iterator<Item = &String> {
     let channels = operators.flat_map(|o| o.inputs.iter().chain(&o.outputs));
     let columns = channels.flat_map(|c| &c.schema);
     columns.map(|column| &column.name)
-}
-
-/// Names that the people of the job chose.
-pub fn private_names(job: &Job) -> Vec<String> {
-    let mut names: BTreeSet<&String> = columns(job).collect();
-    for table in &job.tables {
-        names.insert(&table.name);
-        names.extend(&table.path);
-        for column in &table.columns {
-            names.insert(&column.name);
-            names.extend(column.top_values.iter().map(|v| &v.value));
-        }
-    }
-    let classes = job.codegen.iter().flat_map(|c| &c.classes);
-    names.extend(classes.filter(|c| c.user_code).map(|c| &c.name));
-    names.into_iter().cloned().collect()
 }
 
 /// Errors of a failed job in a line each.

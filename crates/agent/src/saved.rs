@@ -6,13 +6,13 @@ use std::sync::Arc;
 use diagnosis::{Completeness, Missing};
 use report::{Evidence, Language, MissingInformation, Report, RuleResult, Suggestion};
 
-use crate::code::CodeExcerpt;
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
 use crate::found::{self, Found};
 use crate::measures::{self, TableRow};
 use crate::outline::{Outline, ScriptText, StageRow};
 use crate::private;
 use crate::terms::Terms;
+use job::model::CodeExcerpt;
 
 /// A question about a run, answered earlier.
 #[derive(Debug, Clone, Copy)]

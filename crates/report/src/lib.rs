@@ -21,6 +21,7 @@ mod step;
 mod suggestion;
 mod text;
 mod visible;
+mod vocabulary;
 
 pub use account::{Cost, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum};
 pub use cause::{Cause, ProblemType, codes};
@@ -37,3 +38,4 @@ pub use text::{Localize, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
+pub use vocabulary::spark_words;

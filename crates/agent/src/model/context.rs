@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::rows;
 pub(super) use super::tokens::tokens;
-use crate::code::CodeExcerpt;
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
 use crate::outline::StageRow;
@@ -19,6 +18,7 @@ use crate::prompts::PromptError;
 use crate::reasoner::Task;
 use crate::step::StepId;
 use crate::wording::{cites, shorten};
+use job::model::CodeExcerpt;
 use llm::ToolRound;
 use llm::{Level, Profile};
 use report::format::cut;

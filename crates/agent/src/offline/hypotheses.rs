@@ -109,7 +109,7 @@ fn named(cause: Cause, language: Language) -> String {
 /// What to look for in which files, and what would contradict the cause.
 fn check_of(cause: Cause, files: &[String], settings: &Settings, language: Language) -> String {
     let files = list(files, language);
-    let mut rules = diagnosis::rules().iter().map(|rule| rule.about());
+    let mut rules = diagnosis::rules().iter();
     let Some(about) = rules.find(|about| about.cause == cause) else {
         return text!("查看 {files}", "look at {files}").into(language);
     };

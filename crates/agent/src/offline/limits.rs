@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn every_threshold_of_a_rule_is_put_in_words() {
         let rules = diagnosis::rules().iter();
-        for threshold in rules.flat_map(|rule| rule.about().thresholds) {
+        for threshold in rules.flat_map(|rule| rule.thresholds) {
             for language in [Language::Zh, Language::En] {
                 let words = in_words(threshold, &Settings::default(), language);
                 let words = words.unwrap_or_else(|| panic!("{}", threshold.name));

@@ -9,10 +9,11 @@ use agent::experience::ExperienceSource;
 use agent::model::{DryRun, Preview};
 use agent::terms::Terms;
 use agent::{Prompts, Request, Silent, StepId};
+use ask::Asked;
 use indexer::{Chunk, Engine, Hit, Query};
 use llm::{Profile, Provider};
 use report::{Language, ReasonerKind};
-use runs::question::{self, Asked, Turn};
+use runs::store::Turn;
 use testkit::contains;
 
 use crate::support::{self, *};
@@ -66,7 +67,7 @@ async fn sent(request: &Request) -> Vec<Preview> {
         select("哪个阶段最慢？", "Which stage is the slowest?"),
         select("它读了多少行？", "And how many rows does it read?"),
     ];
-    let answered = question::answer(first, &[], &asked);
+    let answered = ask::answer(first, &[], &asked);
     let turn = Turn {
         question: first.to_owned(),
         text: answered.text,
@@ -75,8 +76,8 @@ async fn sent(request: &Request) -> Vec<Preview> {
         created_at: "2026-11-23T00:00:00Z".to_owned(),
     };
     let asked = Asked::new(&outcome.report, &outcome.summary, &|| None, &turn.evidence);
-    let measured = question::answer(second, &[first.to_owned()], &asked);
-    let input = question::input(second, measured, std::slice::from_ref(&turn), &asked, false);
+    let measured = ask::answer(second, &[first.to_owned()], &asked);
+    let input = ask::input(second, measured, std::slice::from_ref(&turn), &asked, false);
     let (dry, previews) = dry_run();
     let replied = agent::reply(&input, &services(Setting::with(dry)), &mut Silent).await;
     replied.expect("a reply");

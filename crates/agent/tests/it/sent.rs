@@ -5,10 +5,10 @@ use agent::model::{DryRun, LlmReasoner, Preview, tokens};
 use agent::offline::Offline;
 use agent::saved::SavedRun;
 use agent::{Reasoner, Request, Silent};
+use ask::Asked;
 use llm::transport::MARK;
 use llm::{LlmOptions, Profile, Provider};
 use report::{Language, ReasonerKind, Report};
-use runs::question::{self, Asked};
 use serde_json::{Value, json};
 use testkit::llm::think::{plain, step_of};
 use testkit::llm::{Recorded, Server, Turn};
@@ -341,12 +341,12 @@ async fn a_question_about_a_saved_run_sees_its_code_unless_names_are_masked() {
 async fn asked(
     outcome: &Outcome,
     profile: Profile,
-    turns: &[question::Turn],
+    turns: &[runs::store::Turn],
     redact: bool,
 ) -> Preview {
     let run = Asked::new(&outcome.report, &outcome.summary, &|| None, &[]);
-    let measured = question::answer("why is it slow?", &[], &run);
-    let input = question::input("why is it slow?", measured, turns, &run, redact);
+    let measured = ask::answer("why is it slow?", &[], &run);
+    let input = ask::input("why is it slow?", measured, turns, &run, redact);
     let dry = DryRun::new(profile);
     let previews = dry.previews();
     let setting = Setting {
@@ -381,7 +381,7 @@ async fn what_an_earlier_answer_cites_stays_in_a_small_context() {
         .evidence
         .last()
         .expect("evidence");
-    let turn = question::Turn {
+    let turn = runs::store::Turn {
         question: "which vertex?".to_owned(),
         text: format!("One of the stage [{cited}]."),
         evidence: outcome

@@ -10,10 +10,10 @@ use agent::facts::{Answerer, MeasuredAnswer};
 use agent::model::LlmReasoner;
 use agent::offline::Offline;
 use agent::{AnalyzeError, Event, Reasoner, Request, Services};
+use ask::Asked;
 use llm::{LlmOptions, Model, Profile, Provider};
 use report::{ReasonerKind, Report, Step};
 use runs::RunSummary;
-use runs::question::Asked;
 use testkit::knowledge::index;
 pub(crate) use testkit::knowledge::root;
 use testkit::llm::Server;
@@ -182,7 +182,7 @@ fn measured_answer(report: &Report, job: &job::Job) -> Option<MeasuredAnswer> {
     let question = report.question.as_deref()?;
     let summary = RunSummary::of(job);
     let run = Asked::new(report, &summary, &|| None, &[]);
-    Some(runs::question::answer(question, &[], &run))
+    Some(ask::answer(question, &[], &run))
 }
 
 pub(crate) fn services(setting: Setting) -> Services<'static> {

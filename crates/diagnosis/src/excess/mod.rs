@@ -218,12 +218,19 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
 /// Adds further places of a cause to its finding.
 fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
     let finding = &mut known.finding;
+    let place = match e.stages.is_empty() {
+        true => text!("其他地方", "elsewhere"),
+        false => {
+            let stages = stages_named(view, &e.stages);
+            text!("{stages} ", "in {stages}", stages = stages)
+        }
+    };
     let more = text!(
-        "；{others} 还有 {time}（{share}）",
-        "; {time} more ({share}) in {others}",
+        "；{place}还有 {time}（{share}）",
+        "; {time} more ({share}) {place}",
+        place = place,
         time = Seconds(seconds),
         share = Share(seconds / elapsed_s),
-        others = stages_named(view, &e.stages),
     );
     finding.summary.push_str(more.pick(view.language));
     known.evidence.extend(e.evidence);

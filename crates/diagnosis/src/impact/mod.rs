@@ -165,7 +165,7 @@ impl RunModel {
             self.pay()?;
             let mut stages = self.stages.clone();
             fix.apply(&mut stages);
-            return Some(self.replayed_s - self.replay(&stages));
+            return Some(self.replayed_s - replay(&stages, fix.tokens(self.tokens)));
         };
         let before = &self.stages[*at];
         let mut after = before.clone();

@@ -14,7 +14,7 @@ use crate::measurements::estimate::{MIN_FACTOR, Misestimate, fact, misestimated_
 use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
 use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
@@ -30,9 +30,8 @@ pub(crate) static MAX_BROADCAST: Threshold = Threshold {
     source: "vertex memory of the service",
 };
 
-pub(crate) struct CardinalityMisestimate;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::Misestimate,
     what: both(
         "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
@@ -61,45 +60,39 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for CardinalityMisestimate {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            let gathered = view
-                .inputs(stage)
-                .any(|e| e.exchange == ExchangeKind::Gather);
-            let few = too_few(view, stage, false);
-            let wrong = few.and_then(|_| misestimated_upstream(view, stage));
-            match (few, wrong) {
-                _ if view.failed() => {}
-                (None, _) if reads_exchange(view, stage) => {
-                    not_too_few(view, stage, &mut result);
-                }
-                (None, _) => {}
-                (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
-                (Some(per_vertex), Some(wrong)) => {
-                    result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
-                }
-                (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                    unexplained(view, stage, &mut result);
-                }
-                (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    for stage in 0..view.job.stages.len() {
+        let gathered = view
+            .inputs(stage)
+            .any(|e| e.exchange == ExchangeKind::Gather);
+        let few = too_few(view, stage, false);
+        let wrong = few.and_then(|_| misestimated_upstream(view, stage));
+        match (few, wrong) {
+            _ if view.failed() => {}
+            (None, _) if reads_exchange(view, stage) => {
+                not_too_few(view, stage, &mut result);
             }
-        }
-        for edge in &view.job.edges {
-            if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
-                broadcast(view, edge, &mut result);
+            (None, _) => {}
+            (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
+            (Some(per_vertex), Some(wrong)) => {
+                result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
             }
+            (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
+                unexplained(view, stage, &mut result);
+            }
+            (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
         }
-        result.cleared_by(text!(
-            "没有估计误差影响到分区数或连接方式",
-            "no estimate is so far off that partitions or joins do not suit the data"
-        ))
     }
+    for edge in &view.job.edges {
+        if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
+            broadcast(view, edge, &mut result);
+        }
+    }
+    result.cleared_by(text!(
+        "没有估计误差影响到分区数或连接方式",
+        "no estimate is so far off that partitions or joins do not suit the data"
+    ))
 }
 
 /// A broadcast: small enough, too big because of an estimate, or of unknown size.

@@ -124,7 +124,7 @@ impl Contrast<'_> {
     fn in_words(&self, text: Text) -> String {
         let text: String = text.into(self.language);
         match self.slow.report.job.engine {
-            Some(report::JobEngine::Spark) => diagnosis::spark_words(&text, self.language),
+            Some(report::JobEngine::Spark) => report::spark_words(&text, self.language),
             _ => text,
         }
     }

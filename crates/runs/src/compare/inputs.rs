@@ -1,4 +1,4 @@
-//! What the job reads: sizes and layouts in both runs.
+//! Inputs of the job: sizes and layouts in both runs.
 
 use report::measure::{Entity, book};
 

@@ -1,4 +1,4 @@
-//! The headline of a comparison, and what could not be compared.
+//! The headline of a comparison, and remarks on missing data.
 
 use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind, ScriptChange};
 use report::format::{Change, Seconds};
@@ -89,7 +89,7 @@ fn difference(comparison: &Comparison) -> Option<Text> {
     })
 }
 
-/// What a run lacks, so that it is not mistaken for "no difference".
+/// Missing data of a run, which must not be mistaken for "no difference".
 pub(super) fn gaps(a: &ComparedRun, b: &ComparedRun, language: Language) -> Vec<Gap> {
     let of = |(name, run)| missing(name, run).into_iter();
     let all = [("A", a), ("B", b)].into_iter().flat_map(of);

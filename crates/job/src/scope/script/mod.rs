@@ -14,6 +14,7 @@ pub mod hints;
 mod lexer;
 mod lower;
 mod model;
+mod own_words;
 mod parser;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use model::{
     OutputClause, OutputColumn, Query, RowsetRef, RowsetSource, Span, Statement, StatementKind,
     SyntaxError,
 };
+pub use own_words::own_words;
 pub use tree::{Node, NodeKind, SyntaxTree};
 
 #[derive(Debug, Clone, Default)]
