@@ -15,6 +15,7 @@ mod names;
 mod order;
 mod phrases;
 mod rank;
+mod resource;
 mod said;
 mod stage;
 mod thing;
@@ -35,8 +36,12 @@ use said::Said;
 
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
-    let mut intent = Intent::of(question, before, run);
     let mut said = Said::new(run);
+    if let Some(wanted) = resource::Wanted::of(question) {
+        resource::answer(&mut said, run, wanted);
+        return said.finish();
+    }
+    let mut intent = Intent::of(question, before, run);
     if intent.is_empty() {
         not_understood(&mut said);
         intent.asked = vec![Quantity::Verdict];

@@ -48,6 +48,13 @@ pub struct Candidate {
     pub by_chance: bool,
 }
 
+impl Candidate {
+    /// Whether the fix costs more capacity. Such findings come after the ones that remove needless work or waiting.
+    pub(crate) fn buys_capacity(&self) -> bool {
+        matches!(self.fix, Some(Fix::Tokens(_)))
+    }
+}
+
 /// Severity by the share of the run: half of it, a fifth, a twentieth. A failure is
 /// critical; an unknown cost counts as medium.
 pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {

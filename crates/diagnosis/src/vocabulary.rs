@@ -59,11 +59,7 @@ pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
         say(&mut missing.information.reason);
     }
     for suggested in &mut diagnosis.suggestions {
-        let s = &mut suggested.suggestion;
-        let lists = [&mut s.steps, &mut s.pros, &mut s.cons];
-        lists.into_iter().flatten().for_each(say);
-        say(&mut s.title);
-        say(&mut s.gain);
+        suggested.suggestion.texts_mut().for_each(say);
     }
 }
 

@@ -3,7 +3,7 @@
 use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
     Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
-    Origin, Report, SameResult, Suggestion, Text, Verdict, text,
+    Origin, Report, SameResult, Setting, Suggestion, Text, Verdict, text,
 };
 
 use serde::Serialize;
@@ -358,6 +358,40 @@ impl Words {
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
     }
 
+    /// Settings of a suggestion: the assignment, and the value in force with the reason.
+    pub fn settings(self, suggestion: &Suggestion) -> Vec<[String; 2]> {
+        let line = |setting: &Setting| {
+            let unit = setting.unit.as_deref().map(|unit| format!(" {unit}"));
+            let unit = unit.unwrap_or_default();
+            let now = setting.current.iter().zip(&setting.source).next();
+            let now = now.map_or_else(Text::default, |(current, source)| {
+                let of_spark = source.strip_prefix("default of ");
+                match (of_spark, source.as_str()) {
+                    (Some(version), _) => text!(
+                        "现在是 {current}{unit}，Spark {version} 的默认值；",
+                        "{current}{unit} now, the default of Spark {version}; "
+                    ),
+                    (None, "log") => text!("现在是 {current}{unit}；", "{current}{unit} now; "),
+                    (None, _) => text!(
+                        "现在是默认值 {current}{unit}；",
+                        "{current}{unit} now, the default; "
+                    ),
+                }
+            });
+            let reason = text!(
+                "{now}{reason}",
+                "{now}{reason}",
+                now = now,
+                reason = setting.reason
+            );
+            [
+                format!("{} = {}{unit}", setting.key, setting.suggested),
+                self.say(reason),
+            ]
+        };
+        suggestion.settings.iter().map(line).collect()
+    }
+
     /// Gain, pros, cons and unverified parts, each with its label.
     pub fn remarks(self, suggestion: &Suggestion) -> Vec<(&'static str, String)> {
         let joined = |items: &[String]| items.join(self.semicolon());
@@ -402,6 +436,7 @@ mod security {
                 kind: SuggestionKind::Rewrite,
                 title: String::new(),
                 steps: Vec::new(),
+                settings: Vec::new(),
                 diff: None,
                 verified: Some(Verified {
                     parses: true,

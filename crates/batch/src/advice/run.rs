@@ -203,16 +203,12 @@ impl Advising<'_> {
                     Outcome::Postponed { cause, reason }
                 }
                 _ => {
-                    let reason = Some(reason);
                     self.write(&ClusterAdvice {
-                        reason: reason.clone(),
+                        reason: Some(reason.clone()),
                         ..asked
                     })
                     .await?;
-                    Outcome::Failed {
-                        cause,
-                        reason: reason.unwrap_or_default(),
-                    }
+                    Outcome::Failed { cause, reason }
                 }
             },
             _ => Outcome::Postponed { cause, reason },

@@ -27,7 +27,7 @@ pub(crate) use batch::{
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
-pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs};
+pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Form, Runs};
 pub(crate) use serving::{Mcp, Serve, Serving};
 pub(crate) use whatif::{Amount, WhatIf};
 

@@ -57,9 +57,7 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
     };
     terminal.out(&args.target).write(&match args.format {
         Format::Json => super::json(&answer)?,
-        Format::Text => {
-            render::whatif::render(&answer, language, job.script.as_ref().map(|s| s.dialect))
-        }
+        Format::Text => render::whatif::render(&answer, language, &job),
     })?;
     Ok(Exit::Success)
 }

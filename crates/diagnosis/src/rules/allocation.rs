@@ -5,7 +5,7 @@ use job::info::Information;
 use job::model::Application;
 
 use super::support::{Symptom, both};
-use crate::impact::{RunModel, schedule};
+use crate::impact::{Fix, RunModel, Saved, schedule};
 use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -114,14 +114,16 @@ fn examine_under(view: &View<'_>) -> Examination {
         return result;
     };
     let queue = mean_queue(run) / run.tokens.max(1) as f64;
-    let twice = crate::impact::replay(&run.stages, run.tokens * 2);
-    let seconds = run.seconds(run.replayed_s - twice);
+    let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
+        return result;
+    };
+    let seconds = saved.seconds;
     let limit = match held.executors {
         1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
         _ => view.limit(&MIN_GAIN),
     };
     if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
-        result.found(view, under(view, app, &held, queue, seconds, run));
+        result.found(view, under(view, app, &held, queue, saved, run));
     } else {
         let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
         result.under(closeness, || evidence(view, app, &held));
@@ -179,6 +181,12 @@ impl Held {
             used += busy;
         }
         let (executors, slots) = most_at_once(changes);
+        // tasks whose end the log lacks may have used their slots for the whole time of the stage
+        for stage in app.stages.iter().filter(|s| s.lost_events) {
+            let open = stage.submitted_ms.zip(stage.completed_ms);
+            let open_s = open.map_or(0.0, |(from, to)| (to - from) as f64 / 1000.0);
+            used += open_s * slots.min(stage.tasks as usize) as f64;
+        }
         (seconds > 0.0).then_some(Held {
             executors,
             slots,
@@ -247,10 +255,9 @@ fn under(
     app: &Application,
     held: &Held,
     queue: f64,
-    seconds: f64,
+    saved: Saved,
     run: &RunModel,
 ) -> Symptom {
-    let share = (seconds / run.elapsed_s).min(1.0);
     Symptom {
         cause: Cause::UnderAllocation,
         stage: None,
@@ -259,20 +266,10 @@ fn under(
             "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的 Executor 约可节省 {time}",
             "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
             slots = Number(run.tokens as f64),
-            time = Seconds(seconds),
+            time = Seconds(saved.seconds),
         ),
         evidence: evidence(view, app, held),
-        saved: Some(crate::impact::Saved {
-            seconds,
-            share,
-            fix: crate::impact::Fix::work(|stages| {
-                for vertex in stages.iter_mut().flat_map(|s| &mut s.vertices) {
-                    // half of the tasks run on the other half of the slots
-                    vertex.run_s *= 0.5;
-                    vertex.start_s *= 0.5;
-                }
-            }),
-        }),
+        saved: Some(saved),
         method: "schedule replayed on twice the slots",
         strength: 0.7,
     }

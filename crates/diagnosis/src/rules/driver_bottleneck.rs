@@ -32,7 +32,7 @@ pub(crate) static COMMIT: Rule = Rule {
 };
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::DriverBottleneck,
     what: both(
         "Executor 空等，Driver 在独自工作（收集结果、循环、列目录、提交）",

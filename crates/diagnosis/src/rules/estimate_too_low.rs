@@ -16,7 +16,7 @@ use report::format::{ATTEMPT, Bytes, Seconds};
 use report::{Cause, Evidence, Text, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::MemoryEstimateTooLow,
     what: both(
         "内存估计过小，顶点因此失败或重试",

@@ -14,7 +14,7 @@ use report::format::{EXECUTOR, Seconds};
 use report::{Cause, Evidence, Text, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::ExecutorLost,
     what: both(
         "Executor 丢失，它完成的工作要重做",

@@ -367,12 +367,13 @@ fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<E
     ];
     let fact = |(metric, value, source): (&str, Option<&String>, Source)| {
         let value = value?;
-        Some(view.word(metric, value, source, sentence(metric, value)))
+        let sentence = sentence(metric, value, view.job.spark.is_some());
+        Some(view.word(metric, value, source, sentence))
     };
     said.into_iter().filter_map(fact).collect()
 }
 
-fn sentence(metric: &str, value: &str) -> Text {
+fn sentence(metric: &str, value: &str, of_spark: bool) -> Text {
     match metric {
         "errorId" => text!("错误号 {value}", "the error is {value}"),
         "exception" => text!("最内层异常：{value}", "the innermost exception: {value}"),
@@ -382,6 +383,7 @@ fn sentence(metric: &str, value: &str) -> Text {
         ),
         "frame" => text!("抛出位置：{value}", "thrown in {value}"),
         "row" => text!("当时处理的数据行：{value}", "the current row: {value}"),
+        "vertex" if of_spark => text!("失败的 Task：{value}", "the task that failed: {value}"),
         "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),
         "machine" => text!("所在机器：{value}", "on machine {value}"),
         _ => text!("{value}", "{value}"),

@@ -26,7 +26,7 @@ pub(crate) static MIN_GC: Threshold = Threshold {
 };
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::HeapPressure,
     what: both(
         "托管算子大量时间花在垃圾回收上",

@@ -16,7 +16,7 @@ use report::format::{Names, Number, ROW};
 use report::{Cause, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::JoinExplosion,
     what: both(
         "多对多连接的输出行数远多于输入",

@@ -17,7 +17,7 @@ use report::format::{Names, Share};
 use report::{Cause, Evidence, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::LateFilter,
     what: both(
         "交换之后的过滤本可以在交换之前执行",

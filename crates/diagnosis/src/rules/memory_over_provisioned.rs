@@ -27,7 +27,7 @@ const LEAST_MEMORY: f64 = 434e6;
 const BUSY_COLLECTING: f64 = 0.1;
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::OverProvisionedMemory,
     what: both(
         "Executor 的内存是所用的数倍：浪费资源，不影响运行时间",

@@ -37,7 +37,7 @@ pub(crate) static SURE_BYTES: Threshold = Threshold {
 };
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::MissedBroadcast,
     what: both(
         "小到可以广播的一侧与大表一起被重分区",

@@ -22,7 +22,7 @@ pub(crate) static MIN_SHARE: Threshold = Threshold {
 };
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::QueueWait,
     what: both("作业在等待资源", "the job waited for capacity"),
     needs: &[Information::QueueTime],

@@ -15,7 +15,7 @@ use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::RedundantRepartition,
     what: both(
         "数据已按这些键（或其子集）分区，却再次重分区",

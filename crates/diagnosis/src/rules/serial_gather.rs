@@ -15,7 +15,7 @@ use report::format::{Bytes, ROW, Seconds, VERTEX};
 use report::{Cause, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::SerialGather,
     what: both(
         "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）",

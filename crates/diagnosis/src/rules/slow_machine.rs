@@ -55,7 +55,7 @@ const FULL_SPEED: f64 = 1.3;
 const RIVALED: f64 = 0.45;
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::SlowMachine,
     what: both(
         "少数顶点数据不多却很慢：问题在机器而不在数据",

@@ -61,7 +61,7 @@ const MIN_SPENT_MS: f64 = 1000.0;
 const WITHOUT_GC: f64 = 0.45;
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::CpuBoundUdo,
     what: both(
         "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",

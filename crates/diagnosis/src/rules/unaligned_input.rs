@@ -25,7 +25,7 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
 };
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::UnalignedInput,
     what: both(
         "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区",

@@ -17,7 +17,7 @@ use report::format::{Bytes, Names, Share, TIME};
 use report::{Cause, Evidence, text};
 
 pub(crate) static RULE: Rule = Rule {
-    examine: examine,
+    examine,
     cause: Cause::UnusedColumns,
     what: both(
         "列经过数据交换后再没有被使用",
