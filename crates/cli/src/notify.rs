@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 use server::{Error, ErrorKind, Result};
 
-use crate::args::{Form, Notify};
+use crate::args::{MessageForm, Notify};
 
 /// Time that a receiver may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -51,7 +51,7 @@ impl Message {
         }
     }
 
-    fn body(&self, form: Form) -> Value {
+    fn body(&self, form: MessageForm) -> Value {
         let cut = |text: &str| -> String {
             let shown = report::visible_line(text);
             shown.chars().take(LONGEST).collect()
@@ -63,13 +63,13 @@ impl Message {
                 .map(|(name, value)| (cut(name), cut(value)))
         };
         match form {
-            Form::Json => {
+            MessageForm::Json => {
                 let facts: Vec<Value> = facts()
                     .map(|(name, value)| json!({"name": name, "value": value}))
                     .collect();
                 json!({"title": title, "text": text, "facts": facts})
             }
-            Form::Slack => {
+            MessageForm::Slack => {
                 let facts: Vec<String> = facts()
                     .map(|(name, value)| format!("*{}*: {}", slack(&name), slack(&value)))
                     .collect();
@@ -82,7 +82,7 @@ impl Message {
                 let section = json!({"type": "section", "text": {"type": "mrkdwn", "text": body}});
                 json!({"text": title, "blocks": [section]})
             }
-            Form::Teams => {
+            MessageForm::Teams => {
                 let facts: Vec<Value> = facts()
                     .map(|(title, value)| json!({"title": title, "value": value}))
                     .collect();

@@ -2,8 +2,8 @@
 
 use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
-    Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
-    Origin, Report, SameResult, Setting, Suggestion, Text, Verdict, text,
+    Cause, Diagnostic, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation, Origin,
+    Report, SameResult, Setting, Suggestion, Text, Verdict, text,
 };
 
 use serde::Serialize;
