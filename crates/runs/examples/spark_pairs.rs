@@ -3,6 +3,8 @@
 //! `cargo run --example spark_pairs -- FOLDER…`: each folder has a `truth.json` whose scenarios come in pairs, `X` and
 //! `X.fixed`, with the path of each log.
 
+#![expect(clippy::print_stdout, reason = "a command-line helper")]
+
 use std::path::Path;
 
 use agent::offline::Offline;
