@@ -107,22 +107,25 @@ def caps(bench):
 
 
 def shared_caps(bench):
-    """`batch advise --max-cost` and `--max-calls` by four processes at once, some of which are killed: one ledger, no more than the cap."""
+    """`batch advise --max-cost` and `--max-calls` by four processes, of which some run at once and one is killed: no more calls than the cap."""
     home = bench.home()
     store = home.folder / "store"
     jobs = [CASES / name / "job" for name in ["join-hot-key-skew", "late-filter", "excessive-shuffle", "user-code-failure"]]
     home.survives("batch", "run", *jobs, "--out", store, "--reasoner", "offline", statuses={0}, timeout=300)
     price = (2000 * PRICE_IN + 500 * PRICE_OUT) / 1e6
     for flags, most in [(["--max-calls", "3"], 3), (["--max-cost", str(price * 2.5)], 6), (["--max-calls", "0"], 0), (["--max-cost", "0"], 0)]:
-        shutil.rmtree(store / "ledger", ignore_errors=True)
+        (store / "spent.json").unlink(missing_ok=True)
         with Llm(bench, delay=0.3, answer=lambda r: "no JSON") as llm:
             llm.configure(home, price_per_million_in=PRICE_IN, price_per_million_out=PRICE_OUT)
-            advisers = [home.start("batch", "advise", store, *flags, "--claim-wait", "3", "--lang", "en") for _ in range(4)]
-            time.sleep(1)
-            advisers[0].kill()
-            for adviser in advisers:
-                _, err = adviser.communicate(timeout=120)
-                bench.expect(adviser.returncode in (0, 4, -9) and b"panicked" not in err, f"{flags}: {adviser.returncode} {err[-300:]}")
+            for kills in (True, False):
+                advisers = [home.start("batch", "advise", store, *flags, "--retry-failed", "--lang", "en") for _ in range(2)]
+                time.sleep(1)
+                for adviser in advisers:
+                    if kills:
+                        adviser.kill()
+                    _, err = adviser.communicate(timeout=120)
+                    bench.expect(adviser.returncode in (0, 1, 3, 4, -9) and b"panicked" not in err, f"{flags}: {adviser.returncode} {err[-300:]}")
+                (store / "advising.json").unlink(missing_ok=True)
             bench.expect(len(llm.requests) <= most, f"{flags}: {len(llm.requests)} calls")
 
 

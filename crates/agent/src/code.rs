@@ -7,9 +7,8 @@ use std::ops::RangeInclusive;
 
 use diagnosis::Diagnosis;
 use job::Job;
-use job::model::{Codegen, CodegenClass, FileKind, JobError, Operator};
+use job::model::{CodeExcerpt, Codegen, CodegenClass, FileKind, JobError, Operator};
 use report::{Finding, SegmentKind};
-use serde::{Deserialize, Serialize};
 
 use crate::wording::shorten;
 
@@ -20,42 +19,11 @@ const EXCERPTS: usize = 3;
 const LINES_BEFORE: u32 = 6;
 const LINES_AFTER: u32 = 5;
 
-/// Lines on either side that are kept when the context is small.
-const FEW_LINES: u32 = 2;
-
 /// Bytes of a line; generated expressions can be far longer.
 const LINE_BYTES: usize = 200;
 
 /// Minimum share of the job's time for costly user code: a cheaper cause is no finding either.
 const COSTLY: f64 = 0.05;
-
-/// Some lines of a class.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodeExcerpt {
-    pub class: String,
-    pub file: String,
-    /// 1-based line that threw the exception; `None` without an exception here.
-    pub thrown_at: Option<u32>,
-    /// 1-based line that matters most.
-    pub center: u32,
-    /// 1-based line of the first of `lines`.
-    pub first_line: u32,
-    pub lines: Vec<String>,
-}
-
-impl CodeExcerpt {
-    /// Keeps the lines next to the one that matters; returns whether there were others.
-    pub(crate) fn shorten(&mut self) -> bool {
-        let before = self.lines.len();
-        let first = self.first_line.max(self.center.saturating_sub(FEW_LINES));
-        let skipped = (first - self.first_line) as usize;
-        self.lines.drain(..skipped.min(before));
-        self.first_line = first;
-        self.lines
-            .truncate((self.center + FEW_LINES + 1).saturating_sub(first) as usize);
-        self.lines.len() < before
-    }
-}
 
 /// The class and the line of it that something names.
 struct Place<'a> {

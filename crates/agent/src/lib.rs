@@ -17,6 +17,7 @@ mod completeness;
 pub mod conclusion;
 pub mod experience;
 pub mod facts;
+mod flow;
 pub mod found;
 pub mod measures;
 mod memory;
@@ -36,7 +37,6 @@ mod script;
 pub mod step;
 pub mod terms;
 mod tools;
-pub mod transfer;
 
 mod wording;
 

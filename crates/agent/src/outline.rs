@@ -1,6 +1,6 @@
 //! A job in the tables that the steps look at: stages, statements, script, names, unread files.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use diagnosis::Diagnosis;
 use job::Job;
@@ -8,11 +8,13 @@ use job::catalogue::{Catalogue, Entry};
 use job::model as files;
 use serde::Serialize;
 
-use crate::code::{self, CodeExcerpt};
+use crate::code;
+use crate::flow;
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
 use crate::wording;
+use job::model::CodeExcerpt;
 use job::script::Statement;
 use report::{Evidence, JobSummary, Language, text};
 
@@ -32,6 +34,11 @@ pub struct Outline {
     pub names: Vec<String>,
     /// Error messages of a failed job.
     pub errors: Vec<String>,
+    /// Tokens, or settings of an application.
+    pub settings: Vec<String>,
+    /// How rows get to the stage of a finding, by the finding's id.
+    #[serde(skip)]
+    pub flow: BTreeMap<String, String>,
     /// Files of the folder that have not been read, most relevant first.
     pub unread: Vec<ListedFile>,
     /// Files that have been read.
@@ -62,6 +69,8 @@ impl Outline {
             code: code::excerpts(job, diagnosis, text),
             names: names(job),
             errors: errors(job),
+            settings: Vec::new(),
+            flow: flow::of(job, &diagnosis.findings, language),
             unread,
             parsed: listed(job, catalogue, true, &relevance, language),
         }
@@ -73,10 +82,11 @@ impl Outline {
         let account = diagnosis.time.as_ref();
         for (index, row) in self.stages.iter_mut().enumerate() {
             if row.rank < measures::STAGES {
-                row.measures = measures::stage(job, &sheet, index, account, language);
+                row.measures = measures::stage(job, &sheet, index, account, false, language);
             }
         }
         self.tables = measures::tables(job, &diagnosis.findings, language);
+        self.settings = measures::settings(job, language);
     }
 }
 
@@ -262,22 +272,6 @@ fn columns(job: &Job) -> impl Iterator<Item = &String> {
     let channels = operators.flat_map(|o| o.inputs.iter().chain(&o.outputs));
     let columns = channels.flat_map(|c| &c.schema);
     columns.map(|column| &column.name)
-}
-
-/// Names that the people of the job chose.
-pub fn private_names(job: &Job) -> Vec<String> {
-    let mut names: BTreeSet<&String> = columns(job).collect();
-    for table in &job.tables {
-        names.insert(&table.name);
-        names.extend(&table.path);
-        for column in &table.columns {
-            names.insert(&column.name);
-            names.extend(column.top_values.iter().map(|v| &v.value));
-        }
-    }
-    let classes = job.codegen.iter().flat_map(|c| &c.classes);
-    names.extend(classes.filter(|c| c.user_code).map(|c| &c.name));
-    names.into_iter().cloned().collect()
 }
 
 /// Errors of a failed job in a line each.

@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 use job::Job;
 use job::model::JobError;
-use llm::{Mask, is_word_part, own_words};
+use job::script::own_words;
+use llm::{Mask, is_word_part};
 
-use crate::code::CodeExcerpt;
-use crate::outline;
+use job::model::CodeExcerpt;
 
 /// Shortest number that may be a value rather than a count.
 const SHORTEST_NUMBER: usize = 5;
@@ -59,7 +59,7 @@ pub(crate) fn mask(job: &Job) -> Mask {
     for text in rowsets.chain(inputs.map(|input| &input.name)) {
         name(&mut mask, "rowset", text);
     }
-    for text in outline::private_names(job) {
+    for text in job.private_names() {
         name(&mut mask, "name", &text);
         words(&mut mask, &text);
     }

@@ -46,10 +46,9 @@ impl About {
 }
 
 /// Rules that a file of a kind serves.
-pub(crate) fn served(entry: &Entry) -> impl Iterator<Item = &'static dyn Rule> {
+pub(crate) fn served(entry: &Entry) -> impl Iterator<Item = &'static Rule> {
     diagnosis::rules().iter().copied().filter(|rule| {
-        let about = rule.about();
-        let mut wanted = about.needs.iter().chain(about.helps);
+        let mut wanted = rule.needs.iter().chain(rule.helps);
         wanted.any(|info| entry.provides.contains(info))
     })
 }
@@ -70,9 +69,7 @@ pub(crate) fn of(
             reason: lacking.information.reason.clone(),
         };
     }
-    let causes: Vec<&str> = served(entry)
-        .map(|rule| rule.about().cause.code())
-        .collect();
+    let causes: Vec<&str> = served(entry).map(|rule| rule.cause.code()).collect();
     if !causes.is_empty() {
         return Relevance {
             value: causes.len() as f64 / diagnosis::rules().len() as f64,

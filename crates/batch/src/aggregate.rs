@@ -1,10 +1,11 @@
 //! Results of a batch for people and tools: writes the tables and the page in one pass over the results.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use report::Language;
 
-use crate::advice::Members;
+use crate::advice::{self, ClusterAdvice};
 use crate::newest::newest_results;
 use crate::page::{Page, PageError};
 use crate::result::Status;
@@ -16,7 +17,8 @@ pub struct Aggregate {
     folder: PathBuf,
     tables: Tables,
     page: Page,
-    advice: Members,
+    /// By cluster.
+    advice: HashMap<String, ClusterAdvice>,
     written: Written,
 }
 
@@ -54,7 +56,7 @@ impl Aggregate {
             folder: folder.to_path_buf(),
             tables: Tables::create(folder)?,
             page: Page::new(store),
-            advice: Members::default(),
+            advice: HashMap::new(),
             written: Written::default(),
         })
     }
@@ -69,9 +71,9 @@ impl Aggregate {
         store: &Store,
         mut progress: impl FnMut(usize),
     ) -> Result<(), AggregateError> {
-        self.advice = Members::read(store).await?;
-        let rest = newest_results::<AggregateError>(store, |stored, bytes| {
-            self.add(stored, bytes)?;
+        self.advice = advice::newest(store).await?;
+        let rest = newest_results::<AggregateError>(store, |stored| {
+            self.add(stored)?;
             progress(self.written.jobs);
             Ok(())
         });
@@ -82,12 +84,10 @@ impl Aggregate {
         Ok(())
     }
 
-    /// Adds a result; `bytes` is its object.
-    fn add(&mut self, stored: Stored, bytes: &[u8]) -> Result<(), TableError> {
+    fn add(&mut self, stored: Stored) -> Result<(), TableError> {
         self.written.jobs += 1;
         self.written.failed += usize::from(stored.status == Status::Failed);
-        let mut rows = Rows::of(stored);
-        self.advice.give(&mut rows.findings, bytes);
+        let rows = Rows::of(stored);
         self.tables.add(&rows)?;
         self.page.add(&rows);
         Ok(())

@@ -69,6 +69,8 @@ pub enum Error {
     },
     #[error("{}", report::say!("队列 `{queue}` 是为另一个版本或配置的程序填充的", "queue `{queue}` was filled for another version or configuration of the program"))]
     OtherProgram { queue: String },
+    #[error("{}", report::say!("已有另一个进程在请求建议：`{lock}` 存在", "another process is asking for advice: `{lock}` exists"))]
+    Advising { lock: String },
     #[error("{}", report::say!("`{store}` 没有清单", "`{store}` has no manifest"))]
     NoManifest { store: String },
 }
@@ -131,6 +133,10 @@ impl Error {
             Error::OtherProgram { .. } => (
                 "请使用 `batch enqueue` 时的版本、选项和知识库，或用当前的重新填充",
                 "use the version, options and knowledge that `batch enqueue` was called with, or enqueue again with these",
+            ),
+            Error::Advising { .. } => (
+                "请等待它结束；如果它被强行终止，请删除该对象，然后重新执行",
+                "wait for its end; if it was killed, delete the object, then repeat the call",
             ),
             Error::NoManifest { .. } => (
                 "`scopeagent batch plan SOURCE… --out STORE` 写入清单；`batch run SOURCE… --out STORE` 同时完成两步",

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use futures::TryStreamExt;
 use report::format::cut;
+use report::measure::book;
 use runs::store::{Listed, ListedFinding, RunRow, RunStatus};
 
 use crate::cluster::without_numbers;
@@ -72,7 +73,7 @@ fn listed(rows: &Rows) -> Listed {
                 let week = monday.iso_week_date();
                 format!("{:04}-W{:02}", week.year(), week.week())
             }),
-            elapsed_seconds: job.total_seconds.or(job.elapsed_seconds),
+            elapsed_seconds: job.total_seconds.or(job.values.get(&book::ELAPSED)),
             avoidable_seconds: job.avoidable_seconds,
         },
         findings: rows.findings.iter().map(finding).collect(),

@@ -21,13 +21,13 @@ pub(crate) struct Rest {
     pub(crate) unreadable: Vec<String>,
 }
 
-/// Passes on the newest result of each planned job, with the bytes of its object.
+/// Passes on the newest result of each planned job.
 ///
 /// # Errors
 /// If the store cannot be read or has no manifest, or `with` fails. A result that is not one is left out and named.
 pub(crate) async fn newest_results<E: From<Error>>(
     store: &Store,
-    mut with: impl FnMut(Stored, &[u8]) -> std::result::Result<(), E>,
+    mut with: impl FnMut(Stored) -> std::result::Result<(), E>,
 ) -> std::result::Result<Rest, E> {
     let planned = store.planned().await?.into_iter();
     let mut waiting: HashMap<String, String> = planned.map(|e| (e.uri, e.etag)).collect();
@@ -45,7 +45,7 @@ pub(crate) async fn newest_results<E: From<Error>>(
             Ok(stored) if stored.version == RESULT_VERSION => {
                 if waiting.get(&stored.uri) == Some(&stored.etag) {
                     waiting.remove(&stored.uri);
-                    with(stored, &bytes)?;
+                    with(stored)?;
                 }
             }
             Ok(stored) => leave_out(format!("{key}: version {}", stored.version)),

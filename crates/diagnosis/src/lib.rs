@@ -48,7 +48,7 @@ use report::{Cause, Language, text};
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 pub use inputs::{InputReader, input_readers};
 pub use notable::notable_values;
-pub use rule::{About, Candidate, Examination, Reading, Rule, Undecided};
+pub use rule::{Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use suggest::{columns_read, verify_script};
@@ -89,8 +89,8 @@ fn conclude(
     view.uneven = measurements::skew::find(&view);
     let examined: Vec<(Cause, Examination)> = rules()
         .iter()
-        .filter(|r| rules::applies(r.about().cause, job.engine()))
-        .map(|r| (r.about().cause, examine(*r, &view)))
+        .filter(|r| rules::applies(r.cause, job.engine()))
+        .map(|r| (r.cause, examine(r, &view)))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
@@ -138,10 +138,10 @@ fn conclude(
 /// Runs a rule. It abstains on stages with unknown operators if it needs them, even if the counters
 /// alone seem to show the cause; and on candidates that may or may not cost a relevant
 /// share.
-fn examine(rule: &dyn Rule, view: &View<'_>) -> Examination {
-    let mut examined = rule.examine(view);
+fn examine(rule: &Rule, view: &View<'_>) -> Examination {
+    let mut examined = (rule.examine)(view);
     weigh::unite(&mut examined, view);
-    let needs = rule.about().needs.contains(&Information::StageGraph);
+    let needs = rule.needs.contains(&Information::StageGraph);
     if needs && !view.failed() {
         let stages = &view.job.stages;
         let undefined = |s: &usize| !view.is_connected(*s);

@@ -30,9 +30,10 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
             reason: reason.into(view.language),
         });
     };
-    let timed =
-        view.job.info.elapsed_seconds.is_some() || view.job.stages.iter().any(|s| s.runs.is_some());
-    if !timed {
+    // vertex events of SCOPE show the time of the stages without the times of the job
+    let mut stages = view.job.stages.iter();
+    let of_stages = view.job.spark.is_none() && stages.any(|s| s.runs.is_some());
+    if account.is_none() && !of_stages {
         let reason = if is_local(view) {
             text!(
                 "本地运行不记录作业的运行时间，也没有排队、调度和多个顶点：要判断作业为什么慢，需要它在集群上运行后的文件",

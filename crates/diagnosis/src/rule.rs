@@ -10,9 +10,9 @@ use crate::settings::Threshold;
 use crate::view::View;
 use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 
-/// Description of a rule, for `scopeagent rules`.
+/// A rule, which names one cause, or clears it, or abstains.
 #[derive(Debug)]
-pub struct About {
+pub struct Rule {
     /// Cause of the rule.
     pub cause: Cause,
     /// Description of the cause.
@@ -25,6 +25,8 @@ pub struct About {
     pub thresholds: &'static [&'static Threshold],
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
+    /// Looks for the cause in a job.
+    pub(crate) examine: fn(&View<'_>) -> Examination,
 }
 
 /// A cause that a rule finds in a job, before its impact is weighed.
@@ -44,6 +46,13 @@ pub struct Candidate {
     pub fix: Option<Fix>,
     /// Whether the cause is chance, absent from another run: a finding only if no other cause is found or open.
     pub by_chance: bool,
+}
+
+impl Candidate {
+    /// Whether the fix costs more capacity. Such findings come after the ones that remove needless work or waiting.
+    pub(crate) fn buys_capacity(&self) -> bool {
+        matches!(self.fix, Some(Fix::Tokens(_)))
+    }
 }
 
 /// Severity by the share of the run: half of it, a fifth, a twentieth. A failure is
@@ -115,13 +124,4 @@ fn keep_largest<T>(places: &mut Vec<T>, share: impl Fn(&T) -> f64) {
         places.sort_by(|a, b| share(b).total_cmp(&share(a)));
         places.truncate(MOST_PLACES);
     }
-}
-
-/// Names one cause, or clears it, or abstains.
-pub trait Rule: Sync {
-    /// Description of the rule.
-    fn about(&self) -> &About;
-
-    /// Looks for its cause in a job.
-    fn examine(&self, view: &View<'_>) -> Examination;
 }

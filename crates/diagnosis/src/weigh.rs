@@ -282,6 +282,7 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let weight = |c: &Candidate| c.strength * c.at_most;
     failure(b)
         .cmp(&failure(a))
+        .then(a.buys_capacity().cmp(&b.buys_capacity()))
         .then(saved(b).total_cmp(&saved(a)))
         .then(weight(b).total_cmp(&weight(a)))
         .then(a.finding.cause.cmp(&b.finding.cause))

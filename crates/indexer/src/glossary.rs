@@ -153,7 +153,7 @@ fn has_word(text: &str, name: &str) -> bool {
     let (first, last) = (name.starts_with(is_letter), name.ends_with(is_letter));
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
-        !(first && before.ends_with(is_letter)) && !(last && after.starts_with(is_letter))
+        !(first && before.ends_with(is_letter) || last && after.starts_with(is_letter))
     })
 }
 

@@ -78,6 +78,8 @@ pub(crate) enum Problem {
 
     /// Stage attempts, jobs, executions or executors beyond this number.
     MoreOfLog(usize),
+    /// Edges beyond this number.
+    MoreEdges(usize),
     /// A compressed log that needs too much memory, with the reason.
     TooDemanding(String),
     /// Details of the costliest stages and executions only, to bound memory.
@@ -304,6 +306,7 @@ impl Problem {
             | P::ImpossibleTimes(..)
             | P::ImpossiblyLong(_)
             | P::MoreOfLog(_)
+            | P::MoreEdges(_)
             | P::TotalsOnly
             | P::TooDemanding(_)
             | P::EventsLost { .. }
@@ -440,6 +443,16 @@ impl Problem {
                 text!(
                     "Stage 尝试、Job 或 SQL 执行超过 {most} 个：只采用了其中耗时最多的",
                     "more than {most} stage attempts, jobs or SQL executions: only the costliest are used"
+                ),
+                text!(
+                    "请按时间分段分析日志的各部分",
+                    "analyze parts of the log by time"
+                ),
+            ),
+            Problem::MoreEdges(most) => (
+                text!(
+                    "Stage 之间的依赖太多：只保留 {most} 条，每个 Stage 保留它最后等到的",
+                    "the stages have too many dependencies: {most} are kept, for each stage the ones that it waited for last"
                 ),
                 text!(
                     "请按时间分段分析日志的各部分",

@@ -23,7 +23,7 @@ pub use budget::{Budget, Reserved};
 pub use client::Server;
 pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};
-pub use mask::{Mask, is_word_part, own_words};
+pub use mask::{Mask, is_word_part};
 pub use model::{LlmOptions, Model};
 pub use profile::{Level, LlmConfig, Profile, Provider};
 pub use secrets::{has_secrets, hide, hide_in, remember, secrets};

@@ -70,6 +70,12 @@ impl Page {
     }
 
     fn head(&mut self, report: &Report) -> fmt::Result {
+        if report.partial {
+            self.line(self.words.is_partial(), "", "")?;
+        }
+        if let Some(fallback) = &report.engine.fallback {
+            self.line(fallback, "", "")?;
+        }
         let style = style::verdict(report.verdict);
         let headline = self.words.headline(report);
         for line in wrap_names(&headline, self.options.columns, "", "  ") {
@@ -220,6 +226,10 @@ impl Page {
         for (n, step) in suggestion.steps.iter().enumerate() {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
+        for [assignment, why] in self.words.settings(suggestion) {
+            let line = format!("{assignment}{}{why}", self.words.colon());
+            self.line(&line, "   ", "      ")?;
+        }
         match &suggestion.diff {
             Some(_) if alternative && !self.options.verbose => {
                 let command = format!("scopeagent fix {} {}", report.run_id, suggestion.id);
@@ -312,15 +322,12 @@ impl Page {
 
     fn foot(&mut self, report: &Report) -> fmt::Result {
         writeln!(self.out)?;
-        if let Some(fallback) = &report.engine.fallback {
-            self.line(fallback, "", "")?;
-        }
         let (by, colon, run) = (
             self.words.reasoned_by(),
             self.words.colon(),
             self.words.run(),
         );
-        let who = self.words.reasoner(&report.engine);
+        let who = self.words.reasoner(report);
         let run = match report.run_id.as_str() {
             "" => String::new(),
             id => format!(" · {run} {id}"),

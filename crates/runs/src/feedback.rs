@@ -10,10 +10,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use indexer::{Filter, Kind, Query};
-
 use crate::store::{Action, FeedbackRow};
-use agent::experience::ExperienceSource;
 
 /// Largest preference; an index accepts at most 1. It adds a fifth of it to fused scores in 0..1.
 /// Neighbors differ by a few hundredths, so 0.5 moves a chunk by a few ranks and no more. Measured by
@@ -128,24 +125,28 @@ pub struct Moved {
     pub rank_after: Option<usize>,
 }
 
+/// The chunks for a cause, best first, with a preference added to the score of each.
+pub type Ranked<'a> =
+    dyn Fn(&str, Option<&dyn Fn(&str) -> f32>) -> Result<Vec<String>, String> + 'a;
+
 /// Ranks that [`Preferences::moved`] looks at.
 pub const LOOKED_AT: usize = 30;
 
 impl Preferences {
     /// How feedback changes retrieval for each cause that it is about: the chunks that have a
-    /// preference, with their ranks for a query of the cause's words.
+    /// preference, with their ranks.
     ///
     /// # Errors
-    /// The error of the source.
-    pub fn moved(&self, source: &dyn ExperienceSource) -> Result<Vec<Moved>, String> {
+    /// The error of `ranked`.
+    pub fn moved(&self, ranked: &Ranked<'_>) -> Result<Vec<Moved>, String> {
         let mut moved = Vec::new();
         let mut causes: Vec<&String> = self.chunks.keys().map(|(cause, _)| cause).collect();
         causes.dedup();
         for cause in causes {
-            let before = ranked(source, cause, None)?;
+            let before = ranked(cause, None)?;
             let causes = [cause.clone()];
             let prior = |chunk: &str| self.chunk(&causes, chunk);
-            let after = ranked(source, cause, Some(&prior))?;
+            let after = ranked(cause, Some(&prior))?;
             let place =
                 |ids: &[String], chunk: &str| ids.iter().position(|i| i == chunk).map(|p| p + 1);
             let mine = self.chunks.keys().filter(|(of, _)| of == cause);
@@ -158,22 +159,6 @@ impl Preferences {
         }
         Ok(moved)
     }
-}
-
-fn ranked(
-    source: &dyn ExperienceSource,
-    cause: &str,
-    prior: Option<&dyn Fn(&str) -> f32>,
-) -> Result<Vec<String>, String> {
-    let mut query = Query::new(cause.replace(['.', '_'], " "), LOOKED_AT);
-    query.filter = Filter {
-        kinds: vec![Kind::Experience, Kind::Case],
-        causes: vec![cause.to_owned()],
-        ..Filter::default()
-    };
-    query.prior = prior;
-    let hits = source.search(&query)?;
-    Ok(hits.iter().map(|hit| hit.chunk.id.clone()).collect())
 }
 
 fn mean<'a>(causes: &[String], look_up: impl Fn(&str) -> Option<&'a Opinions>) -> f32 {

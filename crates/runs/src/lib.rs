@@ -1,10 +1,11 @@
-//! Saved runs: their store, feedback on their suggestions, comparison of two of them, answers to
-//! questions about them, and resolved cases written from them.
+//! Saved runs: their store, feedback on their suggestions, comparison of two of them, and resolved
+//! cases written from them.
 
+pub mod budget;
 pub mod case;
 pub mod compare;
 pub mod feedback;
-pub mod question;
+pub mod history;
 pub mod store;
 mod summary;
 
@@ -19,7 +20,7 @@ fn code(value: &impl serde::Serialize) -> Option<String> {
 }
 
 /// `hash (UserId, Day)`.
-fn with_keys(kind: &str, keys: &[String]) -> String {
+pub fn with_keys(kind: &str, keys: &[String]) -> String {
     match keys {
         [] => kind.to_owned(),
         keys => format!("{kind} ({})", keys.join(", ")),

@@ -15,12 +15,12 @@ mod serve;
 
 use job::Job;
 
-use crate::code::CodeExcerpt;
 use crate::facts::Facts;
 use crate::progress::Observer;
 use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
+use job::model::CodeExcerpt;
 use report::Report;
 
 pub use question::{Advised, Replied, advise, reply};

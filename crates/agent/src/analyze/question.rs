@@ -1,6 +1,7 @@
 //! A single step on the facts that a saved run kept: a question about it, or advice on one of its findings.
 
 use job::Job;
+use job::script::Script;
 use report::{Checks, Engine, Usage};
 
 use super::Stop;
@@ -74,7 +75,11 @@ pub async fn advise(
     let found = retrieval.passages(&[StepId::Advice], &input.facts);
     // without experience the facts still count
     input.experiences = found.unwrap_or_default();
-    let job = crate::transfer::job_of(&input);
+    let script = input.facts.outline.script.as_ref();
+    let job = Job {
+        script: script.map(|s| Script::parse(&s.file, s.text.clone())),
+        ..Job::default()
+    };
     let mut panel = Panel::new(services);
     (panel.repairs, panel.merges) = (false, false);
     let concluded = conclude(StepId::Advice, &input, &job, panel, observer).await?;

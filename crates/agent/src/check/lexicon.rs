@@ -303,14 +303,6 @@ const MAGNITUDES: &[(&str, f64)] = &[
     ("B", 1e9),
 ];
 
-/// The factor of a magnitude that is spelled out.
-pub(super) fn magnitude_word(rest: &str) -> f64 {
-    let rest = rest.trim_start_matches(' ');
-    let words = MAGNITUDES.iter().filter(|(word, _)| word.len() > 1);
-    let mut named = words.filter(|(word, _)| rest.starts_with(word));
-    named.next().map_or(1.0, |(_, factor)| *factor)
-}
-
 /// Whether a number is that of a script line: `lines 12–18`, `第 12 行`.
 pub(super) fn names_lines(text: &str, span: &Range<usize>, last: Option<&Quantity>) -> bool {
     let before = text[..span.start].trim_end_matches([' ', '–', '-', '—']);

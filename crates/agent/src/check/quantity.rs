@@ -178,21 +178,7 @@ fn mark_code(text: &str, found: &mut [Quantity]) {
     }
 }
 
-/// The numbers of a text with the words for their magnitude, leaving out the parts of names (`SV3`, `Join_5`, `E4`), of file names
-/// and of dates.
-pub(crate) fn figures(text: &str) -> Vec<Figure> {
-    let scaled = |span: Range<usize>| {
-        let figure = bare(text, span)?;
-        let factor = lexicon::magnitude_word(&text[figure.span.end..]);
-        Some(Figure {
-            value: figure.value * factor,
-            half: figure.half * factor,
-            ..figure
-        })
-    };
-    spans(text).into_iter().filter_map(scaled).collect()
-}
-
+/// The places of the numbers of a text, leaving out the parts of names (`SV3`, `Join_5`, `E4`), of file names and of dates.
 fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -331,7 +317,7 @@ mod tests {
     #[test]
     fn names_are_no_numbers() {
         // Only the index in brackets.
-        let found = figures("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k");
+        let found = spans("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k");
         assert_eq!(found.len(), 1);
     }
 }

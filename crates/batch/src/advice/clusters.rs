@@ -22,7 +22,7 @@ pub(super) struct Cluster {
 /// Reads all results.
 pub(super) async fn clusters(store: &Store) -> Result<Vec<Cluster>> {
     let mut found: HashMap<ClusterKey, Cluster> = HashMap::new();
-    newest_results::<Error>(store, |stored, _| {
+    newest_results::<Error>(store, |stored| {
         for row in Rows::of(stored).findings {
             match found.get_mut(&row.cluster) {
                 Some(cluster) => cluster.add(&row),

@@ -1,23 +1,19 @@
 //! Advice of a language model, once per cluster of findings instead of once per job.
 //!
 //! ```text
-//! advice/<key>.json            advice on a cluster, written only once
-//! claims/<key>/<n>.json        who asks about a cluster; the nth to try
-//! workers/<ULID>.json          changes while a process works; a claim counts for as long as it does
-//! ledger/<n>.json              calls and cost of all processes after the nth change
+//! advice/<key>.json   advice on a cluster, written only once
+//! advising.json       exists while a process asks, so that only one does
+//! spent.json          calls and cost of all processes so far
 //! ```
 //!
-//! All of it is written with conditional puts, so any number of processes may advise on one store. The model is asked about the costliest
-//! finding of a cluster. The report [transfers](agent::transfer) its advice to the others.
+//! The model is asked about the costliest finding of a cluster. Tables and page show its answer with the job of that finding.
 
-mod claims;
 mod clusters;
 mod ledger;
-mod members;
 mod object;
 mod run;
 
 pub use ledger::{Caps, Ledger, Spent};
-pub(crate) use members::Members;
 pub use object::ClusterAdvice;
+pub(crate) use object::newest;
 pub use run::{Advising, Outcome, Stopped, Totals};

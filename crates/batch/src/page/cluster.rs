@@ -11,8 +11,6 @@ pub(super) struct Cluster {
     pub(super) role: Option<String>,
     pub(super) jobs: usize,
     pub(super) findings: usize,
-    /// Findings with applicable advice of a model.
-    pub(super) advised: usize,
     /// Parts of the jobs' avoidable seconds.
     pub(super) seconds: f64,
     /// The job with the costliest finding.
@@ -39,7 +37,6 @@ impl Cluster {
             role,
             jobs: 0,
             findings: 0,
-            advised: 0,
             seconds: 0.0,
             costliest: 0,
             highest: -1.0,

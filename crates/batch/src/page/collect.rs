@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use report::measure::book;
 use report::{Verdict, visible_line};
 
 use super::cluster::Cluster;
@@ -144,7 +145,7 @@ impl Collected {
             script,
             week: self.weeks.maybe(row.week.map(|w| w.to_string()).as_deref()),
             submitted: row.submitted.map(|at| at.as_second()),
-            run: row.elapsed_seconds,
+            run: row.values.get(&book::ELAPSED),
             total: row.total_seconds,
             avoidable: row.avoidable_seconds,
             cost: row.cost_hours,
@@ -172,20 +173,10 @@ impl Collected {
         let seconds = row.avoidable_seconds;
         if let Some(cluster) = self.clusters.get_mut(index as usize) {
             cluster.add(job, seconds, advice);
-            let given = row.given.as_ref();
-            cluster.advised += usize::from(given.is_some_and(|g| g.advice.is_some()));
         }
         Part {
             cluster: index,
             seconds,
-        }
-    }
-
-    /// Address of the job's page, else of its result.
-    pub(super) fn link(&self, job: &Job) -> String {
-        match self.paged.contains(&job.key) {
-            true => super::page_of(&job.key),
-            false => format!("{}{}", self.base, crate::tables::path_of(&job.key)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The batch as one self-contained HTML page: totals, groups, trend, what to fix first, and a table of all jobs that filters and sorts.
 //!
-//! The markup has the important parts, readable without a script. The script adds filters and the rest of the table from the data in the
-//! page; the page's policy allows it by its hash. The page loads no other file.
+//! The markup has headings and empty tables; the page's script fills them from the data in the page. The page's policy allows the script
+//! by its hash. The page loads no other file.
 
 mod cluster;
 mod collect;
@@ -9,10 +9,9 @@ mod data;
 mod form;
 #[cfg(test)]
 mod tests;
-mod totals;
-mod view;
 mod words;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -20,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use report::{Language, text};
 use sha2::{Digest as _, Sha256};
 
-use crate::advice::Members;
+use crate::advice::ClusterAdvice;
 use crate::tables::{ClusterRow, Fresh, Rows, TableError};
 use collect::Collected;
 use words::Words;
@@ -87,30 +86,30 @@ impl Page {
     }
 
     /// Shows a model's advice on a cluster instead of the rules' suggestion for its costliest finding.
-    pub(crate) fn advise(&mut self, advice: &Members, language: Language) {
+    pub(crate) fn advise(&mut self, advice: &HashMap<String, ClusterAdvice>, language: Language) {
         let collected = &mut self.collected;
         for cluster in &mut collected.clusters {
-            let Some(advised) = advice.of(&cluster.id) else {
+            let Some(advised) = advice.get(&cluster.id) else {
                 continue;
             };
-            let (held, findings) = (cluster.advised, cluster.findings);
             let note = text!(
-                "（{model} 给出；组内 {findings} 个问题中，对 {held} 个有效）",
-                " ({model}; some of it holds for {held} of {findings} findings)",
-                model = advised.model()
+                "（{model} 针对作业 {job} 给出）",
+                " ({model}, for job {job})",
+                model = advised.model(),
+                job = &advised.job
             );
-            let words = advised.words() + &note.into(language);
+            let words = advised.text.clone() + &note.into(language);
             cluster.advice = Some(collected.suggestions.index(&words));
         }
     }
 
     /// The clusters as rows of a table, by priority.
-    pub(crate) fn clusters(&self, advice: &Members) -> Vec<ClusterRow> {
+    pub(crate) fn clusters(&self, advice: &HashMap<String, ClusterAdvice>) -> Vec<ClusterRow> {
         let collected = &self.collected;
         let scripts = collected.scripts.labels();
         let row = |cluster: &cluster::Cluster| {
-            let advised = advice.of(&cluster.id);
-            let usage = advised.map(|a| &a.object.usage);
+            let advised = advice.get(&cluster.id);
+            let usage = advised.map(|a| &a.usage);
             let costliest = collected.jobs.get(cluster.costliest);
             let script = cluster.script.and_then(|s| scripts.get(s as usize));
             ClusterRow {
@@ -130,9 +129,9 @@ impl Page {
                     .suggestions
                     .of(cluster.suggestion)
                     .map(str::to_owned),
-                advice: advised.map(|a| a.words()),
+                advice: advised.map(|a| a.text.clone()),
+                advised: advised.map(|a| a.result.clone()),
                 model: advised.map(|a| a.model()),
-                advised: cluster.advised,
                 calls: usage.map(|u| u.calls),
                 cost: usage.and_then(|u| u.cost),
             }
@@ -157,9 +156,8 @@ impl Page {
     /// If the built-in form does not fit, which a test excludes.
     pub fn render(&self, language: Language) -> Result<String, PageError> {
         let words = Words(language);
-        let view = view::View::of(&self.collected, words);
         let data = data::json(&self.collected, words)?;
-        form::fill(&view, words, SCRIPT, &script_hash(), data)
+        form::fill(&self.collected, words, SCRIPT, &script_hash(), data)
     }
 }
 

@@ -1,6 +1,5 @@
 "use strict";
-// The markup is complete without the script, so it is shown first.
-addEventListener("load", () => setTimeout(() => {
+(() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { text: words, jobs, parts, clusters, causes, scripts, language } = data;
   const zh = language === "zh";
@@ -123,10 +122,11 @@ addEventListener("load", () => setTimeout(() => {
       [hours(avoidable), total > 0 ? noted("of_total", share(avoidable, total)) : ""],
       ...costs.map(([cost, wasted], unit) => [figure(cost), `${words[data.units[unit]] ?? data.units[unit]} · ${words.wasted} ${figure(wasted)}`]),
     ];
-    document.querySelectorAll(".tile").forEach((tile, i) => {
-      one("b", tile).textContent = values[i][0];
-      one("small", tile).textContent = values[i][1];
-    });
+    const names = ["jobs", "with_problem", "run", "avoidable"];
+    one(".tiles").replaceChildren(...values.map(([value, note], i) => {
+      const name = names[i] ?? "cost";
+      return element("div", { class: `tile ${name}` }, element("dt", {}, words[name]), element("dd", {}, element("b", {}, value), element("small", {}, note)));
+    }));
   };
 
   const showBars = (card, groups) => {
@@ -143,6 +143,24 @@ addEventListener("load", () => setTimeout(() => {
     more.hidden = groups.length <= bars;
     more.textContent = open ? words.show_less : words.show_all;
     more.setAttribute("aria-expanded", !!open);
+  };
+
+  // A column per week, weeks without jobs included; of every few weeks the label.
+  const longest = 130;
+  const makeWeeks = (card) => {
+    let weeks = data.weeks.map((day, value) => [day, value]).sort();
+    if (!weeks.length) return card.remove();
+    const first = Date.parse(weeks[0][0]), width = 7 * 864e5;
+    const length = (Date.parse(weeks[weeks.length - 1][0]) - first) / width + 1;
+    if (length <= longest) {
+      const known = new Map(weeks);
+      const day = (i) => new Date(first + i * width).toISOString().slice(0, 10);
+      weeks = Array.from({ length }, (_, i) => [day(i), known.get(day(i)) ?? none]);
+    }
+    const every = Math.max(Math.ceil(weeks.length / 12), 1);
+    one("ol", card).replaceChildren(...weeks.map(([day, value], i) => element("li", {},
+      element("button", { type: "button", "data-value": value, title: day, "aria-label": day }, element("i", { class: "rest" }), element("i", { class: "avoidable" })),
+      i % every ? null : element("small", { class: i / every % 2 ? "minor" : "" }, day.slice(5)))));
   };
 
   // The columns stay; their heights follow the filters.
@@ -180,7 +198,7 @@ addEventListener("load", () => setTimeout(() => {
 
   const showClusters = (chosen) => {
     const section = one(".clusters");
-    if (!section) return;
+    section.hidden = !clusters.cause.length;
     const sums = new Map();
     for (const job of chosen) {
       for (let p = parts.start[job]; p < parts.start[job + 1]; p++) {
@@ -266,6 +284,14 @@ addEventListener("load", () => setTimeout(() => {
     showPage();
   };
 
+  const showFailures = () => {
+    const all = [...jobs.ending.keys()].filter((job) => endings[jobs.ending[job]] === "failed"), left = all.length - lines;
+    one(".failures").hidden = !all.length;
+    one(".failures ul").replaceChildren(...all.slice(0, lines).map((job) =>
+      element("li", {}, element("a", { href: link(job) }, jobLabel(job)), " ", data.reasons[jobs.reason[job]] ?? words.unknown)),
+    left > 0 ? element("li", {}, words.more.replace("#", number(left))) : "");
+  };
+
   const tools = one(".tools"), search = one("input", tools), verdict = one("select", tools);
   const showTools = (n) => {
     one(".chips", tools).replaceChildren(...Object.entries(state.by).map(([dimension, value]) => {
@@ -349,8 +375,10 @@ addEventListener("load", () => setTimeout(() => {
     search.focus();
   });
 
+  makeWeeks(one(".trend"));
+  showFailures();
   for (let job = 0; job < count; job++) highest = Math.max(highest, jobs.avoidable[job] ?? 0);
   document.documentElement.classList.add("live");
   tools.hidden = false;
   show();
-}));
+})();

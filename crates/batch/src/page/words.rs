@@ -97,6 +97,14 @@ const WORDS: &[(&str, StaticText)] = &[
     ("page", text("页", "Page")),
     ("none", text("没有符合条件的作业。", "No job matches.")),
     ("empty", text("还没有结果。", "There are no results yet.")),
+    ("more", text("另有 # 个", "# more")),
+    (
+        "needs_script",
+        text(
+            "本页需要 JavaScript；相同的数据见 clusters.csv 和 jobs.csv。",
+            "This page needs JavaScript; clusters.csv and jobs.csv have the same rows.",
+        ),
+    ),
     ("remove", text("取消筛选：", "Remove filter: ")),
     ("skip", text("跳到作业列表", "Skip to the jobs")),
     (
@@ -117,14 +125,6 @@ impl Words {
     pub(super) fn get(self, name: &str) -> &str {
         let word = WORDS.iter().find(|(known, _)| *known == name);
         word.map_or(name, |(_, text)| text.pick(self.0))
-    }
-
-    /// `lines 12–18`.
-    pub(super) fn lines(self, first: u32, last: u32) -> String {
-        match first == last {
-            true => self.get("line").replace('#', &first.to_string()),
-            false => self.get("lines").replace('#', &format!("{first}–{last}")),
-        }
     }
 
     pub(super) fn all(self) -> impl Iterator<Item = (&'static str, &'static str)> {

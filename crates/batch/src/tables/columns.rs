@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
+use report::measure::{Entity, Measure, Unit, book};
 
-use super::rows::{ClusterRow, FindingRow, JobRow, SegmentRow, code};
+use super::rows::{ClusterRow, FindingRow, JobRow, SegmentRow, code, millis};
 
 /// Type of a column; every column but the key may be null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,15 +94,12 @@ const JOBS: &[Column<JobRow>] = columns! { JobRow;
     week Date "UTC" "Monday of the week of submission" |r| r.week.map_or(Cell::Null, Cell::Date);
     script_hash Text "" "hash of the script's text" |r| maybe(&r.script_hash);
     script_shape Text "" "hash of the script without comments, spaces and literals: equal for the runs of a recurring job" |r| maybe(&r.script_shape);
-    elapsed_seconds Real "s" "run time, without compilation and queue" |r| real(r.elapsed_seconds);
     total_seconds Real "s" "from submission to end" |r| real(r.total_seconds);
     avoidable_seconds Real "s" "saving of all fixes together" |r| real(r.avoidable_seconds);
     explained_share Real "0..1" "explained share of the total time" |r| real(r.explained_share);
     cost Real "`cost_unit`" "cost of the run" |r| real(r.cost_hours);
     cost_wasted Real "`cost_unit`" "lost attempts, and work that the findings would avoid" |r| real(r.wasted_hours);
     cost_unit Text "" "`vertex-hour`, `AU-hour` or `executor-core-hour`" |r| maybe(&r.cost_unit);
-    stages Integer "" "number of stages" |r| integer(r.stages);
-    vertices Integer "" "number of vertices or tasks" |r| integer(r.vertices);
     verdict Text "" "`problem`, `healthy` or `insufficient_information`" |r| coded(r.verdict);
     problem_type Text "" "class of the first finding; `none` without one" |r| coded(r.problem_type);
     findings Integer "" "number of findings" |r| integer(r.findings.map(|n| n as u64));
@@ -134,8 +132,6 @@ const FINDINGS: &[Column<FindingRow>] = columns! { FindingRow;
     suggestion Text "" "best suggestion for the finding" |r| r.suggestion.as_ref().map_or(Cell::Null, |s| text(&s.title));
     suggestion_kind Text "" "kind of that suggestion" |r| coded(r.suggestion.as_ref().map(|s| s.kind));
     cluster Text "" "cluster of the finding" |r| Cell::Text(Cow::Owned(r.cluster.id()));
-    advice Text "" "language model's advice on the cluster, as far as it holds for the finding" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.advice));
-    advice_withheld Text "" "withheld parts of that advice, with the reason" |r| r.given.as_ref().map_or(Cell::Null, |g| maybe(&g.withheld));
     diff_verified Boolean "" "true if the diff passed every check; null without a diff" |r| r.suggestion.as_ref().and_then(|s| s.verified).map_or(Cell::Null, |v| Cell::Boolean(v.holds()));
 };
 
@@ -149,9 +145,9 @@ const CLUSTERS: &[Column<ClusterRow>] = columns! { ClusterRow;
     avoidable_seconds Real "s" "parts of the jobs' avoidable time" |r| real(Some(r.avoidable_seconds));
     costliest Text "" "key of the job with the costliest finding" |r| text(&r.costliest);
     suggestion Text "" "best suggestion for that finding" |r| maybe(&r.suggestion);
-    advice Text "" "advice of a language model on that finding (`batch advise`)" |r| maybe(&r.advice);
+    advice Text "" "advice of a language model on one finding of the cluster (`batch advise`)" |r| maybe(&r.advice);
+    advised Text "" "key of the job with that finding" |r| maybe(&r.advised);
     model Text "" "model that gave the advice" |r| maybe(&r.model);
-    advised Integer "" "findings with applicable advice" |r| integer(Some(r.advised));
     calls Integer "" "calls needed for the advice" |r| integer(r.calls);
     cost Real "currency of the prices" "cost of the advice" |r| real(r.cost);
 };
@@ -187,15 +183,30 @@ fn described<R>(column: &Column<R>) -> (&'static str, Kind, &'static str, &'stat
     (column.name, column.kind, column.unit, column.about)
 }
 
+fn kind(measure: &Measure) -> Kind {
+    match measure.unit {
+        Unit::Ms | Unit::Seconds | Unit::Share | Unit::Ratio => Kind::Real,
+        _ => Kind::Integer,
+    }
+}
+
+/// The columns above, and a column per measure of a job.
 impl Row for JobRow {
     const NAME: &'static str = "jobs";
 
     fn columns() -> Vec<(&'static str, Kind, &'static str, &'static str)> {
-        JOBS.iter().map(described).collect()
+        let measures = book::of(Entity::Job);
+        let measures = measures.map(|m| (m.id, kind(m), m.unit.code(), m.title.en));
+        JOBS.iter().map(described).chain(measures).collect()
     }
 
     fn cells(&self) -> Vec<Cell<'_>> {
-        JOBS.iter().map(|c| (c.get)(self)).collect()
+        let measures = book::of(Entity::Job).map(|m| match kind(m) {
+            Kind::Integer => integer(self.values.get(m).map(|n| n.round() as i64)),
+            _ => real(self.values.get(m).and_then(millis)),
+        });
+        let own = JOBS.iter().map(|c| (c.get)(self));
+        own.chain(measures).collect()
     }
 }
 

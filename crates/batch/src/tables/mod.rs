@@ -19,7 +19,7 @@ use ::parquet::errors::ParquetError;
 pub use columns::{Cell, Kind, Row};
 pub use object::{Digest, Proposal, Stored};
 pub(crate) use rows::code;
-pub use rows::{ClusterRow, FindingRow, Given, JobRow, Rows, SegmentRow};
+pub use rows::{ClusterRow, FindingRow, JobRow, Rows, SegmentRow};
 
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! A result object as the tables need it: steps, evidence and other long texts of the report are skipped while reading.
 
+use report::measure::Values;
 use report::{
     Cost, Finding, JobSummary, MissingInformation, ProblemType, SuggestionKind, TimeAccount,
     Verdict, Verified,
@@ -23,6 +24,15 @@ pub struct Stored {
     pub reason: Option<String>,
     #[serde(default)]
     pub report: Option<Digest>,
+    #[serde(default)]
+    pub summary: Option<Measured>,
+}
+
+/// The part of a run's summary that rows are made of.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Measured {
+    #[serde(default, deserialize_with = "Values::of_job")]
+    pub values: Values,
 }
 
 /// The parts of a report that rows are made of.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
+use report::measure::{Value, Values, book};
 use report::{
     Finding, JobEngine, JobState, ProblemType, Segment, Severity, SuggestionKind, Verdict,
 };
@@ -43,15 +44,14 @@ pub struct JobRow {
     pub week: Option<Date>,
     pub script_hash: Option<String>,
     pub script_shape: Option<String>,
-    pub elapsed_seconds: Option<f64>,
     pub total_seconds: Option<f64>,
     pub avoidable_seconds: Option<f64>,
     pub explained_share: Option<f64>,
     pub cost_hours: Option<f64>,
     pub wasted_hours: Option<f64>,
     pub cost_unit: Option<String>,
-    pub stages: Option<u64>,
-    pub vertices: Option<u64>,
+    /// Measures of the job.
+    pub values: Values,
     pub verdict: Option<Verdict>,
     pub problem_type: Option<ProblemType>,
     pub findings: Option<usize>,
@@ -77,17 +77,6 @@ pub struct FindingRow {
     pub avoidable_seconds: Option<f64>,
     /// The best suggestion that fixes it.
     pub suggestion: Option<Proposal>,
-    /// The finding's share of the advice on its cluster; `None` without advice.
-    pub given: Option<Given>,
-}
-
-/// The advice on a cluster, as it applies to one finding.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
-    /// `None` if no part of it holds for the job.
-    pub advice: Option<String>,
-    /// Withheld parts with reasons, in one line.
-    pub withheld: Option<String>,
 }
 
 /// One cluster of findings.
@@ -106,11 +95,11 @@ pub struct ClusterRow {
     pub costliest: String,
     /// Best suggestion of the rules for that finding.
     pub suggestion: Option<String>,
-    /// Advice of a model on that finding.
+    /// Advice of a model on a finding of the cluster.
     pub advice: Option<String>,
+    /// Key of the result with that finding.
+    pub advised: Option<String>,
     pub model: Option<String>,
-    /// Findings with applicable advice.
-    pub advised: usize,
     pub calls: Option<u32>,
     pub cost: Option<f64>,
 }
@@ -164,7 +153,6 @@ impl Rows {
                 .find(|s| s.finding.as_ref() == Some(&finding.id))
                 .cloned(),
             avoidable_seconds,
-            given: None,
             finding,
         });
         Rows {
@@ -185,6 +173,7 @@ impl JobRow {
             status: stored.status,
             tries: stored.tries,
             reason: stored.reason,
+            values: stored.summary.unwrap_or_default().values,
             ..JobRow::default()
         }
     }
@@ -201,10 +190,17 @@ impl JobRow {
         self.week = self.submitted.and_then(monday);
         self.script_hash = job.script_hash;
         self.script_shape = job.script_shape;
-        self.elapsed_seconds = job.elapsed_seconds.and_then(millis);
         self.total_seconds = job.total_seconds.and_then(millis);
-        self.stages = job.stages;
-        self.vertices = job.vertices;
+        let stated = [
+            (&book::ELAPSED, job.elapsed_seconds),
+            (&book::STAGES, job.stages.map(|n| n as f64)),
+            (&book::JOB_VERTICES, job.vertices.map(|n| n as f64)),
+        ];
+        for (measure, number) in stated {
+            if self.values.get(measure).is_none() {
+                self.values.set(measure, number.and_then(Value::unsaved));
+            }
+        }
         self.verdict = Some(digest.verdict);
         self.problem_type = Some(digest.problem_type);
         if let Some(time) = &digest.time {
@@ -279,7 +275,7 @@ fn monday(submitted: Timestamp) -> Option<Date> {
 }
 
 /// Seconds to the millisecond, so that every output holds the same short number.
-fn millis(seconds: f64) -> Option<f64> {
+pub(super) fn millis(seconds: f64) -> Option<f64> {
     Some((seconds * 1e3).round() / 1e3).filter(|s| s.is_finite())
 }
 

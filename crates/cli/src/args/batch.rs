@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use super::Format;
 use super::analysis::{Limits, Thinking};
 use super::localized::named;
+use super::pipeline::Notify;
 use crate::budget::Budget;
 
 #[derive(Debug, Subcommand)]
@@ -171,22 +172,18 @@ pub(crate) struct BatchAdvise {
     /// ‖ 任何内容离开本机之前，遮盖路径、名称和字面值。
     #[arg(long)]
     pub(crate) redact: bool,
-    /// The most that advice in this store may cost, earlier calls and other processes included, in the currency of the profile's prices.
-    /// ‖ 该结果库的建议最多可花多少（以 LLM 配置中价格的货币计），包括此前的调用和其他进程。
+    /// The most that advice in this store may cost, earlier calls included, in the currency of the profile's prices.
+    /// ‖ 该结果库的建议最多可花多少（以 LLM 配置中价格的货币计），包括此前的调用。
     #[arg(long, value_name = "COST", value_parser = amount)]
     pub(crate) max_cost: Option<f64>,
-    /// The most LLM calls for advice in this store, earlier calls and other processes included.
-    /// ‖ 该结果库的建议最多可调用多少次 LLM，包括此前的调用和其他进程。
+    /// The most LLM calls for advice in this store, earlier calls included.
+    /// ‖ 该结果库的建议最多可调用多少次 LLM，包括此前的调用。
     #[arg(long, value_name = "N")]
     pub(crate) max_calls: Option<u64>,
     /// Calls at the same time.
     /// ‖ 同时进行的调用数。
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) concurrency: u16,
-    /// Seconds after which others ask in the place of a silent process.
-    /// ‖ 某个进程沉默多少秒后，由其他进程代为询问。
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(3..=3600))]
-    pub(crate) claim_wait: u64,
     /// Ask again about clusters without a usable answer.
     /// ‖ 对此前得不到可用回答的问题簇再次询问。
     #[arg(long)]
@@ -210,6 +207,8 @@ pub(crate) struct BatchReport {
     /// ‖ 将最耗时的 N 个作业的报告写成网页。
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) pages: usize,
+    #[command(flatten)]
+    pub(crate) notify: Notify,
     /// Output format.
     /// ‖ 输出格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use indexer::lint;
+use llm::Mask;
 use report::format::NAME;
 use report::say;
 use runs::case::{self, CaseError, Material, NewCase};
@@ -29,7 +30,7 @@ pub(crate) fn run(command: &CaseCommand, config: &Config, terminal: &Terminal) -
 
 fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let folder = cases_folder(config)?;
-    let case = written(args, &super::runs::open(config)?)?;
+    let (case, mask) = written(args, &super::runs::open(config)?)?;
     let path = folder.join(format!("{}.md", case.id));
     write(&path, &case, args.force)?;
     terminal.print(&format!("{}\n", path.display()))?;
@@ -42,7 +43,7 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
         terminal.remark(&say!(
             "已遮盖作业中的 {masked}",
             "masked {masked} of the job",
-            masked = NAME.count(case.masked as f64)
+            masked = NAME.count(mask.used_in(&case.text) as f64)
         ));
     }
     terminal.remark(&match case.open {
@@ -58,7 +59,7 @@ fn from(args: &CaseFrom, config: &Config, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn written(args: &CaseFrom, store: &Store) -> Result<NewCase> {
+fn written(args: &CaseFrom, store: &Store) -> Result<(NewCase, Mask)> {
     let report = super::runs::report(store, &args.run)?;
     let run = report.run_id.clone();
     let summary = store.summary(&run)?;
@@ -68,22 +69,30 @@ fn written(args: &CaseFrom, store: &Store) -> Result<NewCase> {
         None => None,
     };
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    case::write(&Material {
-        report: &report,
-        summary: &summary.unwrap_or_default(),
-        feedback: &feedback,
-        after_seconds: after,
-        today: &today,
-        id: args.id.as_deref(),
-        redact: !args.no_redact,
-    })
-    .map_err(|error| {
+    let summary = summary.unwrap_or_default();
+    let refused = |error: CaseError| {
         let exit = match error {
             CaseError::BadId(_) => ErrorKind::Usage,
             _ => ErrorKind::Input,
         };
         Error::from_source(exit, &error).hint(error.hint())
-    })
+    };
+    let names = match args.no_redact {
+        true => Vec::new(),
+        false => case::private_names(&report, &summary).map_err(refused)?,
+    };
+    let mask = agent::mask_of(names.iter().map(|(name, kind)| (name.as_str(), *kind)));
+    let hide = |text: &str| mask.hide(text);
+    let case = case::write(&Material {
+        report: &report,
+        summary: &summary,
+        feedback: &feedback,
+        after_seconds: after,
+        today: &today,
+        id: args.id.as_deref(),
+        hide: (!args.no_redact).then_some(&hide as _),
+    });
+    Ok((case.map_err(refused)?, mask))
 }
 
 /// Writes a new file; overwrites an existing one only with `force`.

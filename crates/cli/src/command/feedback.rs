@@ -1,8 +1,9 @@
 //! `scopeagent feedback`: records the outcome of a suggestion, and shows the effect of all
 //! feedback.
 
+use indexer::{Filter, Index, Kind, Query};
 use report::say;
-use runs::feedback::{Effect, Moved, Preferences};
+use runs::feedback::{Effect, LOOKED_AT, Moved, Preferences};
 use runs::store::Feedback;
 
 use crate::args::{FeedbackArgs, FeedbackCommand, Format};
@@ -51,12 +52,14 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
     } else {
         let open = session::knowledge(config)?.open(false, terminal)?;
         let index = open.current()?;
-        preferences.moved(&*index).map_err(|e| {
-            Error::new(ErrorKind::Input, e).hint(say!(
-                "`scopeagent index verify` 检查是否损坏",
-                "`scopeagent index verify` checks for damage"
-            ))
-        })?
+        preferences
+            .moved(&|cause, prior| ranked(&index, cause, prior))
+            .map_err(|e| {
+                Error::new(ErrorKind::Input, e).hint(say!(
+                    "`scopeagent index verify` 检查是否损坏",
+                    "`scopeagent index verify` checks for damage"
+                ))
+            })?
     };
     let value = serde_json::json!({ "chunks": chunks, "kinds": kinds, "moved": moved });
     super::show(terminal, format, &value, || match preferences.is_empty() {
@@ -64,6 +67,23 @@ fn effect(format: Format, config: &Config, terminal: &Terminal) -> Result<Exit> 
         false => format!("{}\n{}", chunk_table(&chunks, &moved), kind_table(&kinds)),
     })?;
     Ok(Exit::Success)
+}
+
+/// Chunks for a query of a cause's words.
+fn ranked(
+    index: &Index,
+    cause: &str,
+    prior: Option<&dyn Fn(&str) -> f32>,
+) -> std::result::Result<Vec<String>, String> {
+    let mut query = Query::new(cause.replace(['.', '_'], " "), LOOKED_AT);
+    query.filter = Filter {
+        kinds: vec![Kind::Experience, Kind::Case],
+        causes: vec![cause.to_owned()],
+        ..Filter::default()
+    };
+    query.prior = prior;
+    let hits = index.search(&query).map_err(|error| error.to_string())?;
+    Ok(hits.iter().map(|hit| hit.chunk.id.clone()).collect())
 }
 
 /// Feedback on each chunk, and how it moves the chunk among the hits on its cause.

@@ -1,6 +1,6 @@
 //! `scopeagent rules`: the purpose of each rule, its required information, and its thresholds.
 
-use diagnosis::{About, Settings};
+use diagnosis::{Rule, Settings};
 use report::{Language, StaticText, say};
 use serde_json::{Value, json};
 
@@ -15,9 +15,9 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
     let settings = crate::session::thresholds(config)?;
     let language = report::interface();
     let prefix = args.cause.as_deref().unwrap_or_default();
-    let wanted = |about: &&About| about.cause.code().starts_with(prefix);
-    let rules = diagnosis::rules().iter();
-    let rules: Vec<&About> = rules.map(|rule| rule.about()).filter(wanted).collect();
+    let wanted = |rule: &&Rule| rule.cause.code().starts_with(prefix);
+    let rules = diagnosis::rules().iter().copied();
+    let rules: Vec<&Rule> = rules.filter(wanted).collect();
     if rules.is_empty() {
         let error = say!(
             "没有以 `{prefix}` 开头的规则",
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
     Ok(Exit::Success)
 }
 
-fn as_text(about: &About, settings: &Settings, language: Language) -> String {
+fn as_text(about: &Rule, settings: &Settings, language: Language) -> String {
     let columns = stdout_width();
     let bold = anstyle::Style::new().bold();
     let mut lines = vec![format!("{bold}{}{bold:#}", about.cause)];
@@ -79,7 +79,7 @@ fn as_text(about: &About, settings: &Settings, language: Language) -> String {
     lines.join("\n") + "\n\n"
 }
 
-fn as_json(about: &About, settings: &Settings) -> Value {
+fn as_json(about: &Rule, settings: &Settings) -> Value {
     let thresholds = about.thresholds.iter().map(|t| {
         json!({
             "name": t.name, "value": settings.get(t), "default": t.default, "unit": t.unit,

@@ -1,4 +1,4 @@
-//! Advice by cluster: one call per cluster, one budget for all processes, and its effect on the report.
+//! Advice by cluster: one call per cluster, one budget for all calls, and its effect on the report.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -63,7 +63,7 @@ fn advise(user: &User, store: &str, flags: &str) -> Child {
     let mut command = user.process();
     command
         .args(expert_flags())
-        .args(["--quiet", "batch", "advise", store, "--claim-wait", "8"])
+        .args(["--quiet", "batch", "advise", store])
         .args(flags.split_whitespace())
         .stdout(Stdio::null());
     command.spawn().expect("started")
@@ -81,26 +81,25 @@ fn files(user: &User, folder: &str) -> Vec<Value> {
 }
 
 #[test]
-fn each_cluster_is_asked_about_once_by_whoever_works_and_its_members_share_the_advice() {
+fn each_cluster_is_asked_about_once_and_the_report_names_the_job() {
     let server = adviser(Duration::from_millis(150));
     let user = user(&server);
     assert!(
         server.requests().is_empty(),
         "facts come first, without an LLM"
     );
-    let mut workers: Vec<Child> = (0..4)
-        .map(|_| advise(&user, "store", "--concurrency 2"))
-        .collect();
-    // one dies with up to two calls under way, which others repeat
+    let mut killed = advise(&user, "store", "--concurrency 2");
     while server.requests().is_empty() {
         thread::sleep(Duration::from_millis(10));
     }
-    let mut killed = workers.remove(0);
+    let refused = user.run("batch advise store --lang en");
+    contains(refused.err, ["another process is asking", "advising.json"]);
     killed.kill().expect("killed");
     killed.wait().expect("ended");
-    for mut worker in workers {
-        assert!(worker.wait().expect("ended").success());
-    }
+    fs::remove_file(user.path("store/advising.json")).expect("the lock of the killed process");
+    // calls that were under way are repeated
+    let mut worker = advise(&user, "store", "--concurrency 2");
+    assert!(worker.wait().expect("ended").success());
     let advice = files(&user, "store/advice");
     let clusters: std::collections::HashSet<&str> = advice
         .iter()
@@ -121,28 +120,20 @@ fn each_cluster_is_asked_about_once_by_whoever_works_and_its_members_share_the_a
     user.run("batch report store --lang en");
     contains(
         user.read("store/report/index.html"),
-        [
-            "Apply the first suggestion",
-            "scripted; some of it holds for 2 of 2 findings",
-        ],
+        ["Apply the first suggestion", "(scripted, for job "],
     );
-    let table = user.read("store/report/findings.csv");
-    let of_members = table.matches("Apply the first suggestion.").count();
-    assert_eq!(of_members, table.lines().count() - 1, "{table}");
-    contains(
-        user.read("store/report/clusters.csv"),
-        ["advice,model,advised", "scripted"],
-    );
+    let table = user.read("store/report/clusters.csv");
+    let of_clusters = table.matches("Apply the first suggestion.").count();
+    assert_eq!(of_clusters, table.lines().count() - 1, "{table}");
+    contains(table, ["advice,advised,model", "scripted"]);
 }
 
 #[test]
-fn processes_share_one_budget() {
+fn all_calls_share_one_budget() {
     let server = adviser(Duration::from_millis(50));
     let user = user(&server);
-    let workers: Vec<Child> = (0..3)
-        .map(|_| advise(&user, "store", "--max-calls 2 --concurrency 4"))
-        .collect();
-    for mut worker in workers {
+    for _ in 0..2 {
+        let mut worker = advise(&user, "store", "--max-calls 2 --concurrency 4");
         assert!(worker.wait().expect("ended").success());
     }
     assert_eq!(server.requests().len(), 2);

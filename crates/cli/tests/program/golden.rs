@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
-use crate::support::{Answer, User, root, words};
+use crate::support::{Answer, User, items, root, words};
 
 /// A report about a committed case in its folder. The knowledge is a small copy, so that no edit of a playbook
 /// changes these reports.
@@ -24,6 +25,36 @@ fn report(case: &str, language: &str, format: &str) -> String {
     Answer::of(&mut command).text()
 }
 
+/// A page has an anchor per finding, suggestion, script line and cited document, every item of evidence, and balanced tags.
+fn has_the_parts_of_the_report(page: &str, case: &str, language: &str) {
+    let report: Value = serde_json::from_str(&report(case, language, "json")).expect("JSON");
+    let has = |part: String| assert!(page.contains(&part), "{case}: {part}");
+    has(format!("<html lang=\"{language}\">"));
+    for list in ["findings", "suggestions"] {
+        let ids = items(&report[list])
+            .iter()
+            .filter_map(|of| of["id"].as_str());
+        ids.for_each(|id| has(format!("id=\"{id}\"")));
+    }
+    for finding in items(&report["findings"]) {
+        let cited = items(&finding["evidence"]).iter().filter_map(Value::as_str);
+        cited.for_each(|id| has(format!("<span class=\"id\">{id}</span>")));
+    }
+    for link in page.split("href=\"#").skip(1) {
+        has(format!(
+            "id=\"{}\"",
+            link.split('"').next().unwrap_or_default()
+        ));
+    }
+    for tag in [
+        "section", "article", "details", "table", "tr", "svg", "ul", "dl",
+    ] {
+        let count = |start: String| page.matches(&start).count();
+        let opened = count(format!("<{tag}>")) + count(format!("<{tag} "));
+        assert_eq!(opened, count(format!("</{tag}>")), "{case}: <{tag}>");
+    }
+}
+
 fn check(case: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../golden");
@@ -37,9 +68,14 @@ fn check(case: &str) {
     settings.add_filter(r"(?s)<style>.*?</style>", "<style>…</style>");
     settings.bind(|| {
         for language in ["en", "zh"] {
-            for format in ["text", "markdown", "html"] {
+            for format in ["text", "markdown"] {
                 let name = format!("{case}-{language}.{format}");
                 assert_snapshot!(name, report(case, language, format));
+            }
+            let page = report(case, language, "html");
+            has_the_parts_of_the_report(&page, case, language);
+            if (case, language) == ("join-hot-key-skew", "en") {
+                assert_snapshot!("join-hot-key-skew-en.html", page);
             }
         }
     });

@@ -7,27 +7,28 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 14] = [
+const LAYERS: [(&str, &str); 15] = [
     ("report", ""),
     ("job", "report"),
     ("diagnosis", "report job"),
     ("indexer", "report"),
     ("llm", "report"),
     ("equivalence", "report job"),
-    ("agent", "report job diagnosis equivalence indexer llm"),
-    ("runs", "report job diagnosis equivalence indexer llm agent"),
+    ("runs", "report job"),
     ("render", "report runs"),
+    ("agent", "report job diagnosis equivalence indexer llm"),
+    ("ask", "report job runs agent"),
     (
         "server",
-        "report job diagnosis equivalence indexer llm agent runs render",
+        "report job diagnosis equivalence indexer llm runs render agent ask",
     ),
     (
         "batch",
-        "report job diagnosis equivalence indexer llm agent runs render",
+        "report job diagnosis equivalence indexer llm runs render agent ask",
     ),
     (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm agent runs render server batch",
+        "report job diagnosis equivalence indexer llm runs render agent ask server batch",
     ),
     ("simulator", "job"),
     ("testkit", "indexer"),
@@ -37,8 +38,10 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates of the workspace with the crates of the workspace that they need outside of tests.
 fn crates() -> Graph {
-    let manifests: Vec<toml::Table> = fs::read_dir(root().join("crates"))
-        .expect("crates")
+    let folders = ["crates", "dev"].map(|f| fs::read_dir(root().join(f)).expect("crates"));
+    let manifests: Vec<toml::Table> = folders
+        .into_iter()
+        .flatten()
         .map(|entry| entry.expect("an entry").path().join("Cargo.toml"))
         .filter_map(|path| fs::read_to_string(path).ok())
         .map(|text| text.parse().expect("a manifest"))

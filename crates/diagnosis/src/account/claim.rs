@@ -8,7 +8,7 @@ use report::{Cause, Impact, SegmentKind, Text, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
-use crate::impact::{Basis, Cover, Fix, RunModel, StageWork};
+use crate::impact::{Basis, Cover, Fix, RunModel, StageWork, replay};
 use crate::rule::{Candidate, severity};
 use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
@@ -44,6 +44,7 @@ impl Claimed {
 struct Fixed<'a> {
     model: &'a RunModel,
     stages: Vec<StageWork>,
+    tokens: usize,
     replayed_s: f64,
 }
 
@@ -52,6 +53,7 @@ impl<'a> Fixed<'a> {
         Fixed {
             model,
             stages: model.stages.clone(),
+            tokens: model.tokens,
             replayed_s: model.replayed_s,
         }
     }
@@ -60,9 +62,11 @@ impl<'a> Fixed<'a> {
     fn with(&self, fix: &Fix) -> Fixed<'a> {
         let mut stages = self.stages.clone();
         fix.apply(&mut stages);
+        let tokens = fix.tokens(self.tokens);
         Fixed {
-            replayed_s: self.model.replay(&stages),
+            replayed_s: replay(&stages, tokens),
             stages,
+            tokens,
             model: self.model,
         }
     }
@@ -104,7 +108,10 @@ pub(crate) fn claim(
         let (before, after) = (works(now.as_ref()), works(next.as_ref()));
         let named = candidate.finding.stage.as_deref();
         let own = named.and_then(|name| view.job.stage_index(name));
-        let changed = changed(before, after);
+        let changed = match candidate.fix {
+            Some(Fix::Tokens(_)) => vec![true; after.len()],
+            _ => changed(before, after),
+        };
         let taken = account
             .as_mut()
             .map(|a| a.take(findings.len(), seconds, &candidate, own, &changed));
@@ -156,7 +163,7 @@ fn largest(
     // work on the driver alone does not compete with the work of the replay
     let of_driver = |c: &Candidate| kinds(c.finding.cause).contains(&SegmentKind::Driver);
     let saves = |c: &Candidate| match (&c.fix, now) {
-        (Some(fix), Some(now)) if !alone && fix.changes_work() && !of_driver(c) => {
+        (Some(fix), Some(now)) if !alone && fix.is_replayed() && !of_driver(c) => {
             apply(Some(now), c).map_or(0.0, |next| next.saves(now))
         }
         _ => stated(c),
@@ -168,7 +175,7 @@ fn largest(
         about_vertices(cause) || (shape && of_shape(cause))
     };
     // more machines speed up all work, so needless work is removed first
-    let of_machines = |at: &usize| open[*at].finding.cause == Cause::UnderAllocation;
+    let of_machines = |at: &usize| open[*at].buys_capacity();
     let order = |a: &usize, b: &usize| {
         let first = of_machines(b).cmp(&of_machines(a));
         first

@@ -10,7 +10,7 @@ use crate::measurements::contention::{contention, pace};
 use report::format::{Share, TASK};
 
 /// Seconds that a task should run: dividing work further costs more to start than it saves.
-const LEAST_TASK_S: f64 = 1.0;
+const LEAST_TASK_S: f64 = 0.5;
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;

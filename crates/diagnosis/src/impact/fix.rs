@@ -20,6 +20,8 @@ pub enum Fix {
     Stage(usize, Arc<StageEdit>),
     /// The job no longer waits for capacity; its work stays.
     Capacity,
+    /// The same work on this many tokens.
+    Tokens(usize),
 }
 
 impl Fix {
@@ -33,9 +35,17 @@ impl Fix {
         Fix::Stage(stage, Arc::new(edit))
     }
 
-    /// Whether the fix changes the work of stages.
-    pub fn changes_work(&self) -> bool {
+    /// Whether the replayed run changes.
+    pub fn is_replayed(&self) -> bool {
         !matches!(self, Fix::Capacity)
+    }
+
+    /// Tokens of the run with the fix.
+    pub fn tokens(&self, before: usize) -> usize {
+        match self {
+            Fix::Tokens(tokens) => *tokens,
+            _ => before,
+        }
     }
 
     /// Applies the fix to the work that earlier fixes left.
@@ -43,7 +53,7 @@ impl Fix {
         match self {
             Fix::Work(edit) => edit(stages),
             Fix::Stage(stage, edit) => edit(&mut stages[*stage]),
-            Fix::Capacity => {}
+            Fix::Capacity | Fix::Tokens(_) => {}
         }
     }
 }
@@ -54,6 +64,7 @@ impl fmt::Debug for Fix {
             Fix::Work(_) => "Work",
             Fix::Stage(..) => "Stage",
             Fix::Capacity => "Capacity",
+            Fix::Tokens(_) => "Tokens",
         })
     }
 }

@@ -5,8 +5,8 @@ use job::info::Information;
 use job::model::Application;
 
 use super::support::{Symptom, both};
-use crate::impact::{RunModel, schedule};
-use crate::rule::{About, Examination, Rule};
+use crate::impact::{Fix, RunModel, Saved, schedule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Number, Seconds, Share};
@@ -42,10 +42,8 @@ const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
 
-pub(crate) struct OverAllocation;
-pub(crate) struct UnderAllocation;
-
-static OVER: About = About {
+pub(crate) static OVER: Rule = Rule {
+    examine: examine_over,
     cause: Cause::OverAllocation,
     what: both(
         "占用的 Executor 大部分时间空闲：浪费资源，不影响运行时间",
@@ -66,7 +64,8 @@ static OVER: About = About {
     ],
 };
 
-static UNDER: About = About {
+pub(crate) static UNDER: Rule = Rule {
+    examine: examine_under,
     cause: Cause::UnderAllocation,
     what: both(
         "所有 Executor 一直忙碌，任务大部分时间在排队",
@@ -84,65 +83,55 @@ static UNDER: About = About {
     ],
 };
 
-impl Rule for OverAllocation {
-    fn about(&self) -> &'static About {
-        &OVER
+fn examine_over(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, run, held)) = held(view) else {
+        return result;
+    };
+    if app.is_streaming() {
+        // executors wait for data there
+        return result;
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, run, held)) = held(view) else {
-            return result;
-        };
-        if app.is_streaming() {
-            // executors wait for data there
-            return result;
-        }
-        let limit = view.limit(&MIN_IDLE);
-        let (needed, slots) = needed(app, run, held.executors);
-        if held.idle() >= limit && slots * 2 <= held.slots {
-            let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
-            result.wastes(view, over(view, app, &held, needed), hours);
-        } else {
-            let closeness = (held.idle() / limit).min(0.99);
-            result.under(closeness, || evidence(view, app, &held));
-        }
-        result.cleared_by(text!(
-            "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
-            "{share} of the core time is idle, or fewer executors would slow the run",
-            share = Share(held.idle()),
-        ))
+    let limit = view.limit(&MIN_IDLE);
+    let (needed, slots) = needed(app, run, held.executors);
+    if held.idle() >= limit && slots * 2 <= held.slots {
+        let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
+        result.wastes(view, over(view, app, &held, needed), hours);
+    } else {
+        let closeness = (held.idle() / limit).min(0.99);
+        result.under(closeness, || evidence(view, app, &held));
     }
+    result.cleared_by(text!(
+        "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
+        "{share} of the core time is idle, or fewer executors would slow the run",
+        share = Share(held.idle()),
+    ))
 }
 
-impl Rule for UnderAllocation {
-    fn about(&self) -> &'static About {
-        &UNDER
+fn examine_under(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, run, held)) = held(view) else {
+        return result;
+    };
+    let queue = mean_queue(run) / run.tokens.max(1) as f64;
+    let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
+        return result;
+    };
+    let seconds = saved.seconds;
+    let limit = match held.executors {
+        1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
+        _ => view.limit(&MIN_GAIN),
+    };
+    if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
+        result.found(view, under(view, app, &held, queue, saved, run));
+    } else {
+        let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
+        result.under(closeness, || evidence(view, app, &held));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, run, held)) = held(view) else {
-            return result;
-        };
-        let queue = mean_queue(run) / run.tokens.max(1) as f64;
-        let twice = crate::impact::replay(&run.stages, run.tokens * 2);
-        let seconds = run.seconds(run.replayed_s - twice);
-        let limit = match held.executors {
-            1 => view.limit(&MIN_GAIN).min(MIN_GAIN_OF_ONE_S),
-            _ => view.limit(&MIN_GAIN),
-        };
-        if queue >= MIN_QUEUE && seconds >= limit && run.tokens_known {
-            result.found(view, under(view, app, &held, queue, seconds, run));
-        } else {
-            let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
-            result.under(closeness, || evidence(view, app, &held));
-        }
-        result.cleared_by(text!(
-            "更多 Executor 省下的时间不足以抵偿它们的启动",
-            "more executors would save less than their start-up takes"
-        ))
-    }
+    result.cleared_by(text!(
+        "更多 Executor 省下的时间不足以抵偿它们的启动",
+        "more executors would save less than their start-up takes"
+    ))
 }
 
 /// A successful application, its run, and the use of its executors; `None` if the
@@ -192,6 +181,12 @@ impl Held {
             used += busy;
         }
         let (executors, slots) = most_at_once(changes);
+        // tasks whose end the log lacks may have used their slots for the whole time of the stage
+        for stage in app.stages.iter().filter(|s| s.lost_events) {
+            let open = stage.submitted_ms.zip(stage.completed_ms);
+            let open_s = open.map_or(0.0, |(from, to)| (to - from) as f64 / 1000.0);
+            used += open_s * slots.min(stage.tasks as usize) as f64;
+        }
         (seconds > 0.0).then_some(Held {
             executors,
             slots,
@@ -260,10 +255,9 @@ fn under(
     app: &Application,
     held: &Held,
     queue: f64,
-    seconds: f64,
+    saved: Saved,
     run: &RunModel,
 ) -> Symptom {
-    let share = (seconds / run.elapsed_s).min(1.0);
     Symptom {
         cause: Cause::UnderAllocation,
         stage: None,
@@ -272,20 +266,10 @@ fn under(
             "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的 Executor 约可节省 {time}",
             "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
             slots = Number(run.tokens as f64),
-            time = Seconds(seconds),
+            time = Seconds(saved.seconds),
         ),
         evidence: evidence(view, app, held),
-        saved: Some(crate::impact::Saved {
-            seconds,
-            share,
-            fix: crate::impact::Fix::work(|stages| {
-                for vertex in stages.iter_mut().flat_map(|s| &mut s.vertices) {
-                    // half of the tasks run on the other half of the slots
-                    vertex.run_s *= 0.5;
-                    vertex.start_s *= 0.5;
-                }
-            }),
-        }),
+        saved: Some(saved),
         method: "schedule replayed on twice the slots",
         strength: 0.7,
     }

@@ -1,15 +1,17 @@
 //! Rule for `broadcast.too_large`: the driver collects, builds and distributes a side that is too large
 //! for a copy on every executor.
 
+use std::collections::BTreeSet;
+
 use job::info::Information;
 use job::model::{Application, Exchange};
 
 use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
-use crate::impact::{Fix, Saved, StageWork, shorten_handover};
+use crate::impact::{Cover, Fix, Saved, StageWork, shorten_handover};
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::measurements::driver::elapsed_s;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
@@ -19,9 +21,8 @@ use report::{Cause, Evidence, Localize, Text, text};
 /// applies.
 const IN_MEMORY: f64 = 4.0;
 
-pub(crate) struct BroadcastTooLarge;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::BroadcastTooLarge,
     what: both(
         "广播的一侧太大：收集、构建和分发它占了运行时间",
@@ -46,49 +47,54 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for BroadcastTooLarge {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some(app) = view.job.spark.as_deref() else {
-            return result;
-        };
-        let ended_by_it = view
-            .failure()
-            .is_some_and(|f| f.class.cause() == Cause::BroadcastTooLarge);
-        let rates = Rates::of(view);
-        for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
-            let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
-            let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
-            let is_large =
-                of_limit > 1.0 && driver_s(app, exchange) > shuffle_s(view, &rates, exchange);
-            if !view.failed() && is_large {
-                result.found(view, symptom(view, app, exchange));
-            } else if !is_large && !ended_by_it {
-                result.under(of_limit.min(0.99), || evidence(view, app, exchange));
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some(app) = view.job.spark.as_deref() else {
+        return result;
+    };
+    let ended_by_it = view
+        .failure()
+        .is_some_and(|f| f.class.cause() == Cause::BroadcastTooLarge);
+    let rates = Rates::of(view);
+    for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
+        let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
+        let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
+        let is_large =
+            of_limit > 1.0 && driver_s(view, app, exchange) > shuffle_s(view, &rates, exchange);
+        if !view.failed() && is_large {
+            result.found(view, symptom(view, app, exchange));
+        } else if !is_large && !ended_by_it {
+            result.under(of_limit.min(0.99), || evidence(view, app, exchange));
         }
-        super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
-        result.cleared_by(text!(
-            "没有得不偿失的大广播",
-            "no large broadcast costs more than it saves"
-        ))
     }
+    super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
+    result.cleared_by(text!(
+        "没有得不偿失的大广播",
+        "no large broadcast costs more than it saves"
+    ))
 }
 
-/// Seconds on the driver: building, distributing, and collecting beyond the time of its stages.
-fn driver_s(app: &Application, exchange: &Exchange) -> f64 {
-    let span = |s: &usize| {
-        let stage = app.stages.get(*s)?;
-        Some((stage.completed_ms? - stage.submitted_ms?).max(0) as f64)
-    };
-    let stages: f64 = exchange.writers.iter().filter_map(span).sum();
-    let collect = (exchange.collect_ms.unwrap_or(0.0) - stages).max(0.0);
-    let own = exchange.build_ms.unwrap_or(0.0) + exchange.broadcast_ms.unwrap_or(0.0);
-    (collect + own) / 1000.0
+/// Seconds on the driver: building, distributing, and collecting beyond the time of the stages that compute the rows.
+fn driver_s(view: &View<'_>, app: &Application, exchange: &Exchange) -> f64 {
+    let mut above = BTreeSet::new();
+    let mut open = exchange.writers.clone();
+    // a later plan may contain the exchange as part of a cached result
+    let execution = |s: usize| app.stages.get(s).and_then(|s| s.execution);
+    let writer = open.first().and_then(|s| execution(*s));
+    while let Some(stage) = open.pop() {
+        let is_own = writer.is_some() && execution(stage) == writer;
+        if is_own && above.insert(stage) {
+            open.extend(view.job.edges_into(stage).map(|e| e.from));
+        }
+    }
+    let span = |s: &usize| app.stages[*s].submitted_ms.zip(app.stages[*s].completed_ms);
+    let spans = above.iter().filter_map(span);
+    let seconds = |ms: i64| ms as f64 / 1000.0;
+    let cover = Cover::of(spans.map(|(from, to)| (seconds(from), seconds(to))));
+    let stages_s = cover.within(f64::MIN, f64::MAX);
+    let driver_ms = exchange.build_ms.unwrap_or(0.0) + exchange.broadcast_ms.unwrap_or(0.0);
+    let collect_s = exchange.collect_ms.unwrap_or(0.0) / 1000.0 - stages_s;
+    collect_s.max(0.0) + driver_ms / 1000.0
 }
 
 /// Seconds to shuffle the other side without the broadcast.
@@ -102,7 +108,7 @@ fn shuffle_s(view: &View<'_>, rates: &Rates, exchange: &Exchange) -> f64 {
 }
 
 fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
-    let seconds = driver_s(app, exchange);
+    let seconds = driver_s(view, app, exchange);
     let share = elapsed_s(view).map(|all| (seconds / all).min(1.0));
     let readers = exchange.readers.clone();
     let fix = Fix::work(move |stages| {

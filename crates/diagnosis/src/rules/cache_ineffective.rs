@@ -7,19 +7,19 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use job::facts::{Derived, Spread};
 use job::info::Information;
 use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
 
-pub(crate) struct IneffectiveCache;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::IneffectiveCache,
     what: both(
         "多次执行从同样的来源重复计算同样的数据",
@@ -40,28 +40,22 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for IneffectiveCache {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
-            return result;
-        };
-        let of_executions = shared_parts(&app.executions).into_iter();
-        for same in of_executions.chain(alike_stages(view, app)) {
-            match repeated(view, &same) {
-                Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
-                None => result.under(0.5, || evidence(view, app, &same)),
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
+        return result;
+    };
+    let of_executions = shared_parts(&app.executions).into_iter();
+    for same in of_executions.chain(alike_stages(view, app)) {
+        match repeated(view, &same) {
+            Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
+            None => result.under(0.5, || evidence(view, app, &same)),
         }
-        result.cleared_by(text!(
-            "没有多次执行重复计算同样的数据",
-            "no executions compute the same rows again"
-        ))
     }
+    result.cleared_by(text!(
+        "没有多次执行重复计算同样的数据",
+        "no executions compute the same rows again"
+    ))
 }
 
 /// Execution or job that computes rows, by its index.
@@ -86,6 +80,27 @@ const LEAST_ALIKE: usize = 3;
 /// Largest deviation of their times from the median, as a share of the median.
 const LIKE: f64 = 0.3;
 
+/// Source of the rows of a stage.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Start<'a> {
+    /// Tasks and rows read: stages that agree in both, and about in the bytes, have read the same files.
+    Files(u32, u64),
+    /// Numbers of RDDs.
+    Rdds(&'a [u32]),
+}
+
+/// Rows and bytes that a stage reads from files, if it reads nothing else.
+fn read_from_files(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
+    let facts = &view.facts[stage].per_vertex;
+    let total = |d: &Option<_>| d.as_ref().map(|d: &Derived<Spread>| d.value.total);
+    let shuffled = total(&facts.exchange_bytes_read).unwrap_or(0.0);
+    let (rows, bytes) = (total(&facts.rows_read)?, total(&facts.stored_bytes_read)?);
+    (shuffled == 0.0 && rows > 0.0 && bytes > 0.0).then_some((rows, bytes))
+}
+
+/// Largest ratio of the bytes of the same rows: reading ahead in a file differs a little.
+const SAME_BYTES: f64 = 1.001;
+
 /// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
 /// their functions, so fewer or less similar stages are no evidence.
 fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
@@ -93,11 +108,15 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
         return Vec::new();
     };
     // the last such stage of each job
-    let mut starts: BTreeMap<&[u32], BTreeMap<usize, usize>> = BTreeMap::new();
+    let mut starts: BTreeMap<Start<'_>, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
         let is_known = stage.execution.is_none() && !stage.sources.is_empty();
         if let Some(job) = stage.job.filter(|_| is_known) {
-            starts.entry(&stage.sources).or_default().insert(job, at);
+            let start = match read_from_files(view, at) {
+                Some((rows, _)) => Start::Files(stage.tasks, rows as u64),
+                None => Start::Rdds(&stage.sources),
+            };
+            starts.entry(start).or_default().insert(job, at);
         }
     }
     let work = |s: &usize| run.stages[*s].run_s();
@@ -105,16 +124,24 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
         by: ComputedBy::Stage(s),
         stages: BTreeSet::from([s]),
     };
-    let of_start = |of_jobs: BTreeMap<usize, usize>| {
+    let of_start = |(start, of_jobs): (Start<'_>, BTreeMap<usize, usize>)| {
         let mut works: Vec<f64> = of_jobs.values().map(work).collect();
         works.sort_by(f64::total_cmp);
         let median = works.get(works.len() / 2).copied()?;
-        let is_usual = |s: &usize| (work(s) / median - 1.0).abs() <= LIKE;
+        let bytes = |s: &usize| read_from_files(view, *s).map_or(1.0, |(_, bytes)| bytes);
+        let least_bytes = of_jobs.values().map(bytes).fold(f64::INFINITY, f64::min);
+        let is_usual = |s: &usize| {
+            (work(s) / median - 1.0).abs() <= LIKE && bytes(s) <= least_bytes * SAME_BYTES
+        };
         let alike = of_jobs.into_values().filter(is_usual).map(computation);
         let alike: Vec<Computation> = alike.collect();
-        (alike.len() >= LEAST_ALIKE).then_some(alike)
+        let least = match start {
+            Start::Files(..) => 2,
+            Start::Rdds(_) => LEAST_ALIKE,
+        };
+        (alike.len() >= least).then_some(alike)
     };
-    starts.into_values().filter_map(of_start).collect()
+    starts.into_iter().filter_map(of_start).collect()
 }
 
 /// Common parts of the plans of several executions, from the files on, the most frequent and then the longest

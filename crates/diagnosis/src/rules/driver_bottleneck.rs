@@ -9,16 +9,14 @@ use job::model::Application;
 use super::support::{Symptom, both};
 use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, is_commit, results};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) struct DriverBottleneck;
-pub(crate) struct CommitOnDriver;
-
-static COMMIT: About = About {
+pub(crate) static COMMIT: Rule = Rule {
+    examine: examine_commit,
     cause: Cause::CommitOnDriver,
     what: both(
         "Executor 空等，Driver 在提交输出（移动文件、登记分区）",
@@ -33,7 +31,8 @@ static COMMIT: About = About {
     )],
 };
 
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::DriverBottleneck,
     what: both(
         "Executor 空等，Driver 在独自工作（收集结果、循环、列目录、提交）",
@@ -55,81 +54,68 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for DriverBottleneck {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
+        return result;
+    };
+    if view.failed() {
+        return result;
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
-            return result;
-        };
-        if view.failed() {
-            return result;
-        }
-        let gaps = gaps(view, app).into_iter().filter(|g| !is_commit(app, g));
-        let (of_broadcast, own): (Vec<Gap>, Vec<Gap>) =
-            gaps.partition(|g| is_broadcast(app, g.after));
-        let seconds: f64 = own.iter().map(Gap::excess_s).sum();
-        let share = (seconds / elapsed).min(1.0);
-        let limit = view.limit(&MIN_SHARE);
-        if share >= limit {
-            result.found(view, symptom(view, app, &own, seconds, share));
-        } else {
-            result.under(share / limit, || evidence(view, app, &own));
-        }
-        if of_broadcast.iter().any(|g| g.excess_s() >= limit * elapsed) {
-            result.attributed.push((Cause::BroadcastTooLarge, None));
-        }
-        result.cleared_by(text!(
-            "Driver 让 Executor 空等的时间占 {share}",
-            "executors wait for the driver during {share} of the run",
-            share = Share(share),
-        ))
+    let gaps = gaps(view, app).into_iter().filter(|g| !is_commit(app, g));
+    let (of_broadcast, own): (Vec<Gap>, Vec<Gap>) = gaps.partition(|g| is_broadcast(app, g.after));
+    let seconds: f64 = own.iter().map(Gap::excess_s).sum();
+    let share = (seconds / elapsed).min(1.0);
+    let limit = view.limit(&MIN_SHARE);
+    if share >= limit {
+        result.found(view, symptom(view, app, &own, seconds, share));
+    } else {
+        result.under(share / limit, || evidence(view, app, &own));
     }
+    if of_broadcast.iter().any(|g| g.excess_s() >= limit * elapsed) {
+        result.attributed.push((Cause::BroadcastTooLarge, None));
+    }
+    result.cleared_by(text!(
+        "Driver 让 Executor 空等的时间占 {share}",
+        "executors wait for the driver during {share} of the run",
+        share = Share(share),
+    ))
 }
 
-impl Rule for CommitOnDriver {
-    fn about(&self) -> &'static About {
-        &COMMIT
+fn examine_commit(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
+        return result;
+    };
+    let gaps = gaps(view, app).into_iter().filter(|g| is_commit(app, g));
+    let gaps: Vec<Gap> = gaps.collect();
+    if view.failed() || gaps.is_empty() {
+        return result;
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
-            return result;
-        };
-        let gaps = gaps(view, app).into_iter().filter(|g| is_commit(app, g));
-        let gaps: Vec<Gap> = gaps.collect();
-        if view.failed() || gaps.is_empty() {
-            return result;
-        }
-        let seconds: f64 = gaps.iter().map(Gap::excess_s).sum();
-        let share = (seconds / elapsed).min(1.0);
-        let limit = view.limit(&MIN_SHARE);
-        if share < limit {
-            result.under(share / limit, || evidence(view, app, &gaps));
-            return result;
-        }
-        let waiting = symptom(view, app, &gaps, seconds, share);
-        let summary = text!(
-            "写出数据的最后一个阶段结束后，Driver 提交输出 {time}，占运行时间的 {share}",
-            "after the last stage of a write, the driver commits its output for {time}, {share} of the run",
-            time = Seconds(seconds),
-            share = Share(share),
-        );
-        result.found(
-            view,
-            Symptom {
-                cause: Cause::CommitOnDriver,
-                summary,
-                method: "time from the last stage of a write to the end of its execution",
-                ..waiting
-            },
-        );
-        result
+    let seconds: f64 = gaps.iter().map(Gap::excess_s).sum();
+    let share = (seconds / elapsed).min(1.0);
+    let limit = view.limit(&MIN_SHARE);
+    if share < limit {
+        result.under(share / limit, || evidence(view, app, &gaps));
+        return result;
     }
+    let waiting = symptom(view, app, &gaps, seconds, share);
+    let summary = text!(
+        "写出数据的最后一个阶段结束后，Driver 提交输出 {time}，占运行时间的 {share}",
+        "after the last stage of a write, the driver commits its output for {time}, {share} of the run",
+        time = Seconds(seconds),
+        share = Share(share),
+    );
+    result.found(
+        view,
+        Symptom {
+            cause: Cause::CommitOnDriver,
+            summary,
+            method: "time from the last stage of a write to the end of its execution",
+            ..waiting
+        },
+    );
+    result
 }
 
 fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share: f64) -> Symptom {

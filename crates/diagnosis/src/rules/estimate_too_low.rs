@@ -10,14 +10,13 @@ use crate::measurements::load;
 use crate::measurements::retries::{
     MIN_FAILURES, MIN_PEAK, evidence as waste_evidence, memory_failures, peak_over_limit, waste,
 };
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{ATTEMPT, Bytes, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) struct EstimateTooLow;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::MemoryEstimateTooLow,
     what: both(
         "内存估计过小，顶点因此失败或重试",
@@ -32,26 +31,20 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for EstimateTooLow {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let local = super::is_local(view);
-        for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
-            match (memory_failures(view, stage), waste(view, stage)) {
-                (Some(failures), _) => result.found(view, symptom(view, stage, failures)),
-                (None, Some(waste)) => {
-                    let of_limit = peak_over_limit(view, stage).unwrap_or(0.0).min(1.0);
-                    result.under(of_limit, || waste_evidence(view, stage, &waste));
-                }
-                (None, None) => lacking(view, stage, &mut result),
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let local = super::is_local(view);
+    for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
+        match (memory_failures(view, stage), waste(view, stage)) {
+            (Some(failures), _) => result.found(view, symptom(view, stage, failures)),
+            (None, Some(waste)) => {
+                let of_limit = peak_over_limit(view, stage).unwrap_or(0.0).min(1.0);
+                result.under(of_limit, || waste_evidence(view, stage, &waste));
             }
+            (None, None) => lacking(view, stage, &mut result),
         }
-        result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))
     }
+    result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))
 }
 
 fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {

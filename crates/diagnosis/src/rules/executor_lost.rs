@@ -8,14 +8,13 @@ use job::model::{Application, Executor, Task};
 use super::support::{Symptom, both};
 use crate::impact::drop_waste;
 use crate::measurements::failure::{self, Class};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{EXECUTOR, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) struct ExecutorLost;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::ExecutorLost,
     what: both(
         "Executor 丢失，它完成的工作要重做",
@@ -33,34 +32,28 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for ExecutorLost {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let Some(app) = view.job.spark.as_deref() else {
-            return result;
-        };
-        let lost: Vec<usize> = (0..app.executors.len())
-            .filter(|e| app.executors[*e].lost)
-            .collect();
-        let hit = hit(app, &lost);
-        if hit.is_empty() {
-            result.under(0.0, || came(view, app));
-        } else if view.failed() && !ended_it(view) {
-            let by = view.failure().map(|f| f.class.cause());
-            result.attributed.extend(by.map(|cause| (cause, None)));
-        } else {
-            result.found(view, symptom(view, app, &lost, hit));
-            if let Some(found) = result.candidates.last_mut().filter(|_| view.failed()) {
-                found.at_most = 1.0;
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let Some(app) = view.job.spark.as_deref() else {
+        return result;
+    };
+    let lost: Vec<usize> = (0..app.executors.len())
+        .filter(|e| app.executors[*e].lost)
+        .collect();
+    let hit = hit(app, &lost);
+    if hit.is_empty() {
+        result.under(0.0, || came(view, app));
+    } else if view.failed() && !ended_it(view) {
+        let by = view.failure().map(|f| f.class.cause());
+        result.attributed.extend(by.map(|cause| (cause, None)));
+    } else {
+        result.found(view, symptom(view, app, &lost, hit));
+        if let Some(found) = result.candidates.last_mut().filter(|_| view.failed()) {
+            found.at_most = 1.0;
         }
-        super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
-        result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))
     }
+    super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
+    result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))
 }
 
 /// Stages that lost attempts, or the output of attempts, with an executor.

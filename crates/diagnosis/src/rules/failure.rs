@@ -3,7 +3,7 @@
 
 use super::support::{Symptom, both};
 use crate::measurements::failure::{self, Class, Failure as Reason};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use job::info::Information;
 use job::model::{JobError, Source};
@@ -13,10 +13,9 @@ use report::{Cause, Evidence, Text, text};
 /// Characters of a row that a summary shows.
 const SHOWN_ROW: usize = 160;
 
-/// The rule for one way to fail. [`crate::measurements::failure`] classifies the failure.
-pub(crate) struct Failure(About);
-
-const FAILURE: About = About {
+/// A rule for one way to fail. [`crate::measurements::failure`] classifies the failure.
+const FAILURE: Rule = Rule {
+    examine: |view| examine(view, Cause::UserCodeFailure),
     cause: Cause::UserCodeFailure,
     what: both("", ""),
     needs: &[Information::ErrorDetails],
@@ -28,76 +27,74 @@ const FAILURE: About = About {
     ],
 };
 
-pub(crate) static USER_CODE: Failure = Failure(About {
+pub(crate) static USER_CODE: Rule = Rule {
     what: both(
         "作业在用户代码中失败：表达式、文件与行",
         "the job failed in user code: expression, file and line",
     ),
     ..FAILURE
-});
+};
 
-pub(crate) static COMPILE: Failure = Failure(About {
+pub(crate) static COMPILE: Rule = Rule {
+    examine: |view| examine(view, Cause::CompileFailure),
     cause: Cause::CompileFailure,
     what: both("作业编译失败", "the job failed to compile"),
     ..FAILURE
-});
+};
 
-pub(crate) static LIMIT: Failure = Failure(About {
+pub(crate) static LIMIT: Rule = Rule {
+    examine: |view| examine(view, Cause::LimitFailure),
     cause: Cause::LimitFailure,
     what: both(
         "作业触及限制：顶点时间、内存或临时数据",
         "the job failed on a limit: vertex time, memory, temporary data",
     ),
     ..FAILURE
-});
+};
 
-pub(crate) static INPUT: Failure = Failure(About {
+pub(crate) static INPUT: Rule = Rule {
+    examine: |view| examine(view, Cause::InputFailure),
     cause: Cause::InputFailure,
     what: both(
         "作业因输入失败：缺失、损坏、与模式不符或无权访问",
         "the job failed on an input: missing, unreadable, mismatching or forbidden",
     ),
     ..FAILURE
-});
+};
 
-pub(crate) static EXTERNAL: Failure = Failure(About {
+pub(crate) static EXTERNAL: Rule = Rule {
+    examine: |view| examine(view, Cause::ExternalFailure),
     cause: Cause::ExternalFailure,
     what: both(
         "作业因外部原因失败：存储、服务、网络、系统，或被停止",
         "the job failed for a cause outside it: storage, service, network, system, or a stop",
     ),
     ..FAILURE
-});
+};
 
-impl Rule for Failure {
-    fn about(&self) -> &About {
-        &self.0
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        if let Some(reason) = view.failure() {
-            if reason.class.cause() == self.0.cause {
-                ended_by(view, &mut result, reason);
-            } else {
-                result.attributed.push((reason.class.cause(), None));
-            }
-        } else if view.failed() {
-            result.lacks(Information::ErrorDetails, view, None, unknown(view));
-        } else if let Some(source) = view.job.info.sources.get("state") {
-            result.under(0.0, || {
-                let sentence = text!("作业没有失败", "the job did not fail");
-                vec![view.word("State", "succeeded", source.clone(), sentence)]
-            });
-        } else if !super::is_local(view) {
-            let reason = text!(
-                "没有文件说明作业是否成功",
-                "no file records whether the job succeeded",
-            );
-            result.lacks(Information::JobTimes, view, None, reason);
+fn examine(view: &View<'_>, cause: Cause) -> Examination {
+    let mut result = Examination::default();
+    if let Some(reason) = view.failure() {
+        if reason.class.cause() == cause {
+            ended_by(view, &mut result, reason);
+        } else {
+            result.attributed.push((reason.class.cause(), None));
         }
-        result.cleared_by(text!("作业没有失败", "the job did not fail",))
+    } else if view.failed() {
+        result.lacks(Information::ErrorDetails, view, None, unknown(view));
+    } else if let Some(source) = view.job.info.sources.get("state") {
+        result.under(0.0, || {
+            let sentence = text!("作业没有失败", "the job did not fail");
+            vec![view.word("State", "succeeded", source.clone(), sentence)]
+        });
+    } else if !super::is_local(view) {
+        let reason = text!(
+            "没有文件说明作业是否成功",
+            "no file records whether the job succeeded",
+        );
+        result.lacks(Information::JobTimes, view, None, reason);
     }
+    result.cleared_by(text!("作业没有失败", "the job did not fail",))
 }
 
 /// Reason of a rule to abstain if no file shows why the job failed.
@@ -370,12 +367,13 @@ fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<E
     ];
     let fact = |(metric, value, source): (&str, Option<&String>, Source)| {
         let value = value?;
-        Some(view.word(metric, value, source, sentence(metric, value)))
+        let sentence = sentence(metric, value, view.job.spark.is_some());
+        Some(view.word(metric, value, source, sentence))
     };
     said.into_iter().filter_map(fact).collect()
 }
 
-fn sentence(metric: &str, value: &str) -> Text {
+fn sentence(metric: &str, value: &str, of_spark: bool) -> Text {
     match metric {
         "errorId" => text!("错误号 {value}", "the error is {value}"),
         "exception" => text!("最内层异常：{value}", "the innermost exception: {value}"),
@@ -385,6 +383,7 @@ fn sentence(metric: &str, value: &str) -> Text {
         ),
         "frame" => text!("抛出位置：{value}", "thrown in {value}"),
         "row" => text!("当时处理的数据行：{value}", "the current row: {value}"),
+        "vertex" if of_spark => text!("失败的 Task：{value}", "the task that failed: {value}"),
         "vertex" => text!("失败的顶点：{value}", "the vertex that failed: {value}"),
         "machine" => text!("所在机器：{value}", "on machine {value}"),
         _ => text!("{value}", "{value}"),

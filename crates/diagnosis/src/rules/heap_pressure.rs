@@ -8,7 +8,7 @@
 use super::support::{Symptom, both};
 use crate::impact::{Saved, StageWork};
 use crate::measurements::managed::{gc, gc_part, managed_ms, runs_user_code};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use job::info::Information;
@@ -25,9 +25,8 @@ pub(crate) static MIN_GC: Threshold = Threshold {
     source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
 };
 
-pub(crate) struct HeapPressure;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::HeapPressure,
     what: both(
         "托管算子大量时间花在垃圾回收上",
@@ -49,39 +48,33 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for HeapPressure {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let limit = view.limit(&MIN_GC);
-        for (index, stage) in view.job.stages.iter().enumerate() {
-            match gc(view, index) {
-                Some((mean, max)) if mean >= limit => {
-                    result.found(view, symptom(view, index, mean, max));
-                }
-                Some((mean, _)) => result.under(mean / limit, || gc_facts(view, index)),
-                None if runs_user_code(view, index) && !view.failed() => {
-                    let reason = text!(
-                        "{stage} 运行用户代码，但没有垃圾回收计数器",
-                        "{stage} runs user code, and no file gives its garbage collection time",
-                        stage = stage.name
-                    );
-                    result.lacks(Information::GcTime, view, Some(index), reason);
-                }
-                None => {}
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let limit = view.limit(&MIN_GC);
+    for (index, stage) in view.job.stages.iter().enumerate() {
+        match gc(view, index) {
+            Some((mean, max)) if mean >= limit => {
+                result.found(view, symptom(view, index, mean, max));
             }
+            Some((mean, _)) => result.under(mean / limit, || gc_facts(view, index)),
+            None if runs_user_code(view, index) && !view.failed() => {
+                let reason = text!(
+                    "{stage} 运行用户代码，但没有垃圾回收计数器",
+                    "{stage} runs user code, and no file gives its garbage collection time",
+                    stage = stage.name
+                );
+                result.lacks(Information::GcTime, view, Some(index), reason);
+            }
+            None => {}
         }
-        let highest = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
-        result.cleared_by(text!(
-            "垃圾回收平均占比最高 {share}，阈值 {limit}",
-            "the highest mean share of garbage collection is {share}, the threshold {limit}",
-            share = Share(highest),
-            limit = Share(limit)
-        ))
     }
+    let highest = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
+    result.cleared_by(text!(
+        "垃圾回收平均占比最高 {share}，阈值 {limit}",
+        "the highest mean share of garbage collection is {share}, the threshold {limit}",
+        share = Share(highest),
+        limit = Share(limit)
+    ))
 }
 
 fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {

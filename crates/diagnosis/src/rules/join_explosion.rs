@@ -10,14 +10,13 @@ use super::support::{Symptom, both};
 use crate::impact::{Saved, scale_run};
 use crate::measurements::estimate::wrong_fact;
 use crate::measurements::explosion::{MIN_FACTOR, output};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Names, Number, ROW};
 use report::{Cause, text};
 
-pub(crate) struct JoinExplosion;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::JoinExplosion,
     what: both(
         "多对多连接的输出行数远多于输入",
@@ -38,49 +37,43 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for JoinExplosion {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let limit = view.limit(&MIN_FACTOR);
-        for (stage, s) in view.job.stages.iter().enumerate() {
-            for (index, join) in s
-                .operators
-                .iter()
-                .enumerate()
-                .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
-            {
-                let Some((out, should)) = output(view, stage, index) else {
-                    let reason = text!(
-                        "没有行数说明 {stage} 的连接输出多少行",
-                        "no file gives the number of rows that the join in {stage} produces",
-                        stage = view.name(stage)
-                    );
-                    if !view.failed() {
-                        result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
-                    }
-                    continue;
-                };
-                if out / should >= limit {
-                    result.found(view, symptom(view, stage, index, out, should));
-                } else {
-                    result.under(out / should / limit, || {
-                        let rows = view.node(stage, join.uid).map(|o| &o.rows);
-                        let fact = rows.and_then(|rows| view.measured(rows, "rows"));
-                        fact.into_iter().collect()
-                    });
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let limit = view.limit(&MIN_FACTOR);
+    for (stage, s) in view.job.stages.iter().enumerate() {
+        for (index, join) in s
+            .operators
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
+        {
+            let Some((out, should)) = output(view, stage, index) else {
+                let reason = text!(
+                    "没有行数说明 {stage} 的连接输出多少行",
+                    "no file gives the number of rows that the join in {stage} produces",
+                    stage = view.name(stage)
+                );
+                if !view.failed() {
+                    result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
                 }
+                continue;
+            };
+            if out / should >= limit {
+                result.found(view, symptom(view, stage, index, out, should));
+            } else {
+                result.under(out / should / limit, || {
+                    let rows = view.node(stage, join.uid).map(|o| &o.rows);
+                    let fact = rows.and_then(|rows| view.measured(rows, "rows"));
+                    fact.into_iter().collect()
+                });
             }
         }
-        let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
-        result.cleared_by(text!(
-            "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
-            "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
-        ))
     }
+    let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
+    result.cleared_by(text!(
+        "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
+        "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
+    ))
 }
 
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {

@@ -11,14 +11,13 @@ use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::filter::{Pushed, alternatives, columns_of, rows_through};
 use crate::measurements::exchange::measured_write;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Names, Share};
 use report::{Cause, Evidence, text};
 
-pub(crate) struct LateFilter;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::LateFilter,
     what: both(
         "交换之后的过滤本可以在交换之前执行",
@@ -40,23 +39,17 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for LateFilter {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    for found in alternatives(view, &Rates::of(view)) {
+        result.offer(view, symptom(view, &found));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        for found in alternatives(view, &Rates::of(view)) {
-            result.offer(view, symptom(view, &found));
-        }
-        lacking(view, &mut result);
-        result.exchanges(view, View::is_shuffle);
-        result.cleared_by(text!(
-            "没有能提前到交换之前的过滤",
-            "no filter could move below an exchange"
-        ))
-    }
+    lacking(view, &mut result);
+    result.exchanges(view, View::is_shuffle);
+    result.cleared_by(text!(
+        "没有能提前到交换之前的过滤",
+        "no filter could move below an exchange"
+    ))
 }
 
 /// Filters behind a join with unknown rows or columns.

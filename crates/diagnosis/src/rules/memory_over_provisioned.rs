@@ -4,7 +4,7 @@ use job::info::Information;
 use job::model::{Application, Executor};
 
 use super::support::{Symptom, both};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::Bytes;
@@ -26,10 +26,8 @@ const LEAST_MEMORY: f64 = 434e6;
 /// Share of the run time of tasks in garbage collection from which memory may be short.
 const BUSY_COLLECTING: f64 = 0.1;
 
-/// The rule.
-pub(crate) struct OverProvisionedMemory;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::OverProvisionedMemory,
     what: both(
         "Executor 的内存是所用的数倍：浪费资源，不影响运行时间",
@@ -47,29 +45,23 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for OverProvisionedMemory {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let app = view.job.spark.as_deref().filter(|_| !view.failed());
+    let Some((app, usage)) = app.and_then(|app| Some((app, Usage::of(view, app)?))) else {
+        return result;
+    };
+    let limit = view.limit(&MIN_EXCESS);
+    if usage.ratio() < limit || is_short(view) {
+        let closeness = (usage.ratio() / limit).min(0.99);
+        result.under(closeness, || usage.evidence(view, app));
+    } else {
+        result.wastes(view, usage.symptom(view, app), 0.0);
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let app = view.job.spark.as_deref().filter(|_| !view.failed());
-        let Some((app, usage)) = app.and_then(|app| Some((app, Usage::of(view, app)?))) else {
-            return result;
-        };
-        let limit = view.limit(&MIN_EXCESS);
-        if usage.ratio() < limit || is_short(view) {
-            let closeness = (usage.ratio() / limit).min(0.99);
-            result.under(closeness, || usage.evidence(view, app));
-        } else {
-            result.wastes(view, usage.symptom(view, app), 0.0);
-        }
-        result.cleared_by(text!(
-            "Executor 的内存与用量相称",
-            "the memory of the executors fits its use"
-        ))
-    }
+    result.cleared_by(text!(
+        "Executor 的内存与用量相称",
+        "the memory of the executors fits its use"
+    ))
 }
 
 /// Memory for tasks and cached data, in bytes of one executor.

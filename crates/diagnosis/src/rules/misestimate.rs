@@ -7,6 +7,7 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, OperatorKind};
 
+use super::missed_broadcast::MAX_BYTES;
 use super::parallelism_too_low::{not_too_few, unexplained};
 use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
@@ -14,25 +15,13 @@ use crate::measurements::estimate::{MIN_FACTOR, Misestimate, fact, misestimated_
 use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
 use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
-use crate::rule::{About, Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
 use report::{Cause, Evidence, Text, text};
 
-/// Least size of a too large broadcast, in bytes.
-pub(crate) static MAX_BROADCAST: Threshold = Threshold {
-    name: "misestimate.max_broadcast_bytes",
-    default: 400e6,
-    unit: "bytes",
-    reason_zh: "广播侧须放进每个顶点的内存",
-    reason_en: "broadcast data has to fit into the memory of every vertex",
-    source: "vertex memory of the service",
-};
-
-pub(crate) struct CardinalityMisestimate;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::Misestimate,
     what: both(
         "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
@@ -44,7 +33,7 @@ static ABOUT: About = About {
         Information::StageGraph,
     ],
     helps: &[Information::TableStatistics, Information::Script],
-    thresholds: &[&MIN_FACTOR, &MAX_BROADCAST],
+    thresholds: &[&MIN_FACTOR, &MAX_BYTES],
     counter_evidence: &[
         both(
             "估计虽错，但分区数与连接方式仍合适",
@@ -61,50 +50,44 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for CardinalityMisestimate {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            let gathered = view
-                .inputs(stage)
-                .any(|e| e.exchange == ExchangeKind::Gather);
-            let few = too_few(view, stage, false);
-            let wrong = few.and_then(|_| misestimated_upstream(view, stage));
-            match (few, wrong) {
-                _ if view.failed() => {}
-                (None, _) if reads_exchange(view, stage) => {
-                    not_too_few(view, stage, &mut result);
-                }
-                (None, _) => {}
-                (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
-                (Some(per_vertex), Some(wrong)) => {
-                    result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
-                }
-                (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                    unexplained(view, stage, &mut result);
-                }
-                (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    for stage in 0..view.job.stages.len() {
+        let gathered = view
+            .inputs(stage)
+            .any(|e| e.exchange == ExchangeKind::Gather);
+        let few = too_few(view, stage, false);
+        let wrong = few.and_then(|_| misestimated_upstream(view, stage));
+        match (few, wrong) {
+            _ if view.failed() => {}
+            (None, _) if reads_exchange(view, stage) => {
+                not_too_few(view, stage, &mut result);
             }
-        }
-        for edge in &view.job.edges {
-            if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
-                broadcast(view, edge, &mut result);
+            (None, _) => {}
+            (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
+            (Some(per_vertex), Some(wrong)) => {
+                result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
             }
+            (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
+                unexplained(view, stage, &mut result);
+            }
+            (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
         }
-        result.cleared_by(text!(
-            "没有估计误差影响到分区数或连接方式",
-            "no estimate is so far off that partitions or joins do not suit the data"
-        ))
     }
+    for edge in &view.job.edges {
+        if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
+            broadcast(view, edge, &mut result);
+        }
+    }
+    result.cleared_by(text!(
+        "没有估计误差影响到分区数或连接方式",
+        "no estimate is so far off that partitions or joins do not suit the data"
+    ))
 }
 
 /// A broadcast: small enough, too big because of an estimate, or of unknown size.
 fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
-    let limit = view.limit(&MAX_BROADCAST);
+    let limit = view.limit(&MAX_BYTES);
     let place = view.name(edge.to);
     let (info, reason) = match (edge.bytes_written, misestimated_upstream(view, edge.to)) {
         (Some(size), Some(wrong)) if size >= limit => {

@@ -10,7 +10,7 @@ use crate::alternatives::cost::Rates;
 use crate::measurements::configuration::broadcast_limit;
 use crate::measurements::estimate::wrong_fact_of;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, Names, Number};
@@ -36,9 +36,8 @@ pub(crate) static SURE_BYTES: Threshold = Threshold {
     source: "judgment",
 };
 
-pub(crate) struct MissedBroadcast;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::MissedBroadcast,
     what: both(
         "小到可以广播的一侧与大表一起被重分区",
@@ -63,22 +62,17 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for MissedBroadcast {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let rates = Rates::of(view);
-        // Spark broadcasts automatically up to its own limit, unless broadcasting is off or the size was unknown
-        let (max, sure) = match view.job.spark.as_deref() {
-            Some(app) => (broadcast_limit(app, None), broadcast_limit(app, None)),
-            None => (view.limit(&MAX_BYTES), view.limit(&SURE_BYTES)),
-        };
-        let limits = Limits { max, sure };
-        for found in alternatives(view, &rates, limits) {
-            match found {
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let rates = Rates::of(view);
+    // Spark broadcasts automatically up to its own limit, unless broadcasting is off or the size was unknown
+    let (max, sure) = match view.job.spark.as_deref() {
+        Some(app) => (broadcast_limit(app, None), broadcast_limit(app, None)),
+        None => (view.limit(&MAX_BYTES), view.limit(&SURE_BYTES)),
+    };
+    let limits = Limits { max, sure };
+    for found in alternatives(view, &rates, limits) {
+        match found {
                 Ok(found) => result.offer(view, symptom(view, &found, &rates)),
                 Err(stage) => result.lacks(
                     Information::Script,
@@ -91,15 +85,14 @@ impl Rule for MissedBroadcast {
                     ),
                 ),
             }
-        }
-        result.exchanges(view, |e| {
-            e.exchange == ExchangeKind::Hash && feeds_join(view, e)
-        });
-        result.cleared_by(text!(
-            "没有小到可以广播却被重分区的连接输入",
-            "no join input that is small enough to broadcast is repartitioned"
-        ))
     }
+    result.exchanges(view, |e| {
+        e.exchange == ExchangeKind::Hash && feeds_join(view, e)
+    });
+    result.cleared_by(text!(
+        "没有小到可以广播却被重分区的连接输入",
+        "no join input that is small enough to broadcast is repartitioned"
+    ))
 }
 
 fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {

@@ -39,47 +39,47 @@ use crate::rule::Rule;
 use crate::settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Threshold};
 use crate::view::View;
 
-static RULES: [&dyn Rule; 36] = [
+static RULES: [&Rule; 36] = [
     &skew::JOIN_HOT_KEY,
     &skew::GROUP_HOT_KEY,
     &skew::NULL_OR_DEFAULT_KEY,
     &skew::LOW_CARDINALITY_KEY,
     &skew::PARTITION_LAYOUT,
-    &redundant_repartition::RedundantRepartition,
-    &unused_columns::UnusedColumns,
-    &late_filter::LateFilter,
-    &missed_broadcast::MissedBroadcast,
-    &serial_gather::SerialGather,
-    &unaligned_input::UnalignedInput,
-    &heap_pressure::HeapPressure,
-    &spill::Spill,
-    &estimate_too_low::EstimateTooLow,
-    &misestimate::CardinalityMisestimate,
-    &join_explosion::JoinExplosion,
-    &udo::CpuBound,
-    &parallelism_too_low::TooLow,
-    &tiny_vertices::TinyVertices,
-    &small_files::SmallFiles,
-    &vertex_retries::VertexRetries,
-    &slow_machine::SlowMachine,
+    &redundant_repartition::RULE,
+    &unused_columns::RULE,
+    &late_filter::RULE,
+    &missed_broadcast::RULE,
+    &serial_gather::RULE,
+    &unaligned_input::RULE,
+    &heap_pressure::RULE,
+    &spill::RULE,
+    &estimate_too_low::RULE,
+    &misestimate::RULE,
+    &join_explosion::RULE,
+    &udo::RULE,
+    &parallelism_too_low::RULE,
+    &tiny_vertices::RULE,
+    &small_files::RULE,
+    &vertex_retries::RULE,
+    &slow_machine::RULE,
     &failure::USER_CODE,
     &failure::COMPILE,
     &failure::LIMIT,
     &failure::INPUT,
     &failure::EXTERNAL,
-    &queue_wait::QueueWait,
-    &driver_bottleneck::DriverBottleneck,
-    &executor_lost::ExecutorLost,
-    &broadcast_too_large::BroadcastTooLarge,
-    &cache_ineffective::IneffectiveCache,
-    &allocation::OverAllocation,
-    &allocation::UnderAllocation,
-    &driver_bottleneck::CommitOnDriver,
-    &memory_over_provisioned::OverProvisionedMemory,
+    &queue_wait::RULE,
+    &driver_bottleneck::RULE,
+    &executor_lost::RULE,
+    &broadcast_too_large::RULE,
+    &cache_ineffective::RULE,
+    &allocation::OVER,
+    &allocation::UNDER,
+    &driver_bottleneck::COMMIT,
+    &memory_over_provisioned::RULE,
 ];
 
 /// Every rule, in the order of the contract.
-pub fn rules() -> &'static [&'static dyn Rule] {
+pub fn rules() -> &'static [&'static Rule] {
     &RULES
 }
 
@@ -87,10 +87,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
 pub fn thresholds() -> &'static [&'static Threshold] {
     static ALL: LazyLock<Vec<&'static Threshold>> = LazyLock::new(|| {
         let mut all = vec![&MIN_SHARE, &MIN_RELEVANCE, &FILES_PER_ROUND];
-        for threshold in rules()
-            .iter()
-            .flat_map(|r| r.about().thresholds.iter().copied())
-        {
+        for threshold in rules().iter().flat_map(|r| r.thresholds.iter().copied()) {
             if !all.iter().any(|known| known.name == threshold.name) {
                 all.push(threshold);
             }

@@ -9,12 +9,12 @@ use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
-    HEAVY_BYTES, HEAVY_EXPECTED_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES,
-    fitting_vertices, heavy, per_vertex, too_few,
+    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, heavy,
+    per_vertex, too_few,
 };
 use crate::measurements::spill::surplus_ms;
 use crate::measurements::tasks::few;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Number, VERTEX};
 use report::{Cause, Text, text};
@@ -23,9 +23,8 @@ use report::{Cause, Text, text};
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
-pub(crate) struct TooLow;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::ParallelismTooLow,
     what: both(
         "重负载阶段的顶点数远少于其数据量所需",
@@ -39,7 +38,6 @@ static ABOUT: About = About {
     ],
     thresholds: &[
         &HEAVY_BYTES,
-        &HEAVY_EXPECTED_BYTES,
         &HEAVY_STORED_BYTES,
         &SHUFFLE_BYTES,
         &STORED_BYTES,
@@ -60,47 +58,41 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for TooLow {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    if let Some(app) = view.job.spark.as_deref() {
+        return examine_tasks(view, app);
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        if let Some(app) = view.job.spark.as_deref() {
-            return examine_tasks(view, app);
-        }
-        let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            let gathered = view
-                .inputs(stage)
-                .any(|e| e.exchange == ExchangeKind::Gather);
-            let per_vertex = too_few(view, stage, limiting_hint(view, stage).is_some());
-            match per_vertex {
-                _ if view.failed() => {}
-                None => not_too_few(view, stage, &mut result),
-                Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
-                Some(_) if misestimated_upstream(view, stage).is_some() => {
-                    result.attributed(view, Cause::Misestimate, stage);
-                }
-                Some(_) if explosion::is_upstream(view, stage) => {
-                    result.attributed(view, Cause::JoinExplosion, stage);
-                }
-                // without the plan, a wrong estimate may be the reason, unless another reason is visible
-                Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                    unexplained(view, stage, &mut result);
-                }
-                Some(per_vertex) if !view.has_estimates(stage) || !has_tokens(view) => {
-                    let symptom = symptom(view, stage, per_vertex);
-                    result.suspected(view, symptom, UNSURE);
-                }
-                Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
+    let mut result = Examination::default();
+    for stage in 0..view.job.stages.len() {
+        let gathered = view
+            .inputs(stage)
+            .any(|e| e.exchange == ExchangeKind::Gather);
+        let per_vertex = too_few(view, stage, limiting_hint(view, stage).is_some());
+        match per_vertex {
+            _ if view.failed() => {}
+            None => not_too_few(view, stage, &mut result),
+            Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
+            Some(_) if misestimated_upstream(view, stage).is_some() => {
+                result.attributed(view, Cause::Misestimate, stage);
             }
+            Some(_) if explosion::is_upstream(view, stage) => {
+                result.attributed(view, Cause::JoinExplosion, stage);
+            }
+            // without the plan, a wrong estimate may be the reason, unless another reason is visible
+            Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
+                unexplained(view, stage, &mut result);
+            }
+            Some(per_vertex) if !view.has_estimates(stage) || !has_tokens(view) => {
+                let symptom = symptom(view, stage, per_vertex);
+                result.suspected(view, symptom, UNSURE);
+            }
+            Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
         }
-        result.cleared_by(text!(
-            "每个阶段的顶点数与其数据量相称",
-            "every stage has the vertices that its data requires"
-        ))
     }
+    result.cleared_by(text!(
+        "每个阶段的顶点数与其数据量相称",
+        "every stage has the vertices that its data requires"
+    ))
 }
 
 /// Whether any file shows how many vertices may run at once.

@@ -5,7 +5,7 @@ use job::info::Information;
 
 use super::support::{Symptom, both};
 use crate::impact::{Fix, Saved};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::{self, Threshold};
 use crate::view::View;
 use report::format::{Seconds, Share};
@@ -21,9 +21,8 @@ pub(crate) static MIN_SHARE: Threshold = Threshold {
     source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
 };
 
-pub(crate) struct QueueWait;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::QueueWait,
     what: both("作业在等待资源", "the job waited for capacity"),
     needs: &[Information::QueueTime],
@@ -38,45 +37,39 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for QueueWait {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let unended = view.job.spark.as_ref().is_some_and(|app| !app.complete);
-        let waited = waited(view).filter(|_| !unended || view.failed());
-        let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
-        let Some(waited) = waited.as_ref().filter(known) else {
-            if !view.failed() && !super::is_local(view) {
-                let reason = text!(
-                    "没有文件说明作业何时提交、何时开始运行",
-                    "no file records when the job was submitted and when it began to run"
-                );
-                result.lacks(Information::QueueTime, view, None, reason);
-            }
-            return result;
-        };
-        let excess = waited.excess(view);
-        if excess >= 1.0 && waited.is_guess(view) {
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let unended = view.job.spark.as_ref().is_some_and(|app| !app.complete);
+    let waited = waited(view).filter(|_| !unended || view.failed());
+    let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
+    let Some(waited) = waited.as_ref().filter(known) else {
+        if !view.failed() && !super::is_local(view) {
             let reason = text!(
-                "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
-                "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
+                "没有文件说明作业何时提交、何时开始运行",
+                "no file records when the job was submitted and when it began to run"
             );
-            result.lacks(Information::JobTimes, view, None, reason);
-        } else if excess >= 1.0 {
-            result.found(view, symptom(view, waited));
-        } else {
-            result.under(excess, || evidence(view, waited, waited.whole()));
+            result.lacks(Information::QueueTime, view, None, reason);
         }
-        result.cleared_by(text!(
-            "等待资源 {time}，占总时间的 {share}",
-            "it waited {time} for capacity, {share} of the total time",
-            time = Seconds(waited.whole().seconds),
-            share = Share(waited.whole().share())
-        ))
+        return result;
+    };
+    let excess = waited.excess(view);
+    if excess >= 1.0 && waited.is_guess(view) {
+        let reason = text!(
+            "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
+            "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
+        );
+        result.lacks(Information::JobTimes, view, None, reason);
+    } else if excess >= 1.0 {
+        result.found(view, symptom(view, waited));
+    } else {
+        result.under(excess, || evidence(view, waited, waited.whole()));
     }
+    result.cleared_by(text!(
+        "等待资源 {time}，占总时间的 {share}",
+        "it waited {time} for capacity, {share} of the total time",
+        time = Seconds(waited.whole().seconds),
+        share = Share(waited.whole().share())
+    ))
 }
 
 /// Usual seconds until an executor of an application registers.

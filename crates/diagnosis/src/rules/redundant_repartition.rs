@@ -9,14 +9,13 @@ use crate::alternatives::cost::Rates;
 use crate::alternatives::repartition::{Needless, needless, passing};
 use crate::impact::Saved;
 use crate::measurements::exchange::{measured_write, partitioner_fact};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Names};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) struct RedundantRepartition;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::RedundantRepartition,
     what: both(
         "数据已按这些键（或其子集）分区，却再次重分区",
@@ -37,28 +36,22 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for RedundantRepartition {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let rates = Rates::of(view);
+    for found in needless(view, &rates) {
+        result.offer(view, symptom(view, &found));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let rates = Rates::of(view);
-        for found in needless(view, &rates) {
-            result.offer(view, symptom(view, &found));
+    if let Some(app) = view.job.spark.as_deref() {
+        for (edge, saved) in passing(view, app, &rates) {
+            result.offer(view, handed_on(view, edge, saved));
         }
-        if let Some(app) = view.job.spark.as_deref() {
-            for (edge, saved) in passing(view, app, &rates) {
-                result.offer(view, handed_on(view, edge, saved));
-            }
-        }
-        result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
-        result.cleared_by(text!(
-            "没有对已按兼容键分区的数据再次重分区",
-            "no rows are repartitioned that were partitioned on compatible keys"
-        ))
     }
+    result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
+    result.cleared_by(text!(
+        "没有对已按兼容键分区的数据再次重分区",
+        "no rows are repartitioned that were partitioned on compatible keys"
+    ))
 }
 
 fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {

@@ -9,14 +9,13 @@ use crate::alternatives::cost::Rates;
 use crate::alternatives::gather::{Gathered, alternatives};
 use crate::measurements::exchange::partitioner_fact;
 use crate::measurements::load::evidence as load_evidence;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds, VERTEX};
 use report::{Cause, text};
 
-pub(crate) struct SerialGather;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::SerialGather,
     what: both(
         "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）",
@@ -37,23 +36,17 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for SerialGather {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let gathers = alternatives(view, &Rates::of(view));
+    for found in &gathers {
+        result.offer(view, symptom(view, found));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let gathers = alternatives(view, &Rates::of(view));
-        for found in &gathers {
-            result.offer(view, symptom(view, found));
-        }
-        result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
-        result.cleared_by(text!(
-            "汇集到一个顶点的数据不多",
-            "little is gathered into one vertex",
-        ))
-    }
+    result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
+    result.cleared_by(text!(
+        "汇集到一个顶点的数据不多",
+        "little is gathered into one vertex",
+    ))
 }
 
 fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {

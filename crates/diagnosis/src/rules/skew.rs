@@ -11,18 +11,17 @@ use crate::measurements::skew::{
     DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
     has_unknown_join, imbalance,
 };
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::uneven::Uneven;
 use crate::view::View;
 use report::format::{Names, Number, PARTITION, ROW, Seconds, Share, VERTEX};
 use report::{Cause, Evidence, Text, text};
 
-/// The rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
+/// A rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
 /// in [`crate::measurements::skew`].
-pub(crate) struct Skew(About);
-
-const SKEW: About = About {
+const SKEW: Rule = Rule {
+    examine: |view| examine(view, Cause::JoinHotKey),
     cause: Cause::JoinHotKey,
     what: both("", ""),
     needs: &[Information::StageGraph, Information::PerVertexData],
@@ -48,24 +47,26 @@ const SKEW: About = About {
     ],
 };
 
-pub(crate) static JOIN_HOT_KEY: Skew = Skew(About {
+pub(crate) static JOIN_HOT_KEY: Rule = Rule {
     what: both(
         "少数连接键值占了连接所在顶点的大部分行",
         "few values of a join key carry most rows of a join's vertices",
     ),
     ..SKEW
-});
+};
 
-pub(crate) static GROUP_HOT_KEY: Skew = Skew(About {
+pub(crate) static GROUP_HOT_KEY: Rule = Rule {
+    examine: |view| examine(view, Cause::GroupHotKey),
     cause: Cause::GroupHotKey,
     what: both(
         "少数分组键值占了聚合或 REDUCE 所在顶点的大部分行",
         "few values of a grouping key carry most rows of an aggregation's or REDUCE's vertices",
     ),
     ..SKEW
-});
+};
 
-pub(crate) static NULL_OR_DEFAULT_KEY: Skew = Skew(About {
+pub(crate) static NULL_OR_DEFAULT_KEY: Rule = Rule {
+    examine: |view| examine(view, Cause::NullOrDefaultKey),
     cause: Cause::NullOrDefaultKey,
     what: both(
         "热点值是空值、空串或默认值",
@@ -73,9 +74,10 @@ pub(crate) static NULL_OR_DEFAULT_KEY: Skew = Skew(About {
     ),
     thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &DEFAULT_EXPLAINS],
     ..SKEW
-});
+};
 
-pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
+pub(crate) static LOW_CARDINALITY_KEY: Rule = Rule {
+    examine: |view| examine(view, Cause::LowCardinalityKey),
     cause: Cause::LowCardinalityKey,
     what: both(
         "键的不同值少于分区数，部分顶点没有数据",
@@ -83,9 +85,10 @@ pub(crate) static LOW_CARDINALITY_KEY: Skew = Skew(About {
     ),
     thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
     ..SKEW
-});
+};
 
-pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
+pub(crate) static PARTITION_LAYOUT: Rule = Rule {
+    examine: |view| examine(view, Cause::PartitionLayout),
     cause: Cause::PartitionLayout,
     what: both(
         "存储分区或范围分区本身不均匀，与算子无关",
@@ -93,17 +96,7 @@ pub(crate) static PARTITION_LAYOUT: Skew = Skew(About {
     ),
     thresholds: &[&MIN_LAYOUT_RATIO],
     ..SKEW
-});
-
-impl Rule for Skew {
-    fn about(&self) -> &About {
-        &self.0
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        examine(view, self.0.cause)
-    }
-}
+};
 
 /// Examines every stage with a plan that allows this kind of skew.
 fn examine(view: &View<'_>, cause: Cause) -> Examination {

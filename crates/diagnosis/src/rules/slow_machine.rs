@@ -12,7 +12,7 @@ use super::support::{Symptom, both};
 use crate::measurements::load::lines;
 use crate::measurements::managed::{gc, runs_user_code};
 use crate::measurements::spill::{may_spill_in_part, spills_in_part};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Seconds, VERTEX};
@@ -54,9 +54,8 @@ const FULL_SPEED: f64 = 1.3;
 /// Probability that the machine is to blame if garbage collection or spilling could not be ruled out.
 const RIVALED: f64 = 0.45;
 
-pub(crate) struct SlowMachine;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::SlowMachine,
     what: both(
         "少数顶点数据不多却很慢：问题在机器而不在数据",
@@ -97,42 +96,36 @@ impl Timed {
     }
 }
 
-impl Rule for SlowMachine {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let job = view.job;
-        let timed: Vec<Vec<Timed>> = (0..job.stages.len()).map(|s| timed(view, s)).collect();
-        let machines = Machines::of(job, &timed);
-        for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
-            match &s.runs {
-                Some(runs) => {
-                    let seen = Observed {
-                        stage,
-                        runs,
-                        timed: &timed[stage],
-                    };
-                    seen.examine(view, &machines, &mut result);
-                }
-                None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
-                None => {
-                    let reason = text!(
-                        "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
-                        "no events show the run times and machines of the vertices of {stage}",
-                        stage = s.name
-                    );
-                    result.lacks(Information::VertexEvents, view, Some(stage), reason);
-                }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let job = view.job;
+    let timed: Vec<Vec<Timed>> = (0..job.stages.len()).map(|s| timed(view, s)).collect();
+    let machines = Machines::of(job, &timed);
+    for (stage, s) in job.stages.iter().enumerate().filter(|_| !view.failed()) {
+        match &s.runs {
+            Some(runs) => {
+                let seen = Observed {
+                    stage,
+                    runs,
+                    timed: &timed[stage],
+                };
+                seen.examine(view, &machines, &mut result);
+            }
+            None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
+            None => {
+                let reason = text!(
+                    "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
+                    "no events show the run times and machines of the vertices of {stage}",
+                    stage = s.name
+                );
+                result.lacks(Information::VertexEvents, view, Some(stage), reason);
             }
         }
-        result.cleared_by(text!(
-            "没有顶点所在的机器比别的机器慢得多",
-            "no machine is much slower than the others"
-        ))
     }
+    result.cleared_by(text!(
+        "没有顶点所在的机器比别的机器慢得多",
+        "no machine is much slower than the others"
+    ))
 }
 
 /// Slowdowns of the vertices of each machine, over all stages, the fastest first.

@@ -10,9 +10,9 @@ use job::model::OperatorKind;
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
 use crate::measurements::sizing::too_few;
-use crate::measurements::spill::{MIN_SLOWDOWN, ms, surplus_ms};
+use crate::measurements::spill::{ms, surplus_ms};
 use crate::measurements::tasks::spilled;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Names, Seconds};
 use report::{Cause, text};
@@ -20,14 +20,13 @@ use report::{Cause, text};
 /// Least ratio of temporary data to output that proves spilling.
 const EXCESS: f64 = 1.5;
 
-pub(crate) struct Spill;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::Spill,
     what: both("排序或哈希表落盘", "sorts or hash tables spill to disk"),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::MemoryEstimate, Information::StageStatistics],
-    thresholds: &[&MIN_SLOWDOWN],
+    thresholds: &[],
     counter_evidence: &[
         both(
             "输入倾斜：只有热点顶点落盘",
@@ -44,27 +43,21 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for Spill {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        for stage in 0..view.job.stages.len() {
-            if view.job.spark.is_some() {
-                of_tasks(view, stage, &mut result);
-            } else if view.facts[stage].spills().is_some() {
-                counted(view, stage, &mut result);
-            } else if keeps_rows(view, stage) && !view.failed() {
-                uncounted(view, stage, &mut result);
-            }
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    for stage in 0..view.job.stages.len() {
+        if view.job.spark.is_some() {
+            of_tasks(view, stage, &mut result);
+        } else if view.facts[stage].spills().is_some() {
+            counted(view, stage, &mut result);
+        } else if keeps_rows(view, stage) && !view.failed() {
+            uncounted(view, stage, &mut result);
         }
-        result.cleared_by(text!(
-            "没有算子因落盘而明显变慢",
-            "no operator is much slower for spilling to disk"
-        ))
     }
+    result.cleared_by(text!(
+        "没有算子因落盘而明显变慢",
+        "no operator is much slower for spilling to disk"
+    ))
 }
 
 /// A stage with spill counters. Skewed vertices, and too few vertices,
@@ -104,7 +97,11 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!("落盘 {size}", "{size} were spilled", size = Bytes(bytes));
+        let sentence = text!(
+            "在内存中占 {size} 的行落盘",
+            "rows that take {size} in memory were spilled",
+            size = Bytes(bytes)
+        );
         let fact = source.map(|source| {
             view.number(
                 "Memory Bytes Spilled",
@@ -127,8 +124,8 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             stage: Some(stage),
             lines: None,
             summary: text!(
-                "{stage} 的 Task 内存不足，落盘 {size}",
-                "the tasks of {stage} have too little memory and spill {size} to disk",
+                "{stage} 的 Task 内存不足，把在内存中占 {size} 的行落盘",
+                "the tasks of {stage} have too little memory and spill rows that take {size} in memory to disk",
                 stage = view.name(stage),
                 size = Bytes(bytes),
             ),

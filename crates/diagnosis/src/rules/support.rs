@@ -221,7 +221,7 @@ impl Examination {
     }
 }
 
-/// A pair of sentences for an [`crate::rule::About`].
+/// A pair of sentences for a [`crate::rule::Rule`].
 pub(crate) const fn both(zh: &'static str, en: &'static str) -> StaticText {
     StaticText { zh, en }
 }

@@ -339,7 +339,7 @@ fn thresholds_are_set_by_name_and_unknown_names_are_refused() {
 
 #[test]
 fn every_cause_has_a_rule_that_says_what_it_needs() {
-    let causes: Vec<Cause> = super::rules().iter().map(|r| r.about().cause).collect();
+    let causes: Vec<Cause> = super::rules().iter().map(|r| r.cause).collect();
     let of_scope = Cause::ALL.iter().filter(|c| c.occurs_in(JobEngine::Scope));
     // a cause that only names an excess has no rule
     let of_rules = of_scope.filter(|c| **c != Cause::UnexplainedStraggler);
@@ -347,11 +347,10 @@ fn every_cause_has_a_rule_that_says_what_it_needs() {
     assert!(missing.is_empty(), "{missing:?}");
     assert!(causes.is_sorted(), "not in the order of the contract");
     for rule in super::rules() {
-        let about = rule.about();
         assert!(
-            !about.needs.is_empty() && !about.counter_evidence.is_empty(),
+            !rule.needs.is_empty() && !rule.counter_evidence.is_empty(),
             "{}",
-            about.cause
+            rule.cause
         );
     }
 }

@@ -12,7 +12,7 @@ use super::support::{Symptom, both};
 use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Seconds, Share, VERTEX};
@@ -60,9 +60,8 @@ const MIN_SPENT_MS: f64 = 1000.0;
 /// Probability that slow code is slow by itself, if no file has its time in garbage collection.
 const WITHOUT_GC: f64 = 0.45;
 
-pub(crate) struct CpuBound;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::CpuBoundUdo,
     what: both(
         "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",
@@ -87,39 +86,33 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for CpuBound {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        for (index, stage) in view.job.stages.iter().enumerate() {
-            let timed = timed(view, index);
-            if let Some(symptom) = slow_code(view, index, &timed) {
-                match gc(view, index) {
-                    Some(_) => result.found(view, symptom),
-                    None => result.suspected(view, symptom, WITHOUT_GC),
-                }
-            } else if let Some(symptom) = unfinished_code(view, index) {
-                result.found(view, symptom);
-            } else if let Some(slowest) = timed.first() {
-                let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
-                result.under(of_limit.min(0.99), || facts(view, index, slowest));
-            } else if may_run_managed(view, index) && !view.failed() {
-                let reason = text!(
-                    "{stage} 可能运行托管代码，但没有算子耗时",
-                    "{stage} may run managed code, and no file gives the time of its operators",
-                    stage = stage.name
-                );
-                result.lacks(Information::RuntimeCounters, view, Some(index), reason);
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    for (index, stage) in view.job.stages.iter().enumerate() {
+        let timed = timed(view, index);
+        if let Some(symptom) = slow_code(view, index, &timed) {
+            match gc(view, index) {
+                Some(_) => result.found(view, symptom),
+                None => result.suspected(view, symptom, WITHOUT_GC),
             }
+        } else if let Some(symptom) = unfinished_code(view, index) {
+            result.found(view, symptom);
+        } else if let Some(slowest) = timed.first() {
+            let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
+            result.under(of_limit.min(0.99), || facts(view, index, slowest));
+        } else if may_run_managed(view, index) && !view.failed() {
+            let reason = text!(
+                "{stage} 可能运行托管代码，但没有算子耗时",
+                "{stage} may run managed code, and no file gives the time of its operators",
+                stage = stage.name
+            );
+            result.lacks(Information::RuntimeCounters, view, Some(index), reason);
         }
-        result.cleared_by(text!(
-            "用户代码每行的耗时正常",
-            "user code takes the usual time per row"
-        ))
     }
+    result.cleared_by(text!(
+        "用户代码每行的耗时正常",
+        "user code takes the usual time per row"
+    ))
 }
 
 /// Whether managed code may run in a stage: user code, or expressions without counters.

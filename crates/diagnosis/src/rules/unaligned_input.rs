@@ -8,7 +8,7 @@ use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::repartition::{Layout, Stored, layouts};
 use crate::measurements::exchange::measured_write;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, Names};
@@ -24,9 +24,8 @@ pub(crate) static MIN_BYTES: Threshold = Threshold {
     source: "judgment; the replayed saving decides",
 };
 
-pub(crate) struct UnalignedInput;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::UnalignedInput,
     what: both(
         "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区",
@@ -51,44 +50,38 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for UnalignedInput {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let mut found = layouts(view, &Rates::of(view));
+    found.retain(|l| l.moved_bytes >= view.limit(&MIN_BYTES));
+    for layout in &found {
+        result.offer(view, symptom(view, layout));
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let mut found = layouts(view, &Rates::of(view));
-        found.retain(|l| l.moved_bytes >= view.limit(&MIN_BYTES));
-        for layout in &found {
-            result.offer(view, symptom(view, layout));
+    let stored = |e: &&Edge| e.exchange == ExchangeKind::Hash && !view.failed();
+    for edge in view.job.edges.iter().filter(stored) {
+        let large = edge
+            .bytes_written
+            .is_none_or(|b| b >= view.limit(&MIN_BYTES));
+        if large
+            && view
+                .extracts(edge.from)
+                .any(|(_, o)| !has_layout(view, edge.from, o))
+        {
+            let reason = text!(
+                "不知道 {stage} 读取的数据按什么键存储",
+                "the storage keys of the data that {stage} reads are unknown",
+                stage = view.name(edge.from)
+            );
+            result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
         }
-        let stored = |e: &&Edge| e.exchange == ExchangeKind::Hash && !view.failed();
-        for edge in view.job.edges.iter().filter(stored) {
-            let large = edge
-                .bytes_written
-                .is_none_or(|b| b >= view.limit(&MIN_BYTES));
-            if large
-                && view
-                    .extracts(edge.from)
-                    .any(|(_, o)| !has_layout(view, edge.from, o))
-            {
-                let reason = text!(
-                    "不知道 {stage} 读取的数据按什么键存储",
-                    "the storage keys of the data that {stage} reads are unknown",
-                    stage = view.name(edge.from)
-                );
-                result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
-            }
-        }
-        result.exchanges(view, |e| {
-            e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
-        });
-        result.cleared_by(text!(
-            "没有按其他键分区存储、且所有使用者都要重分区的大输入",
-            "no large input is stored on other keys and repartitioned by every consumer"
-        ))
     }
+    result.exchanges(view, |e| {
+        e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
+    });
+    result.cleared_by(text!(
+        "没有按其他键分区存储、且所有使用者都要重分区的大输入",
+        "no large input is stored on other keys and repartitioned by every consumer"
+    ))
 }
 
 /// Whether a file has the stored layout of an operator's input. Text has no stored order.

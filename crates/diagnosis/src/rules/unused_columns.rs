@@ -11,14 +11,13 @@ use crate::alternatives::columns::{Unused, columns_read, pruned};
 use crate::alternatives::cost::Rates;
 use crate::impact::Saved;
 use crate::measurements::exchange::measured_write;
-use crate::rule::{About, Examination, Rule};
+use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Names, Share, TIME};
 use report::{Cause, Evidence, text};
 
-pub(crate) struct UnusedColumns;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::UnusedColumns,
     what: both(
         "列经过数据交换后再没有被使用",
@@ -36,25 +35,19 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for UnusedColumns {
-    fn about(&self) -> &'static About {
-        &ABOUT
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    if let Some((unused, saved)) = pruned(view, &Rates::of(view))
+        && let Some(symptom) = symptom(view, &unused, saved)
+    {
+        result.offer(view, symptom);
     }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        if let Some((unused, saved)) = pruned(view, &Rates::of(view))
-            && let Some(symptom) = symptom(view, &unused, saved)
-        {
-            result.offer(view, symptom);
-        }
-        lacking(view, &mut result);
-        result.exchanges(view, View::is_shuffle);
-        result.cleared_by(text!(
-            "经过交换的列之后都被使用",
-            "every column that crosses an exchange is used after it"
-        ))
-    }
+    lacking(view, &mut result);
+    result.exchanges(view, View::is_shuffle);
+    result.cleared_by(text!(
+        "经过交换的列之后都被使用",
+        "every column that crosses an exchange is used after it"
+    ))
 }
 
 fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Option<Symptom> {

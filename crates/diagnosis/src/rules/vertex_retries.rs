@@ -8,10 +8,8 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
-use crate::measurements::retries::{
-    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, memory_failures, waste,
-};
-use crate::rule::{About, Examination, Rule};
+use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, waste};
+use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
@@ -23,9 +21,8 @@ const WITHOUT_REASONS: f64 = 0.45;
 /// Number of stages with lost attempts in the evidence.
 const MOST_STAGES: usize = 3;
 
-pub(crate) struct VertexRetries;
-
-static ABOUT: About = About {
+pub(crate) static RULE: Rule = Rule {
+    examine,
     cause: Cause::VertexRetries,
     what: both(
         "失败、被收回或重复执行的顶点浪费了大量工作",
@@ -33,7 +30,7 @@ static ABOUT: About = About {
     ),
     needs: &[Information::VertexEvents],
     helps: &[Information::StageStatistics],
-    thresholds: &[&MIN_ATTEMPTS, &MIN_COUNT, &MIN_WASTE],
+    thresholds: &[&MIN_COUNT],
     counter_evidence: &[
         both("只有个别失败", "only single failures"),
         both(
@@ -44,37 +41,31 @@ static ABOUT: About = About {
     ],
 };
 
-impl Rule for VertexRetries {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn examine(&self, view: &View<'_>) -> Examination {
-        let mut result = Examination::default();
-        let local = super::is_local(view);
-        let mut wasted: Vec<(usize, Waste)> = Vec::new();
-        for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
-            match waste(view, stage) {
-                Some(_) if memory_failures(view, stage).is_some() => {
-                    result.attributed(view, Cause::MemoryEstimateTooLow, stage);
-                }
-                Some(waste) => wasted.push((stage, waste)),
-                None => lacking(view, stage, &mut result),
+fn examine(view: &View<'_>) -> Examination {
+    let mut result = Examination::default();
+    let local = super::is_local(view);
+    let mut wasted: Vec<(usize, Waste)> = Vec::new();
+    for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
+        match waste(view, stage) {
+            Some(_) if memory_failures(view, stage).is_some() => {
+                result.attributed(view, Cause::MemoryEstimateTooLow, stage);
             }
+            Some(waste) => wasted.push((stage, waste)),
+            None => lacking(view, stage, &mut result),
         }
-        let (lost, in_order): (Vec<_>, Vec<_>) =
-            wasted.into_iter().partition(|(_, w)| w.attempts > 0.0);
-        for (stage, waste) in in_order {
-            result.under(0.0, || evidence(view, stage, &waste));
-        }
-        if !lost.is_empty() {
-            examine_lost(view, lost, &mut result);
-        }
-        result.cleared_by(text!(
-            "失败与被收回的顶点很少",
-            "few vertices failed or were revoked"
-        ))
     }
+    let (lost, in_order): (Vec<_>, Vec<_>) =
+        wasted.into_iter().partition(|(_, w)| w.attempts > 0.0);
+    for (stage, waste) in in_order {
+        result.under(0.0, || evidence(view, stage, &waste));
+    }
+    if !lost.is_empty() {
+        examine_lost(view, lost, &mut result);
+    }
+    result.cleared_by(text!(
+        "失败与被收回的顶点很少",
+        "few vertices failed or were revoked"
+    ))
 }
 
 /// Abstains on a stage without a count of attempts.
@@ -111,7 +102,7 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
             .into_iter()
             .for_each(|s| lacking(view, s, result)),
         (false, _) => {
-            let of_limit = total.share() / view.limit(&MIN_WASTE);
+            let of_limit = total.attempts / view.limit(&MIN_COUNT);
             result.under(of_limit.min(0.99), || symptom.evidence);
         }
     }

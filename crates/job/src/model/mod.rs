@@ -11,6 +11,7 @@ mod edge;
 mod error;
 mod file;
 mod info;
+mod names;
 mod operator;
 mod plan;
 mod stage;
@@ -26,7 +27,7 @@ pub use application::{
     Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, ScriptFile,
     SlotsOverTime, SparkNode, StageAttempt, Task,
 };
-pub use compile::{Codegen, CodegenClass};
+pub use compile::{CodeExcerpt, Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind, Neighbors};
 pub use error::JobError;
 pub use file::{FileKind, JobFile};

@@ -102,3 +102,25 @@ fn the_costliest_are_kept_and_the_time_of_all_others() {
     };
     assert!(noted("more than 200 stage attempts") && noted("details were kept of the costliest"));
 }
+
+#[test]
+fn of_too_many_edges_the_latest_inputs_of_each_stage_are_kept() {
+    let mut log = Collector::new(1_000);
+    log.part("log");
+    let stages = 700;
+    for n in 0..stages {
+        let parents: Vec<u32> = (0..n).collect();
+        let (from, to) = (1_000_000 + n * 1_000, 1_000_900 + n * 1_000);
+        let line = format!(
+            r#"{{"Event":"SparkListenerStageCompleted","Stage Info":{{"Stage ID":{n},"Stage Attempt ID":0,"Stage Name":"s","Number of Tasks":0,"Parent IDs":{parents:?},"RDD Info":[],"Submission Time":{from},"Completion Time":{to}}}}}"#
+        );
+        log.line(line.as_bytes(), false);
+    }
+    let mut job = Job::default();
+    super::finish(log, &mut job);
+    assert!(job.edges.len() <= 200_000, "{}", job.edges.len());
+    let last = stages as usize - 1;
+    assert!(job.edges_into(last).any(|e| e.from == last - 1));
+    let mut all = job.diagnostics.iter();
+    assert!(all.any(|d| d.message.en.contains("too many dependencies")));
+}

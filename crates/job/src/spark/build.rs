@@ -31,11 +31,18 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     add_jobs(&mut log, &index);
     correct_end(&mut log);
     let links = add_plans(&mut log, &index, job);
-    add_edges(&log, &index, &links, job);
+    let has_more_edges = add_edges(&log, &index, &links, job);
     job.order = order(&log);
     super::info::fill(&log, job);
     super::reasons::add(&log, &index, job);
     note(&log, job);
+    if has_more_edges {
+        job.note(
+            &log.app.file.clone(),
+            None,
+            &Problem::MoreEdges(job.edges.len()),
+        );
+    }
     log.app.untold = log.forgotten.stages.take();
     log.app.untold_actions = log.forgotten.actions.take();
     job.spark = Some(Box::new(log.app));

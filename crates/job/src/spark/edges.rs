@@ -1,12 +1,16 @@
 //! Edges between stages, from the exchanges of the plans, the lineage of stages, and the sequence of the
 //! driver's jobs.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::collect::Collector;
 use super::stages::Index;
 use crate::facts::{Derived, Measured, Spread};
 use crate::model::{Channel, Edge, Exchange, ExchangeKind, Job, Operator, OperatorKind, Stage};
+
+/// Maximum number of edges. A union reads some hundred stages; more than this only occurs if almost every stage reads all before it.
+const MOST_EDGES: usize = 200_000;
 
 /// An exchange and its partitioning.
 pub(super) struct Link {
@@ -20,24 +24,38 @@ pub(super) struct Link {
     pub(super) partitions: Option<u32>,
 }
 
-/// Adds the edges of the exchanges, then the edges that only the lineage shows.
-pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) {
+/// Adds the edges of the exchanges, then the edges that only the lineage shows. Of too many edges, each stage keeps the ones
+/// from the stages that completed last, since it had to wait for these. Returns whether some were left out.
+pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) -> bool {
     let mut edges: Vec<Edge> = Vec::new();
+    let mut complete = true;
     for link in links {
         let exchange = &log.app.exchanges[link.exchange];
-        for (from, to) in exchange
-            .writers
-            .iter()
-            .flat_map(|w| exchange.readers.iter().map(move |r| (*w, *r)))
-        {
-            if from < to {
-                edges.push(edge(job, link, exchange, from, to));
+        let readers = exchange.readers.iter();
+        let ends = readers.flat_map(|to| exchange.writers.iter().map(move |from| (*from, *to)));
+        for (from, to) in ends.filter(|(from, to)| from < to) {
+            if edges.len() == MOST_EDGES {
+                complete = false;
+                break;
             }
+            edges.push(edge(job, link, exchange, from, to));
         }
     }
     let planned: HashSet<(usize, usize)> = edges.iter().map(|e| (e.from, e.to)).collect();
+    let written: usize = log.stages.values().map(|s| s.parents.len()).sum();
+    let most = match written <= MOST_EDGES {
+        true => usize::MAX,
+        false => (MOST_EDGES / index.keys.len().max(1)).max(1),
+    };
     for (to, key) in index.keys.iter().enumerate() {
-        for from in index.parents(*key, &log.stages) {
+        let mut parents = index.parents(*key, &log.stages);
+        if parents.len() > most {
+            complete = false;
+            parents.sort_by_key(|p| (Reverse(log.app.stages[*p].completed_ms), *p));
+            parents.truncate(most);
+            parents.sort_unstable();
+        }
+        for from in parents {
             if from < to && !planned.contains(&(from, to)) {
                 let shuffle = log.stages.get(key).map(|s| {
                     let written_at = &log.app.stages[from].call_site;
@@ -50,6 +68,7 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
         }
     }
     job.edges = edges;
+    !complete
 }
 
 fn edge(job: &Job, link: &Link, exchange: &Exchange, from: usize, to: usize) -> Edge {

@@ -15,7 +15,7 @@ pub(super) struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            things: 50_000,
+            things: 40_000,
             bytes: 64 << 20,
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use llm::Mask;
 use report::format::{
     Bytes, Change, ROW, STAGE, Seconds, Share, TOKEN, VERTEX, with_capital, without_stop,
 };
@@ -20,8 +19,8 @@ const INPUTS: usize = 4;
 const EDGES: usize = 12;
 
 /// Title and sections, as Markdown.
-pub(super) fn body(material: &Material<'_>, top: &Finding, mask: &Mask) -> String {
-    let md = Markdown(mask);
+pub(super) fn body(material: &Material<'_>, top: &Finding) -> String {
+    let md = Markdown(material.hide);
     let parts = [
         layout(material, md),
         symptoms(material.report, md),
@@ -40,19 +39,23 @@ pub(super) fn body(material: &Material<'_>, top: &Finding, mask: &Mask) -> Strin
 
 /// Texts of the job, masked and then made harmless: a name is only known as it is written.
 #[derive(Clone, Copy)]
-struct Markdown<'a>(&'a Mask);
+struct Markdown<'a>(Option<&'a dyn Fn(&str) -> String>);
 
 impl Markdown<'_> {
+    fn hidden(self, text: &str) -> String {
+        self.0.map_or_else(|| text.to_owned(), |hide| hide(text))
+    }
+
     fn text(self, text: &str) -> String {
-        markdown::escaped(&self.0.hide(text))
+        markdown::escaped(&self.hidden(text))
     }
 
     fn code(self, name: &str) -> String {
-        markdown::code(&self.0.hide(name))
+        markdown::code(&self.hidden(name))
     }
 
     fn diff(self, diff: &str) -> String {
-        markdown::fenced("diff", &self.0.hide(diff))
+        markdown::fenced("diff", &self.hidden(diff))
     }
 }
 
@@ -171,7 +174,7 @@ fn change(material: &Material<'_>, md: Markdown<'_>) -> String {
         out.push_str(&format!("{}\n\n", md.text(&suggestion.title)));
         if let Some(diff) = &suggestion.diff {
             let mut diff = diff.replace('\r', "");
-            if material.redact {
+            if material.hide.is_some() {
                 diff = without_comments(&diff);
             }
             out.push_str(&format!("{}\n\n", md.diff(&diff)));

@@ -6,7 +6,7 @@ use report::{Finding, Report, text};
 use crate::RunSummary;
 use crate::store::FeedbackRow;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Material<'a> {
     pub report: &'a Report,
     pub summary: &'a RunSummary,
@@ -17,8 +17,8 @@ pub struct Material<'a> {
     pub today: &'a str,
     /// `None` derives an id from the cause and the run.
     pub id: Option<&'a str>,
-    /// Whether names, paths and literals of the job are masked.
-    pub redact: bool,
+    /// Masks names, paths and literals of the job; `None` leaves them.
+    pub hide: Option<&'a dyn Fn(&str) -> String>,
 }
 
 /// The cause, its stage, and its cost.

@@ -10,7 +10,7 @@ use report::Language;
 
 pub use check::{Fault, check};
 pub use material::Material;
-pub use write::{CaseError, NewCase, write};
+pub use write::{CaseError, NewCase, private_names, write};
 
 /// Marks a place for the curator to fill in; a case that still holds it is not finished.
 const FILL_IN: &str = "FILL IN";

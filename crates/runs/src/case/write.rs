@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::FILL_IN;
 use super::body::body;
 use super::material::{Material, title};
-use indexer::Engine;
-use llm::{Mask, own_words};
+use crate::RunSummary;
+use job::script::own_words;
 use report::format::with_capital;
-use report::{Finding, Report, Verdict, text};
+use report::{Finding, JobEngine, Report, Verdict, text};
 
 /// Operators and keywords in the front matter.
 const WORDS: usize = 6;
@@ -20,8 +20,6 @@ pub struct NewCase {
     /// Its file's name without extension.
     pub id: String,
     pub text: String,
-    /// Number of masked names.
-    pub masked: usize,
     /// Number of places for the curator to fill in.
     pub open: usize,
 }
@@ -71,19 +69,11 @@ pub fn write(material: &Material<'_>) -> Result<NewCase, CaseError> {
         Some(id) => checked(id)?,
         None => id_of(report, top),
     };
-    let mask = if material.redact {
-        mask(material)?
-    } else {
-        Mask::default()
-    };
-    let body = body(material, top, &mask);
-    let masked = mask.used_in(&body);
-    let text = front(material, &id, top) + &body;
+    let text = front(material, &id, top) + &body(material, top);
     Ok(NewCase {
         open: text.matches(FILL_IN).count(),
         id,
         text,
-        masked,
     })
 }
 
@@ -106,24 +96,27 @@ fn id_of(report: &Report, top: &Finding) -> String {
     format!("run-{cause}-{tail}{}", report.language.select("-zh", ""))
 }
 
-/// Names of the job, of its data, its rowsets and the literals of its script.
-fn mask(material: &Material<'_>) -> Result<Mask, CaseError> {
-    let report = material.report;
-    let summary = material.summary;
+/// Names of the job, of its data, its rowsets and the literals of its script, each with its kind.
+///
+/// # Errors
+/// If the run was saved without them.
+pub fn private_names(
+    report: &Report,
+    summary: &RunSummary,
+) -> Result<Vec<(String, &'static str)>, CaseError> {
     if summary.drawn_only {
         return Err(CaseError::NamesUnknown(report.run_id.clone()));
     }
     let script = summary.script.as_ref();
-    let found = script.map(|s| own_words(&s.text)).unwrap_or_default();
-    let job = [
-        Some(report.job.path.as_str()),
-        report.job.name.as_deref(),
-        report.job.id.as_deref(),
-    ];
-    let names = job.into_iter().flatten().map(|n| (n, "job"));
-    let private = summary.private_names.iter().map(|n| (n.as_str(), "name"));
-    let literals = found.iter().map(|n| (n.as_str(), "literal"));
-    Ok(agent::mask_of(names.chain(private).chain(literals)))
+    let literals = script.map(|s| own_words(&s.text)).unwrap_or_default();
+    let names = [report.job.name.clone(), report.job.id.clone()];
+    let names = std::iter::once(report.job.path.clone()).chain(names.into_iter().flatten());
+    let private = summary.private_names.iter().cloned();
+    let all = names.map(|name| (name, "job"));
+    let all = all.chain(private.map(|name| (name, "name")));
+    Ok(all
+        .chain(literals.into_iter().map(|text| (text, "literal")))
+        .collect())
 }
 
 fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
@@ -131,9 +124,9 @@ fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {
     let causes: Vec<&str> = unique(report.findings.iter().map(|f| f.cause.code()));
     let operators = operators(material, top);
     let keywords: Vec<String> = keywords(report, top).iter().map(|k| quoted(k)).collect();
-    let engine = match Engine::from(report.job.engine) {
-        engine if engine == Engine::default() => String::new(),
-        engine => format!("engine: {}\n", engine.as_str()),
+    let engine = match report.job.engine {
+        Some(JobEngine::Spark) => "engine: spark\n",
+        Some(JobEngine::Scope | JobEngine::Usql) | None => "",
     };
     let run = &report.run_id;
     let source = text!("scopeagent 的运行 {run}", "scopeagent run {run}").into(report.language);

@@ -1,4 +1,4 @@
-//! What changed in the plan: stages, channels, operators, and the estimates behind it.
+//! Changes of the plan: stages, channels, operators, and estimates.
 
 use report::measure::book;
 
@@ -21,7 +21,7 @@ pub(super) fn changes(a: &RunSummary, b: &RunSummary, pairs: &[StagePair]) -> Ve
     changes
 }
 
-/// Operators of both runs whose estimate, or its error, changed a lot; the worst error first.
+/// Operators of both runs with a large change of the estimate or of its error; the worst error first.
 pub(super) fn estimates(
     a: &RunSummary,
     b: &RunSummary,
@@ -57,7 +57,7 @@ fn is_far(ratio: Option<f64>) -> bool {
     ratio.is_some_and(|r| !(1.0 / ESTIMATE_FACTOR..=ESTIMATE_FACTOR).contains(&r))
 }
 
-/// Factor by which an estimate is wrong, at least 1.
+/// Error of an estimate as a factor, at least 1.
 fn error(estimated: Option<f64>, rows: Option<f64>) -> Option<f64> {
     let (estimated, rows) = (estimated?.max(1.0), rows?.max(1.0));
     Some((estimated / rows).max(rows / estimated))
@@ -90,7 +90,7 @@ fn stages(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<Pla
     }
 }
 
-/// Channels between stages that both runs have; those of a stage that appeared or is gone add nothing.
+/// Changed channels between stages of both runs; the channels of an added or removed stage follow from that change.
 fn channels(a: &RunSummary, b: &RunSummary, pairs: &[StagePair], out: &mut Vec<PlanChange>) {
     let in_both = |stage: usize| pairs.iter().any(|p| p.b == Some(stage) && p.a.is_some());
     let ends_in_b =

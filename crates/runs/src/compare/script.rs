@@ -1,4 +1,4 @@
-//! What changed in the script.
+//! Changes of the script.
 
 use job::script::diff;
 

@@ -5,10 +5,10 @@ use report::measure::{Entity, Measure, book};
 use super::matching::StagePair;
 use super::{ComparedRun, Pair, Pairs, StageChange};
 
-/// The times by which a stage counts, the best first.
+/// Measures of a stage's time, the best first.
 const TIMES: [&Measure; 3] = [&book::SPAN, &book::MAX_RUN, &book::BUSY];
 
-/// Amounts whose change alone makes a stage notable.
+/// A stage is notable if one of these amounts changes.
 const AMOUNTS: [&Measure; 5] = [
     &book::VERTICES,
     &book::ROWS_IN,
@@ -17,7 +17,7 @@ const AMOUNTS: [&Measure; 5] = [
     &book::BYTES_WRITTEN,
 ];
 
-/// A stage that grew by less than this many seconds is noise, whatever its ratio.
+/// Smaller growth of a stage, in seconds, is noise at any ratio.
 const LEAST_SECONDS: f64 = 1.0;
 
 /// Every stage of either run, the biggest change of time first.
@@ -49,7 +49,7 @@ fn change(a: &ComparedRun, b: &ComparedRun, pair: StagePair) -> StageChange {
     change
 }
 
-/// Seconds by which a stage counts; a stage that only one run has counts with all of its time.
+/// Difference of a stage's times in seconds; the whole time if only one run has the stage.
 fn weight(change: &StageChange) -> f64 {
     let whole = change.a.is_none() || change.b.is_none();
     let of = |pair: Pair| {

@@ -23,8 +23,8 @@ pub(super) fn totals(a: &ComparedRun, b: &ComparedRun) -> Vec<Total> {
     known.map(total).collect()
 }
 
-/// A number of the whole job. Version 0.1.0 saved those of its parts only.
-pub(super) fn total(summary: &RunSummary, measure: &'static Measure) -> Option<f64> {
+/// A number of the whole job. Version 0.1.0 saved numbers of stages and inputs only.
+pub(crate) fn total(summary: &RunSummary, measure: &'static Measure) -> Option<f64> {
     summary.get(measure).or_else(|| match measure.id {
         id if id == book::VERTEX_TIME.id => of_stages(summary, &book::BUSY).map(|ms| ms / 1e3),
         id if id == book::LOST_TIME.id => of_stages(summary, &book::LOST_WORK).map(|ms| ms / 1e3),
@@ -47,7 +47,7 @@ fn of_inputs(summary: &RunSummary, measure: &Measure) -> Option<f64> {
     sum(summary.inputs.iter().map(|i| i.get(measure)))
 }
 
-/// Of the stages that nothing feeds.
+/// Sum over stages without an incoming channel.
 fn of_roots(summary: &RunSummary, measure: &Measure) -> Option<f64> {
     let is_fed = |stage: usize| summary.edges.iter().any(|e| e.to == stage);
     let stages = summary.stages.iter().enumerate();

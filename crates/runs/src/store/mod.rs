@@ -26,6 +26,7 @@ pub use feedback::{Action, Feedback, FeedbackRow};
 pub use listed::{ClusterRow, Listed, ListedFinding};
 pub use lock::OpenRun;
 pub use runs::{RunFacets, RunFilter, RunOrder, RunRow, RunStatus};
+pub use turns::Turn;
 
 /// Name of the file in the data folder.
 pub const FILE_NAME: &str = "runs.sqlite";

@@ -98,7 +98,7 @@ pub(super) fn summary(picture: &str, shape: Option<&str>) -> serde_json::Result<
     Ok(summary)
 }
 
-/// Sets a number whose place was not saved.
+/// Sets a number that was saved without its place.
 fn set(values: &mut Values, measure: &'static Measure, number: Option<f64>) {
     values.set(measure, number.and_then(Value::unsaved));
 }

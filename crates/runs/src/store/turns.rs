@@ -1,9 +1,23 @@
 //! Questions about saved runs, with their answers.
 
+use report::{Evidence, ReasonerKind};
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 use super::{Store, StoreError};
-use crate::question::Turn;
+
+/// One question about a run with its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub question: String,
+    pub text: String,
+    /// Evidence that the text cites.
+    pub evidence: Vec<Evidence>,
+    /// `offline` or `llm`.
+    pub reasoner: ReasonerKind,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+}
 
 impl Store {
     /// The conversation about a run, oldest question first.

@@ -1,4 +1,4 @@
-//! What a run keeps of its job: enough to draw it and to compare it without the job folder.
+//! The part of a job that is saved with its run: enough for charts and comparisons without the job folder.
 //!
 //! Its numbers are the values of the job's sheet; a number that no file holds is unknown, never 0.
 
@@ -6,15 +6,14 @@ mod charts;
 
 use std::collections::{BTreeSet, HashSet};
 
-use agent::code::CodeExcerpt;
 use job::Job;
-use job::model::{ColumnStatistics, Edge, Operator, Stage, Table};
+use job::model::{CodeExcerpt, ColumnStatistics, Edge, Operator, Stage, Table};
 use report::measure::{InputSheet, Measure, StageSheet, Values, book};
 use serde::{Deserialize, Serialize};
 
 pub use charts::{Histogram, Timeline};
 
-/// Stages whose numbers are saved with their places, those that ran longest; of others the numbers alone.
+/// The longest stages keep the places of their numbers; other stages keep numbers only.
 const WITH_PLACES: usize = 2000;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +22,7 @@ pub struct RunSummary {
     /// Of the whole job.
     #[serde(deserialize_with = "Values::of_job")]
     pub values: Values,
-    /// The error because of which the job failed, on one line.
+    /// The error that failed the job, on one line.
     pub error: Option<String>,
     /// In the job's order.
     pub stages: Vec<StageSummary>,
@@ -95,7 +94,7 @@ pub struct InputSummary {
     pub name: String,
     /// `hash (UserId)`.
     pub layout: Option<String>,
-    /// Columns that some operator uses as a key and of which something is known.
+    /// Key columns of operators that have statistics.
     pub columns: Vec<ColumnSummary>,
     #[serde(flatten, deserialize_with = "Values::of_input")]
     pub values: Values,
@@ -203,9 +202,9 @@ fn drop_places(stages: &mut [StageSummary]) {
     }
 }
 
-/// Names of data and those of the script's rowsets.
+/// Names of data and of the script's rowsets.
 fn private_names(job: &Job) -> Vec<String> {
-    let mut names = agent::outline::private_names(job);
+    let mut names = job.private_names();
     let statements = job.script.iter().flat_map(|s| &s.statements);
     names.extend(statements.filter_map(|s| s.target.clone()));
     names.sort();

@@ -1,7 +1,6 @@
 //! `scopeagent batch advise`: an LLM's advice on clusters of findings.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use batch::{Advising, Caps, Ledger, Outcome, Spent, Stopped, Store, Totals};
 use report::{say, visible_line};
@@ -22,7 +21,7 @@ use crate::terminal::{Progress, Terminal};
 struct Answer {
     store: String,
     clusters: usize,
-    /// Clusters that had advice already, or got it from another process.
+    /// Clusters that had advice already.
     known: usize,
     advised: usize,
     /// Clusters about which no answer could be used.
@@ -32,7 +31,7 @@ struct Answer {
     /// Why no more was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
-    /// Of all calls on this store, other processes included.
+    /// Of all calls on this store, earlier ones included.
     spent: Spent,
 }
 
@@ -41,13 +40,12 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
     let session = session::open_resident(config, terminal, &runtime)?;
     let sources = sources([]);
     let store = Store::open(sources.access(), &args.store).map_err(explained)?;
-    let patience = Duration::from_secs(args.claim_wait);
     let caps = Caps {
         cost: args.max_cost,
         calls: args.max_calls,
     };
     let calls = usize::from(args.concurrency);
-    let ledger = Arc::new(Ledger::new(store.clone(), caps, patience, calls));
+    let ledger = Arc::new(Ledger::new(store.clone(), caps, calls));
     let choice = ReasonerChoice {
         mode: Mode::Llm,
         profile: args.llm.clone(),
@@ -71,17 +69,17 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
             store: &store,
             program: adviser(config, &knowledge, args.redact, &announced),
             services,
+            ledger: &ledger,
             // answers come in bursts, after which each place wants a call that is ready
             concurrency: 2 * calls,
-            patience,
             cancel: cancel.clone(),
         };
-        advising.run(runtime.handle(), args.retry_failed, &mut report)
+        runtime.block_on(advising.run(args.retry_failed, &mut report))
     })?;
     drop(line);
     let Totals { clusters, stopped } = totals.map_err(explained)?;
     answer.clusters = clusters;
-    answer.spent = runtime.block_on(ledger.spent()).map_err(explained)?;
+    answer.spent = ledger.spent();
     answer.stopped = stopped.as_ref().map(|stopped| match stopped {
         Stopped::Budget(reason) | Stopped::Failures(reason) => llm::hide(reason).into_owned(),
     });
@@ -116,7 +114,7 @@ impl Answer {
                 self.postponed += 1;
                 warn(line, cause, reason);
             }
-            Outcome::Others | Outcome::Stopped(_) | Outcome::Interrupted => {}
+            Outcome::Stopped(_) | Outcome::Interrupted => {}
         }
         let done = self.known + self.advised + self.failed;
         line.show(&say!("询问 LLM", "asking"), done, clusters);
@@ -141,7 +139,7 @@ fn said(answer: &Answer) -> String {
     } = answer;
     let mut text = say!(
         "共 {clusters} 组问题：新取得 {advised} 组的建议，{known} 组已有建议",
-        "{clusters} clusters: {advised} advised on now, {known} before or by others"
+        "{clusters} clusters: {advised} advised on now, {known} before"
     );
     if failed + postponed > 0 {
         text += &say!(

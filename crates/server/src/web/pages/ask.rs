@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use report::{Evidence, ReasonerKind, say, visible};
-use runs::question::Turn;
+use runs::store::Turn;
 use serde::{Deserialize, Serialize};
 
 use super::minute;

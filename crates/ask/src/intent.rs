@@ -1,0 +1,242 @@
+//! What a question asks: about which parts of the run, which quantities, by which goal.
+
+use report::measure::Measure;
+use report::{Cause, SegmentKind};
+
+use crate::names::{Known, Named, Subject, Unknown};
+use crate::phrases::Quantity;
+use crate::wording::Wording;
+use crate::{Asked, order};
+
+/// Subjects and quantities answered at once; nobody asks for more.
+const MOST: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Intent {
+    /// At least one; the job if nothing else is named.
+    pub(crate) subjects: Vec<Subject>,
+    pub(crate) asked: Vec<Quantity>,
+    /// Measures that are asked for, in the order of the book.
+    pub(crate) measures: Vec<&'static Measure>,
+    /// Causes that are named.
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) unknown: Vec<Unknown>,
+    /// Whether the subjects are to be compared.
+    pub(crate) compares: bool,
+    /// Seconds that the user wants to reach.
+    pub(crate) goal: Option<f64>,
+    /// Seconds that the user believes the job takes.
+    pub(crate) belief: Option<f64>,
+}
+
+impl Intent {
+    /// Reads a question; what it leaves open is what the questions `before` it were about.
+    pub(crate) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
+        let known = Known::of(run);
+        let named = Named::of(question, &known);
+        let wording = Wording::of(&named.rest);
+        let mut subjects = named.subjects;
+        let (asked, measures) = (asked(&wording), measures(&wording));
+        let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
+        let asks_any = !asked.is_empty() || !measures.is_empty();
+        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+        if is_open && (wording.points_back() || only_measures && wording.causes().is_empty()) {
+            subjects.extend(earlier(before, &known, run));
+        }
+        if is_open && subjects.is_empty() && wording.points_at_stage() {
+            subjects.extend(run.suspect().map(Subject::Stage));
+        }
+        if subjects.is_empty() {
+            subjects.push(Subject::Job);
+        }
+        // The job is what everything belongs to; it is a subject only if nothing else is named.
+        if subjects.len() > 1 {
+            subjects.retain(|s| *s != Subject::Job);
+        }
+        subjects.truncate(MOST);
+        let (goal, belief) = times(&named.rest, &wording, &asked, run);
+        // A time next to the name of a stage is that stage's.
+        let belief = belief.filter(|_| subjects == [Subject::Job]);
+        Intent {
+            compares: wording.compares() && subjects.len() > 1,
+            causes: wording.causes(),
+            unknown: named.unknown,
+            subjects,
+            asked,
+            measures,
+            goal,
+            belief,
+        }
+    }
+
+    pub(crate) fn asks(&self, quantity: Quantity) -> bool {
+        self.asked.contains(&quantity)
+    }
+
+    /// Whether it asks for one of some measures.
+    pub(crate) fn asks_for(&self, measures: &[&Measure]) -> bool {
+        self.measures.iter().any(|asked| measures.contains(asked))
+    }
+
+    /// Whether it names no quantity and no measure.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        self.asked.is_empty() && self.measures.is_empty()
+    }
+
+    /// Whether nothing in it could be made sense of.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asks_nothing()
+            && self.causes.is_empty()
+            && self.unknown.is_empty()
+            && self.goal.is_none()
+            && self.subjects == [Subject::Job]
+    }
+}
+
+/// What the last question was about that named something.
+fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject> {
+    let subjects = |question: &String| {
+        let named = Named::of(question, known);
+        let wording = Wording::of(&named.rest);
+        let asked = asked(&wording);
+        match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
+            // The question was which stage it is: that stage.
+            true => order::ranked(run, &measures(&wording))
+                .into_iter()
+                .take(1)
+                .map(|(_, at)| Subject::Stage(at))
+                .collect(),
+            false => named.subjects,
+        }
+    };
+    let mut named = before.iter().rev().map(subjects);
+    named
+        .find(|subjects| !subjects.is_empty())
+        .unwrap_or_default()
+}
+
+fn asked(wording: &Wording) -> Vec<Quantity> {
+    let mut asked = wording.quantities();
+    // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.
+    if !asked.contains(&Quantity::Reason) || wording.causes().is_empty() {
+        asked.extend(wording.segments().into_iter().map(Quantity::Segment));
+    }
+    asked
+}
+
+/// The measures that are asked for; the question why something is wrong asks for its cause.
+fn measures(wording: &Wording) -> Vec<&'static Measure> {
+    let asks_for_cause =
+        wording.quantities().contains(&Quantity::Reason) && !wording.causes().is_empty();
+    let is_trouble = |m: &&Measure| {
+        use report::measure::book::{FAILED, GC_SHARE, LOST_WORK, REVOKED, SPILLS, WAIT};
+        [&FAILED, &GC_SHARE, &LOST_WORK, &REVOKED, &SPILLS, &WAIT].contains(m)
+    };
+    let mut measures = wording.measures();
+    measures.retain(|m| !(asks_for_cause && is_trouble(m)));
+    measures
+}
+
+/// The goal and the belief among the times of a question.
+fn times(
+    text: &str,
+    wording: &Wording,
+    asked: &[Quantity],
+    run: &Asked<'_>,
+) -> (Option<f64>, Option<f64>) {
+    let job = &run.report.job;
+    let is_near = |said: f64, known: Option<f64>| {
+        known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0))
+    };
+    let is_known =
+        |said: f64| is_near(said, job.elapsed_seconds) || is_near(said, job.total_seconds);
+    let said = durations(text);
+    let other = said.iter().copied().find(|s| !is_known(*s));
+    let changes = asked.contains(&Quantity::Change);
+    let elapsed = job.elapsed_seconds;
+    let half = elapsed
+        .filter(|_| wording.says_half() && !changes)
+        .map(|s| s / 2.0);
+    let goal = other.filter(|_| wording.sets_goal() && !changes).or(half);
+    // Without the time from submission to end nothing contradicts the user.
+    let is_known = elapsed.is_some() && job.total_seconds.is_some();
+    let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
+    (goal, belief.filter(|_| half.is_none() && said.len() == 1))
+}
+
+/// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.
+fn durations(text: &str) -> Vec<f64> {
+    const UNITS: &[(&str, f64)] = &[
+        ("毫秒", 0.001),
+        ("秒", 1.0),
+        ("分", 60.0),
+        ("小时", 3600.0),
+        ("个小时", 3600.0),
+        ("个半小时", 5400.0),
+        ("ms", 0.001),
+        ("s", 1.0),
+        ("sec", 1.0),
+        ("secs", 1.0),
+        ("second", 1.0),
+        ("seconds", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("mins", 60.0),
+        ("minute", 60.0),
+        ("minutes", 60.0),
+        ("h", 3600.0),
+        ("hr", 3600.0),
+        ("hrs", 3600.0),
+        ("hour", 3600.0),
+        ("hours", 3600.0),
+    ];
+    let lower = text.to_lowercase();
+    let mut found = Vec::new();
+    let mut rest = lower.as_str();
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let number = &rest[at..];
+        let end = number
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(number.len());
+        let after = number[end..].trim_start_matches([' ', '-']);
+        let word_end = after
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(after.len());
+        let fits = |(unit, _): &&(&str, f64)| match unit.is_ascii() {
+            true => after[..word_end] == **unit,
+            false => after.starts_with(unit),
+        };
+        let unit = UNITS.iter().find(fits);
+        if let (Some((_, seconds)), Ok(n)) = (unit, number[..end].parse::<f64>()) {
+            found.push(n * seconds);
+        }
+        rest = &number[end..];
+    }
+    found
+}
+
+/// Kinds of time that a quantity stands for.
+pub(crate) fn kind(quantity: Quantity) -> Option<SegmentKind> {
+    match quantity {
+        Quantity::Segment(kind) => Some(kind),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_both_languages() {
+        for (text, seconds) in [
+            ("in half the time (8 minutes today)", &[480.0][..]),
+            ("SLA(12 分钟)", &[720.0]),
+            ("跑了 1.5 小时，想压到 30 分钟", &[5400.0, 1800.0]),
+            ("2h or 45s", &[7200.0, 45.0]),
+            ("1,000 rows in 3 stages", &[]),
+        ] {
+            assert_eq!(durations(text), seconds, "{text}");
+        }
+    }
+}

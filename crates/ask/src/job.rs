@@ -1,0 +1,301 @@
+//! What was measured of the whole job.
+
+use report::format::{STAGE, Seconds, without_stop};
+use report::measure::book;
+use report::{JobState, Report, Text, text};
+
+use crate::Asked;
+use crate::intent::{Intent, kind};
+use crate::phrases::Quantity;
+use crate::said::{Said, names};
+use crate::{found, rank, thing, time, verdict};
+use runs::InputSummary;
+
+/// Inputs, places and findings named in an answer.
+const SHOWN: usize = 3;
+
+/// Answers what is asked of the job.
+pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let asks = |q| intent.asks(q);
+    let states_problem = intent.causes.is_empty() || asks(Quantity::Reason);
+    if run.report.job.state == JobState::Failed
+        && (asks(Quantity::Reason) || asks(Quantity::Verdict))
+    {
+        failure(said, run);
+    }
+    let counts = intent.asked.iter().any(|q| {
+        use Quantity::*;
+        matches!(
+            q,
+            Stages | Duration | Inputs | Which | Segment(_) | Cost | Identity
+        )
+    });
+    let amounts = [&book::ROWS_IN, &book::BYTES_READ];
+    let counts = counts || intent.asks_for(&amounts) || intent.asks_for(&[&book::VERTICES]);
+    let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
+    if asks(Quantity::Duration) {
+        time::duration(said, run);
+    }
+    if wants_verdict && states_problem {
+        verdict::of_job(said, run);
+    }
+    if asks(Quantity::Account) {
+        time::account(said, run);
+    }
+    for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
+        time::time_of(said, run, segment, None);
+    }
+    if asks(Quantity::Which) {
+        rank::rank(said, run, intent);
+    }
+    if intent.asks_for(&[&book::VERTICES]) {
+        vertices(said, run);
+    }
+    if intent.asks_for(&amounts) && !asks(Quantity::Inputs) {
+        inputs(said, run);
+    }
+    if intent.asks_for(&rank::SPREAD) {
+        rank::widest(said, run);
+    }
+    if intent.asks_for(&[&book::MEMORY_PEAK]) {
+        rank::most(said, run, &book::MEMORY_PEAK);
+    }
+    for quantity in &intent.asked {
+        match quantity {
+            Quantity::Stages => stages(said, run),
+            Quantity::Inputs => inputs(said, run),
+            Quantity::Cost => cost(said, run.report),
+            Quantity::Place => places(said, run),
+            Quantity::Missing => missing(said, run),
+            Quantity::Sources => sources(said, run),
+            Quantity::Identity => identity(said, run.report),
+            _ => {}
+        }
+    }
+}
+
+fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
+    let error = match run.summary.error.as_deref() {
+        Some(error) => {
+            let error = report::format::cut(without_stop(error), 300);
+            text!("：{error}", ": {error}")
+        }
+        None => Text::default(),
+    };
+    let after = match run.report.job.elapsed_seconds {
+        Some(ran) => text!("运行 {ran}后", " after {ran}", ran = Seconds(ran)),
+        None => Text::default(),
+    };
+    let sentence = text!(
+        "作业{after}失败{error}",
+        "The job failed{after}{error}",
+        after = after,
+        error = error
+    );
+    said.say(sentence);
+}
+
+fn vertices(said: &mut Said<'_>, run: &Asked<'_>) {
+    let Some(n) = run.report.job.vertices else {
+        return said.say(text!(
+            "没有文件给出顶点数",
+            "No file gives the number of vertices"
+        ));
+    };
+    let stages = run.summary.stages.iter();
+    let known = stages.filter_map(|s| Some((s.get(&book::VERTICES)?, s)));
+    let largest = known.max_by(|a, b| a.0.total_cmp(&b.0));
+    let largest = match largest {
+        Some((most, stage)) => text!(
+            "，最多的阶段是 {name}，有 {most}",
+            "; {name} has the most, {most}",
+            name = stage.name,
+            most = run.vertex().count(most)
+        ),
+        None => Text::default(),
+    };
+    let sentence = text!(
+        "作业共有 {n}，分布在 {stages}中{largest}",
+        "The job has {n} in {stages}{largest}",
+        n = run.vertex().count(n as f64),
+        stages = STAGE.count(run.summary.stages.len() as f64),
+        largest = largest
+    );
+    let value = run.summary.values.value(&book::JOB_VERTICES);
+    let ids = value.map(|value| {
+        let name = run.report.job.label();
+        said.evidence_of(&book::JOB_VERTICES, value, name, run.vertex())
+    });
+    said.cite(sentence, &ids.unwrap_or_default());
+}
+
+fn stages(said: &mut Said<'_>, run: &Asked<'_>) {
+    let names: Vec<String> = run.summary.stages.iter().map(|s| s.name.clone()).collect();
+    let shown = &names[..names.len().min(8)];
+    let more = match names.len() - shown.len() {
+        0 => Text::default(),
+        n => text!("，以及另外 {n} 个", " and {n} more"),
+    };
+    let sentence = text!(
+        "作业有 {stages}：{names}{more}",
+        "The job has {stages}: {names}{more}",
+        stages = STAGE.count(names.len() as f64),
+        names = shown.join(said.language().select("、", ", ")),
+        more = more
+    );
+    said.say(sentence);
+}
+
+/// The inputs, largest first.
+fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
+    let mut inputs: Vec<&InputSummary> = run.summary.inputs.iter().collect();
+    if inputs.is_empty() {
+        return said.say(text!(
+            "没有文件说明作业的输入",
+            "No file describes the inputs of the job"
+        ));
+    }
+    let size = |i: &InputSummary| i.get(&book::STORED_BYTES).unwrap_or(-1.0);
+    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let language = said.language();
+    let count = inputs.len();
+    let mut ids: Vec<String> = Vec::new();
+    let shown: Vec<String> = inputs
+        .iter()
+        .take(SHOWN)
+        .map(|input| {
+            ids.extend(thing::evidence_of_input(said, input));
+            format!("{}{}", input.name, thing::sizes(input).into(language))
+        })
+        .collect();
+    let sentence = text!(
+        "作业有 {n}：{shown}",
+        "The job reads {n}: {shown}",
+        n = report::format::INPUT.count(count as f64),
+        shown = names(&shown, language)
+    );
+    said.cite(sentence, &ids);
+}
+
+fn cost(said: &mut Said<'_>, report: &Report) {
+    let Some(cost) = &report.cost else {
+        return said.say(text!(
+            "没有文件可以算出成本",
+            "No file tells what the run cost"
+        ));
+    };
+    let unit = &cost.unit;
+    let hours = |n: Option<f64>| n.map(|n| format!("{n:.2}"));
+    let wasted = match hours(cost.wasted_vertex_hours) {
+        Some(n) => text!("，其中 {n} 可以避免", ", {n} of them avoidable"),
+        None => Text::default(),
+    };
+    let plural = format!("{unit}s");
+    let zh = match unit.as_str() {
+        "vertex-hour" => "顶点小时",
+        "AU-hour" => "AU 小时",
+        _ => "Executor 核小时",
+    };
+    if let Some(n) = hours(cost.vertex_hours) {
+        let sentence = text!(
+            "这次运行用了 {n} {zh}{wasted}",
+            "The run took {n} {plural}{wasted}",
+            wasted = wasted
+        );
+        said.say(sentence);
+    }
+}
+
+/// The code of the findings.
+fn places(said: &mut Said<'_>, run: &Asked<'_>) {
+    let located = run
+        .report
+        .findings
+        .iter()
+        .filter_map(|f| Some((f, f.script_lines?)));
+    let mut any = false;
+    for (finding, [first, last]) in located.take(SHOWN) {
+        any = true;
+        let (id, title) = (&finding.id, finding.cause.title());
+        let stage = match &finding.stage {
+            Some(stage) => text!("，由阶段 {stage} 运行", ", run by {stage}"),
+            None => Text::default(),
+        };
+        let sentence = text!(
+            "{id}（{title}）在脚本第 {first}–{last} 行{stage}",
+            "{id} ({title}) is in script lines {first}–{last}{stage}",
+            title = title,
+            stage = stage
+        );
+        said.say(sentence);
+    }
+    if !any {
+        said.say(text!(
+            "没有哪一段代码被规则指出",
+            "No rule points at a piece of code"
+        ));
+    }
+}
+
+fn missing(said: &mut Said<'_>, run: &Asked<'_>) {
+    if run.report.missing_information.is_empty() {
+        return said.say(text!(
+            "不缺信息：规则需要的数据都有",
+            "Nothing is missing: the rules have everything they need"
+        ));
+    }
+    found::undecided(said, run, |_| true);
+}
+
+/// What the answers of a report rest on.
+fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
+    for found in run.report.findings.iter().take(SHOWN) {
+        found::finding_of(said, run, &found.id, true);
+    }
+    let files: Vec<String> = run
+        .report
+        .files_read
+        .iter()
+        .map(|f| format!("`{}`", f.file))
+        .collect();
+    let sentence = text!(
+        "数据来自 {files}",
+        "The numbers come from {files}",
+        files = names(&files, said.language())
+    );
+    said.say(sentence);
+}
+
+fn identity(said: &mut Said<'_>, report: &Report) {
+    let job = &report.job;
+    let label = job.label();
+    let mut parts: Vec<Text> = Vec::new();
+    parts.extend(
+        job.owner
+            .as_ref()
+            .map(|who| text!("由 {who} 提交", "submitted by {who}")),
+    );
+    parts.extend(
+        job.queue
+            .as_ref()
+            .map(|queue| text!("队列 {queue}", "in queue {queue}")),
+    );
+    parts.extend(
+        job.submitted
+            .as_ref()
+            .map(|at| text!("提交时间 {at}", "at {at}")),
+    );
+    parts.extend(job.id.as_ref().map(|id| text!("编号 {id}", "id {id}")));
+    let parts = match parts.is_empty() {
+        true => text!(
+            "文件中没有提交人、队列和时间",
+            "no file names its owner, queue or time"
+        ),
+        false => Text::joined(&parts, ["，", ", "]),
+    };
+    said.say(text!(
+        "作业 {label}：{parts}",
+        "Job {label}: {parts}",
+        parts = parts
+    ));
+}

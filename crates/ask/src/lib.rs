@@ -1,0 +1,101 @@
+//! A question about a run, answered from what the run measured.
+//!
+//! `intent` reads what is asked: about which parts of the run (`names`, the run's own) which
+//! quantities and measures (`wording`, by the `phrases` that people use and the words of the book of measures). Each subject has a module that says what was measured of it, with the
+//! evidence; `verdict` says what the rules concluded. A question that is not understood is answered
+//! with what can be asked, and the verdict. Knows no LLM and no store.
+
+mod asked;
+mod change;
+mod context;
+mod found;
+mod intent;
+mod job;
+mod names;
+mod order;
+mod phrases;
+mod rank;
+mod resource;
+mod said;
+mod stage;
+mod thing;
+mod time;
+mod verdict;
+mod wording;
+
+use agent::facts::MeasuredAnswer;
+use report::text;
+
+pub use asked::{Asked, Earlier};
+pub use context::{advice_input, input};
+
+use intent::Intent;
+use names::Subject;
+use phrases::Quantity;
+use said::Said;
+
+/// Answers a question; `before` are the questions of the conversation so far.
+pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
+    let mut said = Said::new(run);
+    if let Some(wanted) = resource::Wanted::of(question) {
+        resource::answer(&mut said, run, wanted);
+        return said.finish();
+    }
+    let mut intent = Intent::of(question, before, run);
+    if intent.is_empty() {
+        not_understood(&mut said);
+        intent.asked = vec![Quantity::Verdict];
+    }
+    for unknown in &intent.unknown {
+        said.say(unknown.sentence());
+    }
+    if let Some(belief) = intent.belief {
+        time::belief(&mut said, run, belief);
+    }
+    if intent.compares {
+        rank::compare(&mut said, run, &intent);
+    }
+    let subjects = intent.subjects.iter().filter(|_| !intent.compares);
+    for subject in subjects {
+        about(&mut said, run, subject, &intent);
+    }
+    verdict::causes(&mut said, run, &intent);
+    if intent.asks(Quantity::Change) {
+        change::since(&mut said, run, &intent);
+    }
+    if !intent.compares {
+        verdict::remedy(&mut said, run, &intent);
+    }
+    time::goal(&mut said, run, &intent);
+    if said.only_unknown(intent.unknown.len()) {
+        verdict::of_job(&mut said, run);
+    }
+    said.finish()
+}
+
+fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
+    match subject {
+        Subject::Job if !intent.unknown.is_empty() && intent.asks_nothing() => {}
+        Subject::Job => job::about(said, run, intent),
+        Subject::Stage(at) => stage::about(said, run, *at, intent),
+        Subject::Operator(at, operator) => {
+            thing::operator(said, run, *at, *operator);
+            stage::about(said, run, *at, intent);
+        }
+        Subject::Input(at) => thing::input(said, run, *at, intent),
+        Subject::Column(name) => thing::column(said, run, name, intent),
+        Subject::File(name) => thing::file(said, run, name),
+        Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),
+        Subject::Suggestion(id) => thing::suggestion(said, run, id),
+        Subject::Evidence(id) => thing::evidence(said, run, id),
+        Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),
+    }
+}
+
+fn not_understood(said: &mut Said<'_>) {
+    let sentence = text!(
+        "没有理解这个问题；可以问时间花在哪里、为什么慢或失败、怎么改，或某个阶段、输入、列的用时、行数、倾斜等",
+        "I did not understand the question; ask where the time goes, why the job is slow or failed, what to change, or about a stage, input or column"
+    );
+    said.say(sentence);
+}

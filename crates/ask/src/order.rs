@@ -1,0 +1,39 @@
+//! By what stages are ranked: the measure that a question asks for.
+
+use report::measure::{Measure, Unit, book};
+use report::{Text, text};
+
+use crate::Asked;
+use runs::StageSummary;
+
+/// The measure by which stages are ranked: time unless the question says otherwise. Of several the one over the mean, as more data
+/// is not less even.
+pub(crate) fn measure(asked: &[&'static Measure]) -> &'static Measure {
+    let ratio = asked.iter().find(|m| m.unit == Unit::Ratio);
+    ratio.or(asked.first()).copied().unwrap_or(&book::SPAN)
+}
+
+/// The superlative of a measure.
+pub(crate) fn superlative(measure: &Measure) -> Text {
+    match measure.unit {
+        Unit::Ms => text!("用时最长", "longest time"),
+        Unit::Ratio => text!("最不均匀", "least even spread"),
+        _ => text!("{title}最多", "most {title}", title = measure.title),
+    }
+}
+
+/// The stages by a measure, most first.
+pub(crate) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, usize)> {
+    let measure = measure(asked);
+    let path = run.on_path();
+    let value = |s: &StageSummary| match *measure == book::SPAN && !path.is_empty() {
+        // What is off the critical path makes no job longer.
+        true => path.get(s.name.as_str()).map(|seconds| seconds * 1e3),
+        false => s.get(measure),
+    };
+    let stages = run.summary.stages.iter().enumerate();
+    let mut ranked: Vec<(f64, usize)> =
+        stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked
+}

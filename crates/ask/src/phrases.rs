@@ -1,0 +1,316 @@
+//! The words by which people ask: each quantity and each group of causes in both languages.
+//!
+//! English phrases match whole words, of which the last may end in `*`; Chinese ones match anywhere.
+
+use report::{Cause, ProblemType, SegmentKind};
+
+/// What is asked of a job, a stage, an input, ….
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// Whether it is a problem.
+    Verdict,
+    /// Why it is slow or failed.
+    Reason,
+    /// What to change.
+    Remedy,
+    /// What the changes would save.
+    Gain,
+    /// Where the time goes.
+    Account,
+    /// How long it takes.
+    Duration,
+    /// How long it takes to do one thing.
+    Segment(SegmentKind),
+    /// Which stage it is.
+    Which,
+    Stages,
+    Cost,
+    Inputs,
+    /// Which code it is.
+    Place,
+    /// What it reads from and what reads it.
+    Flow,
+    /// What is different from the run before.
+    Change,
+    /// What could not be decided.
+    Missing,
+    /// Where numbers come from.
+    Sources,
+    /// Who ran it, when and where.
+    Identity,
+}
+
+impl Quantity {
+    /// Whether it is a number, which a question about a part of the run may leave the part out of: "and how many rows?".
+    pub(crate) fn is_measure(self) -> bool {
+        use Quantity::*;
+        matches!(self, Duration | Segment(_) | Place | Flow)
+    }
+}
+
+/// Phrases with `|` between them.
+pub(crate) type Phrases = &'static str;
+
+/// Phrases in Chinese and English for each quantity.
+pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
+    (
+        Quantity::Verdict,
+        "正常|有问题|是问题|问题吗|什么问题|健康|需要优化|能不能优化|可以优化|要优化|需要处理|要不要|值得|\
+         有没有|是否|是不是|例行检查|检查一下",
+        "a problem|any problem*|problem with|an issue|any issue*|wrong|healthy|normal|ok|okay|fine|should we|\
+         should i worry|do we need|need to worry|worth|anything to|anything we|check|could this|can this",
+    ),
+    (
+        Quantity::Reason,
+        "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|报错|根因|性能问题|\
+         太慢|很慢|特别慢|这么慢|瓶颈",
+        "why|reason*|cause*|what happened|what is wrong|what's wrong|what went wrong|how come|explain|\
+         hold* up|slow|too long|so long|fail*|crash*|died|end*|bottleneck*|misses its sla|due to|responsible",
+    ),
+    (
+        Quantity::Remedy,
+        "怎么改|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|\
+         先做什么|先改|改哪|先优化|从哪里入手|怎么修|修复|避免",
+        "what would you do|what should|what can|what could|should i change|should we change|to change|\
+         can we do|can i do|do about|fix*|optimi*|improv*|speed*|faster|suggest*|recommend*|advise|advice|\
+         tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|do first|change first|fix first|where do i start|\
+         where to start",
+    ),
+    (
+        Quantity::Gain,
+        "节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|一半|多大影响|影响多大",
+        "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|\
+         how much would|how much time would",
+    ),
+    (
+        Quantity::Account,
+        "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
+        "time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|\
+         critical path|breakdown|takes so long|took so long|take so long|timeline",
+    ),
+    (
+        Quantity::Duration,
+        "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒|花了多",
+        "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|\
+         how much time|how fast",
+    ),
+    (
+        Quantity::Which,
+        "哪个阶段|哪个 stage|哪一个阶段|哪个阶段|哪一步|哪些阶段|哪个stage|哪些 stage|最慢|最耗时|最大的|\
+         最长|最重",
+        "which stage*|what stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive",
+    ),
+    (
+        Quantity::Stages,
+        "多少阶段|多少个阶段|几个阶段|阶段数|多少个 stage|多少 stage|哪些阶段",
+        "how many stages|number of stages|stage count|list the stages|what stages|which stages",
+    ),
+    (
+        Quantity::Cost,
+        "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|多少资源|多少钱",
+        "cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money",
+    ),
+    (
+        Quantity::Inputs,
+        "哪些表|输入表|哪些输入|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些",
+        "which tables|what tables|inputs|input tables|which inputs|what does it read|what data|\
+         which files does it read|how many inputs|how many tables",
+    ),
+    (
+        Quantity::Place,
+        "第几行|哪一行|哪行|哪几行|脚本哪|哪段代码|哪段脚本|哪条语句|哪个语句|在哪里|代码在哪|脚本里的哪|\
+         对应的脚本|对应脚本",
+        "which line*|what line*|which statement*|which code|what code|which part of the script|\
+         where in the script|where is|script lines|line number*|lines of the script",
+    ),
+    (
+        Quantity::Flow,
+        "上游|下游|依赖|输入来自|数据来自|读自|谁读|写给",
+        "upstream|downstream|depend*|feeds|fed by|reads from|read from|comes from|waits for|consumer*|producer*",
+    ),
+    (
+        Quantity::Change,
+        "变慢|变了|变化|上次|上一次|上周|昨天|之前|以前|相比|突然|越来越|改动后|上线后|前几天|比平时|比往常|\
+         回归|不一样",
+        "chang* since|changed|what changed|last run|last week|last time|yesterday|before|used to|went up|\
+         compared|previous|regress*|twice as long|than usual|last change|earlier run|different from|suddenly|\
+         since",
+    ),
+    (
+        Quantity::Missing,
+        "缺什么|缺少|还需要什么|哪些文件|什么文件|补充什么|信息不足|不确定|没法判断",
+        "missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain",
+    ),
+    (
+        Quantity::Sources,
+        "依据|证据|哪里来的|怎么知道|来源|怎么得出|根据什么",
+        "evidence|how do you know|source of|based on|prove|proof|where does that number|how sure|confiden*",
+    ),
+    (
+        Quantity::Identity,
+        "谁提交|谁跑的|提交人|什么时候|何时|几点|哪个队列|什么队列|哪个集群|作业 id|作业id",
+        "who submitted|who ran|who owns|owner|when was|when did|which queue|which cluster|job id|submitted by",
+    ),
+];
+
+/// Kinds of time by the words that name them besides their titles.
+pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
+    (SegmentKind::Compile, "编译", "compil*"),
+    (SegmentKind::Queue, "排队|队列等待|队列里", "queue*|queuing"),
+    (
+        SegmentKind::CapacityWait,
+        "等待资源|等资源|等待令牌|等机器",
+        "wait*|capacity|tokens",
+    ),
+    (
+        SegmentKind::Startup,
+        "启动时间|启动开销|启动",
+        "start-up|startup|starting",
+    ),
+    (SegmentKind::Gc, "垃圾回收|gc", "gc|garbage"),
+    (SegmentKind::Spill, "落盘|溢出", "spill*"),
+    (SegmentKind::Sort, "排序", "sort|sorts|sorting"),
+    (
+        SegmentKind::Exchange,
+        "洗牌|shuffle|数据交换",
+        "shuffl*|exchange*|network",
+    ),
+    (
+        SegmentKind::Retry,
+        "重试|失败的顶点|重跑",
+        "retr*|failed attempts|failed vert*|failed tasks|revoked",
+    ),
+    (SegmentKind::Straggler, "长尾|拖尾", "straggler*|long tail"),
+    (
+        SegmentKind::UserCode,
+        "用户代码|udo|udf|自定义函数",
+        "user code|udo*|udf*|c#|python",
+    ),
+    (SegmentKind::Read, "读取时间|读数据", "reading"),
+    (
+        SegmentKind::Driver,
+        "作业管理器|驱动程序",
+        "job manager|driver",
+    ),
+    (SegmentKind::Idle, "空闲", "idle*"),
+];
+
+/// A group of causes that people call by one name.
+pub(crate) struct Topic {
+    pub(crate) includes: fn(Cause) -> bool,
+    pub(crate) zh: Phrases,
+    pub(crate) en: Phrases,
+}
+
+pub(crate) const TOPICS: &[Topic] = &[
+    Topic {
+        includes: |c| c.problem_type() == ProblemType::DataSkew,
+        zh: "倾斜|热点|分布不均|数据不均|不均匀",
+        en: "skew*|hot key*|uneven*|imbalance*|unbalanced",
+    },
+    Topic {
+        includes: |c| c.problem_type() == ProblemType::ExcessiveShuffle,
+        zh: "洗牌|shuffle|重新分区|数据交换",
+        en: "shuffl*|repartition*",
+    },
+    Topic {
+        includes: |c| c == Cause::HeapPressure,
+        zh: "垃圾回收|gc",
+        en: "gc|garbage",
+    },
+    Topic {
+        includes: |c| c == Cause::Spill,
+        zh: "落盘|溢出到磁盘",
+        en: "spill*",
+    },
+    Topic {
+        includes: |c| {
+            matches!(
+                c,
+                Cause::MemoryEstimateTooLow | Cause::Spill | Cause::HeapPressure
+            )
+        },
+        zh: "内存",
+        en: "memory|oom|out of memory",
+    },
+    Topic {
+        includes: |c| matches!(c, Cause::Misestimate | Cause::MemoryEstimateTooLow),
+        zh: "估计|基数|预估",
+        en: "estimat*|cardinality|misestimat*",
+    },
+    Topic {
+        includes: |c| c == Cause::JoinExplosion,
+        zh: "膨胀|笛卡尔",
+        en: "explo*|cartesian|cross join|fan-out",
+    },
+    Topic {
+        includes: |c| c == Cause::CpuBoundUdo,
+        zh: "用户代码|udo|udf|自定义函数",
+        en: "user code|udo*|udf*|cpu",
+    },
+    Topic {
+        includes: |c| {
+            matches!(
+                c,
+                Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather
+            )
+        },
+        zh: "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核",
+        en: "parallel*|too few|too many vertices|too many tasks|one core|single vertex|one vertex",
+    },
+    Topic {
+        includes: |c| c == Cause::SmallFiles,
+        zh: "小文件",
+        en: "small file*|many files|tiny file*",
+    },
+    Topic {
+        includes: |c| c == Cause::VertexRetries,
+        zh: "重试|重跑",
+        en: "retr*|failed attempts|revoked",
+    },
+    Topic {
+        includes: |c| c == Cause::SlowMachine,
+        zh: "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题",
+        en: "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware",
+    },
+    Topic {
+        includes: |c| c == Cause::QueueWait,
+        zh: "排队|等待资源|令牌",
+        en: "queue*|capacity|tokens",
+    },
+    Topic {
+        includes: |c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge,
+        zh: "广播",
+        en: "broadcast*",
+    },
+    Topic {
+        includes: |c| c == Cause::LateFilter,
+        zh: "过滤",
+        en: "filter*",
+    },
+    Topic {
+        includes: |c| c == Cause::UnusedColumns,
+        zh: "无用的列|多余的列|没用的列",
+        en: "unused column*|too many columns",
+    },
+    Topic {
+        includes: |c| c == Cause::IneffectiveCache,
+        zh: "缓存|重复计算",
+        en: "cach*|computed again",
+    },
+    Topic {
+        includes: |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
+        zh: "执行器|资源分配",
+        en: "executors|allocat*",
+    },
+    Topic {
+        includes: |c| c == Cause::ExecutorLost,
+        zh: "执行器丢失",
+        en: "lost executor*|executor lost",
+    },
+    Topic {
+        includes: |c| c == Cause::DriverBottleneck,
+        zh: "驱动程序",
+        en: "driver",
+    },
+];

@@ -1,0 +1,215 @@
+//! An answer under way: sentences, each with the evidence that it rests on.
+
+use agent::facts::MeasuredAnswer;
+use report::format::{Noun, list, without_stop};
+use report::measure::{Measure, Value};
+use report::{Evidence, Language, Report, Text, text};
+
+use crate::Asked;
+
+pub(crate) struct Said<'a> {
+    report: &'a Report,
+    sentences: Vec<String>,
+    evidence: Vec<Evidence>,
+    /// Number of the next evidence that this answer adds; `None` where it adds none.
+    next: Option<usize>,
+    /// Evidence that earlier answers of the conversation added.
+    earlier: &'a [Evidence],
+    /// Ids of the findings that were told.
+    told: Vec<String>,
+}
+
+impl<'a> Said<'a> {
+    pub(crate) fn new(run: &Asked<'a>) -> Said<'a> {
+        Said::numbered(run, Some(next(run)))
+    }
+
+    /// Numbers the evidence that it adds from `next`; without a number it adds none.
+    pub(crate) fn numbered(run: &Asked<'a>, next: Option<usize>) -> Said<'a> {
+        Said {
+            report: run.report,
+            sentences: Vec::new(),
+            evidence: Vec::new(),
+            next,
+            earlier: run.cited,
+            told: Vec::new(),
+        }
+    }
+
+    /// Whether a finding is mentioned for the first time.
+    pub(crate) fn tells(&mut self, finding: &str) -> bool {
+        let is_new = self.told.iter().all(|id| id != finding);
+        self.told.push(finding.to_owned());
+        is_new
+    }
+
+    pub(crate) fn language(&self) -> Language {
+        self.report.language
+    }
+
+    /// Says a sentence that is in the report's language.
+    pub(crate) fn say_line(&mut self, line: &str) {
+        self.say(text!("{line}", "{line}"));
+    }
+
+    /// Whether nothing was said but that names are unknown.
+    pub(crate) fn only_unknown(&self, unknown: usize) -> bool {
+        self.sentences.len() == unknown
+    }
+
+    /// Says something that rests on no evidence.
+    pub(crate) fn say(&mut self, text: Text) {
+        self.cite(text, &[]);
+    }
+
+    /// Says the value of a thing, with its evidence.
+    pub(crate) fn say_value(&mut self, measure: &Measure, value: &Value, name: &str, vertex: Noun) {
+        let ids = self.evidence_of(measure, value, name, vertex);
+        self.cite(measure.sentence(name, value.number(), vertex), &ids);
+    }
+
+    /// Says something that rests on evidence with these ids; what was said before is not repeated.
+    pub(crate) fn cite(&mut self, text: Text, ids: &[String]) {
+        let text = text.into(self.language());
+        let bare = without_stop(text.trim());
+        if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
+            return;
+        }
+        let mut shown: Vec<&str> = Vec::new();
+        for id in ids {
+            if !shown.contains(&id.as_str()) && !bare.contains(&format!("[{id}")) {
+                shown.push(id);
+            }
+        }
+        let known = ids
+            .iter()
+            .filter_map(|id| self.report.evidence.iter().find(|e| e.id == *id));
+        for e in known.cloned().collect::<Vec<_>>() {
+            self.keep(e);
+        }
+        let cited = match shown.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", shown.join(", ")),
+        };
+        let end = self.language().select("。", ".");
+        let first = match is_ordinary(bare) {
+            true => report::format::with_capital(bare),
+            false => bare.to_owned(),
+        };
+        self.sentences.push(format!("{first}{cited}{end}"));
+    }
+
+    /// Ids of the evidence of a value: of the report, else a new one. None if its places weren't saved.
+    pub(crate) fn evidence_of(
+        &mut self,
+        measure: &Measure,
+        value: &Value,
+        name: &str,
+        vertex: Noun,
+    ) -> Vec<String> {
+        let Some(source) = value.source() else {
+            return Vec::new();
+        };
+        let number = report::EvidenceValue::from(value.number());
+        let text = measure.sentence(name, value.number(), vertex);
+        let text = text.into(self.language());
+        let known = self
+            .report
+            .evidence
+            .iter()
+            .chain(self.earlier)
+            .chain(&self.evidence);
+        let is_same = |e: &&Evidence| {
+            e.metric == measure.id && e.source == source && e.value == number && e.text == text
+        };
+        if let Some(known) = known.into_iter().find(is_same).cloned() {
+            let id = known.id.clone();
+            self.keep(known);
+            return vec![id];
+        }
+        let Some(next) = self.next else {
+            return Vec::new();
+        };
+        let id = format!("E{next}");
+        self.next = Some(next + 1);
+        self.evidence.push(Evidence {
+            id: id.clone(),
+            metric: measure.id.to_owned(),
+            value: number,
+            unit: Some(measure.unit.code().to_owned()),
+            expected: None,
+            source,
+            text,
+        });
+        vec![id]
+    }
+
+    fn keep(&mut self, evidence: Evidence) {
+        if self.evidence.iter().all(|e| e.id != evidence.id) {
+            self.evidence.push(evidence);
+        }
+    }
+
+    /// The sentences, and what they cite.
+    pub(crate) fn into_lines(self) -> (Vec<String>, Vec<Evidence>) {
+        (self.sentences, self.evidence)
+    }
+
+    /// Number of the next evidence that it would add.
+    pub(crate) fn next(&self) -> Option<usize> {
+        self.next
+    }
+
+    pub(crate) fn finish(self) -> MeasuredAnswer {
+        MeasuredAnswer {
+            text: self.sentences.join(self.report.language.select("", " ")),
+            evidence: self.evidence,
+        }
+    }
+}
+
+/// The first number that no evidence of the report or the conversation has.
+pub(crate) fn next(run: &Asked<'_>) -> usize {
+    let known = run.report.evidence.iter().chain(run.cited);
+    let numbers = known.filter_map(|e| e.id.strip_prefix('E'));
+    let last = numbers.filter_map(|n| n.parse::<usize>().ok()).max();
+    last.unwrap_or(0) + 1
+}
+
+/// Items in a row; Chinese ones may be names, which “和” would stick to.
+pub(crate) fn names(items: &[String], language: Language) -> String {
+    match language {
+        Language::Zh => items.join("、"),
+        Language::En => list(items, language),
+    }
+}
+
+/// Whether a sentence begins with a word that is no name, so that it may be capitalized.
+fn is_ordinary(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "the",
+        "this",
+        "no",
+        "every",
+        "most",
+        "it",
+        "its",
+        "nothing",
+        "little",
+        "each",
+        "one",
+        "costs",
+        "operators",
+        "failed",
+        "revoked",
+        "only",
+        "a",
+        "an",
+        "there",
+        "all",
+        "not",
+    ];
+    text.split(' ')
+        .next()
+        .is_some_and(|word| WORDS.contains(&word))
+}

@@ -1,0 +1,316 @@
+//! What was measured of a stage.
+
+use report::format::{Names, Seconds, Share, list};
+use report::measure::{Better, Entity, Measure, book};
+use report::{Finding, Localize, Text, Verdict, text};
+
+use crate::intent::{Intent, kind};
+use crate::phrases::Quantity;
+use crate::said::{self, Said};
+use crate::{Asked, found, time};
+use runs::{EdgeSummary, StageSummary};
+
+/// Measures that say how much a stage does.
+const WORK: [&Measure; 5] = [
+    &book::VERTICES,
+    &book::BUSY_SHARE,
+    &book::ROWS_IN,
+    &book::BYTES_READ,
+    &book::RUN_MAX_OVER_MEAN,
+];
+
+/// Answers what is asked of a stage; without a quantity, what is most worth knowing.
+pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let stage = &run.summary.stages[at];
+    let asks = |q| intent.asks(q);
+    let judges = asks(Quantity::Verdict) || asks(Quantity::Reason) || asks(Quantity::Which);
+    let is_plain = intent.asks_nothing() && intent.causes.is_empty();
+    let only_remedy =
+        asks(Quantity::Remedy) && intent.asked.len() == 1 && intent.measures.is_empty();
+    let judges = judges || is_plain || only_remedy;
+    if judges {
+        judge(said, run, at);
+    }
+    if stage.never_ran {
+        return planned(said, run, at, intent);
+    }
+    for quantity in &intent.asked {
+        match quantity {
+            Quantity::Duration | Quantity::Account => times(said, run, at),
+            Quantity::Place => place(said, run, stage),
+            Quantity::Flow | Quantity::Inputs => flow(said, run, at),
+            Quantity::Sources => {
+                findings(run, stage).for_each(|f| found::finding_of(said, run, &f.id, true))
+            }
+            Quantity::Missing => found::undecided(said, run, |_| true),
+            _ => {}
+        }
+    }
+    for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
+        time::time_of(said, run, segment, Some(&stage.name));
+    }
+    measures(said, run, stage, intent);
+    if is_plain || judges && findings(run, stage).next().is_none() {
+        times(said, run, at);
+        work(said, run, stage);
+    }
+}
+
+/// Says the values that are asked for, or that no file gives any of them.
+fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) {
+    let (name, asked) = (&stage.name, &intent.measures);
+    for one_question in asked.chunk_by(|a, b| a.words == b.words) {
+        let known = one_question.iter().copied();
+        let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));
+        let known: Vec<_> = known.collect();
+        for (measure, value) in &known {
+            said.say_value(measure, value, name, run.vertex());
+        }
+        // a time on the critical path may have answered it
+        let is_answered = intent.asked.iter().any(|q| kind(*q).is_some());
+        if let Some(first) = one_question
+            .first()
+            .filter(|_| known.is_empty() && !is_answered)
+        {
+            said.say(text!(
+                "没有文件给出 {name} 的{title}",
+                "No file gives {title} of {name}",
+                title = first.title(run.vertex())
+            ));
+        }
+    }
+}
+
+/// Answers what is asked of a stage that did not run: of it only the plan is known.
+fn planned(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let stage = &run.summary.stages[at];
+    did_not_run(said, stage);
+    if intent.asks(Quantity::Place) {
+        place(said, run, stage);
+    }
+    if intent.asks(Quantity::Flow) || intent.asks(Quantity::Inputs) {
+        flow(said, run, at);
+    }
+}
+
+fn did_not_run(said: &mut Said<'_>, stage: &StageSummary) {
+    let name = &stage.name;
+    said.say(text!("{name} 没有运行", "{name} did not run"));
+}
+
+/// Says everything that is known of a stage; its operators are known.
+pub(crate) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    if stage.never_ran {
+        did_not_run(said, stage);
+    } else {
+        times(said, run, at);
+        for measure in book::of(Entity::Stage).filter(|m| **m != book::SPAN) {
+            let value = stage.values.value(measure);
+            // no trouble is nothing to speak of
+            let value = value.filter(|v| v.number() != 0.0 || measure.better != Better::Less);
+            if let Some(value) = value.filter(|_| is_told(measure)) {
+                said.say_value(measure, value, &stage.name, run.vertex());
+            }
+        }
+    }
+    flow(said, run, at);
+}
+
+/// Whether a measure says something that those before it don't.
+fn is_told(measure: &Measure) -> bool {
+    WORK.contains(&measure) || !measure.words.en.is_empty()
+}
+
+pub(crate) fn findings<'a>(
+    run: &Asked<'a>,
+    stage: &'a StageSummary,
+) -> impl Iterator<Item = &'a Finding> {
+    let all = run.report.findings.iter();
+    all.filter(|f| f.stage.as_deref() == Some(stage.name.as_str()))
+}
+
+/// Whether the stage is a problem, and which.
+pub(crate) fn judge(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    let name = &stage.name;
+    let mut found = findings(run, stage).peekable();
+    if found.peek().is_some() {
+        return found
+            .enumerate()
+            .for_each(|(n, f)| found::finding(said, f, n == 0));
+    }
+    match run.report.verdict {
+        Verdict::Healthy => {
+            let sentence = text!(
+                "{name} 不是问题：适用的规则都有数据可查，结果都正常",
+                "{name} is not a problem: every rule that applies had its facts, and all are fine"
+            );
+            said.say(sentence);
+        }
+        Verdict::Problem => {
+            said.say(text!(
+                "规则没有发现 {name} 本身的问题",
+                "No rule found a problem in {name} itself"
+            ));
+            elsewhere(said, run);
+        }
+        Verdict::InsufficientInformation => {
+            said.say(text!(
+                "目前没有发现 {name} 的问题，但不能排除",
+                "No problem was found in {name} so far, but none can be ruled out"
+            ));
+            found::undecided(said, run, |_| true);
+        }
+    }
+}
+
+/// Where the problem of the job is instead.
+fn elsewhere(said: &mut Said<'_>, run: &Asked<'_>) {
+    let Some(found) = run.report.findings.first() else {
+        return;
+    };
+    let (id, title) = (&found.id, found.cause.title());
+    let sentence = match &found.stage {
+        Some(stage) => text!(
+            "作业的主要问题在 {stage}：{title}（{id}）",
+            "The main problem of the job is in {stage}: {title} ({id})",
+            title = title
+        ),
+        None => text!(
+            "作业的主要问题是{title}（{id}）",
+            "The main problem of the job: {title} ({id})",
+            title = title
+        ),
+    };
+    said.cite(sentence, &found.evidence[..found.evidence.len().min(1)]);
+}
+
+/// How long it takes, and how much of that is on the critical path.
+pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    let name = &stage.name;
+    let Some(value) = stage.values.value(&book::SPAN) else {
+        return said.say(text!(
+            "没有文件记录 {name} 的时间",
+            "No file gives the times of {name}"
+        ));
+    };
+    let span = Seconds(value.number() / 1e3);
+    let ids = said.evidence_of(&book::SPAN, value, name, run.vertex());
+    let path = run
+        .on_path()
+        .get(name.as_str())
+        .copied()
+        .filter(|s| *s > 0.0);
+    let total = run.report.time.as_ref().map(|t| t.total_seconds());
+    let path = match path.zip(total) {
+        Some((seconds, total)) => text!(
+            "，其中关键路径上 {seconds}，占全程的 {share}",
+            ", {seconds} of it on the critical path ({share} of the whole time)",
+            seconds = Seconds(seconds),
+            share = Share(seconds / total)
+        ),
+        None if total.is_some() => text!("，不在关键路径上", ", none of it on the critical path"),
+        None => Text::default(),
+    };
+    let sentence = text!(
+        "{name} 用时 {span}{path}",
+        "{name} takes {span}{path}",
+        span = span,
+        path = path
+    );
+    said.cite(sentence, &ids);
+}
+
+/// The amount of work of a stage, and its share of the job's.
+fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+    let (name, language) = (&stage.name, said.language());
+    let (mut parts, mut ids) = (Vec::new(), Vec::new());
+    for measure in WORK {
+        let Some(value) = stage.values.value(measure) else {
+            continue;
+        };
+        ids.extend(said.evidence_of(measure, value, name, run.vertex()));
+        let (title, shown) = (
+            measure.title(run.vertex()),
+            measure.shown(value.number(), run.vertex()),
+        );
+        let part = match *measure == book::VERTICES {
+            true => shown,
+            false => text!(
+                "{title} {shown}",
+                "{title} {shown}",
+                title = title,
+                shown = shown
+            ),
+        };
+        parts.push(part.into(language));
+    }
+    let parts = parts.join(language.select("，", ", "));
+    if !parts.is_empty() {
+        said.cite(text!("{name}：{parts}", "{name}: {parts}"), &ids);
+    }
+}
+
+fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+    let name = &stage.name;
+    let file = run.summary.script.as_ref().map_or("", |s| s.file.as_str());
+    let lines: Vec<String> = stage.lines.iter().map(u32::to_string).collect();
+    let sentence = match lines.is_empty() {
+        true => text!(
+            "没有文件说明 {name} 运行脚本的哪些行",
+            "No file tells which script lines {name} runs"
+        ),
+        false => text!(
+            "{name} 运行脚本 {file} 中从第 {lines} 行开始的语句",
+            "{name} runs the statements at lines {lines} of {file}",
+            lines = list(&lines, said.language())
+        ),
+    };
+    said.say(sentence);
+}
+
+/// What it reads from, and what reads it.
+fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
+    let language = said.language();
+    let named = |edges: &[usize], other: fn(&EdgeSummary) -> usize| {
+        let edges = edges.iter().map(|edge| &run.summary.edges[*edge]);
+        let named = edges.filter_map(|edge| {
+            let (other, kind) = (&stages.get(other(edge))?.name, &edge.exchange);
+            let keys = match Names(&edge.keys).localize(language) {
+                none if none.is_empty() => Text::default(),
+                keys => text!("，键 {keys}", " on {keys}"),
+            };
+            let text = text!(
+                "{other}（{kind}{keys}）",
+                "{other} ({kind}{keys})",
+                keys = keys
+            );
+            Some(text.into(language))
+        });
+        let mut named: Vec<String> = named.collect();
+        named.dedup();
+        said::names(&named, language)
+    };
+    let channels = run.channels();
+    let from = named(&channels.into[at], |edge| edge.from);
+    let to = named(&channels.out_of[at], |edge| edge.to);
+    let from = match from.is_empty() {
+        true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
+        false => text!(
+            "{name} 读取 {from} 的输出",
+            "{name} reads from {from}",
+            from = from
+        ),
+    };
+    said.say(from);
+    if !to.is_empty() {
+        said.say(text!(
+            "它的输出由 {to} 读取",
+            "What it writes is read by {to}",
+            to = to
+        ));
+    }
+}

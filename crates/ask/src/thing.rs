@@ -1,0 +1,331 @@
+//! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
+
+use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
+use report::measure::{Entity, book};
+use report::{Text, text};
+
+use crate::intent::Intent;
+use crate::phrases::Quantity;
+use crate::said::Said;
+use crate::{Asked, found, stage, verdict};
+use runs::{ColumnSummary, InputSummary};
+
+pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
+    let stage = &run.summary.stages[at];
+    let (o, name) = (&stage.operators[operator], &stage.name);
+    let id = runs::with_keys(&o.id, &o.keys);
+    said.say(text!("{id} 在阶段 {name} 中运行", "{id} runs in {name}"));
+    for measure in book::of(Entity::Operator).filter(|m| !m.words.en.is_empty()) {
+        if let Some(value) = o.values.value(measure) {
+            let of_stage = format!("{name}/{}", o.id);
+            said.say_value(measure, value, &of_stage, run.vertex());
+        }
+    }
+}
+
+/// Evidence of the size of an input.
+pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
+    let mut ids = Vec::new();
+    for (measure, value) in input.values.iter() {
+        ids.extend(said.evidence_of(measure, value, &input.name, VERTEX));
+    }
+    ids
+}
+
+pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let input = &run.summary.inputs[at];
+    describe_input(said, input);
+    mentions(said, run, &input.name, intent);
+}
+
+/// Says how large an input is, how it is stored, and how its keys are spread.
+pub(crate) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
+    let name = &input.name;
+    let ids = evidence_of_input(said, input);
+    let layout = match &input.layout {
+        Some(layout) if layout == "none" => text!("，存储时未按键分区", ", stored without a key"),
+        Some(layout) => text!("，存储方式 {layout}", ", stored by {layout}"),
+        None => Text::default(),
+    };
+    let sentence = text!(
+        "输入 {name}{sizes}{layout}",
+        "Input {name}{sizes}{layout}",
+        sizes = sizes(input),
+        layout = layout
+    );
+    said.cite(sentence, &ids);
+    let language = said.language();
+    let mut keys: Vec<String> = input
+        .columns
+        .iter()
+        .map(|c| values(c, input.get(&book::STORED_ROWS)).into(language))
+        .collect();
+    keys.truncate(2);
+    if !keys.is_empty() {
+        let keys = keys.join(language.select("；", "; "));
+        said.cite(text!("键：{keys}", "Keys: {keys}"), &ids);
+    }
+}
+
+/// Rows, bytes and files of an input in brackets.
+pub(crate) fn sizes(input: &InputSummary) -> Text {
+    let sizes = [&book::STORED_ROWS, &book::STORED_BYTES, &book::STORED_FILES];
+    let known = sizes.into_iter();
+    let known = known.filter_map(|m| Some(m.shown(input.get(m)?, VERTEX)));
+    let parts: Vec<Text> = known.collect();
+    match parts.is_empty() {
+        true => Text::default(),
+        false => text!(
+            "（{parts}）",
+            " ({parts})",
+            parts = Text::joined(&parts, ["，", ", "])
+        ),
+    }
+}
+
+/// How the values of a column are spread.
+fn values(column: &ColumnSummary, rows: Option<f64>) -> Text {
+    let name = &column.name;
+    let distinct = match column.get(&book::DISTINCT) {
+        Some(n) => text!(" 有 {n}", " has {n}", n = DISTINCT_VALUE.count(n)),
+        None => Text::default(),
+    };
+    let share = |n: f64| match rows.filter(|rows| *rows > 0.0) {
+        Some(rows) => text!("，占 {share}", ", {share}", share = Share(n / rows)),
+        None => Text::default(),
+    };
+    let top = match &column.top {
+        Some((value, n)) => text!(
+            "，最多的值 `{value}` 有 {n}{share}",
+            ", its most frequent value `{value}` is in {n}{share}",
+            n = ROW.count(*n as f64),
+            share = share(*n as f64)
+        ),
+        None => Text::default(),
+    };
+    let nulls = match column.get(&book::NULLS) {
+        Some(n) if n > 0.0 => text!(
+            "，空值 {n}{share}",
+            ", null in {n}{share}",
+            n = ROW.count(n),
+            share = share(n)
+        ),
+        _ => Text::default(),
+    };
+    text!(
+        "{name}{distinct}{top}{nulls}",
+        "{name}{distinct}{top}{nulls}",
+        distinct = distinct,
+        top = top,
+        nulls = nulls
+    )
+}
+
+/// What the findings say about something by name.
+fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+    let asks = |q| intent.asks(q);
+    let judges = asks(Quantity::Reason) || asks(Quantity::Verdict) || asks(Quantity::Remedy);
+    if !judges && !intent.asks_nothing() {
+        return;
+    }
+    let report = run.report;
+    let mut any = false;
+    for found in &report.findings {
+        let of_finding: Vec<String> = report
+            .evidence_of(&found.evidence)
+            .filter(|e| e.text.contains(name))
+            .map(|e| e.id.clone())
+            .collect();
+        if found.summary.contains(name) || !of_finding.is_empty() {
+            any = true;
+            found::finding(said, found, false);
+        }
+    }
+    if !any {
+        said.say(text!(
+            "没有哪个问题直接与 {name} 有关",
+            "No finding is directly about {name}"
+        ));
+        if judges {
+            verdict::of_job(said, run);
+        }
+    }
+}
+
+pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+    let language = said.language();
+    let mut uses: Vec<String> = Vec::new();
+    for stage in &run.summary.stages {
+        let operators = stage
+            .operators
+            .iter()
+            .filter(|o| o.keys.iter().any(|k| k == name));
+        uses.extend(operators.map(|o| format!("{}/{}", stage.name, o.id)));
+    }
+    uses.truncate(6);
+    let known = run
+        .summary
+        .inputs
+        .iter()
+        .flat_map(|i| i.columns.iter().map(move |c| (i, c)));
+    for (input, column) in known.filter(|(_, c)| c.name == name) {
+        let mut ids = evidence_of_input(said, input);
+        for (measure, value) in column.values.iter() {
+            ids.extend(said.evidence_of(measure, value, name, VERTEX));
+        }
+        let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
+        said.cite(
+            text!(
+                "{table} 中的 {values}",
+                "In {table}, {values}",
+                values = values
+            ),
+            &ids,
+        );
+    }
+    let sentence = match uses.is_empty() {
+        true => text!("没有算子以 {name} 为键", "No operator has {name} as a key"),
+        false => text!(
+            "以 {name} 为键的算子：{uses}",
+            "{name} is a key of {uses}",
+            uses = list(&uses, language)
+        ),
+    };
+    said.say(sentence);
+    mentions(said, run, name, intent);
+}
+
+pub(crate) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
+    let report = run.report;
+    let read = report.files_read.iter().find(|f| f.file == name);
+    match read {
+        Some(file) => {
+            let bytes = report::format::Bytes(file.bytes as f64);
+            let used = report
+                .evidence
+                .iter()
+                .filter(|e| e.source.file == name)
+                .count();
+            let sentence = text!(
+                "`{name}` 已读取（{bytes}），报告中有 {used} 条证据来自它",
+                "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
+                bytes = bytes
+            );
+            said.say(sentence);
+        }
+        None => said.say(text!(
+            "作业目录中没有读到 `{name}`",
+            "`{name}` was not read"
+        )),
+    }
+    for problem in report
+        .diagnostics
+        .iter()
+        .filter(|d| d.file.as_deref() == Some(name))
+    {
+        said.say_line(&problem.message);
+    }
+    for missing in report.missing_information.iter().filter(|m| m.file == name) {
+        said.say_line(&missing.reason);
+    }
+}
+
+pub(crate) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+    let Some(s) = run.report.suggestions.iter().find(|s| s.id == id) else {
+        return;
+    };
+    let (title, gain) = (without_stop(&s.title), without_stop(&s.gain));
+    said.say(text!("{id}：{title}", "{id}: {title}"));
+    if !gain.is_empty() {
+        said.say(text!("收益：{gain}", "Gain: {gain}"));
+    }
+    for (items, zh, en) in [
+        (&s.steps, "步骤", "Steps"),
+        (&s.pros, "优点", "Pros"),
+        (&s.cons, "缺点", "Cons"),
+    ] {
+        let items: Vec<&str> = items.iter().map(|i| without_stop(i)).collect();
+        let items = items.join(said.language().select("；", "; "));
+        if !items.is_empty() {
+            said.say(text!("{zh}：{items}", "{en}: {items}"));
+        }
+    }
+    if let Some(finding) = &s.finding {
+        found::finding_of(said, run, finding, false);
+    }
+}
+
+pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
+    let Some(e) = run.report.evidence.iter().find(|e| e.id == id) else {
+        return;
+    };
+    let text = without_stop(&e.text);
+    let (file, place) = (
+        &e.source.file,
+        e.source.locator.as_deref().unwrap_or_default(),
+    );
+    said.cite(
+        text!("{text}（{file} {place}）", "{text} ({file} {place})"),
+        std::slice::from_ref(&e.id),
+    );
+}
+
+/// Which stages run some script lines, and what was found there.
+pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
+    let statements = run.statements();
+    let around = statements
+        .iter()
+        .filter(|s| s.lines.0 <= first && last <= s.lines.1);
+    let statement = around.min_by_key(|s| s.lines.1 - s.lines.0);
+    let (from, to) = statement.map_or((first, last), |s| s.lines);
+    let range = match from == to {
+        true => from.to_string(),
+        false => format!("{from}–{to}"),
+    };
+    let stages = run.summary.stages.iter().enumerate();
+    let run_by: Vec<(usize, String)> = stages
+        .filter(|(_, s)| s.lines.iter().any(|l| (from..=to).contains(l)))
+        .map(|(at, s)| (at, s.name.clone()))
+        .collect();
+    let names: Vec<String> = run_by.iter().map(|(_, name)| name.clone()).collect();
+    let target = match statement.and_then(|s| s.target.as_ref()) {
+        Some(target) => text!("（{target}）", " ({target})"),
+        None => Text::default(),
+    };
+    let sentence = match names.is_empty() {
+        true => text!(
+            "没有文件说明脚本第 {range} 行{target}由哪个阶段运行",
+            "No file tells which stage runs script lines {range}{target}",
+            target = target
+        ),
+        false => text!(
+            "脚本第 {range} 行{target}由 {names} 运行",
+            "Script lines {range}{target} are run by {names}",
+            target = target,
+            names = list(&names, said.language())
+        ),
+    };
+    said.say(sentence);
+    let there = run
+        .report
+        .findings
+        .iter()
+        .filter(|f| f.script_lines.is_some_and(|[a, b]| a <= to && from <= b));
+    let mut any = false;
+    for found in there {
+        any = true;
+        found::finding(said, found, false);
+    }
+    if !any {
+        said.say(text!(
+            "这些行没有被规则指出问题",
+            "No rule points at these lines"
+        ));
+    }
+    let measures = !intent.asks_nothing();
+    run_by
+        .iter()
+        .take(2)
+        .filter(|_| measures)
+        .for_each(|(at, _)| stage::about(said, run, *at, intent));
+}

@@ -1,0 +1,246 @@
+//! What was measured of the time of a job: how long it took, where the time went, what it could reach.
+
+use report::format::{Seconds, Share, list};
+use report::measure::{Measure, book};
+use report::{Segment, SegmentKind, Text, text};
+
+use crate::intent::Intent;
+use crate::said::{Said, names};
+use crate::{Asked, found};
+
+/// Segments named in an answer.
+const SHOWN: usize = 3;
+
+pub(super) fn elapsed(said: &mut Said<'_>, run: &Asked<'_>) -> Vec<String> {
+    evidence_of(said, run, &book::ELAPSED)
+}
+
+/// Evidence of a measure of the job.
+fn evidence_of(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) -> Vec<String> {
+    let Some(value) = run.summary.values.value(measure) else {
+        return Vec::new();
+    };
+    said.evidence_of(measure, value, run.report.job.label(), run.vertex())
+}
+
+/// How long the job took, and what came before its run.
+pub(crate) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
+    let job = &run.report.job;
+    let mut ids = elapsed(said, run);
+    let mut before: Vec<String> = Vec::new();
+    for measure in [&book::COMPILED, &book::QUEUED] {
+        ids.extend(evidence_of(said, run, measure));
+        before.extend(run.summary.get(measure).map(|seconds| {
+            let (title, time) = (measure.title, Seconds(seconds));
+            let text = text!(
+                "{title} {time}",
+                "{title} {time}",
+                title = title,
+                time = time
+            );
+            text.into(said.language())
+        }));
+    }
+    let before = match list(&before, said.language()) {
+        none if none.is_empty() => Text::default(),
+        parts => text!("，其中{parts}", ", including {parts}"),
+    };
+    let sentence = match (job.elapsed_seconds, job.total_seconds) {
+        (Some(ran), Some(total)) => text!(
+            "作业运行 {ran}；从提交到结束 {total}{before}",
+            "The job ran {ran}; {total} from submission to end{before}",
+            ran = Seconds(ran),
+            total = Seconds(total),
+            before = before
+        ),
+        (Some(ran), None) => text!("作业运行 {ran}", "The job ran {ran}", ran = Seconds(ran)),
+        (None, _) => text!(
+            "没有文件记录作业的运行时间",
+            "No file gives the run time of the job"
+        ),
+    };
+    said.cite(sentence, &ids);
+}
+
+/// What the user believes against what the files say.
+pub(crate) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
+    let Some(ran) = run.report.job.elapsed_seconds else {
+        return;
+    };
+    let ids = elapsed(said, run);
+    let sentence = text!(
+        "这次运行用了 {ran}，而不是 {belief}",
+        "This run took {ran}, not {belief}",
+        ran = Seconds(ran),
+        belief = Seconds(belief)
+    );
+    said.cite(sentence, &ids);
+}
+
+/// Where the time went: the largest parts.
+pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
+    let Some(time) = &run.report.time else {
+        let sentence = text!(
+            "没有文件说明时间花在哪里",
+            "No file says where the time went"
+        );
+        said.say(sentence);
+        duration(said, run);
+        return found::undecided(said, run, |_| true);
+    };
+    let total = time.total_seconds();
+    let mut parts = time.sums(|s| (s.kind, &s.stage));
+    parts.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    let language = said.language();
+    let mut ids: Vec<String> = Vec::new();
+    let shown: Vec<String> = parts
+        .iter()
+        .take(SHOWN)
+        .map(|sum| {
+            let mut evidence = sum.segments().flat_map(|s| &s.evidence);
+            ids.extend(evidence.next().cloned());
+            part(sum.seconds(), total, sum.first).into(language)
+        })
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
+    let sentence = text!(
+        "从提交到结束共 {total}，主要用于：{parts}",
+        "Of {total} from submission to end, most goes into {parts}",
+        total = Seconds(total),
+        parts = names(&shown, language)
+    );
+    said.cite(sentence, &ids);
+}
+
+fn part(seconds: f64, total: f64, segment: &Segment) -> Text {
+    let (time, share) = (Seconds(seconds), Share(seconds / total));
+    match &segment.stage {
+        Some(stage) => text!(
+            "{stage} 的{kind}（{time}，占 {share}）",
+            "{kind} in {stage} ({time}, {share})",
+            kind = segment.kind.title(),
+            time = time,
+            share = share
+        ),
+        None => text!(
+            "{kind}（{time}，占 {share}）",
+            "{kind} ({time}, {share})",
+            kind = segment.kind.title(),
+            time = time,
+            share = share
+        ),
+    }
+}
+
+/// Seconds of the critical path of one kind, in a stage or in the job.
+pub(crate) fn time_of(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    kind: SegmentKind,
+    stage: Option<&str>,
+) {
+    let Some(time) = &run.report.time else {
+        return said.say(text!(
+            "没有文件说明时间花在哪里",
+            "No file says where the time went"
+        ));
+    };
+    let fits = |s: &&Segment| {
+        s.kind == kind && stage.is_none_or(|stage| s.stage.as_deref() == Some(stage))
+    };
+    let segments: Vec<&Segment> = time.segments.iter().filter(fits).collect();
+    let seconds: f64 = segments.iter().map(|s| s.seconds).sum();
+    let stated = match kind {
+        SegmentKind::Queue => Some(&book::QUEUED),
+        SegmentKind::Compile => Some(&book::COMPILED),
+        _ => None,
+    };
+    let stated = stated.and_then(|m| Some((m, run.summary.get(m)?)));
+    if let (Some((measure, stated)), None, true) = (stated, stage, seconds <= 0.0) {
+        let sentence = text!(
+            "{kind}用时 {time}",
+            "{kind}: {time}",
+            kind = kind.title(),
+            time = Seconds(stated)
+        );
+        let ids = evidence_of(said, run, measure);
+        return said.cite(sentence, &ids);
+    }
+    let ids: Vec<String> = segments
+        .iter()
+        .flat_map(|s| s.evidence.iter().take(1))
+        .take(SHOWN)
+        .cloned()
+        .collect();
+    let place = match stage {
+        Some(stage) => text!("{stage} 中", " in {stage}"),
+        None => Text::default(),
+    };
+    let sentence = match seconds > 0.0 {
+        true => text!(
+            "关键路径上{place}的{kind}用时 {time}，占全程的 {share}",
+            "On the critical path, {kind}{place} takes {time}, {share} of the whole time",
+            place = place,
+            kind = kind.title(),
+            time = Seconds(seconds),
+            share = Share(seconds / time.total_seconds())
+        ),
+        false => text!(
+            "关键路径上{place}没有{kind}的时间",
+            "None of the critical path{place} is {kind}",
+            place = place,
+            kind = kind.title()
+        ),
+    };
+    said.cite(sentence, &ids);
+}
+
+/// Whether a time can be reached.
+pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let job = &run.report.job;
+    let Some((goal, ran)) = intent.goal.zip(job.elapsed_seconds) else {
+        return;
+    };
+    let ids = elapsed(said, run);
+    let goal_time = Seconds(goal);
+    if ran <= goal {
+        let sentence = text!(
+            "这次运行 {ran}，已经在 {goal}以内",
+            "This run took {ran}, which is within {goal}",
+            ran = Seconds(ran),
+            goal = goal_time
+        );
+        return said.cite(sentence, &ids);
+    }
+    let avoidable = run
+        .report
+        .time
+        .as_ref()
+        .and_then(|t| t.avoidable_seconds)
+        .unwrap_or(0.0);
+    let left = (ran - avoidable).max(0.0);
+    let sentence = match (avoidable > 0.0, left <= goal) {
+        (false, _) => text!(
+            "已知的问题省不出时间，达不到 {goal}（这次 {ran}）",
+            "Nothing that was found saves time, so {goal} is out of reach (this run: {ran})",
+            goal = goal_time,
+            ran = Seconds(ran)
+        ),
+        (true, true) => text!(
+            "解决全部问题后约为 {left}，可以达到 {goal}",
+            "With everything fixed it would take about {left}, which reaches {goal}",
+            left = Seconds(left),
+            goal = goal_time
+        ),
+        (true, false) => text!(
+            "解决全部问题后约为 {left}，仍达不到 {goal}；还差 {gap}",
+            "With everything fixed it would still take about {left}, {gap} more than {goal}",
+            left = Seconds(left),
+            goal = goal_time,
+            gap = Seconds(left - goal)
+        ),
+    };
+    said.cite(sentence, &ids);
+}

@@ -1,0 +1,245 @@
+//! What the rules concluded, in answer to "why", "is it a problem" and "what to change".
+
+use std::collections::BTreeSet;
+
+use report::format::{RULE, Seconds, Share, list, without_stop};
+use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
+
+use crate::found::{CITED, finding, undecided};
+use crate::intent::Intent;
+use crate::names::Subject;
+use crate::phrases::Quantity;
+use crate::said::Said;
+use crate::{Asked, time};
+
+/// Findings and suggestions named in an answer; the report has them all.
+const FINDINGS: usize = 3;
+const SUGGESTIONS: usize = 3;
+
+/// The verdict on the job.
+pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
+    let report = run.report;
+    match report.verdict {
+        Verdict::Problem => {
+            for (n, found) in report.findings.iter().take(FINDINGS).enumerate() {
+                finding(said, found, n == 0);
+            }
+            if let more @ 1.. = report.findings.len().saturating_sub(FINDINGS) {
+                said.say(text!(
+                    "报告中还有 {more} 个问题",
+                    "The report has {more} more"
+                ));
+            }
+        }
+        Verdict::Healthy => {
+            let cleared = report
+                .rules
+                .iter()
+                .filter(|r| r.outcome == RuleResult::Cleared);
+            let sentence = text!(
+                "没有发现性能问题：{rules}有数据可查，结果都正常",
+                "No performance problem was found: {rules} had their facts, and all are fine",
+                rules = RULE.count(cleared.count() as f64)
+            );
+            said.say(sentence);
+            time::account(said, run);
+        }
+        Verdict::InsufficientInformation => {
+            undecided(said, run, |_| true);
+            time::account(said, run);
+        }
+    }
+}
+
+/// What the rules say about the causes that the question names.
+pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let report = run.report;
+    let mut texts: BTreeSet<&str> = BTreeSet::new();
+    for rule in report
+        .rules
+        .iter()
+        .filter(|r| intent.causes.contains(&r.cause))
+    {
+        match rule.outcome {
+            RuleResult::Fired => {
+                for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
+                    finding(said, found, false);
+                }
+            }
+            RuleResult::Cleared if texts.insert(&rule.text) => {
+                let ids: Vec<String> = rule.evidence.iter().take(CITED).cloned().collect();
+                let (title, because) = (rule.cause.title(), &rule.text);
+                let sentence = text!(
+                    "已排除“{title}”：{because}",
+                    "Ruled out: {title}; {because}",
+                    title = title
+                );
+                said.cite(sentence, &ids);
+            }
+            RuleResult::Explained => {
+                let by = rule.by.as_deref().unwrap_or("–");
+                let sentence = text!(
+                    "{title}的迹象是 {by} 造成的",
+                    "What looks like {title} is the effect of {by}",
+                    title = rule.cause.title()
+                );
+                said.say(sentence);
+            }
+            _ => {}
+        }
+    }
+    let open = |cause: Cause| {
+        let mut rules = report.rules.iter();
+        intent.causes.contains(&cause)
+            && rules.any(|r| r.cause == cause && r.outcome == RuleResult::Abstained)
+    };
+    undecided(said, run, open);
+    let named = report
+        .rules
+        .iter()
+        .filter(|r| intent.causes.contains(&r.cause));
+    let outcomes: Vec<RuleResult> = named.map(|r| r.outcome).collect();
+    if !outcomes.is_empty() && outcomes.iter().all(|o| *o == RuleResult::NotApplicable) {
+        let titles: Vec<String> = intent
+            .causes
+            .iter()
+            .map(|c| c.title().localize(said.language()))
+            .collect();
+        let sentence = text!(
+            "作业中没有会出现“{titles}”的地方",
+            "Nothing in the job could suffer from: {titles}",
+            titles = list(&titles, said.language())
+        );
+        said.say(sentence);
+    }
+}
+
+/// What to change, and what that saves.
+pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let wants = intent.asks(Quantity::Remedy) || intent.goal.is_some();
+    if !wants && !intent.asks(Quantity::Gain) {
+        return;
+    }
+    let wanted = findings(run, intent);
+    let is_partial = !wanted.is_empty();
+    if !is_partial && (intent.asks(Quantity::Gain) || intent.goal.is_some()) {
+        gain(said, run);
+    }
+    if !wants {
+        return;
+    }
+    let fixes = |s: &&Suggestion| {
+        s.finding
+            .as_ref()
+            .is_some_and(|f| wanted.contains(&f.as_str()))
+    };
+    let chosen: Vec<&Suggestion> = match is_partial {
+        true => run
+            .report
+            .suggestions
+            .iter()
+            .filter(fixes)
+            .take(SUGGESTIONS)
+            .collect(),
+        false => first_of_each(run),
+    };
+    match chosen.as_slice() {
+        [] => nothing_to_change(said, run),
+        chosen => chosen
+            .iter()
+            .enumerate()
+            .for_each(|(n, s)| suggestion(said, run, s, n == 0)),
+    }
+}
+
+/// The findings that the question is about; empty for all of them.
+fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
+    let stages = &run.summary.stages;
+    let is_asked = |f: &&Finding| {
+        intent.causes.contains(&f.cause)
+            || intent.subjects.iter().any(|subject| match subject {
+                Subject::Finding(id) => *id == f.id,
+                Subject::Stage(at) | Subject::Operator(at, _) => {
+                    f.stage.as_ref() == Some(&stages[*at].name)
+                }
+                _ => false,
+            })
+    };
+    let asked = run.report.findings.iter().filter(is_asked);
+    asked.map(|f| f.id.as_str()).collect()
+}
+
+/// The first suggestion of each finding: several for one finding are alternatives.
+fn first_of_each<'a>(run: &Asked<'a>) -> Vec<&'a Suggestion> {
+    let mut chosen: Vec<&Suggestion> = Vec::new();
+    for s in &run.report.suggestions {
+        if chosen.len() < SUGGESTIONS && chosen.iter().all(|c| c.finding != s.finding) {
+            chosen.push(s);
+        }
+    }
+    chosen
+}
+
+fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_first: bool) {
+    let (id, title) = (&suggestion.id, without_stop(&suggestion.title));
+    let gain = match without_stop(&suggestion.gain) {
+        "" => Text::default(),
+        gain => text!("（收益：{gain}）", " (gain: {gain})"),
+    };
+    let mut findings = run.report.findings.iter();
+    let against = match findings.find(|f| Some(&f.id) == suggestion.finding.as_ref()) {
+        Some(f) => text!(
+            "，针对 {id}：{title}",
+            " for {id}, {title}",
+            id = *f.id,
+            title = f.cause.title()
+        ),
+        None => Text::default(),
+    };
+    let sentence = match is_first {
+        true => text!(
+            "首先（{id}{against}）：{title}{gain}",
+            "First ({id}{against}): {title}{gain}",
+            against = against,
+            gain = gain
+        ),
+        false => text!(
+            "其次（{id}{against}）：{title}{gain}",
+            "Then ({id}{against}): {title}{gain}",
+            against = against,
+            gain = gain
+        ),
+    };
+    said.say(sentence);
+}
+
+fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {
+    let sentence = match run.report.verdict {
+        Verdict::Healthy => text!(
+            "没有需要修改的地方：时间花在作业本身的工作上",
+            "Nothing needs to change: the time goes into the work itself"
+        ),
+        Verdict::Problem => text!("没有可以给出的改写建议", "There is no change to suggest"),
+        Verdict::InsufficientInformation => text!(
+            "信息不足，先补充缺少的文件再分析一次",
+            "Add the missing files and analyze again before changing anything"
+        ),
+    };
+    said.say(sentence);
+}
+
+/// What fixing everything would save.
+fn gain(said: &mut Said<'_>, run: &Asked<'_>) {
+    let time = run.report.time.as_ref();
+    let total = time.map(|t| t.total_seconds()).filter(|t| *t > 0.0);
+    let saved = time.and_then(|t| t.avoidable_seconds).filter(|s| *s > 0.0);
+    if let Some((saved, total)) = saved.zip(total) {
+        let sentence = text!(
+            "解决全部问题合计约可节省 {saved}，占从提交到结束的 {share}",
+            "Fixing everything would save about {saved} together, {share} of the time from submission to end",
+            saved = Seconds(saved),
+            share = Share(saved / total)
+        );
+        said.say(sentence);
+    }
+}

@@ -1,0 +1,112 @@
+//! Finds what a question says, by the phrases in which people ask.
+
+use report::measure::{Entity, Measure, book};
+use report::{Cause, SegmentKind};
+
+use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, TOPICS, Topic};
+
+/// A question prepared for looking up phrases; names are taken out of it before.
+pub(crate) struct Wording {
+    lower: String,
+    words: Vec<String>,
+}
+
+impl Wording {
+    pub(crate) fn of(text: &str) -> Wording {
+        let lower = text.to_lowercase().replace('’', "'");
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\'' | '-' | '#');
+        let words = lower.split(|c| !is_part(c)).filter(|w| !w.is_empty());
+        Wording {
+            words: words.map(str::to_owned).collect(),
+            lower: lower.clone(),
+        }
+    }
+
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
+        zh.split('|').any(|phrase| self.lower.contains(phrase))
+            || en.split('|').any(|phrase| self.says(phrase))
+    }
+
+    fn says(&self, phrase: &str) -> bool {
+        let wanted: Vec<&str> = phrase.split(' ').collect();
+        let fits = |word: &String, pattern: &&str| match pattern.strip_suffix('*') {
+            Some(stem) => word.starts_with(stem),
+            None => word == pattern,
+        };
+        let mut places = self.words.windows(wanted.len());
+        places.any(|words| words.iter().zip(&wanted).all(|(word, p)| fits(word, p)))
+    }
+
+    /// Quantities that are asked for, in the order in which they are answered.
+    pub(crate) fn quantities(&self) -> Vec<Quantity> {
+        let named = QUANTITIES.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(quantity, ..)| *quantity).collect()
+    }
+
+    /// Measures that are asked for, of the stages of a run.
+    pub(crate) fn measures(&self) -> Vec<&'static Measure> {
+        let stage = book::of(Entity::Stage).filter(|m| !m.words.en.is_empty());
+        stage.filter(|m| self.has(m.words.zh, m.words.en)).collect()
+    }
+
+    pub(crate) fn segments(&self) -> Vec<SegmentKind> {
+        let named = SEGMENTS.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(kind, ..)| *kind).collect()
+    }
+
+    /// Causes that are named, by a group or by their title.
+    pub(crate) fn causes(&self) -> Vec<Cause> {
+        let topics: Vec<&Topic> = TOPICS.iter().filter(|t| self.has(t.zh, t.en)).collect();
+        let is_named = |cause: &Cause| {
+            let title = cause.title();
+            topics.iter().any(|topic| (topic.includes)(*cause))
+                || self.lower.contains(title.zh)
+                || self.lower.contains(title.en)
+                || self.lower.contains(cause.code())
+        };
+        Cause::ALL.iter().copied().filter(is_named).collect()
+    }
+
+    /// Whether it speaks of the whole job.
+    pub(crate) fn is_about_job(&self) -> bool {
+        self.has(
+            "作业|整个|脚本|应用|任务",
+            "job|script|application|whole|overall|run",
+        )
+    }
+
+    /// Whether it points at something named before: "it", "that stage".
+    pub(crate) fn points_back(&self) -> bool {
+        self.points_at_stage() || self.has("它", "it|its|there")
+    }
+
+    pub(crate) fn points_at_stage(&self) -> bool {
+        self.has(
+            "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage",
+            "this stage|that stage|the stage",
+        )
+    }
+
+    pub(crate) fn compares(&self) -> bool {
+        self.has(
+            "比|对比|相比|差别|区别",
+            "than|compar*|versus|vs|difference|differ",
+        )
+    }
+
+    /// Whether a time in the question is one to reach.
+    pub(crate) fn sets_goal(&self) -> bool {
+        self.has(
+            "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内",
+            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in",
+        )
+    }
+
+    pub(crate) fn says_half(&self) -> bool {
+        self.has("一半", "half")
+    }
+}

@@ -1,0 +1,141 @@
+//! What reports, answers and prompts cite is a value of the sheet or is at its place. That the values are at theirs is a test of `job`.
+
+#[path = "../../../job/tests/sources/check.rs"]
+mod check;
+#[path = "../../../job/tests/sources/events.rs"]
+mod events;
+#[path = "../../../job/tests/sources/files.rs"]
+mod files;
+#[path = "../../../job/tests/sources/jobs.rs"]
+mod jobs;
+#[path = "../../../job/tests/sources/log.rs"]
+mod log;
+#[path = "../../../job/tests/sources/xml.rs"]
+mod xml;
+
+use std::path::Path;
+
+use agent::offline::Offline;
+use agent::{Analysis, Request, Services, Silent};
+use ask::Asked;
+use files::{Files, is_same};
+use report::measure::{Sheet, Value, Values};
+use report::{Evidence, EvidenceValue, Language, Report};
+use runs::RunSummary;
+
+/// Stages of a job that questions are asked about.
+const STAGES: usize = 12;
+
+async fn analyzed(path: &Path) -> (Report, RunSummary, Sheet) {
+    let request = Request {
+        job: path.to_path_buf(),
+        language: Some(Language::En),
+        ..Request::default()
+    };
+    let (catalogue, settings) = (job::Catalogue::builtin(), diagnosis::Settings::default());
+    let services = Services::new(&catalogue, &settings, Box::new(Offline));
+    let analysis = agent::analyze(&request, &services, &mut Silent).await;
+    let Analysis { report, job, .. } = analysis.expect("a report");
+    let summary = RunSummary::of(&job);
+    (report, summary, job.sheet())
+}
+
+/// What answers and prompts about a run cite besides the report.
+fn cited(report: &Report, summary: &RunSummary) -> Vec<Evidence> {
+    let no_earlier = || None;
+    let run = Asked::new(report, summary, &no_earlier, &[]);
+    let mut questions = vec![
+        "How long did the job run?".to_owned(),
+        "Which inputs does it read?".to_owned(),
+    ];
+    for stage in summary.stages.iter().take(STAGES) {
+        let name = &stage.name;
+        for question in [
+            "how many rows does {} read?",
+            "how many vertices has {}?",
+            "how many bytes does {} read?",
+            "are the vertices of {} even?",
+            "how much memory does {} take?",
+            "how long does {} take?",
+            "how much gc, spill, waiting and how many retries has {}?",
+        ] {
+            questions.push(question.replace("{}", name));
+        }
+    }
+    let answers = questions.iter().map(|q| ask::answer(q, &[], &run));
+    let mut evidence: Vec<Evidence> = answers.flat_map(|answer| answer.evidence).collect();
+    let input = ask::input(
+        "why?",
+        agent::facts::MeasuredAnswer::default(),
+        &[],
+        &run,
+        false,
+    );
+    let outline = &input.facts.outline;
+    evidence.extend(outline.stages.iter().flat_map(|s| s.evidence.clone()));
+    evidence.extend(outline.tables.iter().flat_map(|t| t.evidence.clone()));
+    evidence.retain(|e| !report.evidence.contains(e));
+    evidence
+}
+
+/// The value of the sheet that evidence of an answer is about, with the same places.
+fn value_of<'s>(evidence: &Evidence, sheet: &[(String, &'s Values)]) -> Option<&'s Value> {
+    let mut values = sheet.iter().flat_map(|(_, values)| values.iter());
+    let found = values.find(|(measure, value)| {
+        measure.id == evidence.metric
+            && value.source().as_ref() == Some(&evidence.source)
+            && EvidenceValue::from(value.number()) == evidence.value
+    });
+    found.map(|(_, value)| value)
+}
+
+/// Whether evidence of a report resolves: a number that is read is at its place, and every other one names a place that exists.
+fn check_report(files: &Files, evidence: &Evidence) -> Result<(), String> {
+    let EvidenceValue::Number(number) = evidence.value else {
+        return Ok(());
+    };
+    let locator = evidence.source.locator.as_deref().unwrap_or_default();
+    let place = locator.rsplit(['/', '@']).next();
+    let is_read = place == Some(evidence.metric.as_str()) && !evidence.metric.contains(" - ");
+    // a share of collecting is calculated from two times of the log
+    let is_read = is_read && evidence.unit.as_deref() != Some("%");
+    let readings = files.readings(&evidence.source)?;
+    let sum = |numbers: &Vec<f64>| is_same(numbers.iter().sum(), number);
+    let one = |numbers: &Vec<f64>| numbers.iter().any(|n| is_same(*n, number));
+    match is_read && !readings.iter().any(|numbers| sum(numbers) || one(numbers)) {
+        true => Err(format!(
+            "{:?} does not hold {number}: {readings:?}",
+            evidence.source
+        )),
+        false => Ok(()),
+    }
+}
+
+#[tokio::test]
+async fn every_number_is_at_the_places_that_it_cites() {
+    let mut wrong: Vec<String> = Vec::new();
+    let (mut citations, mut read) = (0, 0);
+    for path in jobs::jobs() {
+        let (report, summary, sheet) = analyzed(&path).await;
+        let files = Files::open(&path);
+        let job = path.display();
+        let sheet = check::things(&sheet);
+        for evidence in cited(&report, &summary) {
+            citations += 1;
+            match value_of(&evidence, &sheet) {
+                None => wrong.push(format!("{job}: {evidence:?} is no value of the run")),
+                Some(value) if check::is_of_several_events(&files, &evidence.metric, value) => {}
+                Some(value) => wrong.extend(check::check(&files, value).err()),
+            }
+        }
+        for evidence in &report.evidence {
+            read += 1;
+            if let Err(why) = check_report(&files, evidence) {
+                wrong.push(format!("{job}: {} {}: {why}", evidence.id, evidence.metric));
+            }
+        }
+    }
+    println!("{citations} citations of answers and prompts, {read} of reports");
+    assert!(citations > 300 && read > 200);
+    check::none_is_wrong(&wrong);
+}
