@@ -281,8 +281,8 @@ pub(crate) fn stage(
         let parts = line.iter().filter_map(|measure| {
             let of = |measure: &Measure| sheet.stages[index].values.get(measure);
             let number = of(measure)?;
-            let is_absent = measure.better == Better::Less && number == 0.0
-                || measure.unit == Unit::Bytes && number == 0.0;
+            let is_absent =
+                number == 0.0 && (measure.better == Better::Less || measure.unit == Unit::Bytes);
             let is_shown = !is_absent && (whole || is_notable(measure, of));
             let (title, shown) = (measure.title(vertex), measure.shown(number, vertex));
             let part = text!(

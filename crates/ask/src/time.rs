@@ -11,7 +11,7 @@ use crate::{Asked, found};
 /// Segments named in an answer.
 const SHOWN: usize = 3;
 
-fn elapsed(said: &mut Said<'_>, run: &Asked<'_>) -> Vec<String> {
+pub(super) fn elapsed(said: &mut Said<'_>, run: &Asked<'_>) -> Vec<String> {
     evidence_of(said, run, &book::ELAPSED)
 }
 

@@ -22,7 +22,11 @@ impl Wording {
         }
     }
 
-    fn has(&self, zh: Phrases, en: Phrases) -> bool {
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
         zh.split('|').any(|phrase| self.lower.contains(phrase))
             || en.split('|').any(|phrase| self.says(phrase))
     }

@@ -54,7 +54,6 @@ pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, Settings
 pub use suggest::{columns_read, verify_script};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;
-pub use vocabulary::in_spark_words;
 
 /// Examines a job with every rule; sentences are in `language`.
 pub fn diagnose(

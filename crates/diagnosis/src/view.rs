@@ -20,6 +20,7 @@ use crate::properties::Derived;
 use crate::scans::scans;
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
+use crate::whatif::{Change, Curve, WhatIf};
 use report::Language;
 
 /// A job as the rules see it.
@@ -47,6 +48,8 @@ pub struct View<'a> {
     pub(crate) sort_pace: OnceCell<f64>,
     /// Slowdown of tasks because they share cores; computed on first use.
     pub(crate) contention: OnceCell<f64>,
+    /// Time over tokens or executors; computed on first use.
+    curve: OnceCell<Option<Curve>>,
     failure: Option<Failure<'a>>,
     /// Stages with uneven input; filled in by `diagnose`.
     pub(crate) uneven: Vec<Uneven>,
@@ -83,6 +86,7 @@ impl<'a> View<'a> {
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
+            curve: OnceCell::new(),
             failure: failure::deciding(job),
             uneven: Vec::new(),
         };
@@ -90,6 +94,15 @@ impl<'a> View<'a> {
             (view.table_of(stage, operator), view.vertices(stage))
         });
         view
+    }
+
+    /// Time over tokens or executors; `None` if the run cannot be replayed with others.
+    pub(crate) fn curve(&self) -> Option<&Curve> {
+        let computed = || {
+            let run = WhatIf::new(self.job, self.run.as_ref(), Vec::new()).ok()?;
+            run.curve(&Change::default()).ok()
+        };
+        self.curve.get_or_init(computed).as_ref()
     }
 
     /// Why the job failed; `None` if it succeeded, or if no file shows why.

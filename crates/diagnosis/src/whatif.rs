@@ -1,13 +1,20 @@
 //! The run with other resources, more input or findings fixed: its time and cost by replay.
 
 mod limit;
+mod outlook;
+
+use std::borrow::Borrow;
 
 use job::Job;
+use job::script::Dialect;
+use report::format::{EXECUTOR, Noun, TOKEN};
+use report::{Text, text};
 use serde::Serialize;
 
 use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
 
 pub use limit::Limit;
+pub(crate) use outlook::outlook;
 
 const HOUR_S: f64 = 3600.0;
 
@@ -15,6 +22,9 @@ const HOUR_S: f64 = 3600.0;
 const STEPS: [f64; 15] = [
     0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0,
 ];
+
+/// With more vertices than this, the marks of a curve are among its steps: a replay takes long.
+const MANY_VERTICES: usize = 100_000;
 
 /// A smaller relative gain by unlimited resources counts as no change.
 const NOTHING: f64 = 0.02;
@@ -36,6 +46,27 @@ pub enum Resource {
     Tokens,
     /// Executors with this many task slots each.
     Executors { slots: usize },
+}
+
+const fn noun(one: &'static str, many: &'static str, zh: &'static str) -> Noun {
+    Noun { one, many, zh }
+}
+
+impl Resource {
+    /// The nouns for a count and for hours.
+    pub fn nouns(self, job: &Job) -> [Noun; 2] {
+        let dialect = job.script.as_ref().map(|script| script.dialect);
+        match (self, dialect) {
+            (Resource::Executors { .. }, _) => {
+                [EXECUTOR, noun("core-hour", "core-hours", " 核小时")]
+            }
+            (Resource::Tokens, Some(Dialect::USql)) => [
+                noun("AU", "AUs", " 个 AU"),
+                noun("AU-hour", "AU-hours", " AU 小时"),
+            ],
+            (Resource::Tokens, _) => [TOKEN, noun("token-hour", "token-hours", " 令牌小时")],
+        }
+    }
 }
 
 /// Changes to a run, applied together.
@@ -98,6 +129,35 @@ pub struct Curve {
     pub limit: Option<Limit>,
 }
 
+impl Curve {
+    /// The count that would do, the count beyond which nothing changes, and the reason.
+    pub fn conclusion(&self, noun: Noun) -> Text {
+        let enough = text!(
+            "超过 {enough} 后不再变快",
+            "beyond {enough} nothing changes",
+            enough = noun.count(self.enough as f64),
+        );
+        let all = match self.would_do < self.now {
+            true => text!(
+                "{count} 就够（最多慢 5 %）；{enough}",
+                "{count} would do (at most 5 % longer); {enough}",
+                count = noun.count(self.would_do as f64),
+                enough = enough,
+            ),
+            false => enough,
+        };
+        match &self.limit {
+            None => all,
+            Some(limit) => text!(
+                "{all}：{why}",
+                "{all}: {why}",
+                all = all,
+                why = limit.reason(self.resource),
+            ),
+        }
+    }
+}
+
 /// A reason why a replay is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unanswerable {
@@ -115,8 +175,8 @@ pub enum Unanswerable {
 
 /// A run that can be replayed with changes.
 #[derive(Debug, Clone)]
-pub struct WhatIf {
-    run: RunModel,
+pub struct WhatIf<R = RunModel> {
+    run: R,
     resource: Resource,
     /// Stages that read a shuffle with the number of partitions in the setting.
     partitioned: Vec<usize>,
@@ -125,23 +185,23 @@ pub struct WhatIf {
     names: Vec<String>,
 }
 
-impl WhatIf {
+impl<R: Borrow<RunModel>> WhatIf<R> {
     /// A run by its model and the fixes of its findings.
     pub(crate) fn new(
         job: &Job,
-        run: Option<RunModel>,
+        run: Option<R>,
         fixes: Vec<Option<Fix>>,
-    ) -> Result<WhatIf, Unanswerable> {
+    ) -> Result<WhatIf<R>, Unanswerable> {
         if job.info.state == report::JobState::Failed {
             return Err(Unanswerable::Failed);
         }
         let run = run.ok_or(Unanswerable::NoWork)?;
-        if !run.has_tokens() {
+        if !run.borrow().has_tokens() {
             return Err(Unanswerable::NoResources);
         }
         Ok(WhatIf {
             resource: resource(job),
-            partitioned: partitioned(job, &run.stages),
+            partitioned: partitioned(job, &run.borrow().stages),
             fixes,
             names: job.stages.iter().map(|s| s.name.clone()).collect(),
             run,
@@ -155,8 +215,8 @@ impl WhatIf {
     /// The present count of tokens or executors.
     pub fn now(&self) -> usize {
         match self.resource {
-            Resource::Tokens => self.run.tokens,
-            Resource::Executors { slots } => (self.run.tokens / slots).max(1),
+            Resource::Tokens => self.run.borrow().tokens,
+            Resource::Executors { slots } => (self.run.borrow().tokens / slots).max(1),
         }
     }
 
@@ -179,24 +239,28 @@ impl WhatIf {
         let work = self.work(change)?;
         let now = self.now();
         let at = |count: usize| self.point(&work, count, change.cores);
-        let most: usize = work
-            .iter()
-            .map(|s| s.vertices.len())
-            .sum::<usize>()
-            .max(now);
+        let vertices: usize = work.iter().map(|s| s.vertices.len()).sum();
+        let most = vertices.max(now);
         let present = at(now).seconds;
         let least = at(most).seconds;
-        let enough = first(most, |n| at(n).seconds <= least * (1.0 + NOTHING));
-        let would_do = first(now, |n| at(n).seconds <= present * (1.0 + STILL_DOES));
         let steps = STEPS
             .iter()
             .map(|step| (now as f64 * step).round() as usize);
-        let mut counts: Vec<usize> = steps
-            .filter(|n| (1..=enough.max(now)).contains(n))
-            .collect();
-        counts.extend([enough, would_do, now]);
+        let mut counts: Vec<usize> = steps.filter(|n| (1..=most).contains(n)).collect();
+        counts.extend([now, most]);
         counts.sort_unstable();
         counts.dedup();
+        let first = |limit: f64| {
+            first(&counts, vertices > MANY_VERTICES, |n| {
+                at(n).seconds <= limit
+            })
+        };
+        let enough = first(least * (1.0 + NOTHING));
+        let would_do = first(present * (1.0 + STILL_DOES)).min(now);
+        counts.extend([enough, would_do]);
+        counts.sort_unstable();
+        counts.dedup();
+        counts.retain(|n| *n <= enough.max(now));
         let points: Vec<Point> = counts.into_iter().map(at).collect();
         let best = |worth: fn(&Point) -> f64| {
             let best = points.iter().min_by(|a, b| worth(a).total_cmp(&worth(b)));
@@ -223,7 +287,7 @@ impl WhatIf {
 
     /// The work of the stages after a change.
     fn work(&self, change: &Change) -> Result<Vec<StageWork>, Unanswerable> {
-        let mut work = self.run.stages.clone();
+        let mut work = self.run.borrow().stages.clone();
         for finding in &change.fixed {
             let fix = self.fixes.get(*finding).and_then(Option::as_ref);
             fix.ok_or(Unanswerable::NoFix(*finding))?.apply(&mut work);
@@ -243,12 +307,12 @@ impl WhatIf {
     }
 
     fn point(&self, work: &[StageWork], count: usize, cores: Option<usize>) -> Point {
-        let count = count.max(1);
+        let (run, count) = (self.run.borrow(), count.max(1));
         let slots = self.slots(count, cores);
-        let scale = self.run.working_s / self.run.replayed_s;
-        let apart_s = (self.run.elapsed_s - self.run.working_s).max(0.0);
+        let scale = run.working_s / run.replayed_s;
+        let apart_s = (run.elapsed_s - run.working_s).max(0.0);
         let seconds = apart_s + replay(work, slots) * scale;
-        let doublings = (slots as f64 / self.run.tokens as f64).log2().abs();
+        let doublings = (slots as f64 / run.tokens as f64).log2().abs();
         let error = 1.0 + ERROR + ERROR_PER_DOUBLING * doublings;
         Point {
             count,
@@ -259,9 +323,17 @@ impl WhatIf {
     }
 }
 
-/// The smallest sufficient count up to `most`. Every count above a sufficient one must be sufficient.
-fn first(most: usize, does: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (1, most.max(1));
+/// The smallest sufficient count up to the last of `steps`, or the smallest one in the ascending `steps`. Every count
+/// above a sufficient one must be sufficient.
+fn first(steps: &[usize], only_steps: bool, does: impl Fn(usize) -> bool) -> usize {
+    let most = steps.last().copied().unwrap_or(1);
+    if only_steps {
+        return steps[steps.partition_point(|n| !does(*n))..]
+            .first()
+            .copied()
+            .unwrap_or(most);
+    }
+    let (mut low, mut high) = (1, most);
     while low < high {
         let middle = low.midpoint(high);
         match does(middle) {

@@ -217,6 +217,19 @@ fn write_suggestion(out: &mut String, suggestion: &Suggestion, words: Words) -> 
     for (n, step) in suggestion.steps.iter().enumerate() {
         writeln!(out, "{}. {}", n + 1, escaped(step))?;
     }
+    let settings = words.settings(suggestion);
+    if !settings.is_empty() && !suggestion.steps.is_empty() {
+        writeln!(out)?;
+    }
+    for [assignment, why] in settings {
+        writeln!(
+            out,
+            "- {}{}{}",
+            code(&assignment),
+            words.colon(),
+            escaped(&why)
+        )?;
+    }
     if let Some(diff) = &suggestion.diff {
         writeln!(out, "\n{}", fenced("diff", diff))?;
     }

@@ -3,7 +3,7 @@
 use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
     Cause, Diagnostic, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation, Origin,
-    Report, SameResult, Suggestion, Text, Verdict, text,
+    Report, SameResult, Setting, Suggestion, Text, Verdict, text,
 };
 
 use serde::Serialize;
@@ -49,10 +49,15 @@ impl Gap<'_> {
         let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
         let causes = titles.collect::<Vec<_>>().join(words.comma());
         let (info, decides) = (&self.first.info, words.would_decide());
-        words.say(text!(
-            "（{present}） · {info} · {decides}：{causes}",
-            " ({present}) · {info} · {decides}: {causes}"
-        ))
+        let facts = text!("（{present}） · {info}", " ({present}) · {info}");
+        words.say(match causes.is_empty() {
+            true => facts,
+            false => text!(
+                "{facts} · {decides}：{causes}",
+                "{facts} · {decides}: {causes}",
+                facts = facts
+            ),
+        })
     }
 }
 
@@ -118,6 +123,10 @@ pub struct Consulted<'a> {
 /// The documents that the steps consulted, each once.
 pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
     let mut all: Vec<Consulted> = Vec::new();
+    if report.verdict == Verdict::InsufficientInformation {
+        // Without a finding, no page is about this job.
+        return all;
+    }
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let document = document_of(&experience.chunk);
         if !all.iter().any(|known| known.document == document) {
@@ -329,7 +338,13 @@ impl Words {
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
-            self.say(text!("（正常应为 {value}）", " (expected {value})"))
+            // 约 stands for the verb: 正常约 900 毫秒.
+            let verb = if value.starts_with('约') {
+                ""
+            } else {
+                "应为 "
+            };
+            self.say(text!("（正常{verb}{value}）", " (expected {value})"))
         })
     }
 
@@ -356,6 +371,40 @@ impl Words {
             Origin::Llm => self.by_llm(),
         };
         format!("{} · {origin}", self.suggestion_kind(suggestion.kind))
+    }
+
+    /// Settings of a suggestion: the assignment, and the value in force with the reason.
+    pub fn settings(self, suggestion: &Suggestion) -> Vec<[String; 2]> {
+        let line = |setting: &Setting| {
+            let unit = setting.unit.as_deref().map(|unit| format!(" {unit}"));
+            let unit = unit.unwrap_or_default();
+            let now = setting.current.iter().zip(&setting.source).next();
+            let now = now.map_or_else(Text::default, |(current, source)| {
+                let of_spark = source.strip_prefix("default of ");
+                match (of_spark, source.as_str()) {
+                    (Some(version), _) => text!(
+                        "现在是 {current}{unit}，Spark {version} 的默认值；",
+                        "{current}{unit} now, the default of Spark {version}; "
+                    ),
+                    (None, "log") => text!("现在是 {current}{unit}；", "{current}{unit} now; "),
+                    (None, _) => text!(
+                        "现在是默认值 {current}{unit}；",
+                        "{current}{unit} now, the default; "
+                    ),
+                }
+            });
+            let reason = text!(
+                "{now}{reason}",
+                "{now}{reason}",
+                now = now,
+                reason = setting.reason
+            );
+            [
+                format!("{} = {}{unit}", setting.key, setting.suggested),
+                self.say(reason),
+            ]
+        };
+        suggestion.settings.iter().map(line).collect()
     }
 
     /// Gain, pros, cons and unverified parts, each with its label.
@@ -408,6 +457,7 @@ mod security {
                 kind: SuggestionKind::Rewrite,
                 title: String::new(),
                 steps: Vec::new(),
+                settings: Vec::new(),
                 diff: None,
                 verified: Some(Verified {
                     parses: true,

@@ -226,6 +226,10 @@ impl Page {
         for (n, step) in suggestion.steps.iter().enumerate() {
             self.line(step, &format!("   {}. ", n + 1), "      ")?;
         }
+        for [assignment, why] in self.words.settings(suggestion) {
+            let line = format!("{assignment}{}{why}", self.words.colon());
+            self.line(&line, "   ", "      ")?;
+        }
         match &suggestion.diff {
             Some(_) if alternative && !self.options.verbose => {
                 let command = format!("scopeagent fix {} {}", report.run_id, suggestion.id);

@@ -16,9 +16,35 @@ pub struct TimeAccount {
     /// Bounds of the best possible time of the job with its resources.
     #[serde(default)]
     pub at_best_seconds: Option<[f64; 2]>,
-    /// Uses of large parts of the time without a finding, and why they are not a problem of the job.
+    /// Uses of large parts of the time without a finding, and why they are not a problem of the job; the resources that
+    /// would do.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// Run time with other resources or more input, by replay; ascending by count within each resource.
+    #[serde(default)]
+    pub curve: Vec<CurvePoint>,
+}
+
+/// A replayed run with another count of one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurvePoint {
+    pub resource: CurveResource,
+    /// Tokens or executors; for `input` the multiple of the present input.
+    pub count: u64,
+    /// Run time from start to end.
+    pub seconds: f64,
+    /// Token-hours, AU-hours or executor-core-hours that are held.
+    pub cost: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CurveResource {
+    /// Tokens of a SCOPE job, AUs of a U-SQL job.
+    Tokens,
+    Executors,
+    /// The present resources, with more input.
+    Input,
 }
 
 impl TimeAccount {

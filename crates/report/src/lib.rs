@@ -21,8 +21,11 @@ mod step;
 mod suggestion;
 mod text;
 mod visible;
+mod vocabulary;
 
-pub use account::{Cost, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum};
+pub use account::{
+    Cost, CurvePoint, CurveResource, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum,
+};
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
@@ -32,8 +35,9 @@ pub use language::Language;
 pub use outcome::{MissingInformation, RuleOutcome, RuleResult};
 pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
-pub use suggestion::{Origin, SameResult, Suggestion, SuggestionKind, Verified};
+pub use suggestion::{Origin, SameResult, Setting, Suggestion, SuggestionKind, Verified};
 pub use text::{Localize, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
+pub use vocabulary::spark_words;

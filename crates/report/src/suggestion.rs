@@ -81,6 +81,29 @@ pub enum Origin {
     Llm,
 }
 
+/// A setting of Spark with the value that this run needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// `spark.sql.shuffle.partitions`
+    pub key: String,
+    /// The value in force; `None` if neither the log nor the table of defaults has it.
+    pub current: Option<String>,
+    /// Origin of `current`: `log`, or `default of 3.5` with the version.
+    pub source: Option<String>,
+    pub suggested: String,
+    /// Unit of both values, where Spark writes them without one.
+    pub unit: Option<String>,
+    /// The measured numbers behind the value.
+    pub reason: String,
+}
+
+impl Setting {
+    /// Whether a running session can change it; the others take effect when the application starts.
+    pub fn is_of_session(&self) -> bool {
+        self.key.starts_with("spark.sql.")
+    }
+}
+
 /// A change that would fix a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suggestion {
@@ -97,6 +120,9 @@ pub struct Suggestion {
     pub diff: Option<String>,
     /// Checks of the diff, also of a diff that was left out because it changes the result.
     pub verified: Option<Verified>,
+    /// Settings of Spark to change, all of them together; empty for SCOPE and U-SQL.
+    #[serde(default)]
+    pub settings: Vec<Setting>,
     /// Expected gain, in words.
     pub gain: String,
     /// Estimated saving of the suggestion alone, in seconds of run time; `None` without an estimate.
@@ -111,4 +137,27 @@ pub struct Suggestion {
     /// Unconfirmed claims of the suggestion; empty for suggestions of the rules.
     #[serde(default)]
     pub unverified: Vec<String>,
+}
+
+impl Suggestion {
+    /// All sentences: title, steps, reasons of settings, pros, cons and gain.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let lists = self
+            .steps
+            .iter()
+            .chain(self.settings.iter().map(|s| &s.reason));
+        let lists = lists.chain(&self.pros).chain(&self.cons);
+        [&self.title].into_iter().chain(lists).chain([&self.gain])
+    }
+
+    /// The sentences of [`Suggestion::texts`], to be changed.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let reasons = self.settings.iter_mut().map(|s| &mut s.reason);
+        let lists = self.steps.iter_mut().chain(reasons);
+        let lists = lists.chain(&mut self.pros).chain(&mut self.cons);
+        [&mut self.title]
+            .into_iter()
+            .chain(lists)
+            .chain([&mut self.gain])
+    }
 }

@@ -97,6 +97,26 @@ impl Session {
         })
     }
 
+    /// A run in the language of a question: its job analyzed again if it is still there, else as it is, with new sentences in that language.
+    fn in_language_of(
+        &self,
+        question: &str,
+        mut report: Report,
+        summary: RunSummary,
+    ) -> Result<(Report, RunSummary)> {
+        let language = report::Language::of(question);
+        if language == report.language {
+            return Ok((report, summary));
+        }
+        Ok(match self.run_in(&report.run_id, language)? {
+            Some(again) => (again.report, again.summary),
+            None => {
+                report.language = language;
+                (report, summary)
+            }
+        })
+    }
+
     /// Answers a question about a saved run and saves both with it. Blocks; must not be called from a thread that serves asynchronous tasks.
     ///
     /// # Errors
@@ -107,6 +127,7 @@ impl Session {
             .with_store(|store| Ok((store.report(run)?, store.summary(run)?, store.turns(run)?)))?;
         let report = report.ok_or_else(|| no_report(run))?;
         let summary = summary.unwrap_or_default();
+        let (report, summary) = self.in_language_of(&asked.text, report, summary)?;
         let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
         let earlier = || self.earlier_run(&report);
         let context = Asked::new(&report, &summary, &earlier, &cited);

@@ -250,7 +250,7 @@ fn diagnose(
         found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));
         if summary.engine == Some(JobEngine::Spark) {
             let lines = found.time.lines.iter_mut();
-            lines.for_each(|line| *line = diagnosis::in_spark_words(line, language));
+            lines.for_each(|line| *line = report::spark_words(line, language));
         }
     }
     let facts = Facts {

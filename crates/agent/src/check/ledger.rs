@@ -269,13 +269,11 @@ impl Ledger {
             ..Source::default()
         };
         let first = self.facts.len();
-        let lists = suggestion
-            .steps
-            .iter()
-            .chain(&suggestion.pros)
-            .chain(&suggestion.cons);
-        for text in lists.chain([&suggestion.title]) {
-            self.say(text, &source);
+        let texts = suggestion.texts().filter(|text| **text != suggestion.gain);
+        texts.for_each(|text| self.say(text, &source));
+        for setting in &suggestion.settings {
+            let values = setting.current.iter().chain([&setting.suggested]);
+            values.for_each(|value| self.say(value, &source));
         }
         if let Some(owner) = owner {
             self.belongs(&owner.id, first);

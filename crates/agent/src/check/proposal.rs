@@ -95,6 +95,7 @@ impl Checker<'_> {
             kind,
             title: title.clone(),
             steps: proposal.steps.clone(),
+            settings: Vec::new(),
             diff: proposal.diff.clone(),
             verified,
             gain: String::new(),

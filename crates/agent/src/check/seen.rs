@@ -100,9 +100,11 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
         texts.extend([m.info.as_str(), &m.file, &m.reason]);
     }
     for s in &input.suggestions {
-        texts.extend([s.title.as_str(), &s.gain]);
-        let parts = s.steps.iter().chain(&s.pros).chain(&s.cons).chain(&s.diff);
-        texts.extend(parts.map(String::as_str));
+        texts.extend(s.texts().chain(&s.diff).map(String::as_str));
+        for setting in &s.settings {
+            texts.extend([setting.key.as_str(), &setting.suggested]);
+            texts.extend(setting.current.as_deref());
+        }
     }
     for stage in &outline.stages {
         texts.push(&stage.name);

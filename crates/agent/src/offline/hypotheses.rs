@@ -110,7 +110,7 @@ fn hypothesis(
     Hypothesis {
         hypothesis: named(cause, language),
         check: match input.facts.job.engine {
-            Some(JobEngine::Spark) => diagnosis::in_spark_words(&check, language),
+            Some(JobEngine::Spark) => report::spark_words(&check, language),
             _ => check,
         },
         file: None,

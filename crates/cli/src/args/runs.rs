@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ::runs::store::Action;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use server::Mode;
 
@@ -154,6 +154,10 @@ pub(crate) struct Fix {
     /// Id of the suggestion, e.g. S1.
     /// ‖ 建议的编号，如 S1。
     pub(crate) suggestion: String,
+    /// Print the settings of the suggestion in a form to paste.
+    /// ‖ 以可粘贴的形式输出建议的设置。
+    #[arg(long = "as", value_name = "FORM", value_parser = named::<SettingForm>(), conflicts_with = "write")]
+    pub(crate) form: Option<SettingForm>,
     /// Apply the diff to the script, which must be as it was analyzed; a backup stays next to it.
     /// ‖ 将 diff 应用到脚本；脚本须与分析时相同，旁边会留下备份。
     #[arg(long)]
@@ -162,4 +166,17 @@ pub(crate) struct Fix {
     /// ‖ 要修改的脚本。默认：作业目录中的脚本。
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) script: Option<PathBuf>,
+}
+
+/// SettingForm of settings of Spark.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SettingForm {
+    /// `--conf` of `spark-submit` ‖ `spark-submit` 的 `--conf`
+    Conf,
+    /// `spark.conf.set`, and the builder of the session ‖ `spark.conf.set` 与会话的 builder
+    Python,
+    /// `SET` of SQL ‖ SQL 的 `SET`
+    Sql,
+    /// Lines of `spark-defaults.conf` ‖ `spark-defaults.conf` 的行
+    Properties,
 }

@@ -1,5 +1,6 @@
 //! `scopeagent analyze`: job folders in, one report each out.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,13 +8,16 @@ use agent::{Event, Observer, Request};
 use batch::Opened;
 use report::Localize;
 use report::format::Seconds;
-use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
+use runs::compare::{ComparedRun, Origin};
+use runs::history::JobHistory;
+use server::{Analysis, Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Analyze, ReportFormat};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::pipeline::Gate;
 use crate::render;
 use crate::session;
 use crate::sources;
@@ -41,6 +45,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         terminal,
         cancel,
         runtime: runtime.handle(),
+        gate: RefCell::default(),
     };
     let exit = call.all_jobs()?;
     super::warn_if_stale(changed, terminal);
@@ -73,6 +78,7 @@ struct Call<'a> {
     terminal: &'a Terminal,
     cancel: CancellationToken,
     runtime: &'a Handle,
+    gate: RefCell<Gate>,
 }
 
 impl Call<'_> {
@@ -97,6 +103,10 @@ impl Call<'_> {
                     }
                 }
             }
+        }
+        let kept = self.gate.borrow().finish(&self.args.gate, self.terminal)?;
+        if exit == Exit::Success {
+            exit = kept;
         }
         failed.map_or(Ok(exit), Err)
     }
@@ -146,10 +156,29 @@ impl Call<'_> {
         if self.asks && is_text && is_kept && self.terminal.is_interactive() {
             super::plans::ask_for_plans(report, self.session, self.terminal);
         }
+        if args.gate.is_given() {
+            let history = self.history(&analysis)?;
+            let mut gate = self.gate.borrow_mut();
+            gate.check(&args.gate, report, history.as_ref());
+        }
         let found = args
             .fail_on
             .is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
         Ok(Exit::found(found))
+    }
+
+    /// The history of the job, with this run as its newest; `None` without a baseline.
+    fn history(&self, analysis: &Analysis) -> Result<Option<JobHistory>> {
+        if self.args.gate.baseline.is_none() {
+            return Ok(None);
+        }
+        let run = ComparedRun {
+            report: analysis.report.clone(),
+            summary: analysis.summary.clone(),
+            origin: Origin::Folder,
+        };
+        let history = self.session.history_of(run)?;
+        Ok(Some(history))
     }
 
     /// Time limit for the analysis of a job; `None` if a worker's budget limits it.

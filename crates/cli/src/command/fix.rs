@@ -1,13 +1,13 @@
-//! `scopeagent fix`: shows a suggestion's diff or steps, or applies the diff to the script.
+//! `scopeagent fix`: shows a suggestion's diff, steps or settings, or applies the diff to the script.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use report::{Suggestion, say};
+use report::{Setting, Suggestion, say};
 use server::{Error, ErrorKind, Explain, Result};
 
-use crate::args::Fix;
+use crate::args::{Fix, SettingForm};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -22,6 +22,9 @@ pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Ex
     let row = store.run(&args.run)?;
     let report = super::runs::report(&store, &row.run_id)?;
     let suggestion = suggestion(&report.suggestions, &args.suggestion, &row.run_id)?;
+    if let Some(form) = args.form {
+        return settings(suggestion, form, terminal);
+    }
     if let (None, false) = (&suggestion.diff, args.write) {
         return by_hand(suggestion, terminal);
     }
@@ -80,8 +83,45 @@ fn by_hand(suggestion: &Suggestion, terminal: &Terminal) -> Result<Exit> {
     let steps: String = steps
         .map(|(n, step)| format!("{}. {step}\n", n + 1))
         .collect();
-    terminal.print(&format!("{}\n{steps}", suggestion.title))?;
+    let settings = written(&suggestion.settings, SettingForm::Conf);
+    terminal.print(&format!("{}\n{steps}{settings}", suggestion.title))?;
     Ok(Exit::Success)
+}
+
+/// Prints the settings of a suggestion.
+fn settings(suggestion: &Suggestion, form: SettingForm, terminal: &Terminal) -> Result<Exit> {
+    if suggestion.settings.is_empty() {
+        let id = &suggestion.id;
+        let error = say!(
+            "建议 `{id}` 没有可用的设置",
+            "suggestion `{id}` has no settings"
+        );
+        let hint = say!("去掉 --as 可看它的步骤", "without --as its steps are shown");
+        return Err(Error::new(ErrorKind::Input, error).hint(hint));
+    }
+    terminal.print(&written(&suggestion.settings, form))?;
+    Ok(Exit::Success)
+}
+
+/// Settings, one per line. A running session takes only some of them; the others are for its start.
+fn written(settings: &[Setting], form: SettingForm) -> String {
+    let line = |setting: &Setting| {
+        let (key, value) = (&setting.key, &setting.suggested);
+        match (form, setting.is_of_session()) {
+            (SettingForm::Conf, _) => format!("--conf {key}={value}\n"),
+            (SettingForm::Properties, _) => format!("{key} {value}\n"),
+            (SettingForm::Python, true) => format!("spark.conf.set({key:?}, {value:?})\n"),
+            (SettingForm::Python, false) => {
+                format!("SparkSession.builder.config({key:?}, {value:?})\n")
+            }
+            (SettingForm::Sql, true) => format!("SET {key}={value};\n"),
+            (SettingForm::Sql, false) => {
+                let at_start = say!("应用启动时才能设置", "only at the start of the application");
+                format!("-- {key}={value}: {at_start}\n")
+            }
+        }
+    };
+    settings.iter().map(line).collect()
 }
 
 fn diff(suggestion: &Suggestion) -> Result<&str> {

@@ -5,7 +5,7 @@ pub(crate) mod inspection;
 pub(crate) mod layout;
 pub(crate) mod whatif;
 
-pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
+pub(crate) use ::render::{comparison, explained, history, html, markdown, table, text};
 
 use agent::model::Preview;
 use report::Report;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use diagnosis::whatif::{Curve, Limit, Point, Resource};
-use job::script::Dialect;
-use report::format::{EXECUTOR, Noun, Number, Seconds, Share, TOKEN};
+use diagnosis::whatif::{Curve, Point};
+use job::Job;
+use report::format::{Noun, Number, Seconds, Share};
 use report::{Language, Localize, Text, text};
 
 use serde::Serialize;
@@ -28,17 +28,13 @@ pub(crate) struct Answer {
 /// Cells of the longest bar.
 const BAR: f64 = 24.0;
 
-const AU: Noun = Noun {
-    one: "AU",
-    many: "AUs",
-    zh: " 个 AU",
-};
-
 /// Renders an answer.
-pub(crate) fn render(answer: &Answer, language: Language, dialect: Option<Dialect>) -> String {
+pub(crate) fn render(answer: &Answer, language: Language, job: &Job) -> String {
+    let [noun, hours] = answer.curve.resource.nouns(job);
     let page = Page {
         language,
-        noun: noun(answer.curve.resource, dialect),
+        noun,
+        hours,
         answer,
     };
     let mut out = format!("{} · {}\n", report::visible_line(&answer.job), page.now());
@@ -46,21 +42,14 @@ pub(crate) fn render(answer: &Answer, language: Language, dialect: Option<Dialec
         let _ = writeln!(out, "{}", page.asked(point));
     }
     let _ = writeln!(out, "\n{}", page.table().render("  "));
-    let _ = writeln!(out, "{}", page.conclusion());
+    let _ = writeln!(out, "{}", page.say(answer.curve.conclusion(noun)));
     out
-}
-
-fn noun(resource: Resource, dialect: Option<Dialect>) -> Noun {
-    match (resource, dialect) {
-        (Resource::Executors { .. }, _) => EXECUTOR,
-        (Resource::Tokens, Some(Dialect::USql)) => AU,
-        (Resource::Tokens, _) => TOKEN,
-    }
 }
 
 struct Page<'a> {
     language: Language,
     noun: Noun,
+    hours: Noun,
     answer: &'a Answer,
 }
 
@@ -102,24 +91,7 @@ impl Page<'_> {
     }
 
     fn cost(&self, point: &Point) -> Text {
-        let unit = match self.answer.curve.resource {
-            Resource::Executors { .. } => Noun {
-                one: "core-hour",
-                many: "core-hours",
-                zh: " 核小时",
-            },
-            Resource::Tokens if self.noun.one == AU.one => Noun {
-                one: "AU-hour",
-                many: "AU-hours",
-                zh: " AU 小时",
-            },
-            Resource::Tokens => Noun {
-                one: "token-hour",
-                many: "token-hours",
-                zh: " 令牌小时",
-            },
-        };
-        let hours = unit.count(point.hours);
+        let hours = self.hours.count(point.hours);
         match self.answer.price {
             None => text!("{hours}", "{hours}", hours = hours),
             Some(price) => text!(
@@ -174,69 +146,5 @@ impl Page<'_> {
             .map(|(_, (zh, en))| self.language.select(zh, en))
             .collect();
         here.join(self.language.select("、", ", "))
-    }
-
-    /// The sufficient count, the count without further gain, and the reason.
-    fn conclusion(&self) -> String {
-        let curve = &self.answer.curve;
-        let enough = text!(
-            "超过 {enough} 后不再变快",
-            "beyond {enough} nothing changes",
-            enough = self.noun.count(curve.enough as f64),
-        );
-        let all = match curve.would_do < curve.now {
-            true => text!(
-                "{count} 就够（最多慢 5 %）；{enough}",
-                "{count} would do (at most 5 % longer); {enough}",
-                count = self.noun.count(curve.would_do as f64),
-                enough = enough,
-            ),
-            false => enough,
-        };
-        self.say(match &curve.limit {
-            None => all,
-            Some(limit) => text!(
-                "{all}：{why}",
-                "{all}: {why}",
-                all = all,
-                why = self.limit(limit),
-            ),
-        })
-    }
-
-    fn limit(&self, limit: &Limit) -> Text {
-        let is_spark = self.answer.curve.resource != Resource::Tokens;
-        let (vertex_zh, vertex_en) = if is_spark {
-            ("Task", "task")
-        } else {
-            ("顶点", "vertex")
-        };
-        match limit {
-            Limit::Serial { stage, seconds } => text!(
-                "{stage} 只有一个 {vertex_zh}，用 {time}",
-                "{stage} is a single {vertex_en} of {time}",
-                time = Seconds(*seconds),
-            ),
-            Limit::LargestVertex { stage, seconds } => text!(
-                "{stage} 最慢的 {vertex_zh} 用 {time}",
-                "the slowest {vertex_en} of {stage} takes {time}",
-                time = Seconds(*seconds),
-            ),
-            Limit::Stage { stage, seconds } => text!(
-                "{stage} 已经全部同时运行，用 {time}",
-                "all of {stage} runs at once and takes {time}",
-                time = Seconds(*seconds),
-            ),
-            Limit::Between { seconds } if is_spark => text!(
-                "Driver 在各 Stage 之间用 {time}",
-                "the driver takes {time} between the stages",
-                time = Seconds(*seconds),
-            ),
-            Limit::Between { seconds } => text!(
-                "各阶段之间的交接用 {time}",
-                "handing over between the stages takes {time}",
-                time = Seconds(*seconds),
-            ),
-        }
     }
 }

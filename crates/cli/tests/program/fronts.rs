@@ -121,6 +121,11 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
                 };
                 add(at(field), shown);
             }
+            for setting in list(&item["settings"]) {
+                for field in ["key", "current", "suggested", "reason"] {
+                    add(at(&format!("settings.{field}")), texts(&setting[field]));
+                }
+            }
             let diff = item["diff"].as_str().into_iter().flat_map(str::lines);
             add(at("diff"), diff.map(str::to_owned).collect());
             if let Some([first, last]) = item["script_lines"].as_array().map(Vec::as_slice) {

@@ -23,6 +23,7 @@ use report::{Evidence, Finding, Segment, SegmentKind, TimeAccount};
 
 use crate::diagnosis::Numbering;
 use crate::view::View;
+use crate::whatif::outlook;
 use timeline::Timeline;
 
 pub(crate) use claim::{Claimed, add_saving, claim};
@@ -133,7 +134,8 @@ impl Account {
     ) -> TimeAccount {
         let total = self.run.to;
         let explained = total - self.seconds(SegmentKind::Unexplained);
-        let remarks = remark::remarks(view, &self).into_iter();
+        let (curve, resources) = outlook(view).unzip();
+        let remarks = remark::remarks(view, &self).into_iter().chain(resources);
         let remarks = remarks.map(|said| said.into(view.language)).collect();
         let needed: Vec<[f64; 2]> = self.parts.iter().map(Part::needed_s).collect();
         let least: f64 = needed.iter().map(|n| n[0]).sum();
@@ -157,6 +159,7 @@ impl Account {
             avoidable_seconds,
             at_best_seconds: avoidable_seconds.map(|_| [least, most]),
             remarks,
+            curve: curve.unwrap_or_default(),
         }
     }
 }

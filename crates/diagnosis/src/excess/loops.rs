@@ -1,12 +1,13 @@
 //! Many small jobs of one application that the driver runs one after the other.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
 
-use super::{Excess, Unclaimed};
+use super::{Excess, Parts, Unclaimed};
+use crate::impact::StageWork;
 use crate::view::View;
 use report::format::{Seconds, Share};
 
@@ -16,7 +17,7 @@ const MIN_JOBS: usize = 8;
 /// From this share of overhead in the time of its jobs on, a loop is the reason why they take long.
 const MOSTLY: f64 = 0.5;
 
-/// Number of loops examined, those with the most jobs.
+/// Number of loops in a finding, those with the most jobs.
 const MOST_LOOPS: usize = 100;
 
 /// Longest small job, in milliseconds.
@@ -44,23 +45,59 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     }
     let mut loops: Vec<Vec<usize>> = kinds.into_values().collect();
     loops.retain(|jobs| jobs.len() >= MIN_JOBS);
-    // each is compared with the whole account
     loops.sort_by_key(|jobs| (Reverse(jobs.len()), jobs[0]));
     loops.truncate(MOST_LOOPS);
-    let loops = loops.iter();
-    let mut found: Vec<Excess> = loops
-        .filter_map(|jobs| of_jobs(unclaimed, app, jobs))
+    let parts = parts_of(unclaimed, app, &loops)?;
+    let found = loops.iter().zip(parts);
+    let mut found: Vec<Excess> = found
+        .filter_map(|(jobs, parts)| of_jobs(unclaimed, app, jobs, parts))
         .collect();
     found.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     let mut found = found.into_iter();
     let mut all = found.next()?;
-    let mut taken: HashSet<usize> = all.parts.iter().map(|(at, _)| *at).collect();
     for further in found {
-        let free = further.parts.into_iter();
-        all.parts.extend(free.filter(|(at, _)| taken.insert(*at)));
+        all.parts.extend(further.parts);
         all.evidence.extend(further.evidence);
     }
     Some(all)
+}
+
+/// The unclaimed parts of each loop, with the seconds of each: its stages, and the driver between a job and the next one of the loop.
+fn parts_of(
+    unclaimed: &Unclaimed<'_>,
+    app: &Application,
+    loops: &[Vec<usize>],
+) -> Option<Vec<Parts>> {
+    let origin = unclaimed.view.job.info.submitted_ms?;
+    let mut of_stages = vec![None; app.stages.len()];
+    let mut of_gaps = vec![None; app.jobs.len()];
+    for (number, jobs) in loops.iter().enumerate() {
+        for stage in jobs.iter().flat_map(|j| &app.jobs[*j].stages) {
+            of_stages[*stage] = Some(number);
+        }
+        for job in &jobs[1..] {
+            of_gaps[*job] = Some(number);
+        }
+    }
+    let next = |to: f64| {
+        let submitted_s = |j: &DriverJob| (j.submitted_ms - origin) as f64 / 1000.0;
+        let jobs = &app.jobs;
+        jobs.partition_point(|j| submitted_s(j) < to - HANDOVER_S)
+    };
+    let mut parts = vec![Parts::new(); loops.len()];
+    for (at, part) in unclaimed.parts() {
+        let own = match part.stage {
+            Some(stage) => of_stages[stage],
+            None if part.kind == SegmentKind::Driver => {
+                of_gaps.get(next(part.span.to)).copied().flatten()
+            }
+            None => None,
+        };
+        if let Some(own) = own {
+            parts[own].push((at, part.span.seconds()));
+        }
+    }
+    Some(parts)
 }
 
 /// Identity of a job as a step of a loop: the line of the user's code and the plan. `None` for iterations of a
@@ -82,34 +119,31 @@ fn kind(app: &Application, job: &DriverJob) -> Option<String> {
     Some(format!("{site}|{}", nodes.join("|")))
 }
 
-fn of_jobs(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> Option<Excess> {
+fn of_jobs(
+    unclaimed: &Unclaimed<'_>,
+    app: &Application,
+    jobs: &[usize],
+    parts: Parts,
+) -> Option<Excess> {
     let view = unclaimed.view;
-    let mut of_loop = vec![false; app.stages.len()];
-    for stage in jobs.iter().flat_map(|j| &app.jobs[*j].stages) {
-        of_loop[*stage] = true;
-    }
-    let origin = view.job.info.submitted_ms?;
-    let seconds = |ms: i64| (ms - origin) as f64 / 1000.0;
     let length = |j: &usize| Some(app.jobs[*j].ended_ms? - app.jobs[*j].submitted_ms);
     let mut lengths: Vec<i64> = jobs.iter().filter_map(length).collect();
     lengths.sort_unstable();
     if *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
         return None;
     }
-    // gaps after the job before and before the next job of the loop
-    let next = |to: f64| {
-        app.jobs
-            .partition_point(|j| seconds(j.submitted_ms) < to - HANDOVER_S)
-    };
-    let inside = unclaimed.parts().filter(|(_, p)| match p.stage {
-        Some(stage) => of_loop[stage],
-        None => p.kind == SegmentKind::Driver && jobs[1..].binary_search(&next(p.span.to)).is_ok(),
-    });
-    let parts: Vec<(usize, f64)> = inside.map(|(at, p)| (at, p.span.seconds())).collect();
     let taken: f64 = parts.iter().map(|(_, s)| s).sum();
     let run = view.run.as_ref()?;
-    let works = run.stages.iter().zip(&of_loop).filter(|(_, own)| **own);
-    let work: f64 = works.map(|(work, _)| work.run_s()).sum();
+    let stages: BTreeSet<usize> = jobs
+        .iter()
+        .flat_map(|j| &app.jobs[*j].stages)
+        .copied()
+        .collect();
+    let work: f64 = stages
+        .iter()
+        .filter_map(|s| run.stages.get(*s))
+        .map(StageWork::run_s)
+        .sum();
     let needed = work / run.tokens.max(1) as f64 + ONE_JOB_S;
     let saved = 1.0 - needed / taken;
     if saved < MOSTLY {

@@ -18,7 +18,7 @@ mod streams;
 mod waits;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
 
@@ -60,9 +60,20 @@ impl Excess {
 pub(crate) struct Unclaimed<'a> {
     view: &'a View<'a>,
     account: &'a Account,
+    /// Stages with a claimed part.
+    claimed: HashSet<usize>,
 }
 
 impl<'a> Unclaimed<'a> {
+    fn of(view: &'a View<'a>, account: &'a Account) -> Unclaimed<'a> {
+        let claimed = account.parts.iter().filter(|p| p.finding.is_some());
+        Unclaimed {
+            view,
+            account,
+            claimed: claimed.filter_map(|p| p.stage).collect(),
+        }
+    }
+
     fn parts(&self) -> impl Iterator<Item = (usize, &'a Part)> {
         let parts = self.account.parts.iter().enumerate();
         parts.filter(|(_, p)| p.finding.is_none())
@@ -70,8 +81,7 @@ impl<'a> Unclaimed<'a> {
 
     /// Whether a finding claims part of the time of a stage.
     fn is_claimed(&self, stage: usize) -> bool {
-        let mut parts = self.account.parts.iter();
-        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+        self.claimed.contains(&stage)
     }
 
     /// Parts of some kinds, by stage.
@@ -124,7 +134,7 @@ pub(crate) fn claim(
     // after an excess is claimed, the rest of its stages counts as needed
     let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
-        let unclaimed = Unclaimed { view, account };
+        let unclaimed = Unclaimed::of(view, account);
         let mut causes = claimed.findings.iter().map(|c| c.finding.cause);
         let slow_machine = causes.any(|c| c == Cause::SlowMachine);
         let excesses = all(&unclaimed, slow_machine).into_iter();
@@ -218,12 +228,19 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
 /// Adds further places of a cause to its finding.
 fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
     let finding = &mut known.finding;
+    let place = match e.stages.is_empty() {
+        true => text!("其他地方", "elsewhere"),
+        false => {
+            let stages = stages_named(view, &e.stages);
+            text!("{stages} ", "in {stages}", stages = stages)
+        }
+    };
     let more = text!(
-        "；{others} 还有 {time}（{share}）",
-        "; {time} more ({share}) in {others}",
+        "；{place}还有 {time}（{share}）",
+        "; {time} more ({share}) {place}",
+        place = place,
         time = Seconds(seconds),
         share = Share(seconds / elapsed_s),
-        others = stages_named(view, &e.stages),
     );
     finding.summary.push_str(more.pick(view.language));
     known.evidence.extend(e.evidence);

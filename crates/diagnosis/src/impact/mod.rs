@@ -148,6 +148,22 @@ impl RunModel {
         self.tokens < UNKNOWN_TOKENS
     }
 
+    /// Largest number of tokens that the replayed run holds at once.
+    pub(crate) fn peak(&self) -> usize {
+        let mut changes: Vec<(f64, i64)> = Vec::new();
+        schedule(&self.stages, self.tokens, |turn| {
+            changes.extend([(turn.from, 1), (turn.to, -1)]);
+        });
+        // the sort puts releases before takes at the same time
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut held = 0;
+        let after = changes.into_iter().map(|(_, step)| {
+            held += step;
+            held
+        });
+        after.max().map_or(0, |most| most.max(0) as usize)
+    }
+
     /// Saving of the run with a fix, never negative. `None` if computing it is too expensive: the job
     /// is huge, and very many fixes were replayed before.
     pub fn saved(&self, fix: Fix) -> Option<Saved> {

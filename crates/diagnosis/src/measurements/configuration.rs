@@ -19,7 +19,7 @@ pub(crate) fn set_bytes(app: &Application, execution: Option<usize>, name: &str)
 }
 
 /// Bytes of a setting such as `64m`, `10485760b`, `-1`; without a unit they are bytes.
-fn bytes(text: &str) -> Option<f64> {
+pub(crate) fn bytes(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..]

@@ -40,10 +40,29 @@ pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item 
 pub(crate) struct Few {
     pub(crate) tasks: usize,
     pub(crate) fitting: usize,
+    pub(crate) by: By,
     pub(crate) why: Text,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) saved: Option<Saved>,
 }
+
+/// What sets the number of tasks of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// Files that cannot be split.
+    Files,
+    /// A `repartition` in the code.
+    Code,
+    /// `spark.sql.shuffle.partitions`
+    Setting,
+    /// Adaptive execution, by bytes.
+    Merged,
+    /// The partitions of an RDD.
+    Rdd,
+}
+
+/// The number's origin, a sentence about it, and the evidence.
+type Reason = (By, Text, Vec<Evidence>);
 
 /// A stage that leaves slots idle for a fixable reason: files that cannot be split, or
 /// an exchange into fewer partitions than slots that the code or the configuration asks for.
@@ -55,12 +74,13 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
     }
     let by_files = unsplittable(view, app, stage, tasks, slots);
     let asked = || asked_for(view, app, stage, tasks);
-    let (why, evidence) = by_files
+    let (by, why, evidence) = by_files
         .or_else(asked)
         .or_else(|| dear_rows(view, app, stage, tasks))?;
     Some(Few {
         tasks,
         fitting: slots,
+        by,
         why,
         evidence,
         saved: view.saved_in(stage, move |stage| regroup(stage, slots, 0.0)),
@@ -75,7 +95,7 @@ fn unsplittable(
     stage: usize,
     tasks: usize,
     slots: usize,
-) -> Option<(Text, Vec<Evidence>)> {
+) -> Option<Reason> {
     let scan = scans_of(view, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
     let open = open_cost(app, execution);
@@ -106,7 +126,7 @@ fn unsplittable(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
     );
-    Some((why, vec![fact]))
+    Some((By::Files, why, vec![fact]))
 }
 
 /// Bytes that Spark could read in the time that it needs to open a file.
@@ -114,18 +134,13 @@ fn open_cost(app: &Application, execution: Option<usize>) -> f64 {
     set_bytes(app, execution, "spark.sql.files.openCostInBytes").unwrap_or(OPEN_COST)
 }
 
-fn asked_for(
-    view: &View<'_>,
-    app: &Application,
-    stage: usize,
-    tasks: usize,
-) -> Option<(Text, Vec<Evidence>)> {
+fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Reason> {
     let read = &app.stages[stage].reads;
     let mut exchanges = read.iter().filter_map(|e| app.exchanges.get(*e));
     let by_code = |o: &str| o.starts_with("REPARTITION_BY_NUM") || o.starts_with("REBALANCE");
     if exchanges.any(|e| e.origin.as_deref().is_some_and(by_code)) {
         let why = text!("分区数由代码指定", "the code sets the partitions");
-        return Some((why, Vec::new()));
+        return Some((By::Code, why, Vec::new()));
     }
     let name = "spark.sql.shuffle.partitions";
     let set = app.setting(app.stages[stage].execution, name)?;
@@ -138,7 +153,11 @@ fn asked_for(
     let source = app.at_line(app.stages[stage].line);
     let sentence = text!("{name} 为 {set}", "{name} is {set}");
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
-    Some((why, vec![view.word(name, set, source, sentence)]))
+    Some((
+        By::Setting,
+        why,
+        vec![view.word(name, set, source, sentence)],
+    ))
 }
 
 /// Task time in seconds that a task of the usual size rarely exceeds.
@@ -147,12 +166,7 @@ const LONG_TASK_S: f64 = 5.0;
 /// Reason for a stage with few, long tasks: their number was derived from bytes or fixed, although
 /// rows that take long to process are worth a task per slot. Rows that must be in one place or
 /// are uneven are another cause.
-fn dear_rows(
-    view: &View<'_>,
-    app: &Application,
-    stage: usize,
-    tasks: usize,
-) -> Option<(Text, Vec<Evidence>)> {
+fn dear_rows(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Reason> {
     let record = &app.stages[stage];
     let longest = view.run.as_ref()?.stages[stage].vertices.iter();
     let longest = longest.map(|v| v.run_s).fold(0.0, f64::max);
@@ -165,13 +179,15 @@ fn dear_rows(
     }
     let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
     let mut merged = read.filter_map(|e| e.read.as_deref());
-    let why = if merged.any(|how| how.contains("coalesced")) {
-        text!(
+    let (by, why) = if merged.any(|how| how.contains("coalesced")) {
+        let why = text!(
             "自适应执行按字节数合并了分区，而每行的处理很费时",
             "adaptive execution merged the partitions by their bytes, and the rows take long to process",
-        )
+        );
+        (By::Merged, why)
     } else if record.execution.is_none() && record.partitions as usize == tasks {
-        text!("RDD 只有这么多分区", "the RDD has no more partitions")
+        let why = text!("RDD 只有这么多分区", "the RDD has no more partitions");
+        (By::Rdd, why)
     } else {
         return None;
     };
@@ -183,7 +199,7 @@ fn dear_rows(
     );
     let source = app.at_line(record.line);
     let fact = view.number("longest task", longest, "s", source, sentence);
-    Some((why, vec![fact]))
+    Some((by, why, vec![fact]))
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own estimate.

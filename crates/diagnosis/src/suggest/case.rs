@@ -109,6 +109,14 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Number of the evidence with that metric.
+    pub(super) fn evidence_number(&self, metric: &str) -> Option<f64> {
+        match self.evidence.iter().find(|e| e.metric == metric)?.value {
+            EvidenceValue::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// Rows in the evidence that were counted in the run, not estimated by the optimizer.
     pub(super) fn counted_rows(&self) -> Option<u64> {
         let plan = self.job.plan.as_ref().map(|plan| &plan.file);
@@ -236,11 +244,4 @@ pub(super) fn reads(job: &Job, class: &str) -> Option<Vec<String>> {
     let classes = &job.codegen.as_ref()?.classes;
     let known = classes.iter().find(|known| known.name == name)?;
     known.columns_read.clone()
-}
-
-/// Value of an application's setting, for a sentence.
-pub(super) fn now(case: &Case<'_>, name: &str, usual: &str) -> String {
-    let app = case.job.spark.as_deref();
-    let set = app.and_then(|app| app.setting(None, name));
-    set.unwrap_or(usual).to_owned()
 }

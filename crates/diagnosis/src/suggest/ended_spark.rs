@@ -1,11 +1,12 @@
 //! Suggestions for applications that failed, by the class of the failure.
 
 use super::case::Case;
-use super::case::now;
 use super::ended;
 use super::proposal::{Gain, Proposal, advice};
+use super::{computed, failed};
 use crate::measurements::failure::Class;
 use crate::whence;
+use report::text;
 
 /// Advice on a failure of an application.
 pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
@@ -36,7 +37,7 @@ pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
         BroadcastTimeout => vec![broadcast_timeout(case)],
         BroadcastSize => vec![broadcast_size()],
         Lost | FetchFailed => vec![lost(case)],
-        Preempted => vec![preempted()],
+        Preempted => vec![preempted(case)],
         Unknown => vec![ended::unknown(case)],
         InputMissing | InputUnreadable | InputMismatch | InputForbidden | Quota | Throttled
         | Service | Conflict | System | Stopped => ended::shared(case, class),
@@ -96,7 +97,7 @@ fn python_worker(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("查明 Python worker 为什么退出", "find out why the Python worker exited");
         step("看该 Task 所在 Executor 的 stderr：{logs}；那里有段错误、`Killed` 或库的报错", "read the stderr of the executor of that task: {logs}; a segmentation fault, `Killed` or an error of a library is there", logs = whence::logs(case.job));
-        step("打开 spark.python.worker.faulthandler.enabled=true（PYTHONFAULTHANDLER）再运行一次：会打印崩溃时的 Python 调用栈", "run once more with spark.python.worker.faulthandler.enabled=true: it prints the Python stack of the crash");
+        settings(case.set("spark.python.worker.faulthandler.enabled", "true", text!("再运行一次，会打印崩溃时的 Python 调用栈", "another run then prints the Python stack of the crash")));
         step("被系统杀掉时是内存：提高 spark.executor.memoryOverhead 或 spark.executor.pyspark.memory，减小 pandas 与 Arrow 的批次（spark.sql.execution.arrow.maxRecordsPerBatch）", "if the system killed it, it was memory: raise spark.executor.memoryOverhead or spark.executor.pyspark.memory, and make batches of pandas and Arrow smaller (spark.sql.execution.arrow.maxRecordsPerBatch)");
         step("崩溃时核对本机库（numpy、pyarrow、数据库驱动）与 Python 的版本是否匹配；代码里不要调用 os._exit 或 sys.exit", "if it crashed, check that the versions of native libraries (numpy, pyarrow, database drivers) fit the Python version; code must not call os._exit or sys.exit");
         pro("区分内存、本机库与代码", "tells memory, native library and code apart");
@@ -105,7 +106,7 @@ fn python_worker(case: &Case<'_>) -> Proposal {
 }
 
 fn dependency() -> Proposal {
-    advice! { Parameter, Gain::none_by_itself(), "";
+    advice! { Investigate, Gain::none_by_itself(), "";
         title("补齐依赖，或统一它的版本", "add the dependency, or use one version of it");
         step("用 --packages、--jars、--py-files 或 spark.archives 提供缺少的类或模块；Driver 与 Executor 都要有", "provide the missing class or module with --packages, --jars, --py-files or spark.archives; driver and executors both need it");
         step("NoSuchMethodError、InvalidClassException：集群自带另一个版本；按 Spark 与 Scala 的版本选择，或打包时重定位（shade）", "NoSuchMethodError, InvalidClassException: the cluster has another version; choose the one for its Spark and Scala, or relocate it when packaging (shade)");
@@ -141,8 +142,8 @@ fn heap(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("让每个 Task 有足够的堆内存", "give each task enough heap");
         step("先看 Task 的数据量是否不均：倾斜时先消除倾斜，加内存只能推迟", "see first whether the tasks' data is uneven: if so, remove the skew, because more memory only delays the failure");
-        step("提高 spark.sql.shuffle.partitions（或 repartition），让每个 Task 的数据更少；collect_list、宽行和大分组也要缩小", "raise spark.sql.shuffle.partitions (or repartition), so that each task has less data; make collect_list, wide rows and large groups smaller as well");
-        step("spark.executor.memory 现在是 {memory}，spark.executor.cores 是 {cores}：提高内存，或减少同时运行的 Task", "spark.executor.memory is {memory} and spark.executor.cores {cores}: raise the memory, or run fewer tasks at once", memory = now(case, "spark.executor.memory", "1g"), cores = now(case, "spark.executor.cores", "1"));
+        step("也可增加分区（或 repartition），让每个 Task 的数据更少；collect_list、宽行和大分组也要缩小", "or use more partitions (or repartition), so that each task has less data; make collect_list, wide rows and large groups smaller as well");
+        settings(computed::heap(case));
         pro("不再因堆内存不足失败", "no more failures because of too little heap");
         con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
     }
@@ -152,7 +153,7 @@ fn driver_heap(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "";
         title("让 Driver 少收集数据，或给它更多内存", "bring less to the driver, or give it more memory");
         step("把 collect()、toPandas()、大的广播改为写出、limit() 或 toLocalIterator()", "replace collect(), toPandas() and large broadcasts by writing, limit() or toLocalIterator()");
-        step("spark.driver.memory 现在是 {memory}：在 spark-submit 或集群设置里提高（应用启动后再设无效）", "spark.driver.memory is {memory}: raise it with spark-submit or in the cluster's settings (setting it in a running application has no effect)", memory = now(case, "spark.driver.memory", "1g"));
+        settings(failed::twice(case, "spark.driver.memory"));
         step("Task 和文件极多时，它们的状态也占 Driver 内存：合并小文件，减少分区", "with very many tasks and files their status takes memory of the driver too: compact files, use fewer partitions");
         pro("Driver 不再因内存不足退出", "the driver no longer dies of memory");
         con("更大的 Driver 更贵", "a larger driver costs more");
@@ -162,26 +163,21 @@ fn driver_heap(case: &Case<'_>) -> Proposal {
 fn off_heap(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("给堆外内存留出空间", "leave room for off-heap memory");
-        step("spark.executor.memoryOverhead 现在是 {overhead}：提高它；直接内存另由 -XX:MaxDirectMemorySize 限制，元空间由 -XX:MaxMetaspaceSize 限制", "spark.executor.memoryOverhead is {overhead}: raise it; -XX:MaxDirectMemorySize bounds direct memory, -XX:MaxMetaspaceSize metaspace", overhead = overhead_now(case));
+        step("直接内存另由 -XX:MaxDirectMemorySize 限制，元空间由 -XX:MaxMetaspaceSize 限制", "-XX:MaxDirectMemorySize bounds direct memory as well, -XX:MaxMetaspaceSize metaspace");
         step("大的 Shuffle 块占直接内存：降低 spark.reducer.maxSizeInFlight，或增加分区使块更小", "large shuffle blocks take direct memory: lower spark.reducer.maxSizeInFlight, or use more partitions for smaller blocks");
+        settings(failed::overhead(case));
         pro("不再因堆外内存不足失败", "no more failures because of too little off-heap memory");
         con("只加大 spark.executor.memory 没有帮助：那是堆", "raising spark.executor.memory alone doesn't help: that is heap");
     }
 }
 
-fn overhead_now(case: &Case<'_>) -> String {
-    let set = now(case, "spark.executor.memoryOverhead", "");
-    let older = now(case, "spark.yarn.executor.memoryOverhead", "10 %");
-    if set.is_empty() { older } else { set }
-}
-
 fn overhead(case: &Case<'_>, class: Class) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("提高容器的额外内存（overhead），而不是堆", "raise the overhead of the container, not the heap");
-        step("spark.executor.memoryOverhead 现在是 {overhead}：提高到 spark.executor.memory 的 20–30 %（PySpark、pandas 更多）", "spark.executor.memoryOverhead is {overhead}: raise it to 20–30 % of spark.executor.memory (more with PySpark and pandas)", overhead = overhead_now(case));
         step("Python 用量单独设上限：spark.executor.pyspark.memory；或减少 spark.executor.cores，使同时运行的 Task 更少", "bound Python by itself with spark.executor.pyspark.memory, or lower spark.executor.cores so that fewer tasks run at once");
         step("一个 Task 的数据远多于其他时先消除倾斜", "if a task has far more data than others, remove the skew first");
         [class == Class::Overhead] step("先确认是内存：退出码 137 只说明被强制结束；{logs}（OOMKilled、内核日志）", "make sure that it was memory: exit code 137 only says that it was killed; {logs} (OOMKilled, kernel log)", logs = whence::logs(case.job));
+        settings(failed::overhead(case));
         pro("容器不再被结束", "containers are no longer killed");
         con("每个节点能放的 Executor 可能更少", "fewer executors may fit on a node");
     }
@@ -191,7 +187,8 @@ fn virtual_memory(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("放宽 YARN 的虚拟内存检查", "relax YARN's check of virtual memory");
         step("虚拟内存是地址空间，不是用量：让管理员设置 yarn.nodemanager.vmem-check-enabled=false，或提高 yarn.nodemanager.vmem-pmem-ratio", "virtual memory is address space, not usage: ask the administrators for yarn.nodemanager.vmem-check-enabled=false or a larger yarn.nodemanager.vmem-pmem-ratio");
-        step("不能改集群时，提高 spark.executor.memoryOverhead（现在是 {overhead}）：上限随容器大小成比例", "if the cluster cannot be changed, raise spark.executor.memoryOverhead ({overhead} now): the limit is a multiple of the container", overhead = overhead_now(case));
+        step("不能改集群时，提高 overhead：上限随容器大小成比例", "if the cluster cannot be changed, raise the overhead: the limit is a multiple of the container");
+        settings(failed::overhead(case));
         pro("容器不再被结束", "containers are no longer killed");
         con("提高 overhead 会占用并不需要的物理内存", "more overhead reserves physical memory that is not needed");
     }
@@ -211,7 +208,8 @@ fn native(case: &Case<'_>) -> Proposal {
 fn python_memory(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("给 Python 进程更多内存，或让它一次处理更少", "give Python more memory, or less at once");
-        step("spark.executor.memoryOverhead 现在是 {overhead}：提高它；Python 不使用 JVM 的堆", "spark.executor.memoryOverhead is {overhead}: raise it; Python doesn't use the heap of the JVM", overhead = overhead_now(case));
+        step("Python 不使用 JVM 的堆：提高 overhead", "Python doesn't use the heap of the JVM: raise the overhead");
+        settings(failed::overhead(case));
         step("减小批次：spark.sql.execution.arrow.maxRecordsPerBatch；applyInPandas 的每组都要装进内存，先拆分大的组", "use smaller batches: spark.sql.execution.arrow.maxRecordsPerBatch; each group of applyInPandas has to fit into memory, so split large ones first");
         step("出在 Driver 时，不要 toPandas() 整个结果", "if it is the driver, don't call toPandas() on all of a result");
         pro("Python 进程不再因内存不足退出", "Python no longer dies of memory");
@@ -220,7 +218,7 @@ fn python_memory(case: &Case<'_>) -> Proposal {
 }
 
 fn disk() -> Proposal {
-    advice! { Parameter, Gain::Whole, "";
+    advice! { Investigate, Gain::Whole, "";
         title("给 Shuffle 与落盘数据足够的本地磁盘", "give shuffles and spills enough local disk");
         step("看是哪块盘：spark.local.dir（YARN：yarn.nodemanager.local-dirs）或 /tmp；指向更大或多块磁盘", "see which disk it is: spark.local.dir (YARN: yarn.nodemanager.local-dirs) or /tmp; use a larger one or several");
         step("减少写到磁盘的数据：先过滤、去掉多余列，避免膨胀的连接；倾斜的 Task 也会写满一块盘", "write less: filter first, drop columns, avoid joins that multiply rows; a skewed task fills a disk as well");
@@ -235,7 +233,8 @@ fn result_size(case: &Case<'_>) -> Proposal {
         title("减少返回 Driver 的结果：更少的 Task，或更小的结果", "return less to the driver: fewer tasks, or smaller results");
         step("collect()、toPandas() 改为写出，或先聚合、limit()", "replace collect() and toPandas() by writing, or aggregate or limit() first");
         step("没有收集时，上限被每个 Task 的状态占满：减少 Task（coalesce、合并小文件、更大的 spark.sql.files.maxPartitionBytes）；增加分区会更糟", "if no data is collected, the limit is filled by the status of each task: use fewer tasks (coalesce, compacted files, a larger spark.sql.files.maxPartitionBytes); more partitions make it worse");
-        step("spark.driver.maxResultSize 现在是 {limit}：结果确实需要时再提高，并同时提高 spark.driver.memory", "spark.driver.maxResultSize is {limit}: raise it only if the result is needed, along with spark.driver.memory", limit = now(case, "spark.driver.maxResultSize", "1g"));
+        step("结果确实需要时才提高 spark.driver.maxResultSize，并同时提高 spark.driver.memory", "raise spark.driver.maxResultSize only if the result is needed, along with spark.driver.memory");
+        settings(failed::result_size(case));
         pro("Driver 的内存也不再有危险", "the driver's memory is safe as well");
         con("设为 0（不限）会让 Driver 内存不足", "0 (no limit) risks the driver's memory");
     }
@@ -244,7 +243,7 @@ fn result_size(case: &Case<'_>) -> Proposal {
 fn kryo(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "";
         title("提高 spark.kryoserializer.buffer.max", "raise spark.kryoserializer.buffer.max");
-        step("现在是 {limit}：按最大的对象提高，例如 512m；上限 2047m；在应用启动时设置", "it is {limit}: raise it for the largest object, to 512m say; at most 2047m; set it when the application starts", limit = now(case, "spark.kryoserializer.buffer.max", "64m"));
+        settings(failed::buffer(case));
         step("报错里的“Serialization trace”说明是哪个对象：矩阵、广播或一组的全部行能拆开更好", "the \"Serialization trace\" names the object: better still, split that matrix, broadcast or group");
         pro("只改一个设置", "one setting");
         con("缓冲区按核占用 Executor 内存", "each core's buffer takes memory of the executor");
@@ -255,14 +254,15 @@ fn rpc_message(case: &Case<'_>) -> Proposal {
     advice! { Rewrite, Gain::Whole, "";
         title("不要把大数据放进 Task", "keep large data out of tasks");
         step("函数引用的大对象改用 broadcast()；parallelize 的大列表改为写成文件再读，或使用更多分区", "use broadcast() for large objects that functions refer to; write large lists to a file rather than parallelize them, or use more partitions");
-        step("spark.rpc.message.maxSize 现在是 {limit} MiB：确有需要时再提高", "spark.rpc.message.maxSize is {limit} MiB: raise it only if that is not possible", limit = now(case, "spark.rpc.message.maxSize", "128"));
+        step("做不到时才提高上限", "raise the limit only if that is not possible");
+        settings(failed::message_size(case));
         pro("Task 的发送也更快", "tasks are sent faster too");
         con("要改代码", "the code changes");
     }
 }
 
 fn threads() -> Proposal {
-    advice! { Parameter, Gain::none_by_itself(), "";
+    advice! { Investigate, Gain::none_by_itself(), "";
         title("提高线程或打开文件的上限，或少用一些", "raise the limit of threads or open files, or use fewer");
         step("看哪个上限：`ulimit -u`（线程）、`ulimit -n`（文件）、容器的 pids 上限", "see which limit it is: `ulimit -u` (threads), `ulimit -n` (files), the pids limit of the container");
         step("代码里每行或每个分区都新建的客户端、线程池改为每个 Executor 一个", "use one client or thread pool per executor rather than one per row or partition");
@@ -296,7 +296,7 @@ fn broadcast_timeout(case: &Case<'_>) -> Proposal {
     advice! { Hint, Gain::Whole, "";
         title("不要等这次广播：缩小它，或改用 Shuffle 连接", "don't wait for this broadcast: make it smaller, or shuffle instead");
         step("广播的一侧先过滤和投影；估计不准时去掉 BROADCAST 提示，或用 SHUFFLE_HASH、MERGE", "filter and project the broadcast side first; if its estimate is wrong, remove the hint BROADCAST or use SHUFFLE_HASH or MERGE");
-        step("计算这一侧很慢、而结果很小时，才提高 spark.sql.broadcastTimeout（现在是 {limit} 秒）或先物化它", "only if that side is slow to compute and small, raise spark.sql.broadcastTimeout ({limit} s now) or materialize it first", limit = now(case, "spark.sql.broadcastTimeout", "300"));
+        step("计算这一侧很慢、而结果很小时，才提高 spark.sql.broadcastTimeout（现在是 {limit} 秒）或先物化它", "only if that side is slow to compute and small, raise spark.sql.broadcastTimeout ({limit} s now) or materialize it first", limit = case.value("spark.sql.broadcastTimeout"));
         step("超时也可能因为没有空闲的核在算这一侧：看当时的 Task", "a timeout may also mean that no core was free to compute that side: look at the tasks at that time");
         pro("查询不再因超时失败", "the query no longer fails on the timeout");
         con("Shuffle 连接要移动两侧的数据", "a shuffled join moves both sides");
@@ -327,10 +327,10 @@ pub(super) fn lost(case: &Case<'_>) -> Proposal {
     }
 }
 
-fn preempted() -> Proposal {
+fn preempted(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::none_by_itself(), "";
         title("让应用承受 Executor 被收回", "make the application survive the loss of executors");
-        step("打开 spark.decommission.enabled 与 spark.storage.decommission.shuffleBlocks.enabled：节点收回前移走数据", "turn on spark.decommission.enabled and spark.storage.decommission.shuffleBlocks.enabled: data moves before a node is removed");
+        settings(failed::decommission(case));
         step("用外部或远程的 Shuffle 服务；Driver 放在不会被收回的节点上", "use an external or remote shuffle service; run the driver on a node that is not taken away");
         step("有时限的作业换用不被抢占的队列或按需节点", "for a job with a deadline use a queue without preemption, or on-demand nodes");
         pro("收回节点只损失少量工作", "losing a node costs little work");

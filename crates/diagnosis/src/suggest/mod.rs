@@ -5,14 +5,18 @@
 //! the saving of each of them alone; rewriting and checking of scripts is in
 //! `crate::rewrite`.
 
+mod adaptive;
 mod case;
+mod computed;
 mod edits;
 mod ended;
 mod ended_spark;
+mod failed;
 mod failure;
 mod hot_key;
 mod proposal;
 mod resources;
+mod setting;
 mod shuffle;
 mod sides;
 mod skew;

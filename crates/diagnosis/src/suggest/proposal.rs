@@ -4,6 +4,7 @@ use report::format::{Seconds, Share};
 use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
 
 use super::case::Case;
+use super::setting::Wanted;
 use crate::Suggested;
 use crate::impact::Saved;
 use crate::rewrite::{Checked, Rewrite};
@@ -51,6 +52,7 @@ pub(super) struct Proposal {
     pub(super) title: Text,
     pub(super) gain: Gain,
     pub(super) steps: Vec<Text>,
+    pub(super) settings: Vec<Wanted>,
     pub(super) rewrite: Option<Rewrite>,
     pub(super) pros: Vec<Text>,
     pub(super) cons: Vec<Text>,
@@ -84,6 +86,7 @@ impl Proposal {
             title: Text::default(),
             gain,
             steps: Vec::new(),
+            settings: Vec::new(),
             rewrite: None,
             pros: Vec::new(),
             cons: Vec::new(),
@@ -97,6 +100,15 @@ impl Proposal {
 
     pub(super) fn step(mut self, text: Text) -> Proposal {
         self.steps.push(text);
+        self
+    }
+
+    /// Adds settings. A change of settings that are all in force already would repeat them, so it is an investigation.
+    pub(super) fn settings(mut self, settings: impl IntoIterator<Item = Wanted>) -> Proposal {
+        self.settings.extend(settings);
+        if self.settings.is_empty() && self.kind == SuggestionKind::Parameter {
+            self.kind = SuggestionKind::Investigate;
+        }
         self
     }
 
@@ -164,6 +176,9 @@ impl Case<'_> {
             kind: proposal.kind,
             title: words(proposal.title),
             steps: all(proposal.steps),
+            settings: (proposal.settings.into_iter())
+                .map(|wanted| wanted.into(language))
+                .collect(),
             diff,
             verified,
             seconds_saved: self.seconds_saved(&proposal.gain),

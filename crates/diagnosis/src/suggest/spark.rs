@@ -1,17 +1,19 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 //!
-//! There is no diff: the script of an application is any program. Values of settings come from the
-//! application's log, if it has them.
+//! There is no diff: the script of an application is any program.
 
-use report::{Cause, Text, text};
+use report::{Cause, SuggestionKind, text};
 
-use super::case::{Case, now};
-use super::ended_spark;
+use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
+use super::{adaptive, computed, ended_spark};
 use crate::Suggested;
-use crate::measurements::configuration::{BROADCAST, broadcast_limit};
 use crate::measurements::failure;
-use report::format::Bytes;
+use crate::measurements::sizing::merged_vertices;
+use report::format::Number;
+
+/// Largest number of copies of the small side of a salted join.
+const MOST_SALTS: f64 = 64.0;
 
 /// Suggestions for a finding of a Spark application.
 pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
@@ -26,7 +28,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf()],
         Cause::ParallelismTooLow => vec![more_tasks(case)],
-        Cause::IdleSlots => vec![locality()],
+        Cause::IdleSlots => vec![locality(case)],
         Cause::FetchWait => vec![fetch_wait()],
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
@@ -36,15 +38,15 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => vec![compact()],
         Cause::DriverBottleneck => vec![driver()],
-        Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast()],
+        Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::OverProvisionedMemory => vec![less_memory(case)],
-        Cause::UnderAllocation => vec![more_executors()],
+        Cause::UnderAllocation => vec![more_executors(case)],
         Cause::ExecutorLost => lost(case),
         Cause::VertexRetries => vec![retries()],
-        Cause::SlowMachine => vec![slow_executor()],
-        Cause::QueueWait => vec![wait()],
+        Cause::SlowMachine => vec![slow_executor(case)],
+        Cause::QueueWait => vec![wait(case)],
         Cause::UserCodeFailure
         | Cause::LimitFailure
         | Cause::CompileFailure
@@ -57,49 +59,38 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
     proposals.into_iter().map(|p| case.finish(p)).collect()
 }
 
-/// Reason why adaptive execution did not split the partition.
-fn why_not_split(case: &Case<'_>) -> Text {
-    let on = |name| now(case, name, "true") == "true";
-    if !on("spark.sql.adaptive.enabled") || !on("spark.sql.adaptive.skewJoin.enabled") {
-        return text!(
-            "自适应执行或其倾斜处理已关闭",
-            "adaptive execution or its handling of skew is off",
-        );
-    }
-    let name = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
-    let threshold = now(case, name, "256MB");
-    text!(
-        "分区小于 {threshold} 或不到中位数的 5 倍时 Spark 不会切分",
-        "Spark splits no partition below {threshold}, nor one under five times the median",
-    )
-}
-
 fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let keys = case.key_list();
-    let split = advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
+    let adaptive::Unsplit { why, settings } = adaptive::unsplit(case);
+    let splits = !settings.is_empty();
+    let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
+    let last = Number(parts - 1.0);
+    let reason = why.clone();
+    let split = splits.then(|| advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
         title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
-        step("Spark 没有自己切分，因为{why}", "Spark did not split it automatically: {why}", why = why_not_split(case));
-        step("设置 spark.sql.adaptive.enabled=true、spark.sql.adaptive.skewJoin.enabled=true", "set spark.sql.adaptive.enabled=true and spark.sql.adaptive.skewJoin.enabled=true");
-        step("把 spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes 降到热点分区大小以下（例如 16MB），advisoryPartitionSizeInBytes 再小一些", "lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below the hot partition (16MB, say), and advisoryPartitionSizeInBytes further");
+        step("Spark 没有自己切分：{why}", "Spark did not split it automatically: {why}", why = why);
+        settings(settings);
         pro("不改代码", "no change to the code");
-        con("小分区更多；外连接保留的一侧和带窗口的连接不能切分", "more small partitions; the side that an outer join keeps cannot be split");
-    };
+        con("小分区更多", "more small partitions");
+    });
     let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
         title("单独处理 {keys} 的热点值", "handle the hot values of {keys} separately", keys = case.key_names());
+        [!splits] step("AQE 不能切分：{why}", "AQE cannot split it: {why}", why = reason);
         step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values have no match: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
-        step("真正的热点值：大的一侧加随机列 salt（0–15），小的一侧用 explode(sequence(0, 15)) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to 15) to the big side, copy the small side with explode(sequence(0, 15)), and join on {keys}, salt", keys = keys);
+        step("真正的热点值：大的一侧加随机列 salt（0–{last}），小的一侧用 explode(sequence(0, {last})) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to {last}) to the big side, copy the small side with explode(sequence(0, {last})), and join on {keys}, salt", keys = keys, last = last);
         pro("任何版本都有效", "works in every version");
-        con("小的一侧变大 16 倍；代码更复杂", "the small side grows sixteenfold; the code gets harder to read");
+        con("小的一侧变大 {parts} 倍；代码更复杂", "the small side grows {parts} times; the code gets harder to read", parts = Number(parts));
     };
-    vec![split, salt]
+    split.into_iter().chain([salt]).collect()
 }
 
 fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     let keys = case.key_names();
+    let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
     vec![
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
             title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);
-            step("DataFrame：withColumn(\"salt\", (rand() * 16).cast(\"int\"))，groupBy(keys, salt) 聚合，再 groupBy(keys) 合并", "DataFrame: withColumn(\"salt\", (rand() * 16).cast(\"int\")), aggregate with groupBy(keys, salt), then merge with groupBy(keys)");
+            step("DataFrame：withColumn(\"salt\", (rand() * {parts}).cast(\"int\"))，groupBy(keys, salt) 聚合，再 groupBy(keys) 合并", "DataFrame: withColumn(\"salt\", (rand() * {parts}).cast(\"int\")), aggregate with groupBy(keys, salt), then merge with groupBy(keys)", parts = Number(parts));
             step("collect_list 和 collect_set 在 Shuffle 前不能缩小数据：能用 sum、count、max_by 就不要收集整行", "collect_list and collect_set cannot shrink before the shuffle: prefer sum, count, max_by to collecting rows");
             step("AQE 只切分连接，不切分聚合", "AQE splits joins only, not aggregations");
             pro("热点键的工作分给多个任务", "several tasks share the work of the hot key");
@@ -119,16 +110,10 @@ fn layout() -> Proposal {
 }
 
 fn broadcast(case: &Case<'_>) -> Proposal {
-    let limit = case
-        .job
-        .spark
-        .as_deref()
-        .map_or(0.0, |app| broadcast_limit(app, None));
-    let set = now(case, BROADCAST, "10MB");
     advice! { Hint, Gain::Whole, "spark broadcast join hint threshold";
         title("广播小的一侧", "broadcast the small side");
         step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
-        step("{BROADCAST} 现在是 {set}；恢复为至少 {size} 可让 Spark 自己选择", "{BROADCAST} is {set}; at {size} or more Spark chooses this automatically", size = Bytes(limit));
+        settings(computed::broadcast_limit(case));
         pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
         con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
     }
@@ -155,15 +140,17 @@ fn gather() -> Proposal {
 }
 
 fn memory(case: &Case<'_>) -> Proposal {
-    let executor = now(case, "spark.executor.memory", "1g");
-    let fraction = now(case, "spark.memory.fraction", "0.6");
+    let spilling = computed::spilling(case);
+    let settings = match spilling.is_empty() {
+        true => computed::heap(case).into_iter().collect(),
+        false => spilling,
+    };
     advice! { Parameter, Gain::Whole, "spark executor memory fraction overhead shuffle partitions";
         title("让每个任务有足够的内存", "give each task enough memory");
-        step("提高 spark.sql.shuffle.partitions，让每个任务的数据更少；或用 REPARTITION 提示", "raise spark.sql.shuffle.partitions, so that each task has less data, or use the hint REPARTITION");
-        step("spark.executor.memory 现在是 {executor}，spark.memory.fraction 是 {fraction}：提高 Executor 内存，比例保持 0.6", "spark.executor.memory is {executor} and spark.memory.fraction {fraction}: raise the memory, leave the fraction at 0.6");
         step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
+        settings(settings);
         pro("不再落盘，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
-        con("更大的 Executor 更贵，也更难调度", "larger executors cost more and are harder to place");
+        con("更小的分区更多，更大的 Executor 更贵", "smaller partitions are more of them, and larger executors cost more");
     }
 }
 
@@ -197,23 +184,38 @@ fn udf() -> Proposal {
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {
-    let set = now(case, "spark.sql.shuffle.partitions", "200");
-    advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
+    let settings = computed::more_partitions(case);
+    let by_code = settings.is_empty();
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
         title("让所有核都有任务", "give every core a task");
-        step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
-        step("读取后用 df.repartition(n) 或 REPARTITION(n) 提示，再做昂贵的运算", "after reading, use df.repartition(n) or the hint REPARTITION(n) before expensive work");
-        step("spark.sql.shuffle.partitions 现在是 {set}：至少取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores at least");
-        step("自适应执行合并的分区：在昂贵的运算前用 REPARTITION(n)，或调小 spark.sql.adaptive.coalescePartitions.minPartitionSize（parallelismFirst=false 时调小 spark.sql.adaptive.advisoryPartitionSizeInBytes）；RDD：调大 numSlices 或 minPartitions", "partitions that adaptive execution merged: use REPARTITION(n) before expensive work, or lower spark.sql.adaptive.coalescePartitions.minPartitionSize (with parallelismFirst=false, spark.sql.adaptive.advisoryPartitionSizeInBytes); RDDs: raise numSlices or minPartitions");
+        [by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
+        [by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
+        settings(settings);
         pro("空闲的核参与工作", "idle cores take part");
-        con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
+    };
+    if !by_code {
+        proposal.kind = SuggestionKind::Parameter;
     }
+    proposal
 }
 
-fn locality() -> Proposal {
+/// Task slots of the application, for code.
+fn slots(case: &Case<'_>) -> String {
+    let run = case.view.run.as_ref();
+    run.map_or_else(|| "n".to_owned(), |run| run.tokens.to_string())
+}
+
+fn locality(case: &Case<'_>) -> Proposal {
+    let faster = text!(
+        "网络快或数据在对象存储时，本地读取并不更快",
+        "with a fast network, or data in an object store, local reads are no faster",
+    );
     advice! { Parameter, Gain::Whole, "spark locality wait idle slots scheduling";
         title("不要让任务等待数据所在的 Executor", "don't let tasks wait for the executors that have their data");
-        step("把 spark.locality.wait 从 3s 降到 0s 或 500ms：网络快或数据在对象存储时，本地读取并不更快", "lower spark.locality.wait from 3s to 0s or 500ms: with a fast network, or data in an object store, local reads are no faster");
         step("数据只在少数 Executor 上时（缓存、少量 HDFS 块），先 repartition 再反复使用", "if few executors have the data (a cache, few HDFS blocks), repartition it before it is used again and again");
+        settings(case.set("spark.locality.wait", "0s", faster));
         pro("空闲的槽位立即开始工作", "idle slots start to work at once");
         con("更多数据经过网络", "more data goes over the network");
     }
@@ -274,14 +276,25 @@ fn expression() -> Proposal {
 }
 
 fn fewer_tasks(case: &Case<'_>) -> Proposal {
-    let set = now(case, "spark.sql.shuffle.partitions", "200");
-    advice! { Parameter, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
+    let slots = case.view.run.as_ref().map_or(1, |run| run.tokens);
+    let count = case
+        .stage
+        .and_then(|stage| merged_vertices(case.view, stage));
+    let count = count.unwrap_or(slots).max(slots);
+    let settings = computed::fewer_partitions(case, count);
+    let by_code = settings.is_empty();
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
         title("减少任务数", "have fewer tasks");
-        step("spark.sql.shuffle.partitions 现在是 {set}：取核数的 2–3 倍", "spark.sql.shuffle.partitions is {set}: take two or three times the cores");
-        step("或打开 spark.sql.adaptive.enabled 与 spark.sql.adaptive.coalescePartitions.enabled，让 Spark 合并小分区；单个查询可用 COALESCE 提示", "or turn on spark.sql.adaptive.enabled and spark.sql.adaptive.coalescePartitions.enabled, so that Spark merges small partitions; for one query use the hint COALESCE");
+        [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
+        [!by_code] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
+    };
+    if !by_code {
+        proposal.kind = SuggestionKind::Parameter;
     }
+    proposal
 }
 
 fn compact() -> Proposal {
@@ -303,11 +316,11 @@ fn driver() -> Proposal {
     }
 }
 
-fn no_broadcast() -> Proposal {
+fn no_broadcast(case: &Case<'_>) -> Proposal {
     advice! { Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";
         title("不要广播这么大的一侧", "don't broadcast a side as large as this");
-        step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE");
-        step("没有提示时降低 spark.sql.autoBroadcastJoinThreshold，或先过滤、聚合这一侧", "without a hint, lower spark.sql.autoBroadcastJoinThreshold, or filter and aggregate that side first");
+        step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE；也可先过滤、聚合这一侧", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE; or filter and aggregate that side first");
+        settings(computed::no_broadcast(case));
         pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
         con("两侧都要 Shuffle", "both sides are shuffled");
     }
@@ -323,43 +336,45 @@ fn cache() -> Proposal {
     }
 }
 
+/// Gain of a change that makes a run cheaper, not faster.
+fn resources_only() -> Gain {
+    Gain::Unknown(text!(
+        "省的是资源，不是运行时间",
+        "it saves resources, not run time"
+    ))
+}
+
 fn fewer_executors(case: &Case<'_>) -> Proposal {
     let app = case.job.spark.as_deref();
-    if app.is_some_and(|app| app.idle_timeout_ms().is_some()) {
-        return advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
-            title("更早释放空闲的 Executor", "release idle executors sooner");
-            step("缩短 spark.dynamicAllocation.executorIdleTimeout；Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "shorten spark.dynamicAllocation.executorIdleTimeout; if cached or shuffle data keeps them, cachedExecutorIdleTimeout and shuffleTracking.timeout");
-            step("或降低 minExecutors 与 maxExecutors", "or lower minExecutors and maxExecutors");
-            pro("核时减少，运行时间不变", "less core time in the same run time");
-            con("缓存的数据随 Executor 丢失，再用时要重算", "cached data is lost with its executor and computed again");
-        };
-    }
-    advice! { Parameter, Gain::none_by_itself(), "spark dynamic allocation executors idle";
+    let dynamic = app.is_some_and(|app| app.idle_timeout_ms().is_some());
+    advice! { Parameter, resources_only(), "spark dynamic allocation executors idle";
         title("少占用 Executor", "hold fewer executors");
-        step("打开 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled，executorIdleTimeout 取 30–60s", "turn on spark.dynamicAllocation.enabled with shuffleTracking.enabled, and an executorIdleTimeout of 30 to 60s");
-        step("或降低 spark.executor.instances（standalone 用 spark.cores.max）", "or lower spark.executor.instances (spark.cores.max in a standalone cluster)");
+        [dynamic] step("Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "if cached or shuffle data keeps idle executors, shorten cachedExecutorIdleTimeout and shuffleTracking.timeout");
+        [!dynamic] step("工作量变化大时改用 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled", "if the work varies, use spark.dynamicAllocation.enabled with shuffleTracking.enabled instead");
+        settings(computed::enough_executors(case));
         pro("核时减少，运行时间不变", "less core time in the same run time");
-        con("高峰时要等新的 Executor", "at a peak the job waits for new executors");
+        [dynamic] con("缓存的数据随 Executor 丢失，再用时要重算", "cached data is lost with its executor and computed again");
+        [!dynamic] con("数据变大时余量更小", "less room when the data grows");
     }
 }
 
 fn less_memory(case: &Case<'_>) -> Proposal {
-    let executor = now(case, "spark.executor.memory", "1g");
-    advice! { Parameter, Gain::none_by_itself(), "spark executor size memory cores";
+    advice! { Parameter, resources_only(), "spark executor size memory cores";
         title("给 Executor 更少的内存", "give the executors less memory");
-        step("spark.executor.memory 现在是 {executor}：先减半，再看 JVMHeapMemory 的峰值和 GC 时间", "spark.executor.memory is {executor}: halve it, then look at the peak of JVMHeapMemory and the GC time");
         step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+        settings(computed::less_memory(case));
         pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
         con("数据增长时余量更小", "less room when the data grows");
     }
 }
 
-fn more_executors() -> Proposal {
+fn more_executors(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "spark executors maxExecutors instances";
         title("使用更多 Executor", "use more executors");
-        step("提高 spark.executor.instances，或 spark.dynamicAllocation.maxExecutors", "raise spark.executor.instances or spark.dynamicAllocation.maxExecutors");
+        step("先消除多余的工作；集群要有空闲的资源", "remove needless work first; the cluster needs free capacity");
+        settings(computed::more_executors(case));
         pro("排队的任务可以同时运行", "tasks that queue run at once");
-        con("占用更多资源；先消除多余的工作", "takes more resources; remove needless work first");
+        con("占用更多资源", "takes more resources");
     }
 }
 
@@ -400,21 +415,25 @@ fn retries() -> Proposal {
     }
 }
 
-fn slow_executor() -> Proposal {
+fn slow_executor(case: &Case<'_>) -> Proposal {
+    let copies = text!(
+        "慢任务会在另一个 Executor 上再运行一份",
+        "another executor then runs a copy of a slow task",
+    );
     advice! { Parameter, Gain::Whole, "spark slow executor speculation exclude";
         title("避开慢的 Executor", "avoid the slow executor");
-        step("打开 spark.speculation，慢任务会在别处再运行一份", "turn on spark.speculation: slow tasks get a copy elsewhere");
         step("总是同一台主机时，报告运维或用 spark.excludeOnFailure.enabled", "if it is always the same host, report it, or use spark.excludeOnFailure.enabled");
+        settings(case.set("spark.speculation", "true", copies));
         pro("不改代码", "no change to the code");
         con("推测执行多占资源；写外部系统的任务可能写两次", "speculation takes more resources; tasks that write to other systems may write twice");
     }
 }
 
-fn wait() -> Proposal {
+fn wait(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
         title("缩短等待 Executor 的时间", "wait less for executors");
-        step("换用空闲的队列，或少要一些核以便更早开始", "use a queue with free capacity, or request fewer cores to start earlier");
-        step("常跑的作业可用长驻的应用，或提高 spark.dynamicAllocation.minExecutors", "for a job that runs often, keep an application running or raise spark.dynamicAllocation.minExecutors");
+        step("换用空闲的队列；常跑的作业可用长驻的应用", "use a queue with free capacity; for a job that runs often, keep an application running");
+        settings(computed::enough_executors(case));
         pro("不改代码", "no change to the code");
         con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
     }

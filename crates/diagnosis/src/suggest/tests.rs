@@ -180,12 +180,7 @@ fn suggest(job: &Job, found: Candidate) -> Vec<Suggestion> {
 
 /// All texts of a suggestion.
 fn words(s: &Suggestion) -> String {
-    let lists = s.steps.iter().chain(&s.pros).chain(&s.cons);
-    let all: Vec<&str> = [&s.title, &s.gain]
-        .into_iter()
-        .chain(lists)
-        .map(String::as_str)
-        .collect();
+    let all: Vec<&str> = s.texts().map(String::as_str).collect();
     format!(
         "{:?} {}\n{}",
         s.kind,
@@ -230,8 +225,7 @@ fn every_cause_gets_complete_advice_in_its_dialect_and_claims_its_gain_once() {
                             !s.steps.is_empty() && !s.pros.is_empty() && !s.cons.is_empty(),
                             "{said}"
                         );
-                        let all = s.steps.iter().chain(&s.pros).chain(&s.cons);
-                        assert!(all.chain([&s.title, &s.gain]).all(|text| !text.is_empty()));
+                        assert!(s.texts().all(|text| !text.is_empty()));
                         assert_eq!(s.diff.is_some(), s.verified.is_some());
                         let foreign = other.iter().find(|word| said.contains(**word));
                         assert_eq!(foreign, None, "{cause} {line:?}: {said}");

@@ -1,7 +1,10 @@
 //! The reason why a run does not get faster with more resources.
 
+use report::format::Seconds;
+use report::{Text, text};
 use serde::Serialize;
 
+use super::Resource;
 use crate::impact::{StageWork, schedule};
 
 /// Least ratio to the median run time for a single vertex to be the reason.
@@ -19,6 +22,44 @@ pub enum Limit {
     Stage { stage: String, seconds: f64 },
     /// Time between the stages: the driver, or the job manager.
     Between { seconds: f64 },
+}
+
+impl Limit {
+    /// The limit in a sentence.
+    pub fn reason(&self, resource: Resource) -> Text {
+        let is_spark = resource != Resource::Tokens;
+        let (vertex_zh, vertex_en) = match is_spark {
+            true => ("Task", "task"),
+            false => ("顶点", "vertex"),
+        };
+        match self {
+            Limit::Serial { stage, seconds } => text!(
+                "{stage} 只有一个 {vertex_zh}，用 {time}",
+                "{stage} is a single {vertex_en} of {time}",
+                time = Seconds(*seconds),
+            ),
+            Limit::LargestVertex { stage, seconds } => text!(
+                "{stage} 最慢的 {vertex_zh} 用 {time}",
+                "the slowest {vertex_en} of {stage} takes {time}",
+                time = Seconds(*seconds),
+            ),
+            Limit::Stage { stage, seconds } => text!(
+                "{stage} 已经全部同时运行，用 {time}",
+                "all of {stage} runs at once and takes {time}",
+                time = Seconds(*seconds),
+            ),
+            Limit::Between { seconds } if is_spark => text!(
+                "Driver 在各 Stage 之间用 {time}",
+                "the driver takes {time} between the stages",
+                time = Seconds(*seconds),
+            ),
+            Limit::Between { seconds } => text!(
+                "各阶段之间的交接用 {time}",
+                "handing over between the stages takes {time}",
+                time = Seconds(*seconds),
+            ),
+        }
+    }
 }
 
 /// The limit of the work on `slots` slots; `None` without work.

@@ -19,7 +19,15 @@ fn diagnosed(path: &Path) -> (JobState, Diagnosis) {
 /// Titles and steps of all suggestions.
 fn advice(found: &Diagnosis) -> String {
     let all = found.suggestions.iter().map(|s| &s.suggestion);
-    let text = all.map(|s| format!("{}\n{}\n", s.title, s.steps.join("\n")));
+    let text = all.map(|s| {
+        let keys = s.settings.iter().map(|s| s.key.as_str());
+        format!(
+            "{}\n{}\n{}\n",
+            s.title,
+            s.steps.join("\n"),
+            keys.collect::<Vec<_>>().join("\n")
+        )
+    });
     text.collect()
 }
 

@@ -10,6 +10,7 @@ mod metamorphic;
 mod mutate;
 mod real_jobs;
 mod scripts;
+mod settings;
 mod simulated;
 mod spark;
 mod spark_logs;

@@ -168,6 +168,8 @@ struct SuggestionView<'a> {
     lines: Vec<DiffLine>,
     check: &'static str,
     remarks: Vec<(&'static str, String)>,
+    /// Settings with the reason for their value.
+    assignments: Vec<[String; 2]>,
 }
 
 /// Missing information in words.
@@ -330,6 +332,7 @@ fn suggestion_view(suggestion: &Suggestion, words: Words) -> SuggestionView<'_> 
         kind_word: words.kind_of(suggestion),
         lines: diff_lines(suggestion.diff.as_deref().unwrap_or_default()),
         check: words.check_of(suggestion),
+        assignments: words.settings(suggestion),
         remarks: words.remarks(suggestion),
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn suggestion() -> Suggestion {
         kind: SuggestionKind::Hint,
         title: "add a hint".into(),
         steps: Vec::new(),
+        settings: Vec::new(),
         diff: None,
         verified: None,
         gain: String::new(),

@@ -13,6 +13,7 @@ mod handler;
 mod http;
 mod parameters;
 mod progress;
+mod prompts;
 mod resources;
 mod shared;
 mod tools;

@@ -1,0 +1,446 @@
+//! How long the run takes with other resources or more input, from the curve of the report.
+
+use report::format::{Change, Noun, Number, Seconds};
+use report::{CurvePoint, CurveResource, JobEngine, JobState, Text, text};
+
+use super::Asked;
+use super::said::Said;
+use super::time;
+use super::wording::Wording;
+
+/// Words between an amount and its resource: "twice as many tokens".
+const APART: usize = 4;
+
+/// The same in Chinese characters: "令牌数增加到两倍".
+const APART_ZH: usize = 8;
+
+/// What a question would change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resource {
+    Tokens,
+    Executors,
+    Cores,
+    Input,
+    /// Resources whose effect no record shows.
+    Memory,
+    Hardware,
+}
+
+const RESOURCES: &[(Resource, &str, &str)] = &[
+    (
+        Resource::Tokens,
+        "令牌|token| au|个 au|au 数",
+        "token*|au|aus",
+    ),
+    (
+        Resource::Executors,
+        "executor|执行器|节点",
+        "executor*|worker*|node*",
+    ),
+    (Resource::Cores, "核", "core*|cpu*|slot*"),
+    (Resource::Input, "输入|数据", "input*|data|rows"),
+    (Resource::Memory, "内存", "memory|ram|heap"),
+    (
+        Resource::Hardware,
+        "磁盘|硬盘|网络|带宽",
+        "disk*|ssd*|network|bandwidth|machine*",
+    ),
+];
+
+const FACTORS: &[(f64, &str, &str)] = &[
+    (0.25, "四分之一", "quarter"),
+    (0.5, "一半|减半", "half|halve|halved|halving"),
+    (
+        2.0,
+        "两倍|二倍|翻倍|加倍|翻一番|多一倍",
+        "twice|double|doubled|doubling",
+    ),
+    (3.0, "三倍", "triple|tripled|thrice"),
+    (4.0, "四倍", "quadruple"),
+    (5.0, "五倍", ""),
+    (10.0, "十倍", ""),
+];
+
+/// Words that count before "times": "three times the input".
+const NUMBERS: [(&str, f64); 6] = [
+    ("two", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("eight", 8.0),
+    ("ten", 10.0),
+];
+
+/// Words of a change that is only thought of.
+const THOUGHT: (&str, &str) = (
+    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成",
+    "would|if|could|will|can|how long|how fast|how much time|what about|instead of",
+);
+
+/// Words of changes in the past.
+const PAST: (&str, &str) = (
+    "上次|上周|昨天|之前|以前|相比|变慢",
+    "since|last|yesterday|previous|used to|compared|before",
+);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Amount {
+    Times(f64),
+    Count(f64),
+    /// "more", "fewer"
+    Open,
+}
+
+/// A resource and its new amount.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Wanted {
+    resource: Resource,
+    amount: Amount,
+}
+
+impl Wanted {
+    /// The change of a resource that a question is about; `None` if it is about something else.
+    pub(super) fn of(question: &str) -> Option<Wanted> {
+        let wording = Wording::of(question);
+        if !wording.has(THOUGHT.0, THOUGHT.1) || wording.has(PAST.0, PAST.1) {
+            return None;
+        }
+        in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))
+    }
+}
+
+fn in_english(wording: &Wording) -> Option<Wanted> {
+    let words = wording.words();
+    let fits = |word: &str, en: &str| {
+        en.split('|').any(|phrase| match phrase.strip_suffix('*') {
+            Some(stem) => word.starts_with(stem),
+            None => word == phrase,
+        })
+    };
+    let resource_at = |word: &str| {
+        let mut all = RESOURCES.iter();
+        all.find(|(.., en)| fits(word, en)).map(|found| found.0)
+    };
+    let amount_at = |at: usize| {
+        let word = words[at].as_str();
+        let factor = FACTORS.iter().find(|(.., en)| fits(word, en));
+        let factor = factor.map(|(factor, ..)| *factor);
+        let factor = factor.or_else(|| word.strip_suffix('x')?.parse().ok());
+        let spelled = NUMBERS.iter().find(|(name, _)| *name == word);
+        let number = spelled.map(|(_, n)| *n).or_else(|| word.parse().ok());
+        let is_times = words.get(at + 1).is_some_and(|next| next == "times");
+        match (factor, number) {
+            (Some(factor), _) => Some(Amount::Times(factor)),
+            (None, Some(n)) if is_times => Some(Amount::Times(n)),
+            (None, Some(n)) => Some(Amount::Count(n)),
+            _ if matches!(word, "more" | "fewer" | "less" | "additional") => Some(Amount::Open),
+            _ => None,
+        }
+    };
+    (0..words.len()).find_map(|at| {
+        let amount =
+            amount_at(at).filter(|amount| !matches!(amount, Amount::Count(n) if *n <= 0.0))?;
+        let near = words.iter().skip(at + 1).take(APART);
+        // "half the time with these tokens" is about the time
+        let near = near.take_while(|word| {
+            !matches!(
+                word.as_str(),
+                "time" | "minutes" | "seconds" | "hours" | "with"
+            )
+        });
+        let resource = near.filter_map(|word| resource_at(word)).next()?;
+        Some(Wanted { resource, amount })
+    })
+}
+
+fn in_chinese(question: &str) -> Option<Wanted> {
+    let mut places = RESOURCES.iter().flat_map(|(resource, zh, _)| {
+        let found = zh
+            .split('|')
+            .filter_map(|word| Some((question.find(word)?, word.len())));
+        found.map(|(at, length)| (*resource, at, length))
+    });
+    places.find_map(|(resource, at, length)| {
+        let before: Vec<char> = question[..at].chars().rev().take(APART_ZH).collect();
+        let before: String = before.into_iter().rev().collect();
+        let after: String = question[at + length..].chars().take(APART_ZH).collect();
+        let amount = amount_in(&before).or_else(|| amount_in(&after))?;
+        Some(Wanted { resource, amount })
+    })
+}
+
+/// The amount in a few Chinese characters.
+fn amount_in(text: &str) -> Option<Amount> {
+    let named = FACTORS
+        .iter()
+        .find(|(_, zh, _)| zh.split('|').any(|word| text.contains(word)));
+    if let Some((factor, ..)) = named {
+        return Some(Amount::Times(*factor));
+    }
+    let digits: String = text
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(|c| c.is_ascii_digit() || *c == '.')
+        .collect();
+    match digits.parse::<f64>() {
+        Ok(n) if text.contains('倍') => Some(Amount::Times(n)),
+        Ok(n) if n > 0.0 => Some(Amount::Count(n)),
+        _ if ["更多", "更少", "增加", "减少"]
+            .iter()
+            .any(|word| text.contains(word)) =>
+        {
+            Some(Amount::Open)
+        }
+        _ => None,
+    }
+}
+
+/// Answers it, or says why the run cannot.
+pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
+    if let Some(why) = refusal(run, wanted) {
+        return said.say(why);
+    }
+    let curve = run.report.time.iter().flat_map(|time| &time.curve);
+    let is_input = |p: &&CurvePoint| p.resource == CurveResource::Input;
+    let (inputs, counts): (Vec<CurvePoint>, Vec<CurvePoint>) =
+        curve.copied().partition(|p| is_input(&p));
+    let Some(present) = inputs.first().copied() else {
+        return;
+    };
+    if wanted.resource == Resource::Input {
+        return with_input(said, run, wanted.amount, &inputs);
+    }
+    let apart =
+        |p: &CurvePoint| (p.cost - present.cost).abs() + (p.seconds - present.seconds).abs();
+    let Some(now) = counts
+        .iter()
+        .copied()
+        .min_by(|a, b| apart(a).total_cmp(&apart(b)))
+    else {
+        return;
+    };
+    let noun = noun(run);
+    let count = match wanted.amount {
+        Amount::Times(factor) => (now.count as f64 * factor).round().max(1.0),
+        Amount::Count(count) => count.round(),
+        Amount::Open => return outlook(said, run, &counts, now),
+    };
+    let seconds = at(&counts, count);
+    let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
+    let ids = time::elapsed(said, run);
+    said.cite(
+        text!(
+            "用 {count}（现在 {now}），运行约 {time}（{change}），占用 {cost} 小时（现在 {cost_now}）",
+            "With {count} instead of {now}, the run would take about {time} ({change}) and hold {cost} hours of them instead of {cost_now}",
+            count = noun.count(count),
+            now = noun.count(now.count as f64),
+            time = Seconds(seconds),
+            change = Change::between(now.seconds, seconds),
+            cost = Number(rounded(cost)),
+            cost_now = Number(rounded(now.cost)),
+        ),
+        &ids,
+    );
+    if let Some(last) = counts.last().filter(|last| count > last.count as f64) {
+        said.say(text!(
+            "超过 {last} 后不再变快",
+            "Beyond {last} nothing changes",
+            last = noun.count(last.count as f64),
+        ));
+    }
+}
+
+fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[CurvePoint]) {
+    let (Amount::Times(times), Some(present)) = (amount, inputs.first()) else {
+        return said.say(text!(
+            "请说明输入是现在的几倍",
+            "Say how many times the present input it would be"
+        ));
+    };
+    let seconds = between(inputs, times);
+    let ids = time::elapsed(said, run);
+    said.cite(
+        text!(
+            "输入为现在的 {times} 倍、资源不变时，运行约 {time}（{change}）；假定工作量与输入成正比",
+            "With {times} times the input and the same resources, the run would take about {time} ({change}); work is assumed to grow with the input",
+            times = Number(times),
+            time = Seconds(seconds),
+            change = Change::between(present.seconds, seconds),
+        ),
+        &ids,
+    );
+}
+
+/// The ends of the curve, for a question without a number.
+fn outlook(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
+    let noun = noun(run);
+    let ends = counts.first().zip(counts.last());
+    for point in ends.into_iter().flat_map(|(first, last)| [first, last]) {
+        said.say(text!(
+            "用 {count}（现在 {now}），运行约 {time}（{change}）",
+            "With {count} instead of {now}, the run would take about {time} ({change})",
+            count = noun.count(point.count as f64),
+            now = noun.count(now.count as f64),
+            time = Seconds(point.seconds),
+            change = Change::between(now.seconds, point.seconds),
+        ));
+    }
+}
+
+/// Why a question about resources has no answer.
+fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
+    let is_spark = run.report.job.engine == Some(JobEngine::Spark);
+    let is_known = run
+        .report
+        .time
+        .as_ref()
+        .is_some_and(|time| !time.curve.is_empty());
+    Some(match wanted.resource {
+        Resource::Memory => text!(
+            "无法回答：没有记录说明运行时间如何随内存变化；内存不足或过多会作为问题列出",
+            "That can't be answered: no record shows how the run time depends on memory; too little or too much of it is reported as a finding"
+        ),
+        Resource::Hardware => text!(
+            "无法回答：没有记录说明运行时间如何随机器、磁盘或网络变化",
+            "That can't be answered: no record shows how the run time depends on machines, disks or the network"
+        ),
+        Resource::Tokens if is_spark => text!(
+            "Spark 应用没有令牌；可以问 Executor",
+            "A Spark application has no tokens; ask about executors"
+        ),
+        Resource::Executors | Resource::Cores if !is_spark => text!(
+            "SCOPE 和 U-SQL 作业没有 Executor；可以问令牌",
+            "A SCOPE or U-SQL job has no executors; ask about tokens"
+        ),
+        _ if run.report.job.state == JobState::Failed => text!(
+            "无法回答：作业失败了，只做了一部分工作",
+            "That can't be answered: the job failed, so only a part of its work is known"
+        ),
+        _ if !is_known => text!(
+            "无法回答：没有文件说明各阶段的工作量和作业的资源",
+            "That can't be answered: no file shows the work of the stages and the resources of the job"
+        ),
+        Resource::Cores if matches!(wanted.amount, Amount::Count(_)) => text!(
+            "请问 Executor 的数目，或用 `scopeagent whatif {run} --cores N`",
+            "Ask for a number of executors, or use `scopeagent whatif {run} --cores N`",
+            run = run.report.run_id
+        ),
+        Resource::Input if matches!(wanted.amount, Amount::Times(times) if times < 1.0) => text!(
+            "报告只重演了更多的输入；请用 `scopeagent whatif {run} --input 0.5x`",
+            "The report replays more input only; use `scopeagent whatif {run} --input 0.5x`",
+            run = run.report.run_id
+        ),
+        _ => return None,
+    })
+}
+
+fn noun(run: &Asked<'_>) -> Noun {
+    let (one, many, zh) = match run.report.job.engine {
+        Some(JobEngine::Spark) => ("executor", "executors", " 个 Executor"),
+        Some(JobEngine::Usql) => ("AU", "AUs", " 个 AU"),
+        _ => ("token", "tokens", " 个令牌"),
+    };
+    Noun { one, many, zh }
+}
+
+/// Run time at a count: work in parallel takes time in inverse proportion to it.
+fn at(points: &[CurvePoint], count: f64) -> f64 {
+    let next = points.partition_point(|p| (p.count as f64) < count);
+    match (
+        next.checked_sub(1).and_then(|n| points.get(n)),
+        points.get(next),
+    ) {
+        (Some(a), Some(b)) => {
+            let (from, to) = (1.0 / a.count as f64, 1.0 / b.count as f64);
+            a.seconds + (b.seconds - a.seconds) * (1.0 / count - from) / (to - from)
+        }
+        (Some(last), None) => last.seconds,
+        (None, Some(first)) => first.seconds * first.count as f64 / count,
+        (None, None) => 0.0,
+    }
+}
+
+/// Run time at a multiple of the input, in proportion between its neighbors.
+fn between(points: &[CurvePoint], times: f64) -> f64 {
+    let next = points.partition_point(|p| (p.count as f64) < times);
+    let next = next.clamp(1, points.len().saturating_sub(1).max(1));
+    match (points.get(next - 1), points.get(next)) {
+        (Some(a), Some(b)) => {
+            let (from, to) = (a.count as f64, b.count as f64);
+            a.seconds + (b.seconds - a.seconds) * (times - from) / (to - from)
+        }
+        (Some(only), None) => only.seconds * times,
+        _ => 0.0,
+    }
+}
+
+/// Three significant digits.
+fn rounded(n: f64) -> f64 {
+    let unit = 10_f64.powf(n.abs().max(1e-9).log10().floor() - 2.0);
+    (n / unit).round() * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_resources_are_told_from_goals_and_from_the_past() {
+        use Amount::{Count, Open, Times};
+        use Resource::{Cores, Executors, Input, Memory, Tokens};
+        for (question, expected) in [
+            (
+                "How long would it take with twice the tokens?",
+                Some((Tokens, Times(2.0))),
+            ),
+            (
+                "Would half as many executors do?",
+                Some((Executors, Times(0.5))),
+            ),
+            (
+                "How long will three times the input take?",
+                Some((Input, Times(3.0))),
+            ),
+            ("What if it had 200 tokens?", Some((Tokens, Count(200.0)))),
+            ("Would more memory help?", Some((Memory, Open))),
+            (
+                "how fast would it be on 4x the cores",
+                Some((Cores, Times(4.0))),
+            ),
+            ("Could it run in half the time?", None),
+            ("Why did it get twice the data since last week?", None),
+            ("Why is it slow?", None),
+            ("令牌翻倍要多久？", Some((Tokens, Times(2.0)))),
+            ("如果用 200 个令牌，要多久？", Some((Tokens, Count(200.0)))),
+            ("Executor 减半会慢多少？", Some((Executors, Times(0.5)))),
+            ("输入变成 3 倍要多久？", Some((Input, Times(3.0)))),
+            ("能不能一半时间跑完？", None),
+        ] {
+            let found = Wanted::of(question).map(|w| (w.resource, w.amount));
+            assert_eq!(found, expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn times_between_points_follow_the_work() {
+        let point = |count, seconds| CurvePoint {
+            resource: CurveResource::Tokens,
+            count,
+            seconds,
+            cost: 0.0,
+        };
+        let points = [point(10, 100.0), point(20, 50.0), point(40, 50.0)];
+        for (count, seconds) in [
+            (5.0, 200.0),
+            (10.0, 100.0),
+            (15.0, 200.0 / 3.0),
+            (80.0, 50.0),
+        ] {
+            assert!((at(&points, count) - seconds).abs() < 1e-9, "{count}");
+        }
+        let inputs = [point(1, 10.0), point(2, 18.0), point(3, 26.0)];
+        for (times, seconds) in [(1.5, 14.0), (3.0, 26.0), (4.0, 34.0)] {
+            assert!((between(&inputs, times) - seconds).abs() < 1e-9, "{times}");
+        }
+    }
+}
