@@ -1,20 +1,17 @@
 //! The run with other resources, more input or findings fixed: its time and cost by replay.
 
 mod limit;
-mod outlook;
 
 use std::borrow::Borrow;
 
 use job::Job;
 use job::script::Dialect;
 use report::format::{EXECUTOR, Noun, TOKEN};
-use report::{Text, text};
 use serde::Serialize;
 
 use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
 
 pub use limit::Limit;
-pub(crate) use outlook::outlook;
 
 const HOUR_S: f64 = 3600.0;
 
@@ -127,35 +124,6 @@ pub struct Curve {
     pub cheapest: usize,
     /// The reason why the run is not faster than at `enough`.
     pub limit: Option<Limit>,
-}
-
-impl Curve {
-    /// The count that would do, the count beyond which nothing changes, and the reason.
-    pub fn conclusion(&self, noun: Noun) -> Text {
-        let enough = text!(
-            "超过 {enough} 后不再变快",
-            "beyond {enough} nothing changes",
-            enough = noun.count(self.enough as f64),
-        );
-        let all = match self.would_do < self.now {
-            true => text!(
-                "{count} 就够（最多慢 5 %）；{enough}",
-                "{count} would do (at most 5 % longer); {enough}",
-                count = noun.count(self.would_do as f64),
-                enough = enough,
-            ),
-            false => enough,
-        };
-        match &self.limit {
-            None => all,
-            Some(limit) => text!(
-                "{all}：{why}",
-                "{all}: {why}",
-                all = all,
-                why = limit.reason(self.resource),
-            ),
-        }
-    }
 }
 
 /// A reason why a replay is impossible.

@@ -8,6 +8,7 @@ mod claim;
 mod cost;
 mod fold;
 mod ledger;
+mod outlook;
 mod profile;
 mod remark;
 mod shown;
@@ -23,7 +24,6 @@ use report::{Evidence, Finding, Segment, SegmentKind, TimeAccount};
 
 use crate::diagnosis::Numbering;
 use crate::view::View;
-use crate::whatif::outlook;
 use timeline::Timeline;
 
 pub(crate) use claim::{Claimed, add_saving, claim};
@@ -134,7 +134,7 @@ impl Account {
     ) -> TimeAccount {
         let total = self.run.to;
         let explained = total - self.seconds(SegmentKind::Unexplained);
-        let (curve, resources) = outlook(view).unzip();
+        let (curve, resources) = outlook::outlook(view).unzip();
         let remarks = remark::remarks(view, &self).into_iter().chain(resources);
         let remarks = remarks.map(|said| said.into(view.language)).collect();
         let needed: Vec<[f64; 2]> = self.parts.iter().map(Part::needed_s).collect();

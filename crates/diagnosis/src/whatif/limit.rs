@@ -1,10 +1,10 @@
 //! The reason why a run does not get faster with more resources.
 
-use report::format::Seconds;
+use report::format::{Noun, Seconds};
 use report::{Text, text};
 use serde::Serialize;
 
-use super::Resource;
+use super::{Curve, Resource};
 use crate::impact::{StageWork, schedule};
 
 /// Least ratio to the median run time for a single vertex to be the reason.
@@ -57,6 +57,35 @@ impl Limit {
                 "各阶段之间的交接用 {time}",
                 "handing over between the stages takes {time}",
                 time = Seconds(*seconds),
+            ),
+        }
+    }
+}
+
+impl Curve {
+    /// The count that would do, the count beyond which nothing changes, and the reason.
+    pub fn conclusion(&self, noun: Noun) -> Text {
+        let enough = text!(
+            "超过 {enough} 后不再变快",
+            "beyond {enough} nothing changes",
+            enough = noun.count(self.enough as f64),
+        );
+        let all = match self.would_do < self.now {
+            true => text!(
+                "{count} 就够（最多慢 5 %）；{enough}",
+                "{count} would do (at most 5 % longer); {enough}",
+                count = noun.count(self.would_do as f64),
+                enough = enough,
+            ),
+            false => enough,
+        };
+        match &self.limit {
+            None => all,
+            Some(limit) => text!(
+                "{all}：{why}",
+                "{all}: {why}",
+                all = all,
+                why = limit.reason(self.resource),
             ),
         }
     }

@@ -3,9 +3,9 @@
 use report::format::{Noun, Share};
 use report::{CurvePoint, CurveResource, Text, text};
 
-use super::{Change, Point, Resource, WhatIf};
 use crate::impact::RunModel;
 use crate::view::View;
+use crate::whatif::{Change, Point, Resource, WhatIf};
 
 /// Multiples of the present input. The first point is the run as it was.
 const INPUTS: [u64; 5] = [1, 2, 3, 5, 10];
@@ -15,9 +15,9 @@ const INPUTS: [u64; 5] = [1, 2, 3, 5, 10];
 const TOO_MANY: f64 = 2.0;
 
 /// The points, and what they say about the resources; `None` if the run cannot be replayed with others.
-pub(crate) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
-    let curve = view.curve()?;
-    let run = WhatIf::new(view.job, view.run.as_ref(), Vec::new()).ok()?;
+pub(super) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
+    let (curve, model) = (view.curve()?, view.run.as_ref()?);
+    let run = WhatIf::new(view.job, Some(model), Vec::new()).ok()?;
     let resource = match curve.resource {
         Resource::Tokens => CurveResource::Tokens,
         Resource::Executors { .. } => CurveResource::Executors,
@@ -40,7 +40,7 @@ pub(crate) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
     });
     let nouns = curve.resource.nouns(view.job);
     let conclusion = curve.conclusion(nouns[0]);
-    let said = match requested(view, run.run, nouns) {
+    let said = match requested(view, model, nouns) {
         None => conclusion,
         Some(requested) => text!(
             "{requested}；{conclusion}",
