@@ -63,11 +63,6 @@ fn change(old: Option<&InputSummary>, new: Option<&InputSummary>) -> InputChange
     }
 }
 
-/// Whether two names are of one job: the same but for digits.
-pub fn is_same_name(a: &str, b: &str) -> bool {
-    undated(a) == undated(b)
-}
-
 /// A name without dates, numbers and identifiers: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
 pub(crate) fn undated(name: &str) -> String {
     let is_hex = |part: &str| part.len() >= 8 && part.chars().all(|c| c.is_ascii_hexdigit());

@@ -22,7 +22,6 @@ mod wording;
 use report::{Language, Report};
 
 use crate::RunSummary;
-pub use inputs::is_same_name;
 pub(crate) use inputs::undated;
 pub use model::*;
 pub(crate) use totals::total;

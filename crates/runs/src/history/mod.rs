@@ -183,30 +183,32 @@ pub fn is_same_run(a: &Report, b: &Report) -> bool {
         && (a.id.is_some() || a.submitted.is_some() || a.path == b.path)
 }
 
-/// Whether two runs are of one recurring job: by two of name, script and plan as far as both have them; one is enough if
-/// the others are unknown.
+/// Whether two runs are of one recurring job. A common name suffices, unless neither inputs nor script and plan agree: many
+/// applications are called `app`. Without it, two of script, plan and inputs must agree.
 fn is_same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
-    let (x, y) = (&a.report.job, &b.report.job);
-    let name = |run: &ComparedRun| run.report.job.name.as_deref().map(undated);
     let agrees = |a: Option<String>, b: Option<String>| Some(a? == b?);
-    let inputs = |run: &ComparedRun| {
+    let name = |run: &ComparedRun| run.report.job.name.as_deref().map(undated);
+    let shape = |run: &ComparedRun| run.report.job.script_shape.clone();
+    let inputs = |run: &ComparedRun| -> Vec<String> {
         run.summary
             .inputs
             .iter()
             .map(|i| undated(&i.name))
-            .collect::<Vec<_>>()
+            .collect()
     };
     let (read, also) = (inputs(a), inputs(b));
-    let is_common =
-        (!read.is_empty() && !also.is_empty()).then(|| read.iter().any(|i| also.contains(i)));
+    let are_known = !read.is_empty() && !also.is_empty();
     let signs = [
-        agrees(name(a), name(b)),
-        agrees(x.script_shape.clone(), y.script_shape.clone()),
+        agrees(shape(a), shape(b)),
         agrees(plan(&a.summary), plan(&b.summary)),
-        is_common,
+        are_known.then(|| read.iter().any(|i| also.contains(i))),
     ];
     let count = |agree| signs.iter().filter(|sign| **sign == Some(agree)).count();
-    count(true) >= 2 || (count(true) == 1 && count(false) == 0)
+    match agrees(name(a), name(b)) {
+        Some(true) => count(true) > 0 || count(false) < 2,
+        Some(false) => count(true) >= 2,
+        None => count(true) >= 2 || (count(true) == 1 && count(false) == 0),
+    }
 }
 
 /// When a run was submitted, and then when it was analyzed, with which its identifier starts.

@@ -13,7 +13,7 @@ use runs::store::{FeedbackRow, RunRow};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::resources::Rest;
+use super::rest::Rest;
 use crate::opening::Application;
 use crate::whatif::Replayed;
 

@@ -15,6 +15,7 @@ mod parameters;
 mod progress;
 mod prompts;
 mod resources;
+mod rest;
 mod shared;
 mod tools;
 

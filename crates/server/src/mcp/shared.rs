@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::resources::Rest;
+use super::rest::Rest;
 use super::{Options, Renderers};
 use crate::error::Result;
 use crate::opening::{Fetch, Fetched};
