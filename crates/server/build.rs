@@ -10,8 +10,8 @@ use tar::{Builder, Header};
 
 const KNOWLEDGE: &str = "../../knowledge";
 
-/// Files for authors of the knowledge base only.
-const LEFT_OUT: [&str; 2] = ["judgements", "README.md"];
+/// A file for authors of this knowledge base only.
+const LEFT_OUT: &str = "README.md";
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed={KNOWLEDGE}");
@@ -38,7 +38,7 @@ fn documents(folder: &Path, prefix: &str) -> io::Result<Vec<(String, Vec<u8>)>> 
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if LEFT_OUT.contains(&&*name) {
+        if name.ends_with(LEFT_OUT) {
             continue;
         }
         if entry.file_type()?.is_dir() {

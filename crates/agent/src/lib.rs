@@ -17,6 +17,7 @@ mod completeness;
 pub mod conclusion;
 pub mod experience;
 pub mod facts;
+mod flow;
 pub mod found;
 pub mod measures;
 mod memory;

@@ -7,27 +7,38 @@ use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::model::{ColumnStatistics, Edge, Stage, Table};
 use report::format::{
-    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, VERTEX, list,
+    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, TOKEN, VERTEX, list,
 };
-use report::measure::{Better, Measure, Sheet, book};
-use report::{
-    Evidence, JobEngine, Language, Localize, Segment, SegmentKind, Text, TimeAccount, text,
-};
+use report::measure::{Better, Measure, Sheet, Unit, book};
+use report::{Evidence, JobEngine, Language, Localize, Segment, Text, TimeAccount, text};
 use serde::Serialize;
 
+use crate::merge::union;
 use crate::wording::names;
 
 /// Stages that are described: at some 250 tokens each they fill the share of a context of 200,000.
 pub(crate) const STAGES: usize = 120;
 
-/// Columns of an input that are described besides the keys of the job.
+/// Columns of an input that are named besides the keys of the job.
 const COLUMNS: usize = 8;
 
 /// Values of a column that are described.
 const VALUES: usize = 3;
 
-/// Share of the time below which neighboring segments are summed up.
-const TINY: f64 = 0.01;
+/// Share of the time below which the parts of an account are summed up.
+const SMALL: f64 = 0.03;
+
+/// A largest value is noteworthy from this many times the mean on.
+const UNEVEN: f64 = 1.3;
+
+/// Waiting for a token and starting are noteworthy from this share of a vertex's run on.
+const NOTABLE_WAIT: f64 = 0.2;
+
+/// Memory is noteworthy from this share of its limit on.
+const NOTABLE_MEMORY: f64 = 0.5;
+
+/// Settings of an application that a prompt lists.
+const SETTINGS: usize = 30;
 
 /// Lines about one thing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -55,44 +66,39 @@ pub struct TableRow {
     pub evidence: Vec<Evidence>,
 }
 
-/// Where the time of the job went, by stage and kind.
+/// Where the time of the job went, by stage and kind; what is small is summed up in one line.
 pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
     let total = account.total_seconds();
     let mut rows: Vec<(Vec<&Segment>, f64)> = Vec::new();
     for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
-        let is_tiny = |seconds: f64| seconds < TINY * total;
-        match rows.last_mut() {
-            Some((row, seconds))
-                if is_same(row[0], segment) || is_tiny(*seconds) && is_tiny(segment.seconds) =>
-            {
+        match rows.iter_mut().find(|(row, _)| is_same(row[0], segment)) {
+            Some((row, seconds)) => {
                 row.push(segment);
                 *seconds += segment.seconds;
             }
-            _ => rows.push((vec![segment], segment.seconds)),
+            None => rows.push((vec![segment], segment.seconds)),
         }
+    }
+    let is_small = |(_, seconds): &(Vec<&Segment>, f64)| *seconds < SMALL * total;
+    let (small, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_small);
+    if !small.is_empty() {
+        let seconds = small.iter().map(|(_, seconds)| seconds).sum();
+        let segments = small.into_iter().flat_map(|(row, _)| row).collect();
+        rows.push((segments, seconds));
     }
     let mut measures = Measures::default();
     for (row, seconds) in rows {
-        let mut kinds: Vec<SegmentKind> = Vec::new();
-        row.iter().for_each(|s| {
-            if !kinds.contains(&s.kind) {
-                kinds.push(s.kind);
-            }
-        });
+        let kinds = union(Vec::new(), row.iter().map(|s| s.kind));
         let kinds: Vec<String> = kinds.iter().map(|k| k.title().localize(language)).collect();
-        let stage = match row[0]
-            .stage
-            .as_deref()
-            .filter(|_| row.iter().all(|s| s.stage == row[0].stage))
-        {
+        let is_of_one = row.iter().all(|s| s.stage == row[0].stage);
+        let stage = match row[0].stage.as_deref().filter(|_| is_of_one) {
             Some(stage) => text!("，阶段 {stage}", ", {stage}"),
             None => Text::default(),
         };
         let finding = claims(&row, seconds);
         let line = text!(
-            "{from}起：{kinds}{stage}，{time}，占 {share}{finding}",
-            "from {from}: {kinds}{stage}, {time}, {share}{finding}",
-            from = Seconds(row[0].start_seconds),
+            "{kinds}{stage}：{time}，占 {share}{finding}",
+            "{kinds}{stage}: {time}, {share}{finding}",
             kinds = list(&kinds, language),
             stage = stage,
             time = Seconds(seconds),
@@ -167,7 +173,7 @@ fn on_path(account: Option<&TimeAccount>, stage: &str) -> f64 {
     own.map(|s| s.seconds).sum()
 }
 
-/// Measures of a stage in the lines of a prompt. A trouble that there is none of is left out.
+/// Measures of a stage, by line. A trouble that is absent is left out.
 const LINES: [&[&Measure]; 6] = [
     &[
         &book::MEAN_RUN,
@@ -197,12 +203,65 @@ const LINES: [&[&Measure]; 6] = [
     &[&book::FAILED, &book::REVOKED, &book::LOST_WORK],
 ];
 
-/// What a stage did, and what it reads.
+/// Measures that are shown only from a multiple of another measure on, or of 1.
+const NOTABLE: [(&[&Measure], &Measure, Option<&Measure>, f64); 6] = [
+    (
+        &[&book::MEDIAN_RUN, &book::RUN_MAX_OVER_MEAN],
+        &book::RUN_MAX_OVER_MEAN,
+        None,
+        UNEVEN,
+    ),
+    (
+        &[&book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN],
+        &book::ROWS_MAX_OVER_MEAN,
+        None,
+        UNEVEN,
+    ),
+    (
+        &[&book::READ_MAX, &book::READ_MAX_OVER_MEAN],
+        &book::READ_MAX_OVER_MEAN,
+        None,
+        UNEVEN,
+    ),
+    (
+        &[&book::QUEUE],
+        &book::QUEUE,
+        Some(&book::MEAN_RUN),
+        NOTABLE_WAIT,
+    ),
+    (
+        &[&book::START],
+        &book::START,
+        Some(&book::MEAN_RUN),
+        NOTABLE_WAIT,
+    ),
+    (
+        &[&book::MEMORY_PEAK, &book::MEMORY_LIMIT],
+        &book::MEMORY_PEAK,
+        Some(&book::MEMORY_LIMIT),
+        NOTABLE_MEMORY,
+    ),
+];
+
+/// Whether a measure of a stage is worth the words in a prompt.
+fn is_notable(measure: &Measure, of: impl Fn(&Measure) -> Option<f64>) -> bool {
+    let mut limits = NOTABLE
+        .iter()
+        .filter(|(shown, ..)| shown.contains(&measure));
+    limits.all(|(_, value, base, least)| {
+        let base = base.map_or(Some(1.0), &of);
+        let (value, base) = (of(value).unwrap_or(0.0), base.unwrap_or(0.0));
+        value >= least * base
+    })
+}
+
+/// What a stage did, and what it reads; `whole`, also what is unremarkable.
 pub(crate) fn stage(
     job: &Job,
     sheet: &Sheet,
     index: usize,
     account: Option<&TimeAccount>,
+    whole: bool,
     language: Language,
 ) -> Measures {
     let stage = &job.stages[index];
@@ -220,8 +279,11 @@ pub(crate) fn stage(
     };
     for line in LINES {
         let parts = line.iter().filter_map(|measure| {
-            let number = sheet.stages[index].values.get(measure)?;
-            let is_trouble = measure.better == Better::Less && number == 0.0;
+            let of = |measure: &Measure| sheet.stages[index].values.get(measure);
+            let number = of(measure)?;
+            let is_absent =
+                number == 0.0 && (measure.better == Better::Less || measure.unit == Unit::Bytes);
+            let is_shown = !is_absent && (whole || is_notable(measure, of));
             let (title, shown) = (measure.title(vertex), measure.shown(number, vertex));
             let part = text!(
                 "{title} {shown}",
@@ -229,31 +291,31 @@ pub(crate) fn stage(
                 title = title,
                 shown = shown
             );
-            (!is_trouble).then(|| part.into(language))
+            is_shown.then(|| part.into(language))
         });
         let parts: Vec<String> = parts.collect();
         if !parts.is_empty() {
             measures.lines.push(parts.join(language.select("，", ", ")));
         }
     }
-    begin_and_end(&mut measures, job, stage, language);
     let path = on_path(account, &stage.name);
-    if path > 0.0 {
-        let text = text!(
-            "在关键路径上占 {path}",
-            "takes {path} of the critical path",
-            path = Seconds(path)
-        );
-        measures.say(text, language);
-    }
+    begin_and_end(&mut measures, job, stage, path, language);
     for edge in job.edges_into(index) {
         exchange(&mut measures, job, edge, has_run, language);
     }
     measures
 }
 
-/// When a stage began and ended, in time since the job was submitted.
-fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, language: Language) {
+/// When a stage began and ended, in time since the job was submitted, and its seconds on the critical path.
+fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, path: f64, language: Language) {
+    let path = match path > 0.0 {
+        true => text!(
+            "，在关键路径上占 {path}",
+            ", takes {path} of the critical path",
+            path = Seconds(path)
+        ),
+        false => Text::default(),
+    };
     let runs = stage.runs.iter().flat_map(|runs| &runs.runs);
     let from = runs.clone().map(|run| run.created_ms).min();
     let to = runs.map(|run| run.ended_ms).max();
@@ -261,10 +323,11 @@ fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, language: La
     if let (Some(begin), Some(from), Some(to)) = (begin, from, to) {
         let [from, to] = [from, to].map(|ms| ms.saturating_sub(begin) as f64 / 1e3);
         let text = text!(
-            "第 {from}开始，第 {to}结束",
-            "starts at {from} and ends at {to}",
+            "第 {from}开始，第 {to}结束{path}",
+            "starts at {from} and ends at {to}{path}",
             from = Seconds(from),
-            to = Seconds(to)
+            to = Seconds(to),
+            path = path
         );
         measures.say(text, language);
     }
@@ -337,7 +400,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// What is known of an input, of its keys, and of some other columns, or of all where `whole`.
+    /// Size and layout of an input, the values of its keys, and the names of some other columns; `whole`, the values of all columns.
     pub(crate) fn measured(&self, table: &Table, whole: bool, language: Language) -> Measures {
         let mut measures = Measures::default();
         let mut sizes: Vec<String> = Vec::new();
@@ -382,13 +445,21 @@ impl<'a> Inputs<'a> {
             );
             measures.say(text, language);
         }
-        let is_key = |column: &&ColumnStatistics| self.keys.contains(column.name.as_str());
         let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
-        let known = || table.columns.iter().filter(is_known);
-        let others = if whole { usize::MAX } else { COLUMNS };
-        let others = known().filter(|c| !is_key(c)).take(others);
-        for column in known().filter(is_key).chain(others) {
+        let is_key = |c: &&ColumnStatistics| whole || self.keys.contains(c.name.as_str());
+        let known = table.columns.iter().filter(is_known);
+        let (keys, others): (Vec<_>, Vec<_>) = known.partition(is_key);
+        for column in keys {
             of_column(&mut measures, self.job, (table, column), language);
+        }
+        let others = others.into_iter().take(COLUMNS);
+        let others: Vec<String> = others.map(|c| distinct(c).localize(language)).collect();
+        if !others.is_empty() {
+            let others = list(&others, language);
+            measures.say(
+                text!("其他列：{others}", "other columns: {others}"),
+                language,
+            );
         }
         measures
     }
@@ -407,6 +478,15 @@ impl<'a> Inputs<'a> {
             format!("{stage}/{operator}{}", rowset.unwrap_or_default())
         });
         named.collect()
+    }
+}
+
+/// A column with the number of its distinct values.
+fn distinct(column: &ColumnStatistics) -> Text {
+    let name = &column.name;
+    match column.distinct.map(|n| n as f64) {
+        Some(n) => text!("{name}（{n}）", "{name} ({n})", n = DISTINCT_VALUE.count(n)),
+        None => text!("{name}", "{name}"),
     }
 }
 
@@ -445,12 +525,61 @@ fn of_column(
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
 }
 
+/// What the job may use, and how it was set up: tokens of a SCOPE job, settings of a Spark application. Values that could
+/// be private, such as paths, are left out.
+pub(crate) fn settings(job: &Job, language: Language) -> Vec<String> {
+    let tokens = job
+        .info
+        .tokens
+        .filter(|_| job.spark.is_none())
+        .map(f64::from);
+    let tokens = tokens.map(|n| TOKEN.count(n).localize(language));
+    let of_spark = job.spark.iter().flat_map(|spark| &spark.configuration);
+    let is_number = |value: &str| {
+        let digits = value
+            .trim_start_matches('-')
+            .trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = value.len()
+            - value
+                .trim_end_matches(|c: char| c.is_ascii_alphabetic())
+                .len();
+        !digits.is_empty() && unit <= 2 && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
+    let is_plain = |value: &str| {
+        matches!(value, "true" | "false")
+            || value.starts_with("org.apache.spark.")
+            || is_number(value)
+    };
+    let is_about_work = |key: &str| ABOUT_WORK.iter().any(|prefix| key.starts_with(prefix));
+    let of_spark = of_spark.filter(|(key, value)| is_about_work(key) && is_plain(value));
+    let of_spark = of_spark
+        .map(|(key, value)| format!("{key} = {value}"))
+        .take(SETTINGS);
+    tokens.into_iter().chain(of_spark).collect()
+}
+
+/// Settings that decide how an application runs.
+const ABOUT_WORK: [&str; 10] = [
+    "spark.sql.adaptive",
+    "spark.sql.shuffle",
+    "spark.sql.autoBroadcast",
+    "spark.sql.files",
+    "spark.default.parallelism",
+    "spark.executor.",
+    "spark.driver.m",
+    "spark.dynamicAllocation",
+    "spark.memory",
+    "spark.s",
+];
+
 #[cfg(test)]
 mod tests {
+    use report::SegmentKind;
+
     use super::*;
 
     #[test]
-    fn a_row_of_short_segments_names_every_finding_that_claims_a_part() {
+    fn small_parts_are_summed_up_and_name_every_finding_that_claims_some() {
         let parts = [
             (SegmentKind::Read, 90.0, None),
             (SegmentKind::Sort, 0.2, None),
@@ -473,10 +602,10 @@ mod tests {
             ..TimeAccount::default()
         };
         for (language, expected) in [
-            (Language::En, ["", " (F1: 400 ms, F2: 400 ms)", " (F2)"]),
+            (Language::En, ["", " (F2)", " (F1: 400 ms, F2: 400 ms)"]),
             (
                 Language::Zh,
-                ["", "（F1：400 毫秒，F2：400 毫秒）", "（F2）"],
+                ["", "（F2）", "（F1：400 毫秒，F2：400 毫秒）"],
             ),
         ] {
             let lines = time(&account, language).lines;

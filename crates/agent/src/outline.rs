@@ -1,6 +1,6 @@
 //! A job in the tables that the steps look at: stages, statements, script, names, unread files.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use diagnosis::Diagnosis;
 use job::Job;
@@ -9,6 +9,7 @@ use job::model as files;
 use serde::Serialize;
 
 use crate::code;
+use crate::flow;
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
@@ -33,6 +34,11 @@ pub struct Outline {
     pub names: Vec<String>,
     /// Error messages of a failed job.
     pub errors: Vec<String>,
+    /// Tokens, or settings of an application.
+    pub settings: Vec<String>,
+    /// How rows get to the stage of a finding, by the finding's id.
+    #[serde(skip)]
+    pub flow: BTreeMap<String, String>,
     /// Files of the folder that have not been read, most relevant first.
     pub unread: Vec<ListedFile>,
     /// Files that have been read.
@@ -63,6 +69,8 @@ impl Outline {
             code: code::excerpts(job, diagnosis, text),
             names: names(job),
             errors: errors(job),
+            settings: Vec::new(),
+            flow: flow::of(job, &diagnosis.findings, language),
             unread,
             parsed: listed(job, catalogue, true, &relevance, language),
         }
@@ -74,10 +82,11 @@ impl Outline {
         let account = diagnosis.time.as_ref();
         for (index, row) in self.stages.iter_mut().enumerate() {
             if row.rank < measures::STAGES {
-                row.measures = measures::stage(job, &sheet, index, account, language);
+                row.measures = measures::stage(job, &sheet, index, account, false, language);
             }
         }
         self.tables = measures::tables(job, &diagnosis.findings, language);
+        self.settings = measures::settings(job, language);
     }
 }
 

@@ -26,13 +26,19 @@ macro_rules! embedded {
 }
 
 /// Name and text of every built-in template.
-const BUILT_IN: [[(&str, &str); 12]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "answer" "hypotheses" "summary" "repair" "data" "schema");
+const BUILT_IN: [[(&str, &str); 13]; 2] = embedded!("system" "think1" "think2" "think3" "think4" "think5" "answer" "hypotheses" "summary" "repair" "data" "step" "schema");
 
 fn built_in() -> BTreeMap<String, String> {
     let texts = BUILT_IN.into_iter().flatten();
     texts
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
         .collect()
+}
+
+/// Source of a built-in template.
+#[cfg(test)]
+pub(crate) fn source(language: Language, name: &str) -> String {
+    built_in()[&format!("{}/{name}.md.j2", language.code())].clone()
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! Input of a question about a saved run: the facts in the report and the run.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use diagnosis::{Completeness, Missing};
-use report::{Evidence, Language, MissingInformation, Report, RuleResult, Suggestion};
+use report::{Evidence, JobState, Language, MissingInformation, Report, RuleResult, Suggestion};
 
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
 use crate::found::{self, Found};
@@ -67,6 +67,8 @@ impl SavedRun<'_> {
                 script: self.script.filter(|_| !self.redact),
                 code,
                 errors: self.errors,
+                settings: Vec::new(),
+                flow: BTreeMap::new(),
                 unread: Vec::new(),
                 parsed: Vec::new(),
             },
@@ -157,6 +159,7 @@ fn found(report: &Report, language: Language) -> Found {
         findings: report.findings.clone(),
         evidence: evidence.cloned().collect(),
         time: time
+            .filter(|_| report.job.state != JobState::Failed)
             .map(|account| measures::time(account, language))
             .unwrap_or_default(),
         cleared: found::cleared(&report.rules, report.job.state),

@@ -37,6 +37,7 @@ terms! {
             "应用、作业、阶段、任务、Executor、Driver、数据交换（exchange）",
             "application, job, stage, task, executor, driver, exchange",
         );
+    vertex: ("顶点", "vertex"), ("任务", "task");
     vertices: ("顶点", "vertices"), ("任务", "tasks");
     /// Elements of code.
     code:

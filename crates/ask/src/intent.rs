@@ -55,6 +55,8 @@ impl Intent {
         }
         subjects.truncate(MOST);
         let (goal, belief) = times(&named.rest, &wording, &asked, run);
+        // A time next to the name of a stage is that stage's.
+        let belief = belief.filter(|_| subjects == [Subject::Job]);
         Intent {
             compares: wording.compares() && subjects.len() > 1,
             causes: wording.causes(),

@@ -94,8 +94,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
 
 fn not_understood(said: &mut Said<'_>) {
     let sentence = text!(
-        "没有理解这个问题；可以问：某个阶段、算子、输入、列、文件或脚本行的用时、行数、字节数、顶点数、是否均匀、排队、垃圾回收、落盘或重试，时间花在哪里，为什么慢或失败，怎么改、能省多少，与上次运行相比有什么变化",
-        "I did not understand the question; you can ask about a stage, operator, input, column, file or script line: its time, rows, bytes, vertices, skew, waits, garbage collection, spills or retries; where the time goes; why the job is slow or failed; what to change and what that saves; what changed since the last run"
+        "没有理解这个问题；可以问时间花在哪里、为什么慢或失败、怎么改，或某个阶段、输入、列的用时、行数、倾斜等",
+        "I did not understand the question; ask where the time goes, why the job is slow or failed, what to change, or about a stage, input or column"
     );
     said.say(sentence);
 }

@@ -70,6 +70,11 @@ impl Access {
             .find(|server| **server == application.server)
     }
 
+    /// The allowed server of this address, with the login that was given for it.
+    pub(crate) fn server(&self, named: &Server) -> Option<&Server> {
+        self.servers.iter().find(|server| *server == named)
+    }
+
     /// # Errors
     /// If the scheme is unknown, or the settings don't suffice to reach the store.
     pub fn locate(&self, place: &str) -> Result<Location> {

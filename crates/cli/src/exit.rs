@@ -10,10 +10,11 @@ pub(crate) enum Exit {
     Input = 3,
     Llm = 4,
     Found = 10,
+    Inconclusive = 11,
     Interrupted = 130,
 }
 
-pub(crate) const TABLE: [(Exit, &str); 7] = [
+pub(crate) const TABLE: [(Exit, &str); 8] = [
     (
         Exit::Success,
         "done; for `analyze`: there is a report, with any verdict",
@@ -30,7 +31,11 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     ),
     (
         Exit::Found,
-        "`--fail-on`, `lint`, `case check`, `index`, `index verify` or `eval --gate` found something",
+        "`--fail-on`, `--budget`, `--baseline`, `lint`, `case check`, `index`, `index verify` or `eval --gate` found something",
+    ),
+    (
+        Exit::Inconclusive,
+        "`--budget` or `--baseline`: the files don't show whether the run keeps it",
     ),
     (Exit::Interrupted, "interrupted, with a partial report"),
 ];

@@ -11,6 +11,8 @@ mod exit;
 mod json;
 mod keys;
 mod log;
+mod notify;
+mod pipeline;
 mod render;
 mod safe;
 mod session;
@@ -80,6 +82,7 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
         Command::Analyze(args) => command::analyze::run(args, &config, terminal),
         Command::Batch(args) => command::batch::run(args, &config, terminal),
         Command::Ask(args) => command::ask::run(args, &config, terminal),
+        Command::History(args) => command::history::run(args, &config, terminal),
         Command::WhatIf(args) => command::whatif::run(args, &config, terminal),
         Command::Compare(args) => command::compare::run(args, &config, terminal),
         Command::Inspect(args) => command::inspect::run(args, terminal),
@@ -98,6 +101,10 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
         Command::Serve(args) => command::serve::run(args, &config, terminal),
         Command::Fix(args) => command::fix::run(args, &config, terminal),
         Command::Schema { target } => command::init::schema(target, terminal),
+        Command::Skill { target } => terminal
+            .out(target)
+            .write(include_str!("../../../docs/skill.md"))
+            .map(|()| Exit::Success),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, &config, terminal),

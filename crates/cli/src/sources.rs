@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use batch::{Access, Bounds, Opened, Problem, Sources};
 use report::say;
-use server::{Error, ErrorKind, Fetch, Fetched, Result};
+use server::{Application, Error, ErrorKind, Fetch, Fetched, Result};
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -72,8 +72,7 @@ impl Fetch for Servers {
             }
         });
         let Some(opened) = opened else {
-            let error = say!("下载日志时已取消", "cancelled while the log was downloaded");
-            return Err(Error::new(ErrorKind::Other, error));
+            return Err(cancelled());
         };
         let opened = opened.map_err(explained)?;
         Ok(Fetched {
@@ -83,6 +82,39 @@ impl Fetch for Servers {
             kept: Some(Box::new(opened)),
         })
     }
+
+    fn applications(
+        &self,
+        server: &str,
+        since: Option<&str>,
+        most: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Application>> {
+        let listed = self.runtime.block_on(async {
+            tokio::select! {
+                listed = self.sources.applications(server, since, most) => Some(listed),
+                () = cancel.cancelled() => None,
+            }
+        });
+        let listed = listed.ok_or_else(cancelled)?.map_err(explained)?;
+        let shown = |a: batch::ListedApplication| Application {
+            job: a.address,
+            name: a.name,
+            user: a.user,
+            started: a.started,
+            minutes: a.minutes,
+            completed: a.completed,
+        };
+        Ok(listed.into_iter().map(shown).collect())
+    }
+}
+
+fn cancelled() -> Error {
+    let error = say!(
+        "读取 History Server 时已取消",
+        "cancelled while a History Server was read"
+    );
+    Error::new(ErrorKind::Other, error)
 }
 
 pub(crate) fn explained(error: batch::Error) -> Error {

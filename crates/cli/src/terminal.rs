@@ -249,6 +249,11 @@ impl Progress {
         }
     }
 
+    /// Whether the line is invisible.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_hidden()
+    }
+
     /// Prints something above the line.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.0.suspend(say);

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use job::script::{Expression, Query, Script, Span};
 
 use crate::data::{Cell, Hints};
-use crate::expression::{Call, Expr, Literal, Op, parse};
 use crate::kind::Kind;
 use crate::tokens::each_query;
+use job::script::expr::{Call, Expr, Literal, Op};
 
 /// Reads both scripts; also returns the kinds of columns, derived from their comparisons.
 pub(crate) fn read(scripts: [&Script; 2]) -> (Hints, HashMap<String, Kind>) {
@@ -18,7 +18,7 @@ pub(crate) fn read(scripts: [&Script; 2]) -> (Hints, HashMap<String, Kind>) {
             .iter()
             .filter_map(|s| Some((s.target.as_ref()?, s.value.as_ref()?)));
         for (name, value) in declared {
-            if let Some(Expr::Literal(value)) = parse(script, &value.span) {
+            if let Some(Expr::Literal(value)) = script.expression(&value.span) {
                 reader.hints.all.extend(cell(&value));
                 reader
                     .declared
@@ -74,7 +74,7 @@ impl Reader {
     }
 
     fn span(&mut self, script: &Script, span: &Span) {
-        if let Some(expression) = parse(script, span) {
+        if let Some(expression) = script.expression(span) {
             expression.each(&mut |part| self.part(part));
         }
     }

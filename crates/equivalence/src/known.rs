@@ -31,7 +31,7 @@ fn normal(script: &Script, before: &Script) -> Option<Vec<(TokenKind, String)>> 
 /// Texts that belong to no statement: directives and the branches of `#IF` that are not taken.
 pub(crate) fn outside_statements(script: &Script) -> impl Iterator<Item = &str> {
     let whole = 0..script.text.len();
-    let tokens = crate::tokens::inside(script, &whole);
+    let tokens = script.tokens_in(&whole);
     let tokens: Vec<_> = tokens.collect();
     let mut statements = script.statements.iter().peekable();
     tokens.into_iter().filter_map(move |(kind, span, text)| {
@@ -46,7 +46,7 @@ fn bound_names<'s>(script: &'s Script, before: &Script) -> HashSet<&'s str> {
     let known: HashSet<&str> = before
         .statements
         .iter()
-        .flat_map(|s| crate::tokens::inside(before, &s.span))
+        .flat_map(|s| before.tokens_in(&s.span))
         .map(|(_, _, text)| text)
         .collect();
     let mut names = HashSet::new();

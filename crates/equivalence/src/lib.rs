@@ -10,7 +10,6 @@
 
 mod data;
 mod difference;
-mod expression;
 mod facts;
 mod functions;
 mod hints;

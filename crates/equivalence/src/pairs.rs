@@ -211,7 +211,7 @@ pub(crate) fn clauses(script: &Script, statement: &job::script::Statement) -> Ve
     let sorted = statement.output.iter().flat_map(|output| &output.sorted_by);
     let mut cut: Vec<_> = sorted.map(|key| key.expression.span.clone()).collect();
     cut.extend(input);
-    let tokens = crate::tokens::inside(script, &statement.span);
+    let tokens = script.tokens_in(&statement.span);
     let kept = tokens.filter(|(kind, span, text)| {
         let direction = *kind == TokenKind::Word && matches!(*text, "ASC" | "DESC");
         !direction && *text != "," && !cut.iter().any(|cut| cut.contains(&span.start))

@@ -1,29 +1,12 @@
 //! Tokens of a script that matter to its result, without blanks, comments and hints.
 
-use job::script::{
-    NodeKind, Query, RowsetSource, Script, Span, Statement, Token, TokenKind, hints,
-};
-
-/// Tokens inside a span that the grammar sees.
-pub(crate) fn inside<'s>(
-    script: &'s Script,
-    span: &Span,
-) -> impl Iterator<Item = (TokenKind, Span, &'s str)> {
-    let (tree, end) = (script.tree(), span.end);
-    let starts_before = |token: &Token| (token.start as usize) < span.start;
-    let first = tree.tokens().partition_point(starts_before);
-    let tokens = tree.tokens()[first..].iter().enumerate();
-    let tokens = tokens.take_while(move |(_, token)| (token.start as usize) < end);
-    let tokens = tokens.filter(|(_, token)| !token.kind.is_trivia());
-    tokens.map(move |(at, token)| {
-        let span = tree.token_span(first + at);
-        (token.kind, span.clone(), script.slice(&span))
-    })
-}
+use job::script::{NodeKind, Query, RowsetSource, Script, Span, Statement, TokenKind, hints};
 
 /// Whether a branch of `#IF` is inside a span.
 pub(crate) fn has_directive(script: &Script, span: &Span) -> bool {
-    inside(script, span).any(|(kind, _, _)| kind == TokenKind::Directive)
+    script
+        .tokens_in(span)
+        .any(|(kind, _, _)| kind == TokenKind::Directive)
 }
 
 /// Spans that don't matter to the result: known hints, and words for the strategy of a join.
@@ -45,7 +28,7 @@ pub(crate) fn immaterial(script: &Script) -> Vec<Span> {
     for statement in &script.statements {
         each_query(&statement.query, &mut |query| {
             for join in &query.joins {
-                let words = inside(script, &join.keyword_span);
+                let words = script.tokens_in(&join.keyword_span);
                 let strategies = words.filter(|(_, _, text)| {
                     hints::JOIN_STRATEGIES.contains(&text.to_ascii_uppercase().as_str())
                 });
@@ -68,7 +51,9 @@ pub(crate) fn plain<'s>(
         next.checked_sub(1)
             .is_none_or(|before| at >= immaterial[before].end)
     };
-    let tokens = inside(script, &statement.span).filter(|(_, span, _)| material(span.start));
+    let tokens = script
+        .tokens_in(&statement.span)
+        .filter(|(_, span, _)| material(span.start));
     let mut kept: Vec<(TokenKind, &str)> = tokens.map(|(kind, _, text)| (kind, text)).collect();
     // `INNER JOIN` means `JOIN`; `INNER` must be written only next to a strategy word
     let mut at = 0;
@@ -105,7 +90,7 @@ pub(crate) fn unaccounted<'s>(script: &'s Script, statement: &Statement) -> Opti
         let upper = text.to_ascii_uppercase();
         STRUCTURE.split_whitespace().any(|known| known == upper)
     };
-    let mut tokens = inside(script, &statement.span);
+    let mut tokens = script.tokens_in(&statement.span);
     let unknown = tokens.find(|(_, span, text)| {
         let is_in = spans.iter().any(|known| known.contains(&span.start));
         !is_in && !word(text) && !names.contains(text)
@@ -143,7 +128,7 @@ fn accounted<'q>(
     }
     spans.extend(query.filter_span.clone());
     spans.extend(query.top.iter().map(|top| top.span.clone()));
-    spans.extend(fetch(script, query).map(|(_, span)| span));
+    spans.extend(script.fetch(query).map(|(_, span)| span));
     let having = query.having.iter().map(|part| &part.expression);
     let order = query.order_by.iter().map(|item| &item.expression);
     let others = query
@@ -157,33 +142,4 @@ fn accounted<'q>(
         names.push(name);
         spans.push(value.span.clone());
     }
-}
-
-/// `n` of a plain `TOP n` or `TOP (n)`.
-pub(crate) fn number(script: &Script, span: &Span) -> Option<u64> {
-    let words: Vec<&str> = inside(script, span).map(|(_, _, text)| text).collect();
-    let words = words.strip_prefix(&["TOP"]).unwrap_or(&words);
-    match words {
-        [number] | ["(", number, ")"] => number.parse().ok(),
-        _ => None,
-    }
-}
-
-/// `n` of `FETCH n ROWS` behind the order of a query, and where it is.
-pub(crate) fn fetch(script: &Script, query: &Query) -> Option<(u64, Span)> {
-    let from = query.order_by.last()?.expression.span.end;
-    let behind = from..query.span.end;
-    let tokens = inside(script, &behind);
-    let mut tokens = tokens
-        .skip_while(|(_, _, text)| matches!(*text, "ASC" | "DESC"))
-        .peekable();
-    let (_, first, _) = tokens.next_if(|(_, _, text)| *text == "FETCH")?;
-    tokens.next_if(|(_, _, text)| matches!(*text, "FIRST" | "NEXT"));
-    let (_, mut last, number) = tokens.next()?;
-    while let Some((_, span, _)) =
-        tokens.next_if(|(_, _, text)| matches!(*text, "ROW" | "ROWS" | "ONLY"))
-    {
-        last = span;
-    }
-    Some((number.parse().ok()?, first.start..last.end))
 }

@@ -14,6 +14,8 @@ use crate::model::{Confidence, Engine, Kind};
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
+    /// Questions that a program made for the page.
+    pub(crate) generated: Vec<String>,
 }
 
 impl Source {
@@ -25,6 +27,7 @@ impl Source {
                 .strip_prefix('\u{feff}')
                 .map(str::to_owned)
                 .unwrap_or(text),
+            generated: Vec::new(),
         }
     }
 }
@@ -65,6 +68,8 @@ pub(crate) struct Document<'a> {
     pub(crate) front: FrontMatter,
     pub(crate) body_start: usize,
     pub(crate) text: &'a str,
+    /// Questions that a program made.
+    pub(crate) generated: &'a [String],
     /// Why the front matter cannot be read.
     pub(crate) front_errors: Vec<Problem>,
 }
@@ -95,6 +100,7 @@ impl<'a> Document<'a> {
             front,
             body_start,
             text: &source.text,
+            generated: &source.generated,
             front_errors,
         }
     }
@@ -191,6 +197,18 @@ pub(crate) fn detect_language(text: &str) -> Language {
         Language::En
     }
 }
+
+/// Language of the person who asks: in a question in Chinese, a pasted error or script may be most of the text.
+pub(crate) fn language_of_query(text: &str) -> Language {
+    let characters = text.chars().filter(|&c| analyze::is_cjk(c)).count();
+    match characters >= ASKING {
+        true => Language::Zh,
+        false => detect_language(text),
+    }
+}
+
+/// Fewer Chinese characters than this may be pasted.
+const ASKING: usize = 3;
 
 /// Name of the file without folder and `.md`.
 pub(crate) fn file_stem(path: &str) -> &str {

@@ -5,10 +5,30 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::analyze;
+use crate::model::Engine;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Glossary {
     terms: Vec<Term>,
+    #[serde(default)]
+    systems: Systems,
+}
+
+/// Names that decide which system a query is about, in lower case: products, interfaces, syntax.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Systems {
+    spark: Vec<String>,
+    scope: Vec<String>,
+    /// Of systems that no page is about.
+    elsewhere: Vec<String>,
+}
+
+/// The system that a query names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    Engine(Engine),
+    Elsewhere,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,8 +85,37 @@ impl Glossary {
             scope: names(entry.get("scope")),
         });
         let terms = terms.filter(|term| term.names().count() > 1);
+        let systems = table.get("systems").cloned();
+        let systems = systems.and_then(|systems| systems.try_into::<Systems>().ok());
+        let mut systems = systems.unwrap_or_default();
+        let Systems {
+            spark,
+            scope,
+            elsewhere,
+        } = &mut systems;
+        for name in [spark, scope, elsewhere].into_iter().flatten() {
+            *name = name.to_lowercase();
+        }
         Glossary {
             terms: terms.collect(),
+            systems,
+        }
+    }
+
+    /// The only system that `query` names. Another system named along with an engine is a part of its surroundings.
+    pub(crate) fn named(&self, query: &str) -> Option<Named> {
+        let query = query.to_lowercase();
+        let says = |names: &[String]| names.iter().any(|name| has_word(&query, name));
+        let Systems {
+            spark,
+            scope,
+            elsewhere,
+        } = &self.systems;
+        match (says(spark), says(scope)) {
+            (true, false) => Some(Named::Engine(Engine::Spark)),
+            (false, true) => Some(Named::Engine(Engine::Scope)),
+            (true, true) => None,
+            (false, false) => says(elsewhere).then_some(Named::Elsewhere),
         }
     }
 
@@ -96,6 +145,16 @@ impl Glossary {
         }
         out
     }
+}
+
+/// Whether `text` has `name`, not as a part of a longer Latin word.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric();
+    let (first, last) = (name.starts_with(is_letter), name.ends_with(is_letter));
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !(first && before.ends_with(is_letter) || last && after.starts_with(is_letter))
+    })
 }
 
 fn names(value: Option<&Value>) -> Vec<Name> {
@@ -137,6 +196,24 @@ mod tests {
             let expanded = glossary().expand(query);
             let names = expanded.iter().map(|e| format!("{} {}", e.name, e.rivals));
             assert_eq!(names.collect::<Vec<_>>().join(", "), expected);
+        }
+    }
+
+    #[test]
+    fn the_only_system_named_decides() {
+        let glossary = Glossary::parse(
+            "[systems]\nspark = [\"Spark\", \"withColumn\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\"]\n",
+        );
+        for (query, expected) in [
+            ("spark 任务突然变慢", Some(Named::Engine(Engine::Spark))),
+            ("df.withColumn(c)", Some(Named::Engine(Engine::Spark))),
+            ("USING Extractors.Tsv()", Some(Named::Engine(Engine::Scope))),
+            ("Flink 反压", Some(Named::Elsewhere)),
+            ("flink to spark", Some(Named::Engine(Engine::Spark))),
+            ("from Spark to U-SQL", None),
+            ("sparkling flinks", None),
+        ] {
+            assert_eq!(glossary.named(query), expected, "{query}");
         }
     }
 

@@ -14,6 +14,7 @@ mod document;
 pub mod embed;
 mod error;
 pub mod eval;
+mod generated;
 mod glossary;
 mod guard;
 pub mod lint;
@@ -33,7 +34,7 @@ pub use model::{
 };
 pub use query::{Pattern, Remark};
 pub use report::{Language, Match};
-pub use search::{Index, Info, Session, info};
+pub use search::{Explanation, Index, Info, Session, info};
 pub use settings::{Rebuild, Settings};
 
 /// Default of [`Query::diversity`].

@@ -36,6 +36,8 @@ pub struct Server {
     key: Option<SecretString>,
     profile: Profile,
     effort: Option<ReasoningEffort>,
+    /// The mark of the fences, one for all requests: their common beginning stays the same for a provider's cache.
+    mark: String,
 }
 
 impl Server {
@@ -63,6 +65,7 @@ impl Server {
             key: key.cloned(),
             effort: effort(profile)?,
             profile: profile.clone(),
+            mark: relay::random(),
         })
     }
 
@@ -76,7 +79,7 @@ impl Server {
         if let Some(temperature) = self.profile.temperature {
             options = options.with_temperature(temperature);
         }
-        if let Some(most) = chat.max_output_tokens.or(self.profile.max_output_tokens) {
+        if let Some(most) = chat.max_output_tokens.or(self.profile.answer_limit()) {
             options = options.with_max_tokens(most);
         }
         if let Some(effort) = &self.effort {
@@ -194,14 +197,17 @@ impl Server {
         chat: &Chat,
         pieces: &mut (dyn FnMut(Piece<'_>) + Send),
     ) -> Result<Reply, CallError> {
-        let (read_timeout, timeout) = (self.profile.read_timeout(), self.profile.timeout());
+        let profile = &self.profile;
         let route = Route {
             client: &self.http,
             base: &self.base,
             is_stream: chat.stream,
             // An unstreamed answer starts only when it is complete.
-            header_timeout: if chat.stream { read_timeout } else { timeout },
-            read_timeout,
+            first_timeout: match chat.stream {
+                true => profile.first_token_timeout(),
+                false => profile.timeout(),
+            },
+            read_timeout: profile.read_timeout(),
         };
         let relay = Relay::open(route).await.map_err(|error| {
             let reason = format!("no connection on the loopback interface: {error}");
@@ -244,7 +250,7 @@ impl Transport for Server {
     ) -> BoxFuture<'a, Result<Reply, CallError>> {
         let deadline = self.profile.timeout();
         async move {
-            let chat = chat.with_mark(&relay::random());
+            let chat = chat.with_mark(&self.mark);
             let call = self.relayed(&chat, pieces);
             let ended = tokio::time::timeout(deadline, call).await;
             ended.unwrap_or_else(|_| Err(CallError::timed_out(deadline)))

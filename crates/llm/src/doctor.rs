@@ -1,19 +1,35 @@
 //! Checks whether a profile works (key, reachability, model, structured output, streaming) and how
-//! to fix it.
+//! to fix it, and measures how fast the model reads and writes.
 
+use std::time::Instant;
+
+use report::format::Seconds;
+use report::{Language, Localize};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::level;
 use crate::profile::{Level, Profile};
-use crate::transport::{CallError, Chat, Piece, Transport};
+use crate::transport::{CallError, Chat, Piece, Reply, Transport};
 
 /// Token limit of an answer; reasoning models need some room.
 const ANSWER_TOKENS: u32 = 2_000;
 
+/// Lines of the text that measures the speed; about 1,500 tokens.
+const LINES: u32 = 150;
+
+/// Token limit of the answer that measures the speed.
+const SPEED_TOKENS: u32 = 200;
+
+/// Tokens that a model reads and writes in an ordinary analysis.
+const ANALYSIS: [f64; 2] = [20_000.0, 3_000.0];
+
+/// Bytes of a token where the server does not count them.
+const BYTES_PER_TOKEN: f64 = 3.5;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Symptom {
-    /// `answer`, `structured output` or `streaming`.
+    /// `answer`, `structured output`, `streaming` or `speed`.
     pub check: &'static str,
     pub ok: bool,
     pub detail: String,
@@ -21,7 +37,7 @@ pub struct Symptom {
     pub hint: Option<String>,
 }
 
-/// Checks a profile with at most six short requests.
+/// Checks a profile with at most seven short requests.
 pub async fn examine(profile: &Profile, transport: &dyn Transport) -> Vec<Symptom> {
     let mut symptoms = Vec::new();
     let plain = ask(transport, chat(None, Level::Text, false)).await;
@@ -35,7 +51,43 @@ pub async fn examine(profile: &Profile, transport: &dyn Transport) -> Vec<Sympto
     let streamed = ask(transport, chat(None, Level::Text, true)).await;
     let detail = format!("the answer came in {} pieces", streamed.pieces);
     symptoms.push(symptom("streaming", streamed, &detail));
+    symptoms.push(speed(transport).await);
     symptoms
+}
+
+/// Measures how fast the model reads and writes, and estimates the time of an analysis.
+async fn speed(transport: &dyn Transport) -> Symptom {
+    let rows = (1..=LINES).map(|n| format!("stage {n}: {} rows in {} s", n * 7_919, n * 37 % 101));
+    let rows: Vec<String> = rows.collect();
+    let user = format!("{}\n\nDescribe these stages in 100 words.", rows.join("\n"));
+    let bytes = user.len() as f64;
+    let attempt = ask(
+        transport,
+        Chat {
+            user,
+            max_output_tokens: Some(SPEED_TOKENS),
+            ..chat(None, Level::Text, true)
+        },
+    )
+    .await;
+    let Ok(reply) = &attempt.result else {
+        return symptom("speed", attempt, "");
+    };
+    let tokens = |counted: Option<u64>, bytes: f64| match counted {
+        Some(n @ 1..) => n as f64,
+        _ => bytes / BYTES_PER_TOKEN,
+    };
+    let written = (reply.text.len() + reply.thoughts.len()) as f64;
+    let [reading, writing] = [
+        tokens(reply.tokens_in, bytes) / attempt.first_s.max(1e-3),
+        tokens(reply.tokens_out, written) / (attempt.whole_s - attempt.first_s).max(1e-3),
+    ];
+    let needed = ANALYSIS[0] / reading + ANALYSIS[1] / writing.max(1e-3);
+    let detail = format!(
+        "reads {reading:.0} and writes {writing:.0} tokens per second; an analysis takes about {}",
+        Seconds(needed).localize(Language::En)
+    );
+    symptom("speed", attempt, &detail)
 }
 
 /// Tries the levels of structured output, strictest first.
@@ -48,7 +100,10 @@ async fn structured(profile: &Profile, transport: &dyn Transport) -> Symptom {
     let last = loop {
         let attempt = ask(transport, chat(Some(schema.clone()), level, false)).await;
         let weaker = match &attempt.result {
-            Ok(text) if serde_json::from_str::<Value>(text).is_ok_and(|v| v["ok"].is_boolean()) => {
+            Ok(reply)
+                if serde_json::from_str::<Value>(&reply.text)
+                    .is_ok_and(|v| v["ok"].is_boolean()) =>
+            {
                 let name = json!(level);
                 let detail = format!("works as `{}`", name.as_str().unwrap_or_default());
                 return symptom(CHECK, attempt, &detail);
@@ -70,18 +125,28 @@ async fn structured(profile: &Profile, transport: &dyn Transport) -> Symptom {
 }
 
 struct Attempt {
-    result: Result<String, CallError>,
+    result: Result<Reply, CallError>,
     pieces: usize,
+    /// Seconds until the first piece, and until the end.
+    first_s: f64,
+    whole_s: f64,
 }
 
 async fn ask(transport: &dyn Transport, chat: Chat) -> Attempt {
-    let mut pieces = 0;
-    let mut count = |_: Piece<'_>| pieces += 1;
-    let result = transport
-        .send(&chat, &mut count)
-        .await
-        .map(|reply| reply.text);
-    Attempt { result, pieces }
+    let started = Instant::now();
+    let (mut pieces, mut first) = (0, None);
+    let mut count = |_: Piece<'_>| {
+        pieces += 1;
+        first.get_or_insert_with(|| started.elapsed());
+    };
+    let result = transport.send(&chat, &mut count).await;
+    let whole = started.elapsed();
+    Attempt {
+        result,
+        pieces,
+        first_s: first.unwrap_or(whole).as_secs_f64(),
+        whole_s: whole.as_secs_f64(),
+    }
 }
 
 fn chat(schema: Option<Value>, level: Level, stream: bool) -> Chat {

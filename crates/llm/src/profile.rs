@@ -3,10 +3,14 @@
 //! The program itself fetches keys from the environment or a command.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+
+/// Tokens kept free for an answer where the profile names none: conclusions take up to three thousand, thoughts some more.
+const MOST_ANSWER_TOKENS: usize = 8_000;
 
 /// The table `[llm]`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -43,9 +47,12 @@ pub struct Profile {
     pub headers: BTreeMap<String, String>,
     /// Default 10: a reachable server needs far less.
     pub connect_timeout_seconds: Option<f64>,
+    /// Longest wait for the beginning of an answer. By default `read_timeout_seconds`; 900 for a server on this machine or network,
+    /// which reads a long prompt without an accelerator for minutes.
+    pub first_token_timeout_seconds: Option<f64>,
     /// Longest pause within an answer; default 120, as reasoning models pause.
     pub read_timeout_seconds: Option<f64>,
-    /// Total for one request; default 600.
+    /// Total for one request; default 600, and 3,600 for a server on this machine or network.
     pub timeout_seconds: Option<f64>,
     /// By default left to the model; reasoning models refuse one.
     pub temperature: Option<f64>,
@@ -164,12 +171,71 @@ impl Profile {
         seconds(self.read_timeout_seconds, 120.0)
     }
 
+    pub fn first_token_timeout(&self) -> Duration {
+        let patient = self.is_local() && self.read_timeout_seconds.is_none();
+        let default = if patient {
+            900.0
+        } else {
+            self.read_timeout().as_secs_f64()
+        };
+        seconds(self.first_token_timeout_seconds, default)
+    }
+
     pub fn timeout(&self) -> Duration {
-        seconds(self.timeout_seconds, 600.0)
+        seconds(
+            self.timeout_seconds,
+            if self.is_local() { 3_600.0 } else { 600.0 },
+        )
+    }
+
+    /// Whether the server is on this machine or in a private network: models there may be slow, and small.
+    pub fn is_local(&self) -> bool {
+        let base = self
+            .base_url
+            .as_deref()
+            .or_else(|| self.provider.base_url());
+        let rest = base
+            .and_then(|base| base.split_once("://"))
+            .map_or("", |(_, rest)| rest);
+        let host = rest.split('/').next().unwrap_or_default();
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        if let Some(v6) = host.strip_prefix('[') {
+            return v6.starts_with("::1]");
+        }
+        let name = host.split(':').next().unwrap_or_default();
+        match name.parse::<Ipv4Addr>() {
+            Ok(ip) => ip.is_loopback() || ip.is_private(),
+            Err(_) => name == "localhost",
+        }
+    }
+
+    /// Tokens kept free for an answer, reasoning included.
+    pub fn answer_tokens(&self) -> usize {
+        let default = MOST_ANSWER_TOKENS.min(self.context_tokens() / 4);
+        self.max_output_tokens.map_or(default, |n| n as usize)
+    }
+
+    /// Limit for an answer. Providers with hosted models have sound limits of their own; a small model elsewhere may never stop.
+    pub fn answer_limit(&self) -> Option<u32> {
+        let own = matches!(self.provider, Provider::Ollama | Provider::Compatible);
+        let default = || u32::try_from(self.answer_tokens()).ok().filter(|_| own);
+        self.max_output_tokens.or_else(default)
     }
 
     pub fn context_tokens(&self) -> usize {
         self.context_tokens.unwrap_or(32_000)
+    }
+
+    /// The price by the profile, otherwise by the list price of a well-known model; for estimates only.
+    pub fn list_price(&self, tokens_in: u64, tokens_out: u64) -> Option<f64> {
+        let listed = || {
+            let mut known = LIST_PRICES.iter();
+            let (.., read, written) = known.find(|(provider, name, ..)| {
+                *provider == self.provider && self.model.starts_with(name)
+            })?;
+            Some((tokens_in as f64 * read + tokens_out as f64 * written) / 1e6)
+        };
+        self.price(tokens_in, tokens_out).or_else(listed)
     }
 
     /// `None` if the profile has no prices.
@@ -179,6 +245,19 @@ impl Profile {
         Some(input + price(tokens_out, self.price_per_million_out?))
     }
 }
+
+/// List prices per million tokens, read and written, in US dollars, in November 2025; by the beginning of the model's name.
+const LIST_PRICES: [(Provider, &str, f64, f64); 9] = [
+    (Provider::Anthropic, "claude-opus-4-5", 5.0, 25.0),
+    (Provider::Anthropic, "claude-sonnet-4", 3.0, 15.0),
+    (Provider::Anthropic, "claude-haiku-4-5", 1.0, 5.0),
+    (Provider::OpenAi, "gpt-4o-mini", 0.15, 0.6),
+    (Provider::OpenAi, "gpt-4o", 2.5, 10.0),
+    (Provider::OpenAi, "gpt-4.1-mini", 0.4, 1.6),
+    (Provider::OpenAi, "gpt-4.1", 2.0, 8.0),
+    (Provider::Gemini, "gemini-2.5-flash", 0.3, 2.5),
+    (Provider::Gemini, "gemini-2.5-pro", 1.25, 10.0),
+];
 
 fn seconds(value: Option<f64>, default: f64) -> Duration {
     let usable = value.filter(|v| v.is_finite() && *v > 0.0 && *v < 1e6);

@@ -58,8 +58,8 @@ pub(super) struct Route<'a> {
     /// Address of the server, with a slash at its end.
     pub(super) base: &'a str,
     pub(super) is_stream: bool,
-    /// Longest wait for the beginning of an answer.
-    pub(super) header_timeout: Duration,
+    /// Longest wait for the beginning of an answer: its head, and the first piece of its body.
+    pub(super) first_timeout: Duration,
     /// Longest pause within an answer.
     pub(super) read_timeout: Duration,
 }
@@ -148,7 +148,7 @@ impl<'a> Relay<'a> {
             .headers(without_own(head.headers))
             .body(body.to_bytes())
             .send();
-        let answered = tokio::time::timeout(self.route.header_timeout, sent).await;
+        let answered = tokio::time::timeout(self.route.first_timeout, sent).await;
         let mut response = answered
             .map_err(|_| too_slow())?
             .map_err(|error| failure::network(&error))?;
@@ -161,6 +161,7 @@ impl<'a> Relay<'a> {
                 true => Kind::Whole,
             },
             response,
+            first_timeout: self.route.first_timeout,
             read_timeout: self.route.read_timeout,
             waiting: Vec::new(),
             read: 0,
@@ -222,6 +223,7 @@ enum Kind {
 struct Passage {
     response: reqwest::Response,
     kind: Kind,
+    first_timeout: Duration,
     read_timeout: Duration,
     /// The beginning of an event.
     waiting: Vec<u8>,
@@ -233,7 +235,11 @@ struct Passage {
 impl Passage {
     async fn next(&mut self) -> Result<Option<Bytes>, CallError> {
         while !self.ended {
-            let chunk = tokio::time::timeout(self.read_timeout, self.response.chunk()).await;
+            let patience = match self.read {
+                0 => self.first_timeout.max(self.read_timeout),
+                _ => self.read_timeout,
+            };
+            let chunk = tokio::time::timeout(patience, self.response.chunk()).await;
             let chunk = chunk.map_err(|_| too_slow())?;
             let Some(chunk) = chunk.map_err(|error| failure::network(&error))? else {
                 break;

@@ -148,6 +148,12 @@ pub fn secrets(text: &str) -> String {
         while let Some(at) = out[from..].find(mark).map(|at| from + at) {
             let start = at + mark.len();
             let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            // `fix/ask-the-optimizer` is no key that begins with `sk-`.
+            let is_inside = out[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            if is_inside && !mark.ends_with([' ', '=', '"']) {
+                from = start;
+                continue;
+            }
             let length = out[start..]
                 .find(|c| !is_part(c))
                 .unwrap_or(out.len() - start);
@@ -205,5 +211,7 @@ mod security {
         );
         assert!(!shown.contains("0123456789"), "{shown}");
         assert!(shown.contains("sk-learn"), "{shown}");
+        let passage = "[experience/skew-join-hot-key.md#fix/ask-the-optimizer-for-a-skew-join]";
+        assert_eq!(secrets(passage), passage);
     }
 }

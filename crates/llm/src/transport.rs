@@ -10,8 +10,8 @@ use crate::profile::Level;
 use crate::tool_call::change_strings;
 use crate::{ToolCalls, ToolRound, ToolSpec};
 
-/// Placeholder for the mark of a request's fences until the request is sent. Every request has its
-/// own mark, which the author of the fenced text could not know.
+/// Placeholder for the mark of a request's fences until the request is sent. Every connection, and so every analysis, draws its own
+/// mark, which the author of the fenced text could not know.
 pub const MARK: &str = "#mark#";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

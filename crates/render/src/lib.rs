@@ -6,6 +6,7 @@
 pub mod account;
 pub mod comparison;
 pub mod explained;
+pub mod history;
 pub mod html;
 pub mod layout;
 pub mod markdown;

@@ -2,8 +2,8 @@
 
 use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
-    Cause, Diagnostic, Engine, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation,
-    Origin, Report, SameResult, Setting, Suggestion, Text, Verdict, text,
+    Cause, Diagnostic, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation, Origin,
+    Report, SameResult, Setting, Suggestion, Text, Verdict, text,
 };
 
 use serde::Serialize;
@@ -49,10 +49,15 @@ impl Gap<'_> {
         let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
         let causes = titles.collect::<Vec<_>>().join(words.comma());
         let (info, decides) = (&self.first.info, words.would_decide());
-        words.say(text!(
-            "（{present}） · {info} · {decides}：{causes}",
-            " ({present}) · {info} · {decides}: {causes}"
-        ))
+        let facts = text!("（{present}） · {info}", " ({present}) · {info}");
+        words.say(match causes.is_empty() {
+            true => facts,
+            false => text!(
+                "{facts} · {decides}：{causes}",
+                "{facts} · {decides}: {causes}",
+                facts = facts
+            ),
+        })
     }
 }
 
@@ -118,6 +123,10 @@ pub struct Consulted<'a> {
 /// The documents that the steps consulted, each once.
 pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
     let mut all: Vec<Consulted> = Vec::new();
+    if report.verdict == Verdict::InsufficientInformation {
+        // Without a finding, no page is about this job.
+        return all;
+    }
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let document = document_of(&experience.chunk);
         if !all.iter().any(|known| known.document == document) {
@@ -329,7 +338,13 @@ impl Words {
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
-            self.say(text!("（正常应为 {value}）", " (expected {value})"))
+            // 约 stands for the verb: 正常约 900 毫秒.
+            let verb = if value.starts_with('约') {
+                ""
+            } else {
+                "应为 "
+            };
+            self.say(text!("（正常{verb}{value}）", " (expected {value})"))
         })
     }
 
@@ -406,9 +421,15 @@ impl Words {
             .collect()
     }
 
-    /// Who reasoned: the provider and its model, or the rules alone.
-    pub fn reasoner(self, engine: &Engine) -> String {
+    /// Who reasoned: the provider and its model, or the rules, alone or after a model that gave up.
+    pub fn reasoner(self, report: &Report) -> String {
+        let engine = &report.engine;
+        let by_model = report.steps.iter().filter(|step| step.tokens_out > 0);
+        let by_model: Vec<&str> = by_model.map(|step| step.id.as_str()).collect();
         match (&engine.provider, &engine.model) {
+            (None, None) if engine.fallback.is_some() && !by_model.is_empty() => {
+                format!("{}{}", self.after_model(), by_model.join(self.comma()))
+            }
             (Some(provider), Some(model)) => format!("{provider} {model}"),
             (None, Some(model)) => model.clone(),
             _ => self.offline().to_owned(),

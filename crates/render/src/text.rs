@@ -70,6 +70,12 @@ impl Page {
     }
 
     fn head(&mut self, report: &Report) -> fmt::Result {
+        if report.partial {
+            self.line(self.words.is_partial(), "", "")?;
+        }
+        if let Some(fallback) = &report.engine.fallback {
+            self.line(fallback, "", "")?;
+        }
         let style = style::verdict(report.verdict);
         let headline = self.words.headline(report);
         for line in wrap_names(&headline, self.options.columns, "", "  ") {
@@ -316,15 +322,12 @@ impl Page {
 
     fn foot(&mut self, report: &Report) -> fmt::Result {
         writeln!(self.out)?;
-        if let Some(fallback) = &report.engine.fallback {
-            self.line(fallback, "", "")?;
-        }
         let (by, colon, run) = (
             self.words.reasoned_by(),
             self.words.colon(),
             self.words.run(),
         );
-        let who = self.words.reasoner(&report.engine);
+        let who = self.words.reasoner(report);
         let run = match report.run_id.as_str() {
             "" => String::new(),
             id => format!(" · {run} {id}"),

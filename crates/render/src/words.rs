@@ -99,6 +99,8 @@ phrases! {
     partly_verified = "部分检查未通过", "some checks failed";
     reasoned_by = "分析方式", "Analyzed by";
     offline = "离线规则（未使用 LLM）", "offline rules (no LLM)";
+    after_model = "离线规则；模型完成的步骤：", "offline rules; steps by the model: ";
+    is_partial = "分析被中断，报告不完整。", "The analysis was interrupted; this report is partial.";
     unverified = "未证实", "unverified";
     hint = "办法", "hint";
     rules = "规则", "Rules";

@@ -21,6 +21,7 @@ mod step;
 mod suggestion;
 mod text;
 mod visible;
+mod vocabulary;
 
 pub use account::{
     Cost, CurvePoint, CurveResource, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum,
@@ -39,3 +40,4 @@ pub use text::{Localize, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
+pub use vocabulary::spark_words;

@@ -1,9 +1,11 @@
 //! Saved runs: their store, feedback on their suggestions, comparison of two of them, and resolved
 //! cases written from them.
 
+pub mod budget;
 pub mod case;
 pub mod compare;
 pub mod feedback;
+pub mod history;
 pub mod store;
 mod summary;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use agent::{Request, Silent};
 use report::{Language, Report, say};
 use runs::compare::{ComparedRun, Origin};
+use runs::history::JobHistory;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::reasoner::{Mode, ReasonerChoice};
@@ -57,6 +58,15 @@ impl Session {
             .filter(|again| is_same_run(&again.report, &saved)))
     }
 
+    /// The history of a run's job, with the run as its newest.
+    pub fn history_of(&self, run: ComparedRun) -> Result<JobHistory> {
+        let language = run.report.language;
+        let mut runs = self.with_store(|store| store.runs_like(&run, &|_| true))?;
+        runs.retain(|known| !runs::history::is_same_run(&known.report, &run.report));
+        runs.push(run);
+        Ok(JobHistory::of(&runs, language))
+    }
+
     fn read(&self, folder: &Path) -> Result<Analysis> {
         let _line = self.monitor().progress(&folder.display().to_string());
         self.diagnose(folder)
@@ -64,7 +74,7 @@ impl Session {
 
     /// The saved summary of a run. A run of an older version is completed from its folder if that still holds the same
     /// job.
-    fn saved_run(&self, run: &str) -> Result<ComparedRun> {
+    pub(crate) fn saved_run(&self, run: &str) -> Result<ComparedRun> {
         let (row, summary) = self.with_store(|store| Ok((store.run(run)?, store.summary(run)?)))?;
         let report = self.report(run)?;
         let summary = summary.unwrap_or_default();

@@ -23,13 +23,15 @@ mod roots;
 mod searches;
 mod session;
 pub mod web;
+mod whatif;
 
 pub use compare::no_report;
 pub use error::{Error, ErrorKind, Explain, LABELS, Result};
 pub use knowledge::{Documents, Knowledge, builtin_documents};
 pub use monitor::{Monitor, Progress};
-pub use opening::{Fetch, Fetched};
+pub use opening::{Application, Fetch, Fetched};
 pub use question::{Answered, Question};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
 pub use roots::Roots;
 pub use session::{Analysis, Analyst, Session, Settings, Task};
+pub use whatif::unanswerable;

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Result;
@@ -16,6 +17,30 @@ pub trait Fetch: Send + Sync {
     /// # Errors
     /// If there is no such log, it takes more than it may, or the token is cancelled.
     fn fetch(&self, address: &str, cancel: &CancellationToken) -> Result<Fetched>;
+
+    /// The newest applications of an allowed server that ended since a time. Blocks like [`Fetch::fetch`].
+    ///
+    /// # Errors
+    /// If the server cannot be reached or is not allowed, or the token is cancelled.
+    fn applications(
+        &self,
+        server: &str,
+        since: Option<&str>,
+        most: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Application>>;
+}
+
+/// A Spark application in the list of a History Server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Application {
+    /// Address that every tool takes as a job.
+    pub job: String,
+    pub name: String,
+    pub user: Option<String>,
+    pub started: String,
+    pub minutes: f64,
+    pub completed: bool,
 }
 
 /// A job on this machine.

@@ -7,7 +7,6 @@ use job::Job;
 use report::{Checks, Evidence, ReasonerKind, Report, Usage, say};
 use runs::RunSummary;
 use runs::compare::{ComparedRun, Origin};
-use runs::store::RunFilter;
 use runs::store::Turn;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,9 +16,6 @@ use crate::compare::no_report;
 use crate::error::Result;
 use crate::reasoner::ReasonerChoice;
 use crate::session::Session;
-
-/// Runs looked at for an earlier one of the same job.
-const RUNS_BACK: usize = 200;
 
 /// A question about a saved run.
 pub struct Question {
@@ -57,43 +53,41 @@ impl Session {
     pub(crate) fn measured_answer(&self, report: &Report, job: &Job) -> Option<MeasuredAnswer> {
         let question = report.question.as_deref()?;
         let summary = RunSummary::of(job);
-        let earlier = || self.earlier_run(report);
+        let earlier = || self.earlier_run(report, &summary);
         let asked = Asked::new(report, &summary, &earlier, &[]);
         Some(ask::answer(question, &[], &asked))
     }
 
     /// The last run of the same job before this one. Repeated analyses of the same run count once.
-    fn earlier_run(&self, report: &Report) -> Option<ComparedRun> {
-        let filter = RunFilter {
-            limit: Some(RUNS_BACK),
-            ..RunFilter::default()
-        };
-        let name = report.job.name.as_deref()?;
-        let rows = self.with_store_if_any(|store| store.runs(&filter)).ok()?;
-        let mut found: Vec<Report> = Vec::new();
-        for row in rows {
-            let is_other = row.run_id != report.run_id;
-            if !is_other
-                || !row
-                    .job_name
-                    .as_deref()
-                    .is_some_and(|n| runs::compare::is_same_name(n, name))
-            {
-                continue;
-            }
-            let kept = self.with_store_if_any(|store| store.report(&row.run_id));
-            found.extend(kept.ok().flatten().filter(|other| is_before(other, report)));
-        }
-        // The latest of them; of several analyses of one run the newest.
-        let last = found
-            .into_iter()
-            .rev()
-            .max_by(|a, b| a.job.submitted.cmp(&b.job.submitted))?;
-        let summary = self.with_store_if_any(|store| store.summary(&last.run_id));
-        Some(ComparedRun {
-            summary: summary.ok().flatten().unwrap_or_default(),
-            report: last,
+    fn earlier_run(&self, report: &Report, summary: &RunSummary) -> Option<ComparedRun> {
+        let run = ComparedRun {
+            report: report.clone(),
+            summary: summary.clone(),
             origin: Origin::Kept,
+        };
+        let runs = self.with_store_if_any(|store| store.runs_like(&run, &|_| true));
+        let runs = runs.ok()?.into_iter().rev();
+        let mut earlier = runs.filter(|other| is_before(&other.report, report));
+        earlier.next()
+    }
+
+    /// A run in the language of a question: its job analyzed again if it is still there, else as it is, with new sentences in that language.
+    fn in_language_of(
+        &self,
+        question: &str,
+        mut report: Report,
+        summary: RunSummary,
+    ) -> Result<(Report, RunSummary)> {
+        let language = report::Language::of(question);
+        if language == report.language {
+            return Ok((report, summary));
+        }
+        Ok(match self.run_in(&report.run_id, language)? {
+            Some(again) => (again.report, again.summary),
+            None => {
+                report.language = language;
+                (report, summary)
+            }
         })
     }
 
@@ -107,8 +101,9 @@ impl Session {
             .with_store(|store| Ok((store.report(run)?, store.summary(run)?, store.turns(run)?)))?;
         let report = report.ok_or_else(|| no_report(run))?;
         let summary = summary.unwrap_or_default();
+        let (report, summary) = self.in_language_of(&asked.text, report, summary)?;
         let cited: Vec<Evidence> = turns.iter().flat_map(|t| t.evidence.clone()).collect();
-        let earlier = || self.earlier_run(&report);
+        let earlier = || self.earlier_run(&report, &summary);
         let context = Asked::new(&report, &summary, &earlier, &cited);
         let before = report
             .question

@@ -141,6 +141,10 @@ impl Session {
         mode != Mode::Offline && (profile.is_some() || !self.settings.llm.profiles.is_empty())
     }
 
+    pub(crate) fn thresholds(&self) -> &diagnosis::Settings {
+        &self.settings.thresholds
+    }
+
     /// The newest generation of the index; builds a missing index.
     pub fn index(&self) -> Result<Arc<Index>> {
         let mut open = locked(&self.index);

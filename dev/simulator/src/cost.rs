@@ -47,7 +47,7 @@ pub(crate) fn charge(spec: &Spec, physical: &mut Physical) {
         stage.written = vec![0.0; n];
         for v in 0..n {
             let luck = wobble(
-                spec.seed,
+                spec.noise(),
                 &luck_place(spec, stage.ops.first().map_or(0, |o| o.node)),
                 v as u64,
                 spec.env.jitter,

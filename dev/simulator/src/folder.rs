@@ -60,13 +60,15 @@ pub fn simulate_twins(request: &Request) -> Option<(SimulatedJob, SimulatedJob)>
         causes: Vec::new(),
         ..request.clone()
     };
-    let written = |request: &Request, mut draft: Draft| {
-        let question = question(request, &mut draft);
-        let truth = truth::truth(request, &draft, "job", "testkit", &question);
-        let files = files(request, &mut draft);
-        SimulatedJob { files, truth }
-    };
-    Some((written(&sound, good), written(request, bad)))
+    let [mut good, mut bad] = [good, bad];
+    Some((written(&sound, &mut good), written(request, &mut bad)))
+}
+
+pub(crate) fn written(request: &Request, draft: &mut Draft) -> SimulatedJob {
+    let question = question(request, draft);
+    let truth = truth::truth(request, draft, "job", "testkit", &question);
+    let files = files(request, draft);
+    SimulatedJob { files, truth }
 }
 
 /// Simulates a job, and its run time in seconds with other numbers of tokens: the job's number times

@@ -304,6 +304,8 @@ pub(crate) struct Env {
     pub(crate) shared_memory: bool,
     /// Spread of vertex times.
     pub(crate) jitter: f64,
+    /// Tells the noise of one run of the job from that of another.
+    pub(crate) luck: u64,
     /// Seconds in the queue.
     pub(crate) queue_s: f64,
     /// Estimated bytes up to which the smaller side of a join is broadcast.
@@ -337,6 +339,11 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
+    /// Seed of the noise of times and failures.
+    pub(crate) fn noise(&self) -> u64 {
+        self.seed ^ self.env.luck
+    }
+
     /// Changes every piece of user code.
     pub(crate) fn each_udo(&mut self, change: impl Fn(&mut Udo)) {
         for node in &mut self.nodes {

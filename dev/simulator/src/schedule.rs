@@ -258,7 +258,7 @@ impl Scheduler<'_> {
     fn start(&mut self, p: Pending, now: f64) {
         let place = &self.names[p.stage];
         let index = p.vertex as u64 * 16 + u64::from(p.version);
-        let seed = self.spec.seed;
+        let seed = self.spec.noise();
         let queued = now.max(p.created) + 0.02 + 0.06 * noise(seed, place, index ^ 0x100_0000);
         let started = queued + 0.05 + 0.3 * noise(seed, place, index ^ 0x200_0000);
         let running =
@@ -315,7 +315,7 @@ impl Scheduler<'_> {
 
     /// State, reason and share of the work done of an attempt.
     fn fate(&self, p: &Pending, full: f64, index: u64, machine: u64) -> (State, Why, f64) {
-        let (seed, place) = (self.spec.seed, &self.names[p.stage]);
+        let (seed, place) = (self.spec.noise(), &self.names[p.stage]);
         let stop = 0.1 + 0.85 * noise(seed, "stop", index ^ crate::rng::hash_text(1, place));
         match self.fatal {
             Some(Fatal::UserCode(stage))
@@ -365,7 +365,9 @@ impl Scheduler<'_> {
         let read = &self.physical.stages[p.stage].read;
         let mean = read.iter().sum::<f64>() / read.len().max(1) as f64;
         match low {
-            MemoryLow::Every => 1 + u32::from(noise(self.spec.seed, "oom", p.vertex as u64) < 0.45),
+            MemoryLow::Every => {
+                1 + u32::from(noise(self.spec.noise(), "oom", p.vertex as u64) < 0.45)
+            }
             MemoryLow::Large => 2 * u32::from(read[p.vertex] > mean),
             MemoryLow::Thrice => 3,
         }
@@ -413,7 +415,7 @@ fn duplicates(spec: &Spec, attempts: &mut Vec<Attempt>) {
         .filter(|(i, a)| {
             a.state == State::Completed
                 && a.ended - a.running > 20.0
-                && noise(spec.seed, "duplicate", *i as u64) < 0.006
+                && noise(spec.noise(), "duplicate", *i as u64) < 0.006
         })
         .map(|(_, a)| {
             let begin = a.running + 0.6 * (a.ended - a.running);

@@ -130,6 +130,40 @@ fn without_causes(request: &Request, seed: u64) -> Option<Draft> {
     })
 }
 
+/// Another run of a sound job, changed before it is compiled.
+pub(crate) fn changed(first: &Draft, change: impl Fn(&mut Spec)) -> Draft {
+    let mut spec = first.outcome.spec.clone();
+    change(&mut spec);
+    let (physical, run) = trial(&spec, &[], &[]);
+    let mut rng = Rng::new(spec.noise());
+    let before = &first.outcome;
+    let days = (spec.env.luck % 1000) as i64;
+    let outcome = Outcome {
+        spec,
+        physical,
+        run,
+        script: before.script.clone(),
+        style: before.style.clone(),
+        classes: before.classes.clone(),
+        ids: Ids {
+            job: rng.guid(),
+            submitted: before.ids.submitted + 86_400 * days,
+            ..before.ids.clone()
+        },
+        failure: None,
+    };
+    Draft {
+        outcome,
+        decoys: first.decoys.clone(),
+        rng,
+        sites: Vec::new(),
+        near_miss: None,
+        saved: Vec::new(),
+        saved_together: 0.0,
+        symptoms: Vec::new(),
+    }
+}
+
 /// A job before causes are injected.
 struct Start {
     base: Spec,

@@ -21,7 +21,7 @@ use crate::tools;
 use crate::tools::digest::{self, Look, Part};
 use crate::wording::{run_on, shorten};
 use report::format::cut;
-use report::{Diagnostic, FileRead};
+use report::{Diagnostic, FileRead, JobEngine, JobState};
 
 /// Searched bytes of a file; code and scripts are far smaller.
 const REACHABLE: usize = 8 << 20;
@@ -244,8 +244,14 @@ fn diagnose(
     let mut found = Found::of(job, &diagnosis, with, &outline.unread, prior);
     if services.asks_model() {
         outline.measure(job, &diagnosis, language);
+        // A failed job did not do its work, so its times explain nothing.
         let time = diagnosis.time.as_ref();
+        let time = time.filter(|_| summary.state != JobState::Failed);
         found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));
+        if summary.engine == Some(JobEngine::Spark) {
+            let lines = found.time.lines.iter_mut();
+            lines.for_each(|line| *line = report::spark_words(line, language));
+        }
     }
     let facts = Facts {
         language,

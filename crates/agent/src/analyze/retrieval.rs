@@ -10,6 +10,9 @@ use crate::step::StepId;
 use indexer::Hit;
 use report::{Experience, Suggestion};
 
+/// Passages of THINK 1 and THINK 2.
+const FEW: usize = 2;
+
 /// The searches of one analysis; equal ones are answered once.
 pub(super) struct Retrieval<'a> {
     services: &'a Services<'a>,
@@ -37,6 +40,7 @@ impl<'a> Retrieval<'a> {
         self.services.index.map(|source| Asker {
             source,
             engine: facts.job.engine.into(),
+            dialect: facts.job.engine,
             outline: &facts.outline,
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
@@ -67,7 +71,12 @@ impl<'a> Retrieval<'a> {
         for id in ids {
             let others = self.by_step.iter().filter(|(step, _)| *step != id);
             let others: Vec<&Hit> = others.flat_map(|(_, hits)| hits).collect();
-            let hits = experience::retrieve(&asker, *id, facts, self.k, &others)?;
+            // Class and place follow from the facts; experience matters for causes and advice.
+            let k = match id {
+                StepId::Classify | StepId::KeyCode => self.k.min(FEW),
+                _ => self.k,
+            };
+            let hits = experience::retrieve(&asker, *id, facts, k, &others)?;
             passages.extend(experience::passages(asker.source, &hits));
             self.by_step.insert(*id, hits);
         }

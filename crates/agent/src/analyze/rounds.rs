@@ -95,6 +95,9 @@ impl Rounds {
         run: &mut Run<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Stop> {
+        if !is_open(&run.folder.facts()) {
+            return Ok(());
+        }
         let mut fruitless = 0;
         loop {
             let started = Instant::now();
@@ -217,6 +220,12 @@ impl Rounds {
         run.notebook
             .record(StepId::Completeness, self.step, observer);
     }
+}
+
+/// Whether a file could still change a conclusion: one is unread, or a rule lacks information.
+fn is_open(facts: &Facts) -> bool {
+    let found = &facts.found;
+    !(facts.outline.unread.is_empty() && found.missing.is_empty() && found.undecided.is_empty())
 }
 
 /// Files that would decide the open hypotheses of an answer.

@@ -372,7 +372,7 @@ impl Ledger {
         }
         let statements = outline.statements.len() as f64;
         self.counted(statements, Unit::Count("statements"), &none, "");
-        for error in &outline.errors {
+        for error in outline.errors.iter().chain(&outline.settings) {
             self.say(error, &none);
         }
         if let Some(answer) = &input.answer {

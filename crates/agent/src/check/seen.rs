@@ -75,6 +75,7 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
             .names
             .iter()
             .chain(&outline.errors)
+            .chain(&outline.settings)
             .map(String::as_str),
     );
     texts.extend(input.facts.question.as_deref());

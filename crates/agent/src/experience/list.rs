@@ -7,6 +7,7 @@ use super::Asker;
 use super::plan::{self, Topic};
 use crate::facts::Facts;
 use crate::step::StepId;
+use report::Match;
 
 /// Candidate parts of playbooks and cases for a list. A cause has up to a dozen of a section; without a known cause, most may be about
 /// causes that are ruled out.
@@ -31,7 +32,7 @@ pub(crate) fn retrieve(
         others,
         chosen: Vec::new(),
     };
-    for sections in plan::widths(step) {
+    for sections in plan::widths(step, facts) {
         let shelves = topics
             .iter()
             .map(|topic| shelf(asker, step, topic, sections, facts));
@@ -79,8 +80,12 @@ fn shelf(
 ) -> Result<Shelf, String> {
     let of = |kind, sections: &[Section]| search(asker, topic, kind, sections, facts);
     if topic.causes.is_empty() {
+        let mut playbooks = of(Kind::Experience, sections)?;
+        // Next to findings, only an answer to the question is of use.
+        let has_findings = !facts.found.findings.is_empty();
+        playbooks.retain(|hit| !has_findings || hit.fit == Match::Strong);
         return Ok(Shelf {
-            playbooks: of(Kind::Experience, sections)?,
+            playbooks,
             cases: Vec::new(),
         });
     }
@@ -89,6 +94,12 @@ fn shelf(
     let serves = |hit: &Hit| hit.chunk.section.is_some_and(|s| sections.contains(&s));
     if !playbooks.iter().any(serves) {
         playbooks = of(Kind::Experience, sections)?;
+    }
+    if step == StepId::Advice {
+        let mut fixes = super::fixes(asker, &topic.causes, facts)?;
+        fixes.retain(|hit| !is_ruled_out(&hit.chunk, facts));
+        playbooks.retain(|hit| fixes.iter().all(|fix| fix.chunk.id != hit.chunk.id));
+        playbooks.splice(0..0, fixes);
     }
     let cases = match plan::takes_cases(step) {
         true => of(Kind::Case, &[])?,

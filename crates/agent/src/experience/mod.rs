@@ -4,6 +4,7 @@
 
 mod list;
 mod plan;
+mod sections;
 mod wording;
 
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::facts::{Facts, Passage};
 use crate::outline::Outline;
 use crate::step::StepId;
-use report::Experience;
+use report::{Experience, JobEngine};
 
 pub(crate) use list::retrieve;
 
@@ -26,6 +27,9 @@ const THINNING: f32 = 0.3;
 
 /// Chunks cited per suggestion; a reader follows one or two.
 const SOURCES_PER_SUGGESTION: usize = 2;
+
+/// Sections on fixes among which the one that a suggestion names is looked for.
+const FIXES: usize = 24;
 
 /// Where experience comes from.
 pub trait ExperienceSource: Send + Sync {
@@ -58,6 +62,8 @@ pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
     pub(crate) engine: Engine,
+    /// The dialect of the job.
+    pub(crate) dialect: Option<JobEngine>,
     /// Names of the job's parts, which queries leave out.
     pub(crate) outline: &'a Outline,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
@@ -107,7 +113,7 @@ impl Asker<'_> {
         if let Some(known) = answers().and_then(|answers| answers.get(&key).cloned()) {
             return Ok(known);
         }
-        let hits = match self.prior {
+        let mut hits = match self.prior {
             Some(prior) => {
                 let of_chunk = |chunk: &str| prior(causes, chunk);
                 let query = Query {
@@ -118,6 +124,7 @@ impl Asker<'_> {
             }
             None => self.bounds.search(self.source, &query),
         }?;
+        hits.retain(|hit| !sections::is_of_other_dialect(&hit.chunk, self.dialect));
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
     }
@@ -153,6 +160,7 @@ pub(crate) fn support(
     cause: Option<&str>,
     facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
+    let fix = fix(asker, topic, cause, facts)?;
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = [Section::Fix, Section::Example, Section::TradeOffs];
     let mut query = Query::new(topic, SOURCES_PER_SUGGESTION);
@@ -164,13 +172,62 @@ pub(crate) fn support(
                 languages: languages.to_vec(),
                 ..knowledge(&causes, sections)
             };
-            let hits = asker.search(&query, &causes)?;
+            let mut hits = asker.search(&query, &causes)?;
+            if let Some(fix) = &fix {
+                hits.retain(|hit| hit.chunk.id != fix.chunk.id);
+                hits.insert(0, fix.clone());
+                hits.truncate(SOURCES_PER_SUGGESTION);
+            }
             if !hits.is_empty() {
                 return Ok(hits);
             }
         }
     }
     Ok(Vec::new())
+}
+
+/// The sections that the suggestions for some causes name, in the order of the suggestions.
+fn fixes(asker: &Asker<'_>, causes: &[String], facts: &Facts) -> Result<Vec<Hit>, String> {
+    let found = &facts.found;
+    let mut fixes: Vec<Hit> = Vec::new();
+    for (suggestion, topic) in found.suggestions.iter().zip(&found.topics) {
+        let finding = suggestion
+            .finding
+            .as_deref()
+            .and_then(|id| found.finding(id));
+        let cause = finding.map(|f| f.cause.code());
+        if cause.is_some_and(|cause| causes.iter().any(|known| known == cause)) {
+            let fix = fix(asker, topic, cause, facts)?;
+            fixes.extend(fix.filter(|fix| fixes.iter().all(|f| f.chunk.id != fix.chunk.id)));
+        }
+    }
+    Ok(fixes)
+}
+
+/// The section on how to do what a suggestion says: the one that its kind names, wherever it is; `None` if it names none.
+fn fix(
+    asker: &Asker<'_>,
+    topic: &str,
+    cause: Option<&str>,
+    facts: &Facts,
+) -> Result<Option<Hit>, String> {
+    let Some(is_named) = sections::named(topic) else {
+        return Ok(None);
+    };
+    let own: Vec<String> = cause.map(str::to_owned).into_iter().collect();
+    let mut query = Query::new(topic, FIXES);
+    for causes in [own, Vec::new()] {
+        query.filter = Filter {
+            languages: vec![facts.language],
+            ..knowledge(&causes, &[Section::Fix])
+        };
+        let hits = asker.search(&query, &causes)?;
+        let found = hits.into_iter().find(|hit| is_named(&hit.chunk));
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// The report's entries for the chunks of a step.
@@ -235,7 +292,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use job::{Catalogue, Job};
-    use report::{Cause, Finding, JobEngine, JobSummary, Language, Severity};
+    use report::{Cause, Finding, JobSummary, Language, Severity};
 
     use super::*;
     use crate::found::Found;
@@ -283,6 +340,7 @@ mod tests {
         let asker = Asker {
             source: testkit::knowledge::index(),
             engine: facts.job.engine.into(),
+            dialect: facts.job.engine,
             outline: &facts.outline,
             prior: None,
             answers: Answers::default(),

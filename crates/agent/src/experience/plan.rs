@@ -14,8 +14,10 @@ const FINDINGS_ASKED: usize = 3;
 /// Parts of a playbook that serve a step, one for each place of its list (with more places they start again), and what
 /// to look for if there are none. Notes without sections serve the steps that take
 /// cases; a section that serves another step is left to it.
-pub(super) fn widths(step: StepId) -> &'static [&'static [Section]] {
+pub(super) fn widths(step: StepId, facts: &Facts) -> &'static [&'static [Section]] {
     match step {
+        // Without a finding, what helps is how to decide.
+        _ if facts.found.findings.is_empty() => &[&[Section::Check]],
         StepId::Classify => &[&[Section::Symptom]],
         StepId::KeyCode => &[&[Section::Example]],
         StepId::Experience => &[&[Section::Cause, Section::NotWhen, Section::Cause], &[]],
@@ -52,7 +54,11 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
         topics.extend(asked.map(|finding| about(step, finding, facts)));
     }
     let is_about_gaps = matches!(step, StepId::Completeness | StepId::Hypotheses);
-    if is_about_gaps || topics.is_empty() {
+    let is_early = matches!(
+        step,
+        StepId::Classify | StepId::KeyCode | StepId::Experience
+    );
+    if is_about_gaps || topics.is_empty() && !is_early {
         let undecided = |cause: &String| facts.found.undecided.contains(cause);
         let causes = gaps(facts).flat_map(|m| m.would_decide.iter().map(|c| c.code().to_owned()));
         let causes: BTreeSet<String> = causes.filter(undecided).collect();
@@ -61,6 +67,14 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
         } else if topics.is_empty() && facts.found.verdict == Verdict::InsufficientInformation {
             topics.push(in_general(step, Vec::new(), facts));
         }
+    }
+    let has_findings = step != StepId::Hypotheses && !topics.is_empty();
+    if let Some(question) = facts.question.as_ref().filter(|_| has_findings) {
+        topics.push(Topic {
+            text: question.clone(),
+            causes: Vec::new(),
+            prefer: Filter::default(),
+        });
     }
     topics
 }
@@ -95,7 +109,7 @@ fn about(step: StepId, finding: &Finding, facts: &Facts) -> Topic {
             let mine = suggestions.filter(|(s, _)| s.finding.as_deref() == Some(&finding.id));
             parts.extend(mine.map(|(_, topic)| topic.as_str()));
         }
-        _ => parts.extend(facts.question.as_deref()),
+        _ => {}
     }
     Topic {
         text: parts.join(" "),

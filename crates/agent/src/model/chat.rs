@@ -22,7 +22,7 @@ pub(super) fn chat(task: &Task<'_>, form: &Form<'_>, prompt: &Prompt, profile: &
         repair: None,
         schema: (!form.tools).then(|| form.schema.clone()),
         level: if form.tools { Level::Text } else { form.level },
-        max_output_tokens: profile.max_output_tokens,
+        max_output_tokens: profile.answer_limit(),
         stream: false,
         tools,
         rounds: rounds.unwrap_or_default(),

@@ -1,16 +1,15 @@
 //! Makes the prompt of a task and keeps it within its budget of tokens.
 //!
-//! Stages and inputs get a share of it first; what is too much then is cut in a stated order: files, the script away from the findings,
-//! experience, memory, causes ruled out, stages, code, evidence. Findings are never cut, and nothing is cut in silence:
-//! the prompt and the report say what was left out.
+//! The facts come first and are the same in every step, so that a provider's prefix cache works; the step's own data, the
+//! question and the instruction follow. Both are cut in a stated order. Findings are never cut, and the prompt and the report name each cut.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rows;
 pub(super) use super::tokens::tokens;
+use super::{rows, shown};
 use crate::facts::{Facts, StepInput};
 use crate::found::Found;
 use crate::outline::StageRow;
@@ -21,13 +20,14 @@ use crate::wording::{cites, shorten};
 use job::model::CodeExcerpt;
 use llm::ToolRound;
 use llm::{Level, Profile};
+use report::Cause;
 use report::format::cut;
 
-/// Script lines kept on either side of a finding when the script is cut.
-const LINES_AROUND: usize = 12;
+/// Tokens of a passage: what fits a job is in its first paragraphs. Of the best passages a step may look up the rest.
+const PASSAGE_TOKENS: usize = 220;
 
-/// Bytes of a passage when experience is cut: its first paragraph or two.
-const PASSAGE_BYTES: usize = 800;
+/// Bytes of a passage when experience is cut: its first paragraph.
+const PASSAGE_BYTES: usize = 400;
 
 /// Lines of an earlier conclusion when memory is cut.
 const MEMORY_LINES: usize = 2;
@@ -35,24 +35,23 @@ const MEMORY_LINES: usize = 2;
 /// Stages or files listed when the tables are cut.
 const ROWS: usize = 20;
 
-/// Tokens kept for an answer where the profile names none; conclusions take up to three thousand.
-const ANSWER_TOKENS: usize = 4_000;
-
 /// Share of the context that a prompt may fill: the rest covers other vocabularies and the schema.
 const PROMPT_SHARE: f64 = 0.85;
 
 /// Tokens that a prompt for a model may have.
 pub(super) fn budget(profile: &Profile) -> usize {
-    let answer = profile
-        .max_output_tokens
-        .map_or(ANSWER_TOKENS, |n| n as usize);
     let context = profile.context_tokens();
     let room = (context as f64 * PROMPT_SHARE) as usize;
     // A model whose answer may fill its whole context still needs half of it for the prompt.
-    room.saturating_sub(answer).max(context / 2)
+    room.saturating_sub(profile.answer_tokens())
+        .max(context / 2)
 }
 
-/// Causes ruled out that are still named when they are cut.
+/// Share of the budget that the part common to all steps may take. It is cut the same way in every step, so that a provider finds
+/// the prefix of the step before in its cache.
+const COMMON_SHARE: f64 = 0.7;
+
+/// Ruled-out causes that are named with their reason, those of the main finding's class first.
 const CLEARED: usize = 4;
 
 /// A prompt ready to be sent.
@@ -99,57 +98,45 @@ pub(super) fn rounds(rounds: &[ToolRound]) -> usize {
     rounds.iter().map(of_round).sum()
 }
 
-/// Makes the prompt of a task; together with what tools gave it stays within `budget` tokens.
+/// Makes the prompt of a task; together with the results of tools it stays within `budget` tokens.
 pub(super) fn build(
     task: &Task<'_>,
     form: &Form<'_>,
     budget: usize,
 ) -> Result<Prompt, PromptError> {
-    let language = task.input.facts.language;
-    let system = task
-        .prompts
-        .render(language, "system", system(task, form))?;
+    let facts = &task.input.facts;
+    let system = task.prompts.render(facts.language, "system", facts)?;
     let mut fitting = Fitting::new(task);
-    let mut budget = budget;
+    let mut left = budget.saturating_sub(tokens(&system));
+    let share = (left as f64 * COMMON_SHARE) as usize;
     if form.conversing {
         fitting.input.reading.excerpts.clear();
-        budget = budget.saturating_sub(rounds(task.rounds));
+        left = left.saturating_sub(rounds(task.rounds));
     }
-    fitting.fit_rows(budget);
-    let mut order = ORDER.into_iter();
-    loop {
-        let user = fitting.render(task, form)?;
-        let total = tokens(&system) + tokens(&user);
-        let next = order.next().filter(|_| total > budget);
-        let Some((cut, zh, en)) = next else {
-            return Ok(Prompt {
-                system,
-                user,
-                cuts: fitting.cuts,
-                tokens: total,
-            });
-        };
-        if fitting.shorten(cut) {
-            fitting.cuts.push(language.select(zh, en).to_owned());
+    let mut common = String::new();
+    if !form.correcting {
+        fitting.fit_rows(budget);
+        let (kept, last) = COMMON.split_at(COMMON.len() - LAST_CUTS);
+        common = fitting.cut(kept, share, |f| f.common(task))?;
+        let room = left.saturating_sub(tokens(&common));
+        let own = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
+        if tokens(&own) > room {
+            let room = left.saturating_sub(tokens(&own));
+            common = fitting.cut(kept, room, |f| f.common(task))?;
+            common = match tokens(&common) > room {
+                true => fitting.cut(last, room, |f| f.common(task))?,
+                false => common,
+            };
         }
+        common.push_str("\n\n");
     }
-}
-
-/// What the system text depends on.
-#[derive(Serialize)]
-struct System<'a> {
-    #[serde(flatten)]
-    facts: &'a Facts,
-    tools: bool,
-    marks: bool,
-}
-
-fn system<'a>(task: &Task<'a>, form: &Form<'_>) -> System<'a> {
-    System {
-        facts: &task.input.facts,
-        tools: form.tools,
-        marks: form.marks(task.steps),
-    }
+    let user = common + &fitting.step(task, form)?;
+    Ok(Prompt {
+        tokens: tokens(&system) + tokens(&user),
+        system,
+        user,
+        cuts: [fitting.cuts, fitting.own_cuts].concat(),
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,50 +148,26 @@ enum Cut {
     FurtherExperience,
     LongMemory,
     Columns,
-    FurtherCleared,
     LongStages,
     LongCode,
     OtherStages,
     FurtherEvidence,
     FurtherTables,
     FurtherFiles,
+    Diffs,
     Code,
     Script,
 }
 
-/// What is cut in which order, and how the prompt and the report name it.
-const ORDER: [(Cut, &str, &str); 16] = [
-    (Cut::LongFiles, "文件的后半部分", "the later part of files"),
-    (Cut::Files, "文件内容", "the content of files"),
-    (
-        Cut::FarScript,
-        "与发现无关的脚本行",
-        "script lines away from the findings",
-    ),
-    (
-        Cut::LongExperience,
-        "经验的后半部分",
-        "the later part of experience",
-    ),
-    (
-        Cut::FurtherExperience,
-        "排名靠后的经验",
-        "experience of lower rank",
-    ),
-    (
-        Cut::LongMemory,
-        "前面结论的细节",
-        "details of earlier conclusions",
-    ),
+/// A cut, and its name in the prompt and the report.
+type Named = (Cut, &'static str, &'static str);
+
+/// The cuts of the part that is common to all steps, in their order.
+const COMMON: [Named; 9] = [
     (
         Cut::Columns,
         "输入列的统计信息",
         "statistics of columns of the inputs",
-    ),
-    (
-        Cut::FurtherCleared,
-        "部分已排除的原因",
-        "some of the causes that are ruled out",
     ),
     (
         Cut::LongStages,
@@ -221,15 +184,45 @@ const ORDER: [(Cut, &str, &str); 16] = [
         "与发现无关的阶段",
         "stages without a finding",
     ),
-    (Cut::FurtherEvidence, "次要证据", "minor evidence"),
     (Cut::FurtherTables, "部分输入", "some of the inputs"),
+    (
+        Cut::FarScript,
+        "与发现无关的脚本行",
+        "script lines away from the findings",
+    ),
+    (Cut::FurtherEvidence, "次要证据", "minor evidence"),
+    (Cut::Code, "用户代码", "the code"),
+    (Cut::Script, "脚本", "the script"),
+];
+
+/// The last cuts of [`COMMON`], made only after everything else that belongs to the step has been cut.
+const LAST_CUTS: usize = 3;
+
+/// The cuts of the part that only the step sees, in their order.
+const OF_STEP: [Named; 7] = [
+    (Cut::LongFiles, "文件的后半部分", "the later part of files"),
+    (Cut::Files, "文件内容", "the content of files"),
+    (
+        Cut::LongExperience,
+        "经验的后半部分",
+        "the later part of experience",
+    ),
+    (
+        Cut::FurtherExperience,
+        "排名靠后的经验",
+        "experience of lower rank",
+    ),
+    (Cut::Diffs, "建议的 diff", "diffs of suggestions"),
+    (
+        Cut::LongMemory,
+        "前面结论的细节",
+        "details of earlier conclusions",
+    ),
     (
         Cut::FurtherFiles,
         "部分未读文件的名字",
         "names of some unread files",
     ),
-    (Cut::Code, "用户代码", "the code"),
-    (Cut::Script, "脚本", "the script"),
 ];
 
 #[derive(Serialize)]
@@ -239,9 +232,10 @@ struct Context<'a> {
     parts: &'a [&'static str],
     cuts: &'a [String],
     script_lines: String,
-    /// Stages and inputs that are left out.
+    /// Stages and inputs that are left out, and causes that are ruled out without a word.
     stages_left: usize,
     tables_left: usize,
+    cleared_left: &'a [String],
     /// Whether tools are offered.
     tools: bool,
     /// Whether the marks of the specification are asked for.
@@ -252,10 +246,14 @@ struct Context<'a> {
 struct Fitting {
     input: StepInput,
     parts: Vec<&'static str>,
+    /// What was cut of the common part, and of the step's own.
     cuts: Vec<String>,
+    own_cuts: Vec<String>,
     windowed: bool,
     stages_left: usize,
     tables_left: usize,
+    /// Codes of further causes that are ruled out.
+    cleared_left: Vec<String>,
 }
 
 impl Fitting {
@@ -267,80 +265,114 @@ impl Fitting {
             }
         }
         let mut input = task.input.clone();
-        // A step that is drawn again shall not copy what it said before.
+        // A repeated step must not copy its earlier conclusion.
         input
             .memory
             .retain(|m| task.steps.iter().all(|s| s.id() != m.step));
+        let found = &mut Arc::make_mut(&mut input.facts).found;
+        let answers = input.answer.iter_mut().map(|a| &mut a.text);
+        let lines = input.memory.iter_mut().flat_map(|m| &mut m.lines);
+        for line in lines.chain(answers) {
+            *line = shown::without_summaries(line, found);
+        }
+        // A case ends with how it was resolved; a section of a playbook begins with what matters.
+        for passage in input.experiences.iter_mut().filter(|p| p.section.is_some()) {
+            let bytes = passage.text.len() * PASSAGE_TOKENS / tokens(&passage.text).max(1);
+            shorten(&mut passage.text, bytes);
+        }
+        let main = found.problem_type.code();
+        found.cleared.sort_by_key(|c| {
+            let cause = Cause::from_code(&c.cause);
+            cause.is_none_or(|cause| cause.problem_type().code() != main)
+        });
+        let cleared_left = found.cleared.split_off(CLEARED.min(found.cleared.len()));
+        let cleared_left = cleared_left.into_iter().map(|c| c.cause).collect();
+        for diff in input.suggestions.iter_mut().filter_map(|s| s.diff.as_mut()) {
+            *diff = shown::changed_lines(diff);
+        }
         Fitting {
             input,
             parts,
             cuts: Vec::new(),
+            own_cuts: Vec::new(),
             windowed: false,
             stages_left: 0,
             tables_left: 0,
+            cleared_left,
         }
     }
 
-    fn render(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
-        let language = self.input.facts.language;
+    /// Cuts until a text has at most `most` tokens, or nothing is left to cut.
+    fn cut(
+        &mut self,
+        order: &[Named],
+        most: usize,
+        render: impl Fn(&Fitting) -> Result<String, PromptError>,
+    ) -> Result<String, PromptError> {
+        let mut text = render(self)?;
+        for (cut, zh, en) in order {
+            if tokens(&text) <= most {
+                break;
+            }
+            if self.shorten(*cut) {
+                let name = self.input.facts.language.select(zh, en);
+                let is_of_step = OF_STEP.iter().any(|(own, ..)| own == cut);
+                let cuts = match is_of_step {
+                    true => &mut self.own_cuts,
+                    false => &mut self.cuts,
+                };
+                cuts.push((*name).to_owned());
+                text = render(self)?;
+            }
+        }
+        Ok(text)
+    }
+
+    fn context<'a>(&'a self, cuts: &'a [String]) -> Context<'a> {
         let script = self.input.facts.outline.script.as_ref();
-        let script_lines = script.map(|s| self.script_lines(&s.text));
-        let context = Context {
+        let script_lines = script.map(|s| shown::script(&s.text, &self.input.facts, self.windowed));
+        Context {
             input: &self.input,
             parts: &self.parts,
-            cuts: &self.cuts,
+            cuts,
             script_lines: script_lines.unwrap_or_default(),
             stages_left: self.stages_left,
             tables_left: self.tables_left,
+            cleared_left: &self.cleared_left,
+            tools: false,
+            marks: false,
+        }
+    }
+
+    /// The facts, the same for all steps.
+    fn common(&self, task: &Task<'_>) -> Result<String, PromptError> {
+        let language = self.input.facts.language;
+        let context = self.context(&self.cuts);
+        task.prompts.render(language, "data", &context)
+    }
+
+    /// What belongs to the step: its own data, the question, what to conclude, and in which form.
+    fn step(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
+        let language = self.input.facts.language;
+        let context = Context {
             tools: form.tools,
             marks: form.marks(task.steps),
+            ..self.context(&self.own_cuts)
         };
         let mut pieces = Vec::new();
         if !form.correcting {
-            pieces.push(task.prompts.render(language, "data", &context)?);
+            pieces.push(task.prompts.render(language, "step", &context)?);
         }
         for step in task.steps {
             pieces.push(task.prompts.render(language, step.id(), &context)?);
         }
-        if let Some(schema) = form.schema_in_text(task.steps) {
-            let context = serde_json::json!({ "schema": schema.to_string() });
-            pieces.push(task.prompts.render(language, "schema", context)?);
-        }
+        let schema = form.schema_in_text(task.steps).map(Value::to_string);
+        let answer = serde_json::json!({
+            "schema": schema, "tools": context.tools, "marks": context.marks,
+        });
+        pieces.push(task.prompts.render(language, "schema", answer)?);
+        pieces.retain(|piece| !piece.is_empty());
         Ok(pieces.join("\n\n"))
-    }
-
-    /// The script with line numbers; windowed, only what surrounds the findings.
-    fn script_lines(&self, text: &str) -> String {
-        let lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
-        let is_shown = |number: usize| !self.windowed || self.is_near(number);
-        let mut out = String::new();
-        for run in lines.chunk_by(|(a, _), (b, _)| is_shown(*a) == is_shown(*b)) {
-            if is_shown(run[0].0) {
-                for (number, line) in run {
-                    out.push_str(&format!("{number:>4}  {line}\n"));
-                }
-            } else {
-                out.push_str(&format!("      … {}\n", run.len()));
-            }
-        }
-        out.truncate(out.trim_end().len());
-        out
-    }
-
-    /// Whether a line is close to one that a finding or THINK 2 names.
-    fn is_near(&self, number: usize) -> bool {
-        let findings = self.input.facts.found.findings.iter();
-        let places = findings.filter_map(|f| f.script_lines);
-        let modules = self.input.conclusion(StepId::KeyCode);
-        let modules = modules.and_then(|c| c["modules"].as_array());
-        let line = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
-        let named = modules.into_iter().flatten();
-        let named = named.filter_map(|m| Some([line(&m["first_line"])?, line(&m["last_line"])?]));
-        let mut places = places.chain(named);
-        places.any(|[first, last]| {
-            let first = (first as usize).saturating_sub(LINES_AROUND);
-            (first..=last as usize + LINES_AROUND).contains(&number)
-        })
     }
 
     /// Cuts one part; whether there was anything to cut.
@@ -356,7 +388,7 @@ impl Fitting {
                 })
             }
             Cut::Files if uses("excerpts") => keep(&mut self.input.reading.excerpts, 0),
-            Cut::FarScript if uses("script") && self.input.facts.outline.script.is_some() => {
+            Cut::FarScript if self.input.facts.outline.script.is_some() => {
                 !std::mem::replace(&mut self.windowed, true)
             }
             Cut::LongExperience if uses("experience") => {
@@ -368,28 +400,29 @@ impl Fitting {
                 let memory = self.input.memory.iter_mut();
                 shorten_each(memory, |m| keep(&mut m.lines, MEMORY_LINES))
             }
-            Cut::Columns if uses("tables") => {
+            Cut::Diffs if uses("suggestions") => {
+                let diffs = self.input.suggestions.iter_mut();
+                shorten_each(diffs, |s| s.diff.take().is_some())
+            }
+            Cut::Columns => {
                 let tables = self.facts_mut().outline.tables.iter_mut();
                 shorten_each(tables, rows::shorten)
             }
-            Cut::FurtherCleared if uses("cleared") => {
-                keep(&mut self.facts_mut().found.cleared, CLEARED)
-            }
-            Cut::LongStages if uses("stages") => self.shorten_stages(),
-            Cut::LongCode if uses("code") => {
+            Cut::LongStages => self.shorten_stages(),
+            Cut::LongCode => {
                 let code = self.facts_mut().outline.code.iter_mut();
                 shorten_each(code, CodeExcerpt::shorten)
             }
-            Cut::OtherStages if uses("stages") => self.keep_stages(),
+            Cut::OtherStages => self.keep_stages(),
             Cut::FurtherEvidence => self.keep_evidence(),
-            Cut::FurtherTables if uses("tables") => {
+            Cut::FurtherTables => {
                 let dropped = rows::keep_best(&mut self.facts_mut().outline.tables, ROWS);
                 self.tables_left += dropped;
                 dropped > 0
             }
             Cut::FurtherFiles if uses("files") => keep(&mut self.facts_mut().outline.unread, ROWS),
-            Cut::Code if uses("code") => keep(&mut self.facts_mut().outline.code, 0),
-            Cut::Script if uses("script") => self.facts_mut().outline.script.take().is_some(),
+            Cut::Code => keep(&mut self.facts_mut().outline.code, 0),
+            Cut::Script => self.facts_mut().outline.script.take().is_some(),
             _ => false,
         }
     }
@@ -406,21 +439,19 @@ impl Fitting {
         let stages = rows::fit(&mut outline.stages, budget);
         let tables = rows::fit(&mut outline.tables, budget);
         (self.stages_left, self.tables_left) = (stages.dropped, tables.dropped);
-        for (part, left, zh, en) in [
+        for (left, zh, en) in [
             (
-                "stages",
                 stages,
                 "次要阶段的细节",
                 "details of stages that matter less",
             ),
             (
-                "tables",
                 tables,
                 "次要输入的细节",
                 "details of inputs that matter less",
             ),
         ] {
-            if left != rows::Left::default() && self.parts.contains(&part) {
+            if left != rows::Left::default() {
                 self.cuts.push(language.select(zh, en).to_owned());
             }
         }
@@ -478,26 +509,15 @@ fn shorten_each<T>(items: impl Iterator<Item = T>, shorten: impl Fn(T) -> bool) 
     items.fold(false, |any, item| shorten(item) | any)
 }
 
-/// Data that a step looks at.
+/// Data that only some steps look at, besides the facts that all see.
 fn parts_of(step: StepId) -> impl Iterator<Item = &'static str> {
     let parts = match step {
-        StepId::Classify => "job findings time stages cleared experience",
-        StepId::KeyCode => "job findings stages tables script code experience memory",
-        StepId::Experience => {
-            "job findings time stages tables script code cleared experience memory"
-        }
-        StepId::Completeness => {
-            "job findings time stages tables missing files suggestions excerpts experience memory"
-        }
-        StepId::Advice => {
-            "job findings time cleared stages tables script code suggestions missing excerpts experience memory answer"
-        }
-        StepId::Answer => {
-            "job findings time stages tables script code suggestions cleared missing answer turns"
-        }
-        StepId::Hypotheses => {
-            "job findings time stages tables script code cleared missing files excerpts experience memory"
-        }
+        StepId::Classify => "experience",
+        StepId::KeyCode | StepId::Experience => "memory experience",
+        StepId::Completeness => "memory suggestions missing files excerpts experience",
+        StepId::Advice => "memory suggestions missing excerpts answer experience",
+        StepId::Hypotheses => "memory missing files excerpts experience",
+        StepId::Answer => "suggestions missing answer turns",
     };
     parts.split(' ')
 }

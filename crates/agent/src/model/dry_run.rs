@@ -20,6 +20,9 @@ use super::chat;
 use super::context::{self, Form};
 use llm::{Level, Profile, ToolSpec, level};
 
+/// Tokens of an ordinary conclusion, as JSON.
+const ANSWER_TOKENS: usize = 600;
+
 /// A prompt that would be sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Preview {
@@ -35,7 +38,9 @@ pub struct Preview {
     pub tokens: usize,
     /// Parts left out of the prompt to shorten it.
     pub cuts: Vec<String>,
-    /// Price of sending it; `None` without a price list.
+    /// Tokens of an ordinary answer.
+    pub tokens_out: usize,
+    /// Price of sending it and of such an answer, by the prices of the profile or the list price; `None` if neither is known.
     pub cost: Option<f64>,
 }
 
@@ -82,7 +87,8 @@ impl DryRun {
             schema: chat.schema.filter(|_| chat.level <= Level::Tool),
             tokens,
             cuts: prompt.cuts,
-            cost: self.profile.price(tokens as u64, 0),
+            tokens_out: ANSWER_TOKENS,
+            cost: self.profile.list_price(tokens as u64, ANSWER_TOKENS as u64),
         })
     }
 }

@@ -8,6 +8,7 @@ mod dry_run;
 pub(crate) mod markers;
 mod reasoner;
 mod rows;
+mod shown;
 mod task;
 mod tokens;
 mod validate;

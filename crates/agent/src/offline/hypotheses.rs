@@ -5,10 +5,13 @@ use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
 use diagnosis::Settings;
 use report::format::{list, without_stop};
-use report::{Cause, Finding, Language, Text, text};
+use report::{Cause, Finding, JobEngine, Language, Text, text};
 
 /// Open and refuted hypotheses listed; the most relevant ones come first.
 const HYPOTHESES: usize = 6;
+
+/// Causes of a group that are listed before the next group.
+const PER_GROUP: usize = 2;
 
 /// Files named in which a cause was found.
 const FILES: usize = 2;
@@ -34,21 +37,17 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
         },
         because: Some(f.summary.clone()),
     });
-    let missing = found.missing.iter().map(|m| &m.information);
-    let open = missing.flat_map(|m| {
-        let open = |cause: &Cause| Known {
-            hypothesis: Hypothesis {
-                file: Some(m.file.clone()),
-                ..hypothesis(
-                    *cause,
-                    std::slice::from_ref(&m.file),
-                    HypothesisResult::Open,
-                    input,
-                )
-            },
-            because: None,
-        };
-        m.would_decide.iter().map(open)
+    let open = open_causes(input).into_iter().map(|(cause, file)| Known {
+        hypothesis: Hypothesis {
+            file: Some(file.clone()),
+            ..hypothesis(
+                cause,
+                std::slice::from_ref(file),
+                HypothesisResult::Open,
+                input,
+            )
+        },
+        because: None,
     });
     let refuted = found.cleared.iter().filter_map(|c| {
         let cause = Cause::from_code(&c.cause)?;
@@ -67,20 +66,53 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
     }
 }
 
+/// The undecided causes, most plausible first, each with the most relevant file that would decide it. The user's words come first,
+/// then the causes in the order of the contract, which begins with the common ones; a group has two of them before another has its turn.
+fn open_causes(input: &StepInput) -> Vec<(Cause, &String)> {
+    let question = input.facts.question.as_deref().unwrap_or_default();
+    let question = question.to_lowercase();
+    let mut open: Vec<(Cause, &String)> = Vec::new();
+    for missing in input.facts.found.missing.iter().map(|m| &m.information) {
+        for cause in &missing.would_decide {
+            if open.iter().all(|(known, _)| known != cause) {
+                open.push((*cause, &missing.file));
+            }
+        }
+    }
+    open.sort_by_key(|(cause, _)| Cause::ALL.iter().position(|known| known == cause));
+    let group = |cause: &Cause| cause.code().split('.').next().unwrap_or_default();
+    let turn = |at: usize| {
+        let before = open[..at]
+            .iter()
+            .filter(|(c, _)| group(c) == group(&open[at].0));
+        before.count() / PER_GROUP
+    };
+    let is_asked = |cause: &Cause| {
+        let mut words = cause.code().split(['.', '_']).filter(|word| word.len() > 3);
+        words.any(|word| question.contains(word)) || question.contains(cause.title().zh)
+    };
+    let keys: Vec<(bool, usize)> = (0..open.len())
+        .map(|at| (!is_asked(&open[at].0), turn(at)))
+        .collect();
+    let mut order: Vec<usize> = (0..open.len()).collect();
+    order.sort_by_key(|at| keys[*at]);
+    order.into_iter().map(|at| open[at]).collect()
+}
+
 fn hypothesis(
     cause: Cause,
     files: &[String],
     result: HypothesisResult,
     input: &StepInput,
 ) -> Hypothesis {
+    let (found, language) = (&input.facts.found, input.facts.language);
+    let check = check_of(cause, files, &found.settings, language);
     Hypothesis {
-        hypothesis: named(cause, input.facts.language),
-        check: check_of(
-            cause,
-            files,
-            &input.facts.found.settings,
-            input.facts.language,
-        ),
+        hypothesis: named(cause, language),
+        check: match input.facts.job.engine {
+            Some(JobEngine::Spark) => report::spark_words(&check, language),
+            _ => check,
+        },
         file: None,
         result,
         evidence: Vec::new(),

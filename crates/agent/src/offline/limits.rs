@@ -53,26 +53,6 @@ const WORDS: &[(&str, &str, &str)] = &[
         "actual and estimated rows differ by a factor of at least {#}",
     ),
     (
-        "misestimate.max_broadcast_bytes",
-        "广播的一侧超过 {n}",
-        "the broadcast side exceeds {n}",
-    ),
-    (
-        "tiny_vertices.min_vertices",
-        "至少有 {n}",
-        "there are at least {n}",
-    ),
-    (
-        "tiny_vertices.min_waves",
-        "顶点至少分 {#} 批运行",
-        "the vertices run in at least {#} waves",
-    ),
-    (
-        "tiny_vertices.min_start_share",
-        "启动至少占顶点时间的 {n}",
-        "start-up takes at least {n} of the time of a vertex",
-    ),
-    (
         "unaligned_input.min_bytes",
         "重分区的输入至少有 {n}",
         "the repartitioned input has at least {n}",
@@ -123,11 +103,6 @@ const WORDS: &[(&str, &str, &str)] = &[
         "the null or default value makes up at least {n} of the rows of the largest vertex",
     ),
     (
-        "spill.min_slowdown",
-        "排序用时至少是在内存中排序的 {n}",
-        "a sort takes at least {n} the time of a sort in memory",
-    ),
-    (
         "sizing.shuffle_bytes_per_vertex",
         "通常每个顶点从交换读取约 {n}",
         "a vertex usually reads about {n} from an exchange",
@@ -143,19 +118,9 @@ const WORDS: &[(&str, &str, &str)] = &[
         "a vertex reads more than {n} from an exchange",
     ),
     (
-        "sizing.heavy_expected_bytes_per_vertex",
-        "或优化器预计每个顶点超过 {n}",
-        "or the optimizer expected more than {n} for a vertex",
-    ),
-    (
         "sizing.heavy_stored_bytes_per_vertex",
         "每个顶点从存储读取超过 {n}",
         "a vertex reads more than {n} from storage",
-    ),
-    (
-        "sizing.least_bytes_per_vertex",
-        "每个顶点读取不到 {n}",
-        "a vertex reads less than {n}",
     ),
     (
         "join_explosion.min_factor",
@@ -168,24 +133,19 @@ const WORDS: &[(&str, &str, &str)] = &[
         "the files are smaller than {n} on average",
     ),
     (
-        "small_files.min_files",
-        "至少有 {n}",
-        "there are at least {n}",
+        "tiny_vertices.min_start_share",
+        "启动至少占顶点时间的 {n}",
+        "start-up takes at least {n} of the time of a vertex",
     ),
     (
-        "retries.min_attempts_per_vertex",
-        "失败或被收回的次数至少是顶点数的 {n}",
-        "attempts that failed or were revoked reach {n} of the number of vertices",
+        "tiny_vertices.min_waves",
+        "顶点至少分 {#} 批运行",
+        "the vertices run in at least {#} waves",
     ),
     (
         "retries.min_count",
         "至少有 {#} 次失败或被收回",
         "at least {#} attempts failed or were revoked",
-    ),
-    (
-        "retries.min_waste",
-        "浪费的时间至少占 {n}",
-        "at least {n} of the work is lost",
     ),
     (
         "memory.min_peak_over_limit",

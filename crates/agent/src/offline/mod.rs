@@ -4,6 +4,7 @@
 //! fits. Needs no network and always gives the same answer to the same facts.
 
 mod advice;
+mod conditions;
 mod hypotheses;
 mod limits;
 mod steps;

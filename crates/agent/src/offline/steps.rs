@@ -1,5 +1,6 @@
 //! THINK 1–3 in fixed wording: class, key code, causes.
 
+use super::conditions;
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
 use crate::found::Cleared;
@@ -154,7 +155,10 @@ fn module(finding: &Finding, input: &StepInput) -> Module {
         last_line: finding.script_lines.map(|l| l[1]),
         stage: finding.stage.clone(),
         finding: Some(finding.id.clone()),
-        role: sentence(&finding.summary, input.facts.language),
+        role: match input.facts.outline.flow.get(&finding.id) {
+            Some(flow) => flow.clone(),
+            None => sentence(&finding.summary, input.facts.language),
+        },
     }
 }
 
@@ -220,12 +224,18 @@ fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
     let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
     let quoted: Vec<String> = evidence.take(EVIDENCE_QUOTED).map(quote).collect();
     let quoted = quoted.join(language.select("；", "; "));
-    let summary = sentence(&finding.summary, language);
+    let mut explanation = sentence(finding.cause.title().pick(language), language);
+    if !quoted.is_empty() {
+        let quoted: String = text!("依据：{quoted}。", "Evidence: {quoted}.").into(language);
+        explanation = joined(&[explanation, quoted], language);
+    }
+    let compared = conditions::compared(&input.experiences, finding, &input.facts);
+    let compared = compared.into_iter().map(|text| text.into(language));
+    let sentences: Vec<String> = std::iter::once(explanation).chain(compared).collect();
     CauseAnalysis {
         cause: finding.cause.code().to_owned(),
         finding: Some(finding.id.clone()),
-        explanation: text!("{summary}依据：{quoted}。", "{summary} Evidence: {quoted}.")
-            .into(language),
+        explanation: joined(&sentences, language),
         against: doubt(finding, language),
         evidence: finding.evidence.clone(),
         experiences: input.experience_on(&[finding.cause.code()]),

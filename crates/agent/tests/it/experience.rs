@@ -111,13 +111,10 @@ impl Measured {
                 self.faults
                     .push(format!("{name} {step}: ruled out {}", chunk.id));
             }
-            let prompt = prompts
-                .iter()
-                .rfind(|(of, _)| of == step)
-                .map_or("", |(_, prompt)| prompt);
-            if prompts.is_empty() {
+            // THINK 4 has no prompt where nothing is left to ask for.
+            let Some((_, prompt)) = prompts.iter().rfind(|(of, _)| of == step) else {
                 continue;
-            }
+            };
             if !prompt.contains(&format!("[{}]", chunk.id)) {
                 self.faults
                     .push(format!("{name} {step}: not shown {}", chunk.id));

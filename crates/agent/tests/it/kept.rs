@@ -127,12 +127,14 @@ async fn a_dry_run_shows_what_would_be_sent_with_tokens_and_price() {
     for Preview {
         steps,
         tokens,
+        tokens_out,
         cost,
         ..
     } in &previews
     {
         assert!(*tokens > 200, "{steps:?}: {tokens}");
-        let difference = cost.expect("a price") - *tokens as f64 * 2e-6;
+        let answer = *tokens_out as f64 * 8e-6;
+        let difference = cost.expect("a price") - *tokens as f64 * 2e-6 - answer;
         assert!(difference.abs() < 1e-12, "{steps:?}: {cost:?}");
     }
 }
@@ -167,7 +169,10 @@ async fn the_doctor_sees_what_works_and_says_what_to_fix() {
     let fine = || Some(Turn::text("{\"ok\": true}"));
     let symptoms = examine(Server::start([]).rule(move |_| fine())).await;
     let checks: Vec<&str> = symptoms.iter().map(|s| s.check).collect();
-    assert_eq!(checks, ["answer", "structured output", "streaming"]);
+    assert_eq!(
+        checks,
+        ["answer", "structured output", "streaming", "speed"]
+    );
     assert!(symptoms.iter().all(|s| s.ok), "{symptoms:?}");
 
     let locked = Turn::error(401, "Incorrect API key provided: sk-test");

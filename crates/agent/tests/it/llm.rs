@@ -315,7 +315,7 @@ async fn a_server_without_schemas_is_asked_in_a_weaker_way() {
     let requests = server.requests();
     let last = requests.last().expect("requests");
     assert_eq!(last.body["response_format"]["type"], "json_object");
-    contains(last.prompt(), ["JSON Schema:"]);
+    contains(last.prompt(), ["this JSON Schema"]);
 }
 
 #[tokio::test]

@@ -100,6 +100,19 @@ fn contexts(previews: &[Preview]) -> String {
     out
 }
 
+/// Share of a prompt that is the beginning of the prompt before, over all steps.
+fn common_share(sent: &[Preview]) -> f64 {
+    let whole = |p: &Preview| format!("{}\n{}", p.system, p.user);
+    let (mut common, mut all) = (0, 0);
+    for pair in sent.windows(2) {
+        let [before, now] = [whole(&pair[0]), whole(&pair[1])];
+        let same = before.bytes().zip(now.bytes()).take_while(|(a, b)| a == b);
+        common += same.count();
+        all += now.len();
+    }
+    common as f64 / all as f64
+}
+
 /// A job, and a question about it in Chinese and English.
 const JOBS: [(&str, &str, &str); 4] = [
     (
@@ -129,7 +142,8 @@ fn request((case, zh, en): (&str, &str, &str), language: Language) -> Request {
         question: Some(language.select(zh, en).to_owned()),
         language: Some(language),
         hypotheses: true,
-        ..about(case)
+        job: support::case(case),
+        ..Request::default()
     }
 }
 
@@ -143,10 +157,13 @@ async fn section_3_what_a_model_sees_of_four_jobs() {
                 .flat_map(|p| &p.steps)
                 .map(String::as_str)
                 .collect();
-            let all = StepId::THINK
-                .into_iter()
-                .chain([StepId::Hypotheses, StepId::Answer]);
+            // All files of these jobs are read, and nothing is undecided.
+            let all = StepId::THINK.into_iter();
+            let all = all.chain([StepId::Hypotheses, StepId::Answer]);
+            let all = all.filter(|step| *step != StepId::Completeness);
             assert_eq!(steps, all.map(StepId::id).collect());
+            let shared = common_share(&sent[..sent.len() - 1]);
+            assert!(shared > 0.7, "{} {shared}", job.0);
             let name = format!("{}.{}", job.0, language.code());
             insta::assert_snapshot!(name, contexts(&sent));
         }
@@ -159,7 +176,11 @@ async fn section_4_what_a_model_is_offered_and_how_it_has_to_answer() {
     for language in [Language::Zh, Language::En] {
         let mut out = String::new();
         let mut seen = BTreeSet::new();
-        for p in sent(&request(JOBS[0], language)).await {
+        let request = Request {
+            job: about(JOBS[0].0).job,
+            ..request(JOBS[0], language)
+        };
+        for p in sent(&request).await {
             let steps = p.steps.join("+");
             if !seen.insert(steps.clone()) {
                 continue;

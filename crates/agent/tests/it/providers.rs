@@ -131,7 +131,7 @@ fn the_schema_is_sent_where_the_provider_expects_it() {
             }
             _ => &body["response_format"]["json_schema"]["schema"],
         };
-        let in_text = requests[0].prompt().contains("JSON Schema:");
+        let in_text = requests[0].prompt().contains("this JSON Schema");
         let is_weak = matches!(case.dialect, D::DashScope | D::DeepSeek);
         assert_eq!(in_text, is_weak);
         if is_weak {

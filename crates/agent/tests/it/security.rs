@@ -200,10 +200,11 @@ fn with_redact_no_request_has_a_word_of_the_job() {
 }
 
 #[tokio::test]
-async fn every_request_has_marks_of_its_own() {
+async fn every_analysis_has_a_mark_of_its_own() {
     let server = Server::agreeing();
-    ask(&server, &skewed()).await;
     let mut marks = Vec::new();
+    ask(&server, &skewed()).await;
+    ask(&server, &skewed()).await;
     for request in server.requests() {
         let prompt = request.prompt();
         let (_, after) = prompt.split_once("<<<data job ").expect("a fence");
@@ -212,8 +213,7 @@ async fn every_request_has_marks_of_its_own() {
         assert!(!prompt.contains("#mark#"));
         marks.push(mark);
     }
-    let count = marks.len();
-    marks.sort();
+    let steps = marks.len() / 2;
     marks.dedup();
-    assert_eq!(marks.len(), count);
+    assert!(steps > 3 && marks.len() == 2, "{marks:?}");
 }

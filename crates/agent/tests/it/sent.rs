@@ -82,7 +82,14 @@ async fn failing_user_code_is_shown_to_the_steps_that_explain_it() {
     let case = "user-code-failure";
     for (language, heading) in [(Language::En, "\n## Code\n"), (Language::Zh, "\n## 代码\n")] {
         let previews = previews(case, None, language, false).await;
-        for step in ["think2", "think3", "think5", "hypotheses"] {
+        for step in [
+            "think1",
+            "think2",
+            "think3",
+            "think4",
+            "think5",
+            "hypotheses",
+        ] {
             let prompt = &of_step(&previews, step).user;
             let (_, code) = prompt.split_once(heading).expect("a part");
             let (inside, _) = code.split_once(">>>data").expect("a fence");
@@ -91,9 +98,6 @@ async fn failing_user_code_is_shown_to_the_steps_that_explain_it() {
             assert!(inside.contains("\n  33  "), "{inside}");
             assert!(inside.contains("Convert.ToInt64(units)"), "{inside}");
             assert!(inside.lines().count() < 20, "{inside}");
-        }
-        for step in ["think1", "think4"] {
-            assert!(!of_step(&previews, step).user.contains(heading), "{step}");
         }
     }
 }
@@ -131,7 +135,7 @@ async fn code_is_shortened_before_it_is_dropped() {
         )
     };
     let (whole, _, _) = lines(None).await;
-    let (few, shown, cuts) = lines(Some(7_200)).await;
+    let (few, shown, cuts) = lines(Some(4_500)).await;
     assert!(shown && few < whole, "{few} of {whole}: {cuts}");
     assert!(
         cuts.contains("code away from the lines that matter"),
@@ -226,7 +230,8 @@ async fn a_dry_run_shows_and_counts_what_a_server_receives() {
             assert_eq!(preview.tokens, texts + schema + of_tools, "{step:?}");
             assert!(schema + of_tools > 100, "{step:?}");
             let cost = preview.cost.expect("a price");
-            assert!((cost - preview.tokens as f64 * 1e-6).abs() < 1e-9, "{cost}");
+            let whole = preview.tokens + preview.tokens_out;
+            assert!((cost - whole as f64 * 1e-6).abs() < 1e-9, "{cost}");
         }
     }
 }
@@ -368,7 +373,7 @@ async fn a_question_about_a_saved_run_sees_why_it_failed_and_what_was_ruled_out(
     assert!(prompt.contains(error), "{prompt}");
     let healthy = analyzed("healthy", Offline, Language::En, false).await;
     let prompt = asked(&healthy, profile(), &[], false).await.user;
-    assert!(prompt.contains("\nqueue.wait: "), "{prompt}");
+    assert!(prompt.contains("queue.wait"), "{prompt}");
     for end in ["failure.user_code", "failure.compile", "failure.limit"] {
         assert!(!prompt.contains(end), "{end}: {prompt}");
     }

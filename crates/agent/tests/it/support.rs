@@ -1,9 +1,10 @@
 //! Analyses of simulated jobs, with an index of the real knowledge base.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use agent::experience::ExperienceSource;
 use agent::facts::{Answerer, MeasuredAnswer};
@@ -23,6 +24,24 @@ pub(crate) fn case(name: &str) -> PathBuf {
     simulator::cases_in(env!("CARGO_TARGET_TMPDIR"))
         .join(name)
         .join("job")
+}
+
+/// The job of a case with a file of an unknown kind, so that THINK 4 has something to ask for.
+fn unread(name: &str) -> PathBuf {
+    static MADE: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
+    let whole = case(name);
+    let folder = whole.with_file_name("unread");
+    let mut made = MADE.lock().expect("no test fails here");
+    if made.insert(name.to_owned()) {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).expect("a folder");
+        for file in std::fs::read_dir(&whole).expect("the job").flatten() {
+            let copy = folder.join(file.file_name());
+            std::fs::hard_link(file.path(), copy).expect("a link");
+        }
+        std::fs::write(folder.join("remarks.bin"), "none").expect("a file");
+    }
+    folder
 }
 
 pub(crate) const CASES: [&str; 3] = ["join-hot-key-skew", "excessive-shuffle", "healthy"];
@@ -248,7 +267,7 @@ pub(crate) fn concurrently<T: Debug + Send>(
 /// A request about a simulated job.
 pub(crate) fn about(case_name: &str) -> Request {
     Request {
-        job: case(case_name),
+        job: unread(case_name),
         ..Request::default()
     }
 }

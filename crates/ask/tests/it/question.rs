@@ -314,7 +314,7 @@ fn what_is_not_understood_gets_the_verdict_and_what_can_be_asked() {
     for (question, said) in [
         (
             "What is the weather tomorrow",
-            "I did not understand the question; you can ask",
+            "I did not understand the question; ask",
         ),
         ("今天天气如何", "没有理解这个问题；可以问"),
     ] {

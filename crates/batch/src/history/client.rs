@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::header::LOCATION;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use url::Url;
 
@@ -39,6 +39,10 @@ pub(crate) struct Found {
 /// An application in the REST interface.
 #[derive(Deserialize)]
 struct Description {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
     attempts: Vec<Described>,
 }
 
@@ -54,6 +58,74 @@ struct Described {
     end_time: String,
     #[serde(default)]
     last_updated: String,
+    #[serde(default)]
+    spark_user: Option<String>,
+    /// Milliseconds.
+    #[serde(default)]
+    duration: u64,
+    #[serde(default)]
+    completed: bool,
+}
+
+/// An application in the list of a server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ListedApplication {
+    /// Address under which its log is read.
+    pub address: String,
+    pub name: String,
+    pub user: Option<String>,
+    /// Start of its last attempt.
+    pub started: String,
+    pub minutes: f64,
+    pub completed: bool,
+}
+
+/// The newest applications of an allowed server that ended or started since a time, newest first.
+///
+/// # Errors
+/// If the server is not allowed or cannot be reached.
+pub(crate) async fn list(
+    access: &Access,
+    server: &str,
+    since: Option<&str>,
+    most: usize,
+) -> Result<Vec<ListedApplication>> {
+    let named = Server::of(server);
+    let Some(server) = named.and_then(|named| access.server(&named)) else {
+        let server = server.to_owned();
+        return Err(failed(&server.clone(), Problem::NotAllowed { server }));
+    };
+    let client = HistoryClient::new(server.clone(), server.to_string())?;
+    let is_time = |c: &char| c.is_ascii_alphanumeric() || "-:.".contains(*c);
+    let since: String = since
+        .into_iter()
+        .flat_map(str::chars)
+        .filter(is_time)
+        .collect();
+    let since = if since.is_empty() {
+        since
+    } else {
+        format!("&minEndDate={since}")
+    };
+    let path = format!("api/v1/applications?limit={most}{since}");
+    let response = client.successful(client.ask(&path).await?)?;
+    let described: Vec<Description> = client.json(response).await?;
+    let listed = described.into_iter().filter_map(|application| {
+        let id = application.id?;
+        let last = application
+            .attempts
+            .into_iter()
+            .max_by(|x, y| x.start_time.cmp(&y.start_time))?;
+        Some(ListedApplication {
+            address: format!("{server}/history/{id}"),
+            name: application.name.unwrap_or(id),
+            user: last.spark_user,
+            started: last.start_time,
+            minutes: last.duration as f64 / 60_000.0,
+            completed: last.completed,
+        })
+    });
+    Ok(listed.collect())
 }
 
 /// Finds an application on its server, with the attempt that was named or else the newest.

@@ -7,4 +7,5 @@ mod client;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::find;
+pub use client::ListedApplication;
+pub(crate) use client::{find, list};

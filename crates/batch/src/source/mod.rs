@@ -19,7 +19,7 @@ use crate::application::Application;
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
 use crate::formats::is_archive;
-use crate::history;
+use crate::history::{self, ListedApplication};
 use crate::location::{Access, Location, is_url, local_uri};
 
 use crate::state::state_of;
@@ -94,6 +94,19 @@ impl Sources {
     /// Whether a text names something that only [`Sources::open`] makes readable: a URL or an archive.
     pub fn opens(text: &str) -> bool {
         is_url(text) || is_archive(text) && Path::new(text).is_file()
+    }
+
+    /// The newest applications of an allowed History Server that ended since a time (RFC 3339 or a date).
+    ///
+    /// # Errors
+    /// If the server is not allowed or cannot be reached.
+    pub async fn applications(
+        &self,
+        server: &str,
+        since: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<ListedApplication>> {
+        history::list(&self.access, server, since, most).await
     }
 
     /// # Errors

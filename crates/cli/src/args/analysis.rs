@@ -9,7 +9,7 @@ use report::Severity;
 use server::Mode;
 
 use super::localized::named;
-use super::{Choices, Format, Target, one_of};
+use super::{Choices, Format, Target, one_of, pipeline};
 use crate::budget::Budget;
 
 pub(super) const REASONERS: Choices<Mode> = &[
@@ -140,6 +140,8 @@ pub(crate) struct Analyze {
     /// ‖ 有不低于该严重程度的问题时，以状态 10 结束。
     #[arg(long, value_name = "SEVERITY", value_parser = one_of(SEVERITIES))]
     pub(crate) fail_on: Option<Severity>,
+    #[command(flatten)]
+    pub(crate) gate: pipeline::Budget,
     /// Don't save the run; feedback is then impossible.
     /// ‖ 不保存这次运行；之后无法反馈。
     #[arg(long)]

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use super::Format;
 use super::analysis::{Limits, Thinking};
 use super::localized::named;
+use super::pipeline::Notify;
 use crate::budget::Budget;
 
 #[derive(Debug, Subcommand)]
@@ -206,6 +207,8 @@ pub(crate) struct BatchReport {
     /// ‖ 将最耗时的 N 个作业的报告写成网页。
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) pages: usize,
+    #[command(flatten)]
+    pub(crate) notify: Notify,
     /// Output format.
     /// ‖ 输出格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]

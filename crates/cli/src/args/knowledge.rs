@@ -54,10 +54,10 @@ pub(crate) struct Search {
     /// ‖ 只搜索带有该属性的片段：kind、problem_type、cause、section、language 或 step。可多次给出：同一属性的多个值满足其一，不同属性须全部满足。`cause=skew` 匹配该组的所有原因。
     #[arg(long, value_name = "FACET=VALUE", value_parser = facet)]
     pub(crate) filter: Vec<(String, String)>,
-    /// Show rank and score in each branch, with boosts, and how the query was read.
-    /// ‖ 显示各分支的名次与得分、加权，以及查询如何被理解。
-    #[arg(long)]
-    pub(crate) explain: bool,
+    /// Show rank and score in each branch, with boosts, and how the query was read. With the name of a page: why it was or wasn't found.
+    /// ‖ 显示各分支的名次与得分、加权，以及查询如何被理解。给出文档名时：说明它为何被找到或未被找到。
+    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) explain: Option<String>,
     /// Show the nearest chunks even if none fits well.
     /// ‖ 即使没有合适的，也显示最接近的片段。
     #[arg(long)]

@@ -4,6 +4,7 @@ mod analysis;
 mod batch;
 mod knowledge;
 mod localized;
+mod pipeline;
 mod runs;
 mod serving;
 mod whatif;
@@ -27,7 +28,8 @@ pub(crate) use batch::{
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
-pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Form, Runs};
+pub(crate) use pipeline::{Budget, History, MessageForm, Notify};
+pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs, SettingForm};
 pub(crate) use serving::{Mcp, Serve, Serving};
 pub(crate) use whatif::{Amount, WhatIf};
 
@@ -157,6 +159,9 @@ pub(crate) enum Command {
     /// Compare two runs: the changes (times, rows, plan, inputs, script, findings), and the most likely reason.
     /// ‖ 比较两次运行：变化之处（时间、行数、计划、输入、脚本、发现）和最可能的原因。
     Compare(Compare),
+    /// Show the runs of a recurring job: time, cost, input and plan, regressions and their likely reason.
+    /// ‖ 显示一个周期性作业的各次运行：用时、成本、输入和计划，以及性能回退和可能的原因。
+    History(History),
     /// Replay a run with other tokens, executors or input, or with suggestions applied: time and cost.
     /// ‖ 换令牌数、Executor 数、输入规模或应用建议后重放一次运行：时间与成本。
     #[command(name = "whatif")]
@@ -204,6 +209,12 @@ pub(crate) enum Command {
     /// Run the MCP server, on stdin and stdout or over HTTP on this machine.
     /// ‖ 运行 MCP 服务，经标准输入输出或本机 HTTP。
     Mcp(Mcp),
+    /// Print a skill file for coding agents: when and how to call this program.
+    /// ‖ 输出供编程智能体使用的技能文件：何时、如何调用本程序。
+    Skill {
+        #[command(flatten)]
+        target: Target,
+    },
     /// Write resolved cases from runs into the knowledge base, and check them.
     /// ‖ 把运行写成已解决的案例收入知识库，并检查案例。
     #[command(subcommand)]

@@ -156,8 +156,8 @@ pub(crate) struct Fix {
     pub(crate) suggestion: String,
     /// Print the settings of the suggestion in a form to paste.
     /// ‖ 以可粘贴的形式输出建议的设置。
-    #[arg(long = "as", value_name = "FORM", value_parser = named::<Form>(), conflicts_with = "write")]
-    pub(crate) form: Option<Form>,
+    #[arg(long = "as", value_name = "FORM", value_parser = named::<SettingForm>(), conflicts_with = "write")]
+    pub(crate) form: Option<SettingForm>,
     /// Apply the diff to the script, which must be as it was analyzed; a backup stays next to it.
     /// ‖ 将 diff 应用到脚本；脚本须与分析时相同，旁边会留下备份。
     #[arg(long)]
@@ -168,9 +168,9 @@ pub(crate) struct Fix {
     pub(crate) script: Option<PathBuf>,
 }
 
-/// Form of settings of Spark.
+/// SettingForm of settings of Spark.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum SettingForm {
     /// `--conf` of `spark-submit` ‖ `spark-submit` 的 `--conf`
     Conf,
     /// `spark.conf.set`, and the builder of the session ‖ `spark.conf.set` 与会话的 builder

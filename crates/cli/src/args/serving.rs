@@ -8,6 +8,7 @@ use server::Mode;
 
 use super::analysis::{Limits, REASONERS};
 use super::one_of;
+use super::pipeline::Notify;
 
 /// Which jobs may be read, and who analyzes them.
 #[derive(Debug, Args)]
@@ -71,6 +72,8 @@ pub(crate) struct Serve {
     /// ‖ 列出该批次结果库中的作业、问题簇和报告，可多次给出。
     #[arg(long = "batch", value_name = "STORE")]
     pub(crate) batches: Vec<String>,
+    #[command(flatten)]
+    pub(crate) notify: Notify,
     #[command(flatten)]
     pub(crate) serving: Serving,
 }

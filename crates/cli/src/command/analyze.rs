@@ -1,17 +1,23 @@
 //! `scopeagent analyze`: job folders in, one report each out.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
 use agent::{Event, Observer, Request};
 use batch::Opened;
-use server::{Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
+use report::Localize;
+use report::format::Seconds;
+use runs::compare::{ComparedRun, Origin};
+use runs::history::JobHistory;
+use server::{Analysis, Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Analyze, ReportFormat};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::pipeline::Gate;
 use crate::render;
 use crate::session;
 use crate::sources;
@@ -39,6 +45,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         terminal,
         cancel,
         runtime: runtime.handle(),
+        gate: RefCell::default(),
     };
     let exit = call.all_jobs()?;
     super::warn_if_stale(changed, terminal);
@@ -71,6 +78,7 @@ struct Call<'a> {
     terminal: &'a Terminal,
     cancel: CancellationToken,
     runtime: &'a Handle,
+    gate: RefCell<Gate>,
 }
 
 impl Call<'_> {
@@ -96,6 +104,10 @@ impl Call<'_> {
                 }
             }
         }
+        let kept = self.gate.borrow().finish(&self.args.gate, self.terminal)?;
+        if exit == Exit::Success {
+            exit = kept;
+        }
         failed.map_or(Ok(exit), Err)
     }
 
@@ -109,6 +121,7 @@ impl Call<'_> {
         let mut display = Display {
             terminal: self.terminal,
             progress: None,
+            asked: false,
         };
         if args.dry_run {
             let previews = self.session.preview(task(), &mut display);
@@ -143,10 +156,29 @@ impl Call<'_> {
         if self.asks && is_text && is_kept && self.terminal.is_interactive() {
             super::plans::ask_for_plans(report, self.session, self.terminal);
         }
+        if args.gate.is_given() {
+            let history = self.history(&analysis)?;
+            let mut gate = self.gate.borrow_mut();
+            gate.check(&args.gate, report, history.as_ref());
+        }
         let found = args
             .fail_on
             .is_some_and(|limit| report.findings.iter().any(|f| f.severity >= limit));
         Ok(Exit::found(found))
+    }
+
+    /// The history of the job, with this run as its newest; `None` without a baseline.
+    fn history(&self, analysis: &Analysis) -> Result<Option<JobHistory>> {
+        if self.args.gate.baseline.is_none() {
+            return Ok(None);
+        }
+        let run = ComparedRun {
+            report: analysis.report.clone(),
+            summary: analysis.summary.clone(),
+            origin: Origin::Folder,
+        };
+        let history = self.session.history_of(run)?;
+        Ok(Some(history))
     }
 
     /// Time limit for the analysis of a job; `None` if a worker's budget limits it.
@@ -219,6 +251,8 @@ fn log(event: Event<'_>) {
 struct Display<'a> {
     terminal: &'a Terminal,
     progress: Option<Progress>,
+    /// Whether a model has written something in this step.
+    asked: bool,
 }
 
 impl Observer for Display<'_> {
@@ -236,6 +270,14 @@ impl Observer for Display<'_> {
                 reason, attempt, ..
             } => progress.show(&format!("{reason} (retry {attempt})"), 0, 0),
             Event::Fallback { reason } => progress.show(reason, 0, 0),
+            Event::Token { .. } | Event::Thinking { .. } => self.asked = true,
+            // Steps of a model take minutes, and the moving line is only seen on a terminal.
+            Event::StepFinished {
+                step, elapsed_ms, ..
+            } if std::mem::take(&mut self.asked) && progress.is_hidden() => {
+                let took = Seconds(elapsed_ms / 1e3).localize(report::interface());
+                self.terminal.remark(&format!("{} · {took}", step.id()));
+            }
             _ => {}
         }
         match event {

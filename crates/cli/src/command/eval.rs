@@ -167,14 +167,23 @@ fn sets(report: &Report) -> String {
         "success@1",
         "success@3",
         "refused",
+        "passage@1",
+        "passage@3",
     ];
     let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
     let shown = |e: &Estimate| format!("{:.3} ({:.3} … {:.3})", e.mean, e.ci95[0], e.ci95[1]);
     for (name, set) in &report.sets {
         for (part, s) in &set.answerable {
             let estimates = [&s.ndcg, &s.success_at_1, &s.success_at_3, &s.refused].map(shown);
+            let passages = s
+                .passages
+                .iter()
+                .flat_map(|p| [&p.success_at_1, &p.success_at_3]);
             let row = [name.clone(), part.clone(), s.queries.to_string()];
-            table.row(row.into_iter().chain(estimates).collect());
+            let mut row: Vec<String> = row.into_iter().chain(estimates).collect();
+            row.extend(passages.map(shown));
+            row.resize(columns.len(), String::new());
+            table.row(row);
         }
         for (part, refused) in &set.unanswerable {
             let mut row = vec![String::new(); columns.len()];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use report::{Setting, Suggestion, say};
 use server::{Error, ErrorKind, Explain, Result};
 
-use crate::args::{Fix, Form};
+use crate::args::{Fix, SettingForm};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -83,13 +83,13 @@ fn by_hand(suggestion: &Suggestion, terminal: &Terminal) -> Result<Exit> {
     let steps: String = steps
         .map(|(n, step)| format!("{}. {step}\n", n + 1))
         .collect();
-    let settings = written(&suggestion.settings, Form::Conf);
+    let settings = written(&suggestion.settings, SettingForm::Conf);
     terminal.print(&format!("{}\n{steps}{settings}", suggestion.title))?;
     Ok(Exit::Success)
 }
 
 /// Prints the settings of a suggestion.
-fn settings(suggestion: &Suggestion, form: Form, terminal: &Terminal) -> Result<Exit> {
+fn settings(suggestion: &Suggestion, form: SettingForm, terminal: &Terminal) -> Result<Exit> {
     if suggestion.settings.is_empty() {
         let id = &suggestion.id;
         let error = say!(
@@ -104,18 +104,18 @@ fn settings(suggestion: &Suggestion, form: Form, terminal: &Terminal) -> Result<
 }
 
 /// Settings, one per line. A running session takes only some of them; the others are for its start.
-fn written(settings: &[Setting], form: Form) -> String {
+fn written(settings: &[Setting], form: SettingForm) -> String {
     let line = |setting: &Setting| {
         let (key, value) = (&setting.key, &setting.suggested);
         match (form, setting.is_of_session()) {
-            (Form::Conf, _) => format!("--conf {key}={value}\n"),
-            (Form::Properties, _) => format!("{key} {value}\n"),
-            (Form::Python, true) => format!("spark.conf.set({key:?}, {value:?})\n"),
-            (Form::Python, false) => {
+            (SettingForm::Conf, _) => format!("--conf {key}={value}\n"),
+            (SettingForm::Properties, _) => format!("{key} {value}\n"),
+            (SettingForm::Python, true) => format!("spark.conf.set({key:?}, {value:?})\n"),
+            (SettingForm::Python, false) => {
                 format!("SparkSession.builder.config({key:?}, {value:?})\n")
             }
-            (Form::Sql, true) => format!("SET {key}={value};\n"),
-            (Form::Sql, false) => {
+            (SettingForm::Sql, true) => format!("SET {key}={value};\n"),
+            (SettingForm::Sql, false) => {
                 let at_start = say!("应用启动时才能设置", "only at the start of the application");
                 format!("-- {key}={value}: {at_start}\n")
             }

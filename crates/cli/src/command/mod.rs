@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod feedback;
 pub(crate) mod fix;
+pub(crate) mod history;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;

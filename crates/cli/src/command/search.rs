@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Filter, Hit, Kind, Pattern, Query, Remark, Section};
+use indexer::{Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Section};
 use report::{Language, Match, say, text};
 
 use crate::args::Search;
@@ -27,9 +27,17 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
     super::warn_if_stale(changed, terminal);
+    if let Some(page) = args.explain.as_deref().filter(|page| !page.is_empty()) {
+        let found = index.explain(&query, page)?;
+        super::show(terminal, args.format, &found, || {
+            let language = config.language.unwrap_or(Language::of(&query.text));
+            place_of(&found, page, query.k, language)
+        })?;
+        return Ok(Exit::Success);
+    }
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
-        let remarks = match args.explain {
+        let remarks = match args.explain.is_some() {
             true => index.remarks(&query),
             false => Vec::new(),
         };
@@ -99,6 +107,48 @@ fn add(
     Ok(())
 }
 
+/// The place of a page in the answer, with the numbers of its best passage and of the first page.
+fn place_of(found: &Explanation, page: &str, shown: usize, language: Language) -> String {
+    let Some(path) = &found.page else {
+        return text!(
+            "知识库中没有文档“{page}”\n",
+            "the knowledge base has no page `{page}`\n"
+        )
+        .into(language);
+    };
+    let (Some(rank), Some(passage)) = (found.rank, &found.passage) else {
+        return text!(
+            "没有找到“{path}”：查询与它没有共同的词语，或者筛选条件排除了它\n",
+            "`{path}` was not found: the query shares no word with it, or a filter leaves it out\n"
+        )
+        .into(language);
+    };
+    let fit = match passage.fit {
+        Match::Strong => text!("匹配", "fits"),
+        Match::Weak => text!("弱匹配：证据不足", "fits weakly: too little evidence"),
+    };
+    let fit: String = fit.into(language);
+    let mut out: String = text!(
+        "“{path}”排在第 {rank} 位（默认显示前 {shown} 个片段），{fit}\n",
+        "`{path}` is page {rank} (a search shows {shown} passages) and {fit}\n"
+    )
+    .into(language);
+    let first = found.first.iter().filter(|_| rank > 1);
+    for hit in first.chain([passage]) {
+        let _ = writeln!(out, "  {}\n    {}", hit.chunk.id, explanation(hit));
+    }
+    if !found.lacks.is_empty() {
+        let lacks = found.lacks.join(", ");
+        let line: String = text!(
+            "片段中没有：{lacks}\n",
+            "words that the passage lacks: {lacks}\n"
+        )
+        .into(language);
+        out.push_str(&line);
+    }
+    out
+}
+
 /// How a part of the query was understood.
 fn read_as(remark: &Remark, language: Language) -> String {
     let pattern = match remark {
@@ -149,7 +199,7 @@ fn text(hits: &[Hit], args: &Search, language: Language) -> String {
         let place = shorten(&place, columns.saturating_sub(4));
         let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
         let _ = writeln!(out, "    {dim}{} · {:.3}{fit}{dim:#}", chunk.id, hit.score);
-        if args.explain {
+        if args.explain.is_some() {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
         let lines = wrap(&chunk.text, columns, "    ", "    ").into_iter();

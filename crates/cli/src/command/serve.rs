@@ -3,16 +3,18 @@
 use std::fs;
 use std::sync::Arc;
 
-use report::say;
+use report::{Report, say};
 use secrecy::SecretString;
-use server::web::{self, Options};
+use server::web::{self, Ended, Options};
 use server::{ErrorKind, Explain, Result};
+use tokio::runtime::Handle;
 
 use super::batches;
 use super::serving::{self, reasoner, roots};
-use crate::args::Serve;
+use crate::args::{Notify, Serve};
 use crate::config::{self, Config};
 use crate::exit::Exit;
+use crate::notify::Message;
 use crate::session;
 use crate::sources::Servers;
 use crate::terminal::Terminal;
@@ -34,11 +36,26 @@ pub(crate) fn run(args: &Serve, config: &Config, terminal: &Terminal) -> Result<
         uploads: config::data_folder(config).join(UPLOADS),
         batches: batches::open(&args.batches, runtime.handle())?,
         reasoner: reasoner(&args.serving),
+        ended: ended(&args.notify, runtime.handle()),
         analyst: Arc::new(Pool::new(args.serving.limits.budget(), terminal)),
     };
     serving::serve(runtime, config, terminal, |session, stop| {
         web::serve(session, options, stop)
     })
+}
+
+/// Sends a message about each analysis, without delaying it.
+fn ended(notify: &Notify, runtime: &Handle) -> Option<Ended> {
+    notify.notify.as_ref()?;
+    let (notify, runtime) = (notify.clone(), runtime.clone());
+    Some(Arc::new(move |report: &Report| {
+        let (notify, message) = (notify.clone(), Message::of(report));
+        runtime.spawn(async move {
+            if let Err(error) = notify.send(&message).await {
+                tracing::warn!("{}", error.one_line());
+            }
+        });
+    }))
 }
 
 fn token(args: &Serve) -> Result<Option<SecretString>> {

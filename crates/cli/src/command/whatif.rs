@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use diagnosis::whatif::{Change, Resource, Unanswerable, WhatIf};
+use diagnosis::whatif::{Change, Resource, WhatIf};
 use job::Catalogue;
 use report::{Report, say};
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Explain, Result, unanswerable};
 
 use crate::args::{Amount, Format, WhatIf as Args};
 use crate::config::Config;
@@ -182,51 +182,4 @@ fn finding(id: &str, report: Option<&Report>, findings: &[String]) -> Result<usi
 
 fn usage(error: String, hint: String) -> Error {
     Error::new(ErrorKind::Usage, error).hint(hint)
-}
-
-fn unanswerable(why: Unanswerable, findings: &[String]) -> Error {
-    let (error, hint) = match why {
-        Unanswerable::Failed => (
-            say!(
-                "作业失败了，只做了一部分工作",
-                "the job failed, so only a part of its work is known"
-            ),
-            say!("换一次成功的运行", "use a run that succeeded"),
-        ),
-        Unanswerable::NoWork => (
-            say!(
-                "没有文件说明各阶段的工作量",
-                "no file shows the work of the stages"
-            ),
-            say!(
-                "加入 profile 或 __ScopeRuntimeStatistics__.xml（Spark：完整的事件日志）",
-                "add `profile` or `__ScopeRuntimeStatistics__.xml` (Spark: the whole event log)"
-            ),
-        ),
-        Unanswerable::NoResources => (
-            say!(
-                "没有文件说明作业有多少令牌或核",
-                "no file shows how many tokens or cores the job had"
-            ),
-            say!(
-                "加入 JobInfo.xml 或 profile（Spark：含 Executor 事件的日志）",
-                "add `JobInfo.xml` or `profile` (Spark: a log with the executors' events)"
-            ),
-        ),
-        Unanswerable::NoFix(at) => {
-            let id = findings.get(at).cloned().unwrap_or_default();
-            (
-                say!("{id} 的修复无法重放", "fixing {id} can't be replayed"),
-                say!("去掉 --fix 中的 {id}", "leave {id} out of --fix"),
-            )
-        }
-        Unanswerable::NoPartitions => (
-            say!(
-                "没有阶段的任务数等于当前的 spark.sql.shuffle.partitions：任务数由 AQE 或代码决定",
-                "no stage has as many tasks as spark.sql.shuffle.partitions says: AQE or the code chose their number"
-            ),
-            say!("改用 --executors 或 --cores", "use --executors or --cores"),
-        ),
-    };
-    Error::new(ErrorKind::Input, error).hint(hint)
 }

@@ -5,7 +5,7 @@ pub(crate) mod inspection;
 pub(crate) mod layout;
 pub(crate) mod whatif;
 
-pub(crate) use ::render::{comparison, explained, html, markdown, table, text};
+pub(crate) use ::render::{comparison, explained, history, html, markdown, table, text};
 
 use agent::model::Preview;
 use report::Report;
@@ -56,20 +56,60 @@ fn tools_or_schema(preview: &Preview) -> String {
     }
 }
 
-/// The prompts of a dry run, step by step.
+/// Calls, tokens and price of a dry run, then its prompts; what a prompt shares with the one before is shown once.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
-    let parts = previews.iter().map(|p| {
-        let cost = p.cost.map(|c| format!(" · {c:.4}")).unwrap_or_default();
-        let cuts: String = p.cuts.iter().map(|cut| format!("cut: {cut}\n")).collect();
-        format!(
-            "{bold}{} · {} tokens{cost}{bold:#}\n{cuts}{}\n\n{}\n\n{}",
-            p.steps.join(", "),
-            p.tokens,
-            p.system,
-            p.user,
-            tools_or_schema(p)
-        )
-    });
-    parts.collect()
+    let mut out = format!("{bold}{}{bold:#}\n\n", planned(previews));
+    let mut before: Option<&Preview> = None;
+    for p in previews {
+        let (steps, tokens) = (p.steps.join(", "), p.tokens);
+        out.push_str(&format!("{bold}{steps} · {tokens} tokens{bold:#}\n"));
+        p.cuts
+            .iter()
+            .for_each(|cut| out.push_str(&format!("cut: {cut}\n")));
+        if before.is_none_or(|before| before.system != p.system) {
+            out.push_str(&format!("{}\n\n", p.system));
+        }
+        let lines = p.user.lines();
+        let earlier = before.map_or("", |before| before.user.as_str()).lines();
+        let same = earlier
+            .zip(lines.clone())
+            .take_while(|(a, b)| a == b)
+            .count();
+        if same > 0 {
+            let as_before = report::say!(
+                "（前 {same} 行与上一步相同）",
+                "(the first {same} lines are those of the step before)"
+            );
+            out.push_str(&format!("{as_before}\n"));
+        }
+        lines
+            .skip(same)
+            .for_each(|line| out.push_str(&format!("{line}\n")));
+        out.push_str(&format!("\n{}", tools_or_schema(p)));
+        before = Some(p);
+    }
+    out
+}
+
+/// Calls, tokens and price in a sentence.
+fn planned(previews: &[Preview]) -> String {
+    let calls = previews.len();
+    let sum = |of: fn(&Preview) -> usize| previews.iter().map(of).sum::<usize>();
+    let (read, written) = (sum(|p| p.tokens), sum(|p| p.tokens_out));
+    let cost: Option<f64> = previews.iter().map(|p| p.cost).sum();
+    let cost = match cost {
+        Some(cost) => report::say!("约 {cost}", "about {cost}", cost = format!("{cost:.2}")),
+        None => report::say!(
+            "未知（请在配置中设置 price_per_million_in 和 price_per_million_out）",
+            "unknown (set price_per_million_in and price_per_million_out in the profile)"
+        ),
+    };
+    report::say!(
+        "{calls} 次调用；发送 {read} 个 token，收到约 {written} 个；价格：{cost}",
+        "{calls} calls; {read} tokens to send, about {written} to receive; price: {cost}",
+        calls = calls.to_string(),
+        read = read.to_string(),
+        written = written.to_string()
+    )
 }

@@ -35,7 +35,7 @@ fn a_report_has_tables_and_a_page_whose_links_lead_somewhere() {
     let data: Value = serde_json::from_str(data).expect("JSON");
     let jobs = &data["jobs"];
     assert!(
-        items(&jobs["name"]).contains(&json!("RouteQuality")),
+        items(&jobs["name"]).contains(&json!("RouteQuality_V3")),
         "{jobs}"
     );
     assert!(items(&data["causes"]).contains(&json!("hot key in a join")));

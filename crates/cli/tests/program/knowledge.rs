@@ -134,9 +134,87 @@ fn init_writes_a_place_to_work_in() {
     user.run_plain("init .").text();
     assert!(user.path("scopeagent.toml").is_file());
     assert!(user.path("knowledge/elsewhere.md").is_file());
-    assert!(!user.path("knowledge/judgements").exists());
+    assert!(user.path("knowledge/judgements/fresh.toml").is_file());
     user.run_plain("lint").text();
     user.run_plain("init .").refused(2);
+}
+
+/// Written as a new curator would: one question, nothing in a file but the page.
+const CURATED: &str = "---
+id: spark-key-service-limit
+title: Encrypted Parquet reads slow down because the key service limits requests
+language: en
+engine: spark
+problem_type: other
+causes: []
+operators: [Scan]
+keywords: [KMS, column encryption, ThrottlingException, Parquet modular encryption]
+questions:
+  - \"why do our encrypted tables read at a tenth of the speed since we turned on column keys\"
+source: [\"observed by the platform team\"]
+confidence: observed
+reviewed: 2026-11-27
+---
+
+# Encrypted Parquet reads slow down because the key service limits requests
+
+## Symptom
+
+Scans of encrypted tables crawl; executor logs repeat `ThrottlingException` from the key management service.
+
+## Cause
+
+Every file has its own data keys, so every task asks the key service to unwrap keys, more often than the service allows.
+
+## How to check
+
+Count the key requests per minute in the service's metrics and compare them with its quota.
+
+## Fix
+
+Turn on double wrapping and raise the lifetime of cached keys, so that an executor unwraps a key once instead of once per file.
+
+## Example
+
+9,000 files and 12 columns asked for 108,000 keys; with cached keys, 40 executors asked 480 times.
+
+## Trade-offs
+
+A revoked key stays usable until the cached one expires.
+
+## When this does not apply
+
+The service reports no rejected requests.
+";
+
+#[test]
+fn a_curator_s_page_is_found_by_questions_that_are_not_in_it() {
+    let user = User::new();
+    user.run_plain("init .").text();
+    let page = "knowledge/experience/spark-key-service-limit.md";
+    std::fs::write(user.path(page), CURATED).expect("written");
+    user.run_plain("lint").text();
+    user.run_plain("index").text();
+    for query in [
+        "reading encrypted tables is ten times slower since column keys were turned on",
+        "ThrottlingException from KMS while Spark scans parquet",
+        "encrypted parquet: the key management service rejects our requests, how do I fix that",
+    ] {
+        let hits = user
+            .run_plain(&format!("search '{query}' --format json"))
+            .json();
+        let first = hits[0]["chunk"]["document"].as_str();
+        assert_eq!(
+            first,
+            Some("experience/spark-key-service-limit.md"),
+            "{query}"
+        );
+    }
+    let why = "search 'encrypted tables are slow' --explain spark-key-service-limit";
+    contains(
+        user.run_plain(why).text(),
+        ["spark-key-service-limit.md` is page 1"],
+    );
 }
 
 #[test]

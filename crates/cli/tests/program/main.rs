@@ -26,6 +26,7 @@ mod logs;
 mod mcp;
 mod models;
 mod pages;
+mod pipelines;
 mod runs;
 mod search;
 mod security;

@@ -18,7 +18,7 @@ mod streams;
 mod waits;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
 
@@ -60,9 +60,20 @@ impl Excess {
 pub(crate) struct Unclaimed<'a> {
     view: &'a View<'a>,
     account: &'a Account,
+    /// Stages with a claimed part.
+    claimed: HashSet<usize>,
 }
 
 impl<'a> Unclaimed<'a> {
+    fn of(view: &'a View<'a>, account: &'a Account) -> Unclaimed<'a> {
+        let claimed = account.parts.iter().filter(|p| p.finding.is_some());
+        Unclaimed {
+            view,
+            account,
+            claimed: claimed.filter_map(|p| p.stage).collect(),
+        }
+    }
+
     fn parts(&self) -> impl Iterator<Item = (usize, &'a Part)> {
         let parts = self.account.parts.iter().enumerate();
         parts.filter(|(_, p)| p.finding.is_none())
@@ -70,8 +81,7 @@ impl<'a> Unclaimed<'a> {
 
     /// Whether a finding claims part of the time of a stage.
     fn is_claimed(&self, stage: usize) -> bool {
-        let mut parts = self.account.parts.iter();
-        parts.any(|p| p.stage == Some(stage) && p.finding.is_some())
+        self.claimed.contains(&stage)
     }
 
     /// Parts of some kinds, by stage.
@@ -124,7 +134,7 @@ pub(crate) fn claim(
     // after an excess is claimed, the rest of its stages counts as needed
     let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
-        let unclaimed = Unclaimed { view, account };
+        let unclaimed = Unclaimed::of(view, account);
         let mut causes = claimed.findings.iter().map(|c| c.finding.cause);
         let slow_machine = causes.any(|c| c == Cause::SlowMachine);
         let excesses = all(&unclaimed, slow_machine).into_iter();

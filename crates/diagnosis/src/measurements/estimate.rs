@@ -55,13 +55,6 @@ pub(crate) fn wrong_fact_of(view: &View<'_>, edge: &Edge) -> Option<Evidence> {
     sources(view, edge).find_map(|(stage, operator)| wrong_fact(view, stage, operator))
 }
 
-/// Ratio of estimated to actual rows of an exchange.
-pub(crate) fn expected_share(view: &View<'_>, edge: &Edge) -> Option<f64> {
-    let mut sources = sources(view, edge);
-    let found = sources.find_map(|(stage, operator)| of_operator(view, stage, operator))?;
-    Some(found.estimated / found.actual.max(1.0))
-}
-
 /// The operator that writes an exchange, and the operator before it, with their stages.
 fn sources(view: &View<'_>, edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
     let stage = view.job.stages.get(edge.from);

@@ -8,16 +8,6 @@ use crate::view::View;
 use report::format::{Number, TIME};
 use report::{Evidence, text};
 
-/// Wasted attempts per vertex of a stage.
-pub(crate) static MIN_ATTEMPTS: Threshold = Threshold {
-    name: "retries.min_attempts_per_vertex",
-    default: 0.08,
-    unit: "share",
-    reason_zh: "每个作业都有个别顶点失败或被收回；百分之几以内是正常的",
-    reason_en: "every job has single vertices that fail or are revoked; a few in a hundred are normal",
-    source: "healthy simulated jobs: up to 4 %",
-};
-
 /// Wasted attempts that a stage must have.
 pub(crate) static MIN_COUNT: Threshold = Threshold {
     name: "retries.min_count",
@@ -26,16 +16,6 @@ pub(crate) static MIN_COUNT: Threshold = Threshold {
     reason_zh: "小阶段中一两次失败就超过百分比阈值",
     reason_en: "in a small stage one or two failures exceed any share",
     source: "judgment",
-};
-
-/// Wasted time of a stage over the time of its completed vertices.
-pub(crate) static MIN_WASTE: Threshold = Threshold {
-    name: "retries.min_waste",
-    default: 0.05,
-    unit: "share",
-    reason_zh: "报告契约：浪费了大量工作",
-    reason_en: "report contract: a large share of the work",
-    source: "report contract",
 };
 
 /// Peak of a vertex over the limit that the compiler set.
@@ -80,8 +60,6 @@ impl Waste {
     /// Whether the waste is more than single failures.
     pub(crate) fn matters(&self, view: &View<'_>) -> bool {
         self.attempts >= view.limit(&MIN_COUNT)
-            && self.attempts / self.vertices >= view.limit(&MIN_ATTEMPTS)
-            && self.share() >= view.limit(&MIN_WASTE)
     }
 
     /// Sum of the waste of several stages.

@@ -1,22 +1,11 @@
 //! Number of vertices that a stage's data requires.
 
-use job::model::{Edge, ExchangeKind};
+use job::model::ExchangeKind;
 
 use super::contention::contention;
-use super::estimate::expected_share;
 use crate::impact::StageWork;
 use crate::settings::Threshold;
 use crate::view::View;
-
-/// Least share of start-up in the time of a stage's vertices for tiny vertices.
-pub(crate) static MIN_START: Threshold = Threshold {
-    name: "tiny_vertices.min_start_share",
-    default: 0.1,
-    unit: "share",
-    reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
-    reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
-    source: "judgment; the replayed saving decides",
-};
 
 /// Share of start-up in the time of a vertex with enough work.
 const LITTLE_START: f64 = 0.2;
@@ -54,16 +43,6 @@ pub(crate) static HEAVY_BYTES: Threshold = Threshold {
     source: "partition counts of healthy simulated jobs",
 };
 
-/// Like [`HEAVY_BYTES`], for the bytes that the optimizer expected.
-pub(crate) static HEAVY_EXPECTED_BYTES: Threshold = Threshold {
-    name: "sizing.heavy_expected_bytes_per_vertex",
-    default: 450e6,
-    unit: "bytes",
-    reason_zh: "优化器自己预计每个顶点超过 450 MB 时会增加分区；没有增加，就是被限制了",
-    reason_en: "expecting more than 450 MB for a vertex, the optimizer makes more partitions unless a hint prevents it",
-    source: "estimates and partition counts of healthy simulated jobs",
-};
-
 /// Like [`HEAVY_BYTES`], for stages that read storage.
 pub(crate) static HEAVY_STORED_BYTES: Threshold = Threshold {
     name: "sizing.heavy_stored_bytes_per_vertex",
@@ -90,16 +69,6 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Least number of bytes worth the start-up of a separate vertex.
-pub(crate) static LEAST_BYTES: Threshold = Threshold {
-    name: "sizing.least_bytes_per_vertex",
-    default: 16e6,
-    unit: "bytes",
-    reason_zh: "16 MB 约需 1–2 秒处理，与启动时间相当；再小就是启动占主导",
-    reason_en: "16 MB take one or two seconds, about as long as a start-up; below that start-up dominates",
-    source: "pace of a vertex in simulated jobs (10 to 20 MB/s)",
-};
-
 /// Number of vertices that the data of a stage requires.
 pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let per_vertex = view.limit(if reads_exchange(view, stage) {
@@ -115,11 +84,11 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
-    let by_bytes = bytes_read(view, stage)? / view.limit(&LEAST_BYTES);
     let start_s = work.start_s() / work.vertices.len().max(1) as f64;
     let own_s = (work.run_s() - overhead_s(view, stage)?).max(0.0);
-    let by_time = own_s * LITTLE_START / start_s.max(f64::MIN_POSITIVE);
-    let most = by_bytes.max(by_time).ceil().max(1.0) as usize;
+    let most = (own_s * LITTLE_START / start_s.max(f64::MIN_POSITIVE))
+        .ceil()
+        .max(1.0) as usize;
     let fitting = fitting_vertices(view, stage)?.max(most.min(run.tokens));
     let waves = (fitting as f64 / run.tokens as f64).round() as usize;
     Some(match waves {
@@ -153,26 +122,15 @@ fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
 }
 
 /// Bytes per vertex of a stage with too few vertices: tokens stay idle while each vertex works on
-/// far more than usual, or on more than the optimizer would give it. `None` if it has enough. If
+/// far more than usual. `None` if it has enough. If
 /// a hint sets the vertices, more than usual suffices.
 pub(crate) fn too_few(view: &View<'_>, stage: usize, by_hint: bool) -> Option<f64> {
     let vertices = view.vertices(stage)?;
     let run = view.run.as_ref()?;
     let per_vertex = per_vertex(view, stage)?;
     let idle = (vertices as f64) < run.tokens as f64 * 0.75;
-    let most = view.limit(&HEAVY_EXPECTED_BYTES);
-    let expected = || expected_per_vertex(view, stage).is_some_and(|bytes| bytes >= most);
-    let heavy = per_vertex >= heavy(view, stage, by_hint) || (per_vertex >= most && expected());
+    let heavy = per_vertex >= heavy(view, stage, by_hint);
     (heavy && idle && !view.is_uneven(stage)).then_some(per_vertex)
-}
-
-/// Bytes per vertex of a stage that the optimizer expected from an exchange; `None` if unknown.
-fn expected_per_vertex(view: &View<'_>, stage: usize) -> Option<f64> {
-    let vertices = view.vertices(stage).filter(|n| *n > 0)?;
-    let expected = |e: &Edge| Some(e.bytes_written? * expected_share(view, e)?);
-    let inputs = view.hashed_inputs(stage);
-    let all: f64 = inputs.map(expected).sum::<Option<f64>>()?;
-    Some(all / vertices as f64)
 }
 
 /// Bytes that a vertex of a stage reads; `None` if unknown.

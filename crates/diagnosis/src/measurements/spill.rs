@@ -3,7 +3,6 @@
 
 use job::facts::{OperatorFacts, Role, StageFacts, value};
 
-use crate::settings::Threshold;
 use crate::view::View;
 
 /// Milliseconds that an in-memory sort takes per row, and per byte of it: fitted to the sorts of
@@ -12,23 +11,12 @@ const SORT_MS_PER_ROW: f64 = 0.68e-3;
 
 const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 
-/// Least ratio of an operator's time to its time in memory for its spilling to count.
-pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
-    name: "spill.min_slowdown",
-    default: 1.3,
-    unit: "ratio",
-    reason_zh: "内存排序的速度在同类行上波动约 ±15 %，低于 1.3 倍看不出落盘的代价",
-    reason_en: "sorts in memory vary by about 15 % on like rows; below 1.3 times the cost of spilling does not show",
-    source: "spill-free sorts of simulated jobs",
-};
-
 /// Milliseconds that the operators of a stage lose by spilling.
 pub(crate) fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
     let facts = &view.facts[stage];
     if !facts.operators.iter().any(OperatorFacts::has_spilled) {
         return 0.0;
     }
-    let slowdown = view.limit(&MIN_SLOWDOWN);
     let machine = *view.sort_pace.get_or_init(|| own_pace(view));
     facts
         .operators
@@ -38,10 +26,9 @@ pub(crate) fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
         .map(|(i, o)| {
             let usual = usual_ms(facts, i) * machine;
             let spent = ms(o);
-            if usual > 0.0 && spent > usual * slowdown {
-                spent - usual
-            } else {
-                0.0
+            match usual > 0.0 {
+                true => (spent - usual).max(0.0),
+                false => 0.0,
             }
         })
         .sum()

@@ -3,7 +3,7 @@
 use job::model::{Operator, Source, Table};
 
 use super::load;
-use super::sizing::{MIN_START, bytes_read, merged_vertices, overhead_s};
+use super::sizing::{bytes_read, merged_vertices, overhead_s};
 use crate::impact::{Saved, regroup};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -20,13 +20,13 @@ pub(crate) static MAX_FILE: Threshold = Threshold {
     source: "documentation of the service (one vertex per file)",
 };
 
-/// Least number of files of an input.
-pub(crate) static MIN_FILES: Threshold = Threshold {
-    name: "small_files.min_files",
-    default: 50.0,
-    unit: "files",
-    reason_zh: "少量文件的启动开销可以忽略",
-    reason_en: "the start-up for a few files does not matter",
+/// Least share of start-up in the time of vertices for them to be too small.
+pub(crate) static MIN_START: Threshold = Threshold {
+    name: "tiny_vertices.min_start_share",
+    default: 0.1,
+    unit: "share",
+    reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
+    reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
     source: "judgment; the replayed saving decides",
 };
 
@@ -79,8 +79,7 @@ pub(crate) fn reads_small_files(view: &View<'_>, stage: usize) -> Option<Files> 
             },
             None => return None,
         };
-        let small =
-            files.mean_bytes <= view.limit(&MAX_FILE) && files.count >= view.limit(&MIN_FILES);
+        let small = files.mean_bytes <= view.limit(&MAX_FILE);
         (small && n >= files.count * 0.3).then_some(files)
     })
 }

@@ -3,6 +3,7 @@
 //! The first rows of a whole are among the first rows of its parts, so that a filter on the rank,
 //! or a `TOP`, can run twice. The choice among tied rows stays undetermined.
 
+use job::script::expr::{Expr, Literal, Op};
 use job::script::{Query, Script, Span, Statement, StatementKind};
 
 use super::Rewrite;
@@ -167,23 +168,10 @@ fn ranked_columns(script: &Script, statement: &Statement, rank: usize) -> Option
 
 /// `n` of `TOP n`, or of `FETCH n ROWS` behind the order.
 fn first_rows(script: &Script, query: &Query) -> Option<u64> {
-    let number = match &query.top {
-        Some(top) => script.slice(&top.span).trim_start_matches("TOP"),
-        None => {
-            let end = query.order_by.last()?.expression.span.end;
-            let behind = script.text.get(end..query.span.end)?;
-            let (_, fetch) = behind
-                .split_once("FETCH")
-                .filter(|_| !behind.contains("OFFSET"))?;
-            let fetch = fetch.trim_start();
-            let rows = fetch
-                .strip_prefix("FIRST")
-                .or_else(|| fetch.strip_prefix("NEXT"));
-            rows.unwrap_or(fetch).split("ROW").next()?
-        }
-    };
-    let number = number.trim().trim_start_matches('(').trim_end_matches(')');
-    number.trim().parse().ok()
+    match &query.top {
+        Some(_) => script.top(query),
+        None => script.fetch(query).map(|(number, _)| number),
+    }
 }
 
 /// Bytes of ` ASC` or ` DESC` behind a key.
@@ -198,7 +186,7 @@ fn direction(script: &Script, end: usize) -> usize {
 /// `n` of `HAVING rank <= n` in the statement itself.
 fn limit_here(script: &Script, query: &Query, rank: &str) -> Option<u64> {
     let mut having = query.having.iter();
-    having.find_map(|part| limit(script.slice(&part.expression.span), rank))
+    having.find_map(|part| limit(script, &part.expression.span, rank))
 }
 
 /// `n` of `WHERE rank <= n` in the only statement that reads the rows.
@@ -210,15 +198,21 @@ fn limit_of_reader(script: &Script, statement: &Statement, rank: &str) -> Option
     let reader = script.statements.get(flow.rowsets[*reader].statement)?;
     let alone = reader.kind == StatementKind::Select && reader.query.joins.is_empty();
     let mut filter = reader.query.filter.iter().filter(|_| alone);
-    filter.find_map(|part| limit(script.slice(&part.expression.span), rank))
+    filter.find_map(|part| limit(script, &part.expression.span, rank))
 }
 
 /// The number in `rank <= 3`, `rank == 1`, `rank < 4`.
-fn limit(condition: &str, rank: &str) -> Option<u64> {
-    let rest = condition.trim().strip_prefix(rank)?.trim_start();
-    let number = |text: &str| text.trim().parse::<u64>().ok();
-    if let Some(rest) = rest.strip_prefix("<=").or_else(|| rest.strip_prefix("==")) {
-        return number(rest);
+fn limit(script: &Script, condition: &Span, rank: &str) -> Option<u64> {
+    let Expr::Binary(op, left, right) = script.expression(condition)? else {
+        return None;
+    };
+    let (Expr::Path(path), Expr::Literal(Literal::Int(number))) = (*left, *right) else {
+        return None;
+    };
+    let number = u64::try_from(number).ok().filter(|_| path == [rank])?;
+    match op {
+        Op::LessOrEqual | Op::Equal => Some(number),
+        Op::Less => number.checked_sub(1),
+        _ => None,
     }
-    number(rest.strip_prefix('<')?)?.checked_sub(1)
 }

@@ -7,6 +7,7 @@
 use job::info::Information;
 use job::model::{Edge, ExchangeKind, OperatorKind};
 
+use super::missed_broadcast::MAX_BYTES;
 use super::parallelism_too_low::{not_too_few, unexplained};
 use super::support::{Symptom, both};
 use crate::impact::{regroup, scale_run};
@@ -15,20 +16,9 @@ use crate::measurements::load::{evidence as load_evidence, lines as stage_lines,
 use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
 use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
 use report::{Cause, Evidence, Text, text};
-
-/// Least size of a too large broadcast, in bytes.
-pub(crate) static MAX_BROADCAST: Threshold = Threshold {
-    name: "misestimate.max_broadcast_bytes",
-    default: 400e6,
-    unit: "bytes",
-    reason_zh: "广播侧须放进每个顶点的内存",
-    reason_en: "broadcast data has to fit into the memory of every vertex",
-    source: "vertex memory of the service",
-};
 
 pub(crate) static RULE: Rule = Rule {
     examine,
@@ -43,7 +33,7 @@ pub(crate) static RULE: Rule = Rule {
         Information::StageGraph,
     ],
     helps: &[Information::TableStatistics, Information::Script],
-    thresholds: &[&MIN_FACTOR, &MAX_BROADCAST],
+    thresholds: &[&MIN_FACTOR, &MAX_BYTES],
     counter_evidence: &[
         both(
             "估计虽错，但分区数与连接方式仍合适",
@@ -97,7 +87,7 @@ fn examine(view: &View<'_>) -> Examination {
 
 /// A broadcast: small enough, too big because of an estimate, or of unknown size.
 fn broadcast(view: &View<'_>, edge: &Edge, result: &mut Examination) {
-    let limit = view.limit(&MAX_BROADCAST);
+    let limit = view.limit(&MAX_BYTES);
     let place = view.name(edge.to);
     let (info, reason) = match (edge.bytes_written, misestimated_upstream(view, edge.to)) {
         (Some(size), Some(wrong)) if size >= limit => {

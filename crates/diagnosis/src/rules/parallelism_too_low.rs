@@ -9,8 +9,8 @@ use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
 use crate::measurements::load::{evidence, limiting_hint, lines, reason};
 use crate::measurements::sizing::{
-    HEAVY_BYTES, HEAVY_EXPECTED_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES,
-    fitting_vertices, heavy, per_vertex, too_few,
+    HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES, fitting_vertices, heavy,
+    per_vertex, too_few,
 };
 use crate::measurements::spill::surplus_ms;
 use crate::measurements::tasks::few;
@@ -38,7 +38,6 @@ pub(crate) static RULE: Rule = Rule {
     ],
     thresholds: &[
         &HEAVY_BYTES,
-        &HEAVY_EXPECTED_BYTES,
         &HEAVY_STORED_BYTES,
         &SHUFFLE_BYTES,
         &STORED_BYTES,

@@ -5,10 +5,10 @@ use job::model::Application;
 
 use super::support::{Symptom, both};
 use super::tiny_vertices::lacking;
-use crate::measurements::sizing::MIN_START;
-use crate::measurements::tasks::{saved_by_merging, scans_of, small_files};
+use crate::measurements::tasks::{saved_by_merging, small_files};
 use crate::measurements::tiny::{
-    Files, MAX_FILE, MIN_FILES, evidence as load_evidence, is_tiny, reads_small_files, saved,
+    Files, MAX_FILE, MIN_START, evidence as load_evidence, is_tiny, reads_small_files, saved,
+    start_share,
 };
 use crate::rule::{Examination, Rule};
 use crate::view::View;
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     what: both("输入由大量小文件组成", "very many small input files"),
     needs: &[Information::StageGraph, Information::StageStatistics],
     helps: &[Information::TableStatistics],
-    thresholds: &[&MAX_FILE, &MIN_FILES, &MIN_START],
+    thresholds: &[&MAX_FILE, &MIN_START],
     counter_evidence: &[
         both("文件多但每个都很大", "many files, but each is large"),
         both("输入已是一个流", "the input is one stream"),
@@ -40,8 +40,8 @@ fn examine(view: &View<'_>) -> Examination {
         match (tiny, reads_small_files(view, stage)) {
             (Some(true), Some(files)) => result.found(view, symptom(view, stage, &files)),
             (Some(_), _) => {
-                let n = view.vertices(stage).unwrap_or(0) as f64;
-                let of_limit = (n / view.limit(&MIN_FILES)).min(0.99);
+                let starting = start_share(view, stage).unwrap_or(0.0);
+                let of_limit = (starting / view.limit(&MIN_START)).min(0.99);
                 result.under(of_limit, || load_evidence(view, stage));
             }
             (None, _) => lacking(view, stage, &mut result),
@@ -56,9 +56,7 @@ fn examine(view: &View<'_>) -> Examination {
 /// The scans of a stage of an application, by the files that its plan counted.
 fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examination) {
     let Some(found) = small_files(view, app, stage) else {
-        let files: f64 = scans_of(view, stage).map(|s| s.files).sum();
-        let of_limit = (files / view.limit(&MIN_FILES)).min(0.99);
-        return result.under(of_limit, || load_evidence(view, stage));
+        return result.under(0.5, || load_evidence(view, stage));
     };
     let mean = found.bytes / found.files.max(1.0);
     let place = found

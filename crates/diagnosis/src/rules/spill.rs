@@ -10,7 +10,7 @@ use job::model::OperatorKind;
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
 use crate::measurements::sizing::too_few;
-use crate::measurements::spill::{MIN_SLOWDOWN, ms, surplus_ms};
+use crate::measurements::spill::{ms, surplus_ms};
 use crate::measurements::tasks::spilled;
 use crate::rule::{Examination, Rule};
 use crate::view::View;
@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
     what: both("排序或哈希表落盘", "sorts or hash tables spill to disk"),
     needs: &[Information::RuntimeCounters, Information::StageGraph],
     helps: &[Information::MemoryEstimate, Information::StageStatistics],
-    thresholds: &[&MIN_SLOWDOWN],
+    thresholds: &[],
     counter_evidence: &[
         both(
             "输入倾斜：只有热点顶点落盘",
@@ -97,7 +97,11 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!("落盘 {size}", "{size} were spilled", size = Bytes(bytes));
+        let sentence = text!(
+            "在内存中占 {size} 的行落盘",
+            "rows that take {size} in memory were spilled",
+            size = Bytes(bytes)
+        );
         let fact = source.map(|source| {
             view.number(
                 "Memory Bytes Spilled",
@@ -120,8 +124,8 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             stage: Some(stage),
             lines: None,
             summary: text!(
-                "{stage} 的 Task 内存不足，落盘 {size}",
-                "the tasks of {stage} have too little memory and spill {size} to disk",
+                "{stage} 的 Task 内存不足，把在内存中占 {size} 的行落盘",
+                "the tasks of {stage} have too little memory and spill rows that take {size} in memory to disk",
                 stage = view.name(stage),
                 size = Bytes(bytes),
             ),

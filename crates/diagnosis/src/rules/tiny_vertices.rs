@@ -5,26 +5,16 @@ use job::info::Information;
 
 use super::support::{Symptom, both};
 use crate::measurements::load::lines;
-use crate::measurements::sizing::{LEAST_BYTES, MIN_START, bytes_read};
+use crate::measurements::sizing::bytes_read;
 use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::{
-    evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
+    MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
 };
 use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
 use report::format::{Bytes, Seconds, VERTEX};
 use report::{Cause, text};
-
-/// Least number of vertices of a stage.
-pub(crate) static MIN_VERTICES: Threshold = Threshold {
-    name: "tiny_vertices.min_vertices",
-    default: 100.0,
-    unit: "vertices",
-    reason_zh: "少量小顶点的启动时间不会累积",
-    reason_en: "the start-ups of few small vertices do not add up",
-    source: "judgment; the replayed saving decides",
-};
 
 /// Least number of vertices per token.
 pub(crate) static MIN_WAVES: Threshold = Threshold {
@@ -48,7 +38,7 @@ pub(crate) static RULE: Rule = Rule {
     ),
     needs: &[Information::StageStatistics],
     helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[&MIN_START, &MIN_VERTICES, &MIN_WAVES, &LEAST_BYTES],
+    thresholds: &[&MIN_START, &MIN_WAVES],
     counter_evidence: &[
         both(
             "小顶点来自小文件（见 io.small_files）",
@@ -64,8 +54,8 @@ pub(crate) static RULE: Rule = Rule {
 fn examine(view: &View<'_>) -> Examination {
     let mut result = Examination::default();
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
-        let fills = in_many_waves(view, stage);
         let app = view.job.spark.as_deref();
+        let fills = in_many_waves(view, stage);
         if app.is_some_and(|app| small_files(view, app, stage).is_some()) {
             result.attributed(view, Cause::SmallFiles, stage);
             continue;
@@ -84,9 +74,10 @@ fn examine(view: &View<'_>) -> Examination {
             }
             Some(true) if fills => result.found(view, symptom(view, stage)),
             Some(_) => {
-                let n = view.vertices(stage).unwrap_or(0) as f64;
-                let of_limit = (n / view.limit(&MIN_VERTICES)).min(0.99);
-                result.under(of_limit, || evidence(view, stage));
+                let starting = start_share(view, stage).unwrap_or(0.0);
+                result.under((starting / view.limit(&MIN_START)).min(0.99), || {
+                    evidence(view, stage)
+                });
             }
             // tasks of an application without input generate their rows
             None if app.is_some() || view.vertices(stage).is_some_and(|n| n < FEW) => {
@@ -115,7 +106,7 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
 fn in_many_waves(view: &View<'_>, stage: usize) -> bool {
     let n = view.vertices(stage).unwrap_or(0) as f64;
     let tokens = view.run.as_ref().map_or(1, |r| r.tokens) as f64;
-    n >= view.limit(&MIN_VERTICES) && n >= tokens * view.limit(&MIN_WAVES)
+    n >= tokens * view.limit(&MIN_WAVES)
 }
 
 fn symptom(view: &View<'_>, stage: usize) -> Symptom {

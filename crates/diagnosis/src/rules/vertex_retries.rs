@@ -8,9 +8,7 @@ use job::info::Information;
 use super::support::{Symptom, both};
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
-use crate::measurements::retries::{
-    MIN_ATTEMPTS, MIN_COUNT, MIN_WASTE, Waste, evidence, memory_failures, waste,
-};
+use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, waste};
 use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;
 use crate::view::View;
@@ -32,7 +30,7 @@ pub(crate) static RULE: Rule = Rule {
     ),
     needs: &[Information::VertexEvents],
     helps: &[Information::StageStatistics],
-    thresholds: &[&MIN_ATTEMPTS, &MIN_COUNT, &MIN_WASTE],
+    thresholds: &[&MIN_COUNT],
     counter_evidence: &[
         both("只有个别失败", "only single failures"),
         both(
@@ -104,7 +102,7 @@ fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examina
             .into_iter()
             .for_each(|s| lacking(view, s, result)),
         (false, _) => {
-            let of_limit = total.share() / view.limit(&MIN_WASTE);
+            let of_limit = total.attempts / view.limit(&MIN_COUNT);
             result.under(of_limit.min(0.99), || symptom.evidence);
         }
     }

@@ -3,9 +3,9 @@
 use super::Translator;
 use super::value::{Scope, Value};
 use crate::Unknown;
-use crate::expression::{Call, Expr, Window};
 use crate::kind::Kind;
 use crate::sql::literal;
+use job::script::expr::{Call, Expr, Window};
 
 /// Aggregates of the two languages that a name in a call can mean.
 const AGGREGATES: &str = "AGG ANY_VALUE ARGMAX ARGMIN ARRAY_AGG AVG COUNT COUNTIF CUME_DIST DENSE_RANK FIRST FIRST_VALUE LAG LAST \

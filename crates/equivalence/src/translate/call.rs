@@ -3,9 +3,9 @@
 use super::Translator;
 use super::value::{Scope, Value};
 use crate::Unknown;
-use crate::expression::{Call, Expr};
 use crate::kind::Kind;
 use crate::sql::literal;
+use job::script::expr::{Call, Expr};
 
 impl Translator<'_> {
     pub(super) fn call(&mut self, call: &Call, scope: &Scope) -> Result<Value, Unknown> {

@@ -6,10 +6,10 @@ use super::select::Select;
 use super::value::{Labeled, Scope, Value, connected};
 use super::{NullKeys, Step, Translator};
 use crate::Unknown;
-use crate::expression::{Expr, Op, parse};
 use crate::kind::Kind;
 use crate::pairs::Touch;
 use crate::unknown::excerpt;
+use job::script::expr::{Expr, Op};
 
 impl Translator<'_> {
     /// Sources and joins.
@@ -125,7 +125,7 @@ impl Translator<'_> {
     fn on(&mut self, condition: &[Conjunct], scope: &Scope) -> Result<Option<String>, Unknown> {
         let mut all: Option<Value> = None;
         for part in condition {
-            let parsed = parse(self.script, &part.expression.span);
+            let parsed = self.script.expression(&part.expression.span);
             let test = match &parsed {
                 Some(Expr::Binary(Op::Equal, left, right)) => {
                     let (l, r) = (self.value(left, scope)?, self.value(right, scope)?);

@@ -16,11 +16,11 @@ use job::script::flow::DataFlow;
 use job::script::{Script, Statement, StatementKind};
 
 use crate::Unknown;
-use crate::expression::{Expr, Op, parse};
 use crate::facts::Facts;
 use crate::kind::{Column, Kind};
 use crate::pairs::{Touch, references};
 use crate::unknown::excerpt;
+use job::script::expr::{Expr, Op};
 
 /// Columns of a rowset that is executed.
 const MOST_COLUMNS: usize = 300;
@@ -193,7 +193,7 @@ impl Translator<'_> {
         let value = statement
             .value
             .as_ref()
-            .and_then(|value| parse(self.script, &value.span));
+            .and_then(|value| self.script.expression(&value.span));
         let mut most = LONGEST_VALUE;
         let value = value.and_then(|value| value.expanded(&self.parameters, &mut most));
         if let Some(name) = &statement.target {

@@ -5,7 +5,6 @@ use job::script::{Expression, Query};
 use super::value::Scope;
 use super::{Relation, Step, Translator};
 use crate::Unknown;
-use crate::expression::parse;
 use crate::kind::Column;
 
 impl Translator<'_> {
@@ -18,8 +17,8 @@ impl Translator<'_> {
         scope: &Scope,
         list: Vec<String>,
     ) -> Result<Relation, Unknown> {
-        let limit = match (&query.top, crate::tokens::fetch(self.script, query)) {
-            (Some(top), None) => match crate::tokens::number(self.script, &top.span) {
+        let limit = match (&query.top, self.script.fetch(query)) {
+            (Some(top), None) => match self.script.top(query) {
                 Some(number) => Some(number),
                 None => return self.not_executed(self.script.slice(&top.span)),
             },
@@ -78,7 +77,10 @@ impl Translator<'_> {
         list: &[String],
     ) -> Option<usize> {
         let probes = self.program.probes.len();
-        let value = parse(self.script, &key.span).and_then(|key| self.value(&key, scope).ok());
+        let value = self
+            .script
+            .expression(&key.span)
+            .and_then(|key| self.value(&key, scope).ok());
         self.program.probes.truncate(probes);
         let computed = value
             .as_ref()

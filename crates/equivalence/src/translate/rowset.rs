@@ -5,8 +5,8 @@ use job::script::{Query, RowsetRef, RowsetSource, Span, StatementKind};
 
 use super::{Relation, Translator};
 use crate::Unknown;
-use crate::expression::{Expr, Literal, Op, parse};
 use crate::kind::{Column, Kind, is_nullable};
+use job::script::expr::{Expr, Literal, Op};
 
 impl Translator<'_> {
     /// A rowset that a query reads.
@@ -143,7 +143,8 @@ impl Translator<'_> {
     /// Text of a path: the concatenated literals and declared values, else as written.
     pub(super) fn path(&self, span: &Span) -> String {
         let written = || self.script.slice(span).trim().to_owned();
-        parse(self.script, span)
+        self.script
+            .expression(span)
             .and_then(|path| self.constant(&path))
             .unwrap_or_else(written)
     }
@@ -161,7 +162,7 @@ impl Translator<'_> {
 
     /// Text of a query with declared names replaced by their texts.
     fn resolved(&self, span: &Span) -> String {
-        let tokens = crate::tokens::inside(self.script, span);
+        let tokens = self.script.tokens_in(span);
         let texts = tokens.map(|(_, _, text)| {
             let value = text
                 .strip_prefix('@')

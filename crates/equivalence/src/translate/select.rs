@@ -6,10 +6,10 @@ use super::aggregate::{has_aggregate, windows};
 use super::value::{Labeled, Scope, Value, connected};
 use super::{Relation, Step, Translator};
 use crate::Unknown;
-use crate::expression::{Expr, Op, Window, parse};
 use crate::kind::{Column, Kind};
 use crate::pairs::Touch;
 use crate::unknown::excerpt;
+use job::script::expr::{Expr, Op, Window};
 
 /// A query under construction.
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl Translator<'_> {
 
     /// A test that a part of the script states.
     pub(super) fn condition(&mut self, span: &Span, scope: &Scope) -> Result<Value, Unknown> {
-        match parse(self.script, span) {
+        match self.script.expression(span) {
             Some(expression) => self.test(&expression, scope),
             None => {
                 self.user_code(self.script.slice(span))?;
@@ -175,7 +175,7 @@ impl Translator<'_> {
     }
 
     fn parsed(&mut self, expression: &Expression) -> Result<Option<Expr>, Unknown> {
-        match parse(self.script, &expression.span) {
+        match self.script.expression(&expression.span) {
             Some(parsed) => Ok(Some(parsed)),
             None => self.not_executed(self.script.slice(&expression.span)),
         }

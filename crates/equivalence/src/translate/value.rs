@@ -3,10 +3,10 @@
 
 use super::{Probe, Translator};
 use crate::Unknown;
-use crate::expression::{Expr, Literal, Op};
 use crate::kind::{Column, Kind};
 use crate::pairs::Touch;
 use crate::sql::literal;
+use job::script::expr::{Expr, Literal, Op};
 
 /// Bytes of an expression in SQL; some parts are written twice.
 const LONGEST: usize = 50_000;

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use crate::document::Source;
 use crate::error::BuildError;
+use crate::generated::{self, Questions, beside, is_generated};
 use crate::parallel;
 use crate::store::files::read_error;
 use crate::store::manifest::Documents;
@@ -28,6 +30,10 @@ pub(crate) struct Listing {
     pub(crate) sources: Vec<Source>,
     /// Empty if the documents came from memory.
     places: Vec<Place>,
+    /// Files of generated questions.
+    generated: Vec<(String, PathBuf)>,
+    /// Their questions, once a page is read.
+    questions: OnceLock<Questions>,
     /// Not later than any state was read.
     listed: SystemTime,
 }
@@ -43,6 +49,8 @@ impl From<Vec<Source>> for Listing {
         Listing {
             sources,
             places: Vec::new(),
+            generated: Vec::new(),
+            questions: OnceLock::new(),
             listed: SystemTime::now(),
         }
     }
@@ -59,13 +67,45 @@ impl Listing {
             return Err(BuildError::NoDocuments { path });
         }
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let (generated, mut found): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(path, _)| is_generated(path));
+        // A page changes with the generated questions next to it.
+        let states: HashMap<&str, Option<State>> = generated
+            .iter()
+            .map(|(path, place)| (path.as_str(), place.state))
+            .collect();
+        for (path, place) in &mut found {
+            if let Some(state) = states.get(beside(path).as_str()) {
+                place.state = place.state.zip(*state).map(|(page, all)| page.with(all));
+            }
+        }
         let (paths, places): (Vec<String>, Vec<Place>) = found.into_iter().unzip();
         let unread = |path: &String| Source::new(path, String::new());
         Ok(Listing {
             sources: paths.iter().map(unread).collect(),
             places,
+            generated: generated
+                .into_iter()
+                .map(|(path, place)| (path, place.path))
+                .collect(),
+            questions: OnceLock::new(),
             listed,
         })
+    }
+
+    /// Generated questions of the page at `path`.
+    fn generated(&self, path: &str) -> &[String] {
+        let read = || {
+            let mut all = Questions::new();
+            for (path, place) in &self.generated {
+                // The linter reports a file that cannot be read.
+                let text = fs::read_to_string(place).unwrap_or_default();
+                all.extend(generated::parse(path, &text).unwrap_or_default());
+            }
+            all
+        };
+        let all = self.questions.get_or_init(read);
+        all.get(path).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a document, or a folder with documents, was modified after `written`.
@@ -103,7 +143,7 @@ impl Listing {
     /// The hashes of all documents. A document in its `known` state is not read.
     pub(crate) fn hashes(&self, known: Option<&Documents>) -> Result<Vec<String>, BuildError> {
         if self.places.is_empty() {
-            let hash = |source: &Source| hash(source.text.as_bytes());
+            let hash = |source: &Source| hash(source.text.as_bytes(), &source.generated);
             return Ok(parallel::map(&self.sources, MANY, hash));
         }
         let known = |source: &Source, place: &Place| {
@@ -120,7 +160,7 @@ impl Listing {
                     return Ok(hash);
                 }
                 read_bytes(&place.path, &mut bytes).map_err(read_error(&place.path))?;
-                Ok(hash(&bytes))
+                Ok(hash(&bytes, self.generated(&source.path)))
             };
             documents.iter().map(&mut hashed).collect()
         };
@@ -141,13 +181,23 @@ impl Listing {
         let read = |&at: &usize| -> Result<(usize, String, Source), BuildError> {
             let (place, mut bytes) = (&self.places[at].path, Vec::new());
             read_bytes(place, &mut bytes).map_err(read_error(place))?;
-            let hash = hash(&bytes);
+            let path = &self.sources[at].path;
+            let generated = self.generated(path).to_vec();
+            let hash = hash(&bytes, &generated);
             // A stray byte in another encoding spoils a word, not the document.
             let text = match String::from_utf8(bytes) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             };
-            Ok((at, hash, Source::new(&self.sources[at].path, text)))
+            let source = Source::new(path, text);
+            Ok((
+                at,
+                hash,
+                Source {
+                    generated,
+                    ..source
+                },
+            ))
         };
         for read in parallel::map(positions, MANY, read) {
             let (at, hash, source) = read?;
@@ -165,8 +215,14 @@ pub(crate) fn sources(knowledge: &Path) -> Result<Vec<Source>, BuildError> {
     Ok(listing.sources)
 }
 
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
+fn hash(bytes: &[u8], generated: &[String]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(bytes);
+    for question in generated {
+        hasher.update(question.as_bytes());
+        hasher.update(b"\n");
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Adds the documents below `folder`: relative path and place.
@@ -190,7 +246,7 @@ fn walk(
         };
         if kind.is_dir() && depth < MAX_DEPTH {
             walk(&entry.path(), &relative, depth + 1, out)?;
-        } else if kind.is_file() && is_document(&relative) {
+        } else if kind.is_file() && (is_document(&relative) || is_generated(&relative)) {
             // Asked of the entry, the system need not look up the whole path.
             let state = entry.metadata().ok().and_then(|about| State::of(&about));
             let path = entry.path();
@@ -227,7 +283,19 @@ pub(crate) fn from_memory(documents: impl IntoIterator<Item = (String, String)>)
     let sources = documents
         .into_iter()
         .map(|(path, text)| Source::new(&path, text));
-    let sources = sources.filter(|source| is_document(&source.path));
     let by_path = sources.map(|source| (source.path.clone(), source));
-    by_path.collect::<BTreeMap<_, _>>().into_values().collect()
+    let by_path: BTreeMap<String, Source> = by_path.collect();
+    let (lists, pages): (Vec<_>, Vec<_>) = by_path
+        .into_values()
+        .partition(|source| is_generated(&source.path));
+    let lists = lists
+        .iter()
+        .map(|list| generated::parse(&list.path, &list.text));
+    let mut questions: Questions = lists.flatten().flatten().collect();
+    let pages = pages.into_iter().filter(|page| is_document(&page.path));
+    let with_questions = |page: Source| Source {
+        generated: questions.remove(&page.path).unwrap_or_default(),
+        ..page
+    };
+    pages.map(with_questions).collect()
 }

@@ -42,10 +42,10 @@ pub(crate) fn contents(source: &Source) -> Contents {
     let title = title_of(&document);
     let pieces = pieces(&document).into_iter();
     let chunks = pieces.map(|piece| to_chunk(&document, &title, &piece));
-    Contents {
-        chunks: chunks.collect(),
-        questions: document.front.questions,
-    }
+    let chunks = chunks.collect();
+    let mut questions = document.front.questions;
+    questions.extend(source.generated.iter().cloned());
+    Contents { chunks, questions }
 }
 
 pub(crate) fn chunks(source: &Source) -> Vec<Chunk> {

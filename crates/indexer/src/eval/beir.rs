@@ -96,7 +96,7 @@ fn corpus(path: &Path) -> Result<Vec<Source>, EvalError> {
     let lines = json_lines(path)?.into_iter();
     let source = |(_, text, line): (usize, String, Line)| {
         let path = line.id;
-        Source { path, text }
+        Source::new(&path, text)
     };
     let mut out: Vec<Source> = lines.map(source).collect();
     out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -123,6 +123,7 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
     for (number, _, query) in json_lines(&folder.join("queries.jsonl"))? {
         if let Some(relevant) = qrels.remove(&query.id) {
             out.push(Judged {
+                sections: Vec::new(),
                 id: query.id,
                 language: detect_language(&query.text),
                 text: query.text,

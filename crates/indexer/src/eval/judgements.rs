@@ -13,6 +13,7 @@
 //!   { chunk = "experience/skew-join-hot-key.md#fix", grade = 2 },
 //!   { document = "cases/late-orders.md" },               # grade 1
 //! ]
+//! sections = ["cause", "fix"]   # optional; the sections of the documents with grade 3 that a reader needs
 //!
 //! [[query]]
 //! text = "how to boil an egg"
@@ -27,7 +28,7 @@ use serde::Deserialize;
 
 use super::EvalError;
 use crate::document::{detect_language, line_at};
-use crate::model::Engine;
+use crate::model::{Engine, Section};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -45,6 +46,8 @@ pub struct Judged {
     /// Whether it should be refused.
     pub unanswerable: bool,
     pub relevant: Vec<Relevant>,
+    /// Sections of the answering documents that tell the reader what they asked for.
+    pub sections: Vec<Section>,
     /// File and line.
     pub place: (PathBuf, usize),
 }
@@ -78,6 +81,8 @@ struct RawQuery {
     unanswerable: bool,
     #[serde(default)]
     relevant: Vec<RawRelevant>,
+    #[serde(default)]
+    sections: Vec<Section>,
     /// For people; unused.
     #[serde(default, rename = "note")]
     _note: Option<String>,
@@ -166,6 +171,7 @@ fn to_judged(
         kind: raw.kind,
         unanswerable: raw.unanswerable,
         relevant,
+        sections: raw.sections,
         place,
     })
 }

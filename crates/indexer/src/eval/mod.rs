@@ -24,7 +24,7 @@ pub use beir::beir;
 pub use bootstrap::Difference;
 pub use judgements::{Judged, Relevant, read as read_judgements};
 pub(crate) use judgements::{files as judgement_files, read_file as read_judgement_file};
-pub use subjects::{Estimate, Outcome, Set, Subjects};
+pub use subjects::{Estimate, Outcome, Passages, Set, Subjects};
 pub use trec::{Run, read as read_run, score as score_run};
 pub use tune::{Tuned, tune};
 

@@ -12,7 +12,7 @@ use super::bootstrap::mean_interval;
 use super::judgements::Judged;
 use super::metrics::{gain, mean};
 use super::{EvalError, Options};
-use crate::model::{Evidence, Query, subject};
+use crate::model::{Chunk, Evidence, Query, subject};
 use crate::search::Index;
 use report::Match;
 
@@ -45,6 +45,19 @@ pub struct Subjects {
     pub success_at_3: Estimate,
     /// Share that is wrongly refused: without a strong match among the first five.
     pub refused: Estimate,
+    /// Whether the first passage, or one of the first three, is what the reader needs; of the queries with judged passages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passages: Option<Passages>,
+}
+
+/// Quality of the passages shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Passages {
+    pub queries: usize,
+    #[serde(rename = "first")]
+    pub success_at_1: Estimate,
+    #[serde(rename = "among_3")]
+    pub success_at_3: Estimate,
 }
 
 /// One set of judgments: `tune`, `heldout`, `fresh`.
@@ -65,6 +78,9 @@ pub struct Outcome {
     /// Rank of the first subject that answers, from 1.
     pub answer: Option<usize>,
     pub refused: bool,
+    /// Rank of the first passage that a reader needs, from 1; [`usize::MAX`] if none is shown, `None` if none is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passage: Option<usize>,
     /// Of the first hits.
     pub evidence: Vec<Evidence>,
 }
@@ -95,11 +111,21 @@ pub(super) fn run(
             ndcg: ndcg(&grades, query, options.k),
             answer: answer.map(|at| at + 1),
             refused: shown().all(|hit| hit.fit == Match::Weak),
+            passage: passage(query, shown().map(|hit| &*hit.chunk)),
             evidence: shown().map(|hit| hit.evidence).collect(),
             subjects,
         })
     });
     outcomes.collect()
+}
+
+fn passage<'a>(query: &Judged, mut shown: impl Iterator<Item = &'a Chunk>) -> Option<usize> {
+    let is_needed = |chunk: &Chunk| {
+        let is_asked = chunk.section.is_some_and(|s| query.sections.contains(&s));
+        is_asked && grade(query, chunk.subject()) >= ANSWERS
+    };
+    let found = shown.position(is_needed).map_or(usize::MAX, |at| at + 1);
+    (!query.sections.is_empty()).then_some(found)
 }
 
 fn grade(query: &Judged, of: &str) -> f64 {
@@ -164,7 +190,21 @@ impl Subjects {
             success_at_1: within(1),
             success_at_3: within(3),
             refused: share(outcomes, |o| o.refused),
+            passages: Passages::of(outcomes),
         }
+    }
+}
+
+impl Passages {
+    fn of(outcomes: &[&Outcome]) -> Option<Passages> {
+        let judged = outcomes.iter().filter(|o| o.passage.is_some());
+        let judged: Vec<&Outcome> = judged.copied().collect();
+        let within = |k: usize| share(&judged, |o| o.passage.is_some_and(|rank| rank <= k));
+        (!judged.is_empty()).then(|| Passages {
+            queries: judged.len(),
+            success_at_1: within(1),
+            success_at_3: within(3),
+        })
     }
 }
 

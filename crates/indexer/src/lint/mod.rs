@@ -96,7 +96,7 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
     for source in tables {
         collections::check_catalogue(source, &mut out);
     }
-    questions::check(knowledge, &documents, &mut out);
+    questions::check(knowledge, &documents, &known, &mut out);
     collections::check_judgements(knowledge, &known, &mut out);
     out.0.sort();
     out.0.dedup();

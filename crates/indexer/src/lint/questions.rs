@@ -1,16 +1,18 @@
 //! Checks of the questions that playbooks say they answer.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 use std::path::Path;
 
-use super::Findings;
+use super::{Findings, Known, is_curated};
 use crate::analyze;
-use crate::document::{Document, split_front_matter};
+use crate::document::{Document, Problem, split_front_matter};
 use crate::eval::{judgement_files, read_judgement_file};
-use crate::model::Kind;
+use crate::generated::{beside, parse};
 
-/// Questions below which a playbook is reported, as soon as one document has questions.
-const FEWEST: usize = 5;
+/// Questions that a person writes for a page, and questions that a program adds, at most: a search finds no more with twice as many.
+const MOST: usize = 10;
+const MOST_GENERATED: usize = 30;
 
 /// A question must not share this many words or Chinese characters in a row with a judged query. Six words are shared by messages of an
 /// engine that both quote.
@@ -19,39 +21,111 @@ const RUN: usize = 8;
 /// Words, and Chinese, Japanese or Korean characters, without case and punctuation.
 type Tokens = Vec<String>;
 
-pub(super) fn check(knowledge: &Path, documents: &[Document<'_>], out: &mut Findings) {
-    let judged = judged_runs(knowledge);
-    let are_asked_for = documents.iter().any(|d| !d.front.questions.is_empty());
-    let mut seen: BTreeMap<Tokens, &str> = BTreeMap::new();
+/// One question, with the file and line to report.
+struct Asked<'a> {
+    file: &'a str,
+    line: usize,
+    page: &'a str,
+    text: &'a str,
+}
+
+pub(super) fn check(
+    knowledge: &Path,
+    documents: &[Document<'_>],
+    known: &Known,
+    out: &mut Findings,
+) {
+    let (judged, lists) = (judged_runs(knowledge), generated(knowledge, known, out));
+    let mut all = Vec::new();
     for document in documents {
         let questions = &document.front.questions;
-        let is_playbook = document.kind == Kind::Experience && document.front_errors.is_empty();
-        if are_asked_for && is_playbook && questions.len() < FEWEST {
-            let found = questions.len();
-            let message =
-                format!("{found} `questions`; write {FEWEST} or more that the page answers");
-            out.warn(
-                document.path,
-                line(document, "questions:"),
-                "few-questions",
-                message,
+        if is_curated(document) && questions.len() > MOST {
+            let message = format!(
+                "{} `questions`; keep the {MOST} that say most",
+                questions.len()
             );
+            let line = line(document, "questions:");
+            out.warn(document.path, line, "many-questions", message);
         }
-        for question in questions {
-            let line = line(document, question);
-            let tokens = tokens(question);
-            if let Some((run, query)) = shared(&tokens, &judged) {
-                let message = format!(
-                    "`{run}` is also in the judged query `{query}`, which must only measure; ask in other words"
-                );
-                out.error(document.path, line, "judged-question", message);
-            }
-            if let Some(other) = seen.insert(tokens, document.path) {
-                let message = format!("{other} answers the same question");
-                out.error(document.path, line, "question-twice", message);
-            }
+        all.extend(questions.iter().map(|text| Asked {
+            file: document.path,
+            line: line(document, text),
+            page: document.path,
+            text,
+        }));
+    }
+    for (file, source, questions) in &lists {
+        for (page, text) in questions
+            .iter()
+            .flat_map(|(page, all)| all.iter().map(move |q| (page, q)))
+        {
+            let at = source.lines().position(|line| line.contains(text.as_str()));
+            let line = at.map_or(1, |at| at + 1);
+            all.push(Asked {
+                file,
+                line,
+                page,
+                text,
+            });
         }
     }
+    let mut seen: BTreeMap<Tokens, &str> = BTreeMap::new();
+    for Asked {
+        file,
+        line,
+        page,
+        text,
+    } in all
+    {
+        let tokens = tokens(text);
+        if let Some((run, query)) = shared(&tokens, &judged) {
+            let message = format!(
+                "`{run}` is also in the judged query `{query}`, which must only measure; ask in other words"
+            );
+            out.error(file, line, "judged-question", message);
+        }
+        if let Some(other) = seen.insert(tokens, page) {
+            let message = format!("{other} answers the same question");
+            out.error(file, line, "question-twice", message);
+        }
+    }
+}
+
+/// Files of generated questions: path, text and questions by page.
+fn generated(
+    knowledge: &Path,
+    known: &Known,
+    out: &mut Findings,
+) -> Vec<(String, String, BTreeMap<String, Vec<String>>)> {
+    let files: BTreeSet<String> = known.paths.iter().map(|page| beside(page)).collect();
+    let mut lists = Vec::new();
+    for file in files {
+        let Ok(text) = fs::read_to_string(knowledge.join(&file)) else {
+            continue;
+        };
+        let questions = match parse(&file, &text) {
+            Ok(questions) => questions.into_iter().collect::<BTreeMap<_, _>>(),
+            Err(Problem { line, reason }) => {
+                out.error(&file, line, "toml", reason);
+                continue;
+            }
+        };
+        for (page, questions) in &questions {
+            let message = match questions.len() {
+                _ if !known.paths.contains(page) => format!("there is no page `{page}`"),
+                // A page without text lists questions that no page answers, as many as there are.
+                n if n > MOST_GENERATED
+                    && known.chunks.iter().any(|id| id.starts_with(&**page)) =>
+                {
+                    format!("{n} questions for {page}; {MOST_GENERATED} find as much")
+                }
+                _ => continue,
+            };
+            out.warn(&file, 1, "generated-questions", message);
+        }
+        lists.push((file, text, questions));
+    }
+    lists
 }
 
 /// The line of the front matter with `text`; for text with escapes, the first line of the questions.

@@ -237,9 +237,49 @@ fn a_document_without_text_lists_questions() {
 }
 
 #[test]
-fn questions_are_enough_and_nobody_elses() {
+fn a_page_has_few_questions_and_those_of_a_program_are_apart() {
+    let many: String = (0..11).map(|n| format!("  - \"question {n}\"\n")).collect();
+    let many = WHOLE.replace("id: good\n", &format!("id: good\nquestions:\n{many}"));
+    check(
+        &[("experience/good.md", &many)],
+        &["experience/good.md:3 many-questions"],
+    );
+    let list = |page: &str, n: usize| {
+        let all: Vec<String> = (0..n).map(|n| format!("\"question {n}\"")).collect();
+        format!(
+            "made = \"by hand\"\n[pages]\n\"{page}\" = [{}]\n",
+            all.join(",")
+        )
+    };
+    for (list, expect) in [
+        (list("good.md", 30), &[][..]),
+        (
+            list("good.md", 31),
+            &["experience/questions.toml:1 generated-questions"],
+        ),
+        (
+            list("gone.md", 1),
+            &["experience/questions.toml:1 generated-questions"],
+        ),
+        (
+            list("good.md", 1).replace("made", "mode"),
+            &["experience/questions.toml:1 toml"],
+        ),
+    ] {
+        check(
+            &[
+                ("experience/good.md", WHOLE),
+                ("experience/questions.toml", &list),
+            ],
+            expect,
+        );
+    }
+}
+
+#[test]
+fn questions_are_nobody_elses() {
     let asking = |id: &str, questions: &[&str]| {
-        let others = (questions.len()..12).map(|n| format!("{id} {n}"));
+        let others = (questions.len()..10).map(|n| format!("{id} {n}"));
         let all = questions.iter().map(|q| (*q).to_owned()).chain(others);
         let all: Vec<String> = all
             .map(|question| format!("\n  - \"{question}\""))
@@ -287,10 +327,6 @@ fn questions_are_enough_and_nobody_elses() {
         ];
         check(&files, expect);
     }
-    check(
-        &[("experience/a.md", &*a), ("experience/good.md", WHOLE)],
-        &["experience/good.md:1 few-questions"],
-    );
 }
 
 #[test]

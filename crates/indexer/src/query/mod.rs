@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use crate::analyze;
-use crate::glossary::{Expansion, Glossary};
+use crate::glossary::{Expansion, Glossary, Named};
 use crate::model::Part;
 use crate::store::lexical::{Lexical, Words};
 
@@ -98,6 +98,8 @@ pub(crate) struct Reading {
     pub(crate) text: String,
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) remarks: Vec<Remark>,
+    /// The system that the query names.
+    pub(crate) named: Option<Named>,
     /// The user's own terms, corrected, with their weights; terms from the glossary are no evidence of a fit.
     pub(crate) own: Vec<(String, f32)>,
 }
@@ -126,6 +128,9 @@ pub(crate) fn read(
     let own = weight::terms(&text, without);
     Reading {
         words: words(&text, &own, &expansions),
+        named: glossary
+            .named(&text)
+            .filter(|_| !without.contains(&Part::Engine)),
         text,
         expansions,
         remarks,

@@ -152,6 +152,8 @@ pub(crate) struct Fit {
     causes: Vec<String>,
     /// How much the query resembles questions that no document answers; `None` if the knowledge base lists none.
     elsewhere: Option<f32>,
+    /// Whether the query names a system that no page is about.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Fit {
@@ -173,6 +175,7 @@ impl Fit {
             cjk: analyze::cjk_share(&reading.text),
             causes: asked.cloned().collect(),
             elsewhere,
+            is_elsewhere: false,
         })
     }
 
@@ -208,7 +211,8 @@ impl Fit {
             (false, _) => WITHOUT_QUESTIONS,
         };
         let is_named = chunk.causes.iter().any(|cause| self.causes.contains(cause));
-        match is_named || model.logit(evidence, self.cjk, self.terms.len()) >= 0.0 {
+        let is_likely = model.logit(evidence, self.cjk, self.terms.len()) >= 0.0;
+        match is_named || (is_likely && !self.is_elsewhere) {
             true => Match::Strong,
             false => Match::Weak,
         }

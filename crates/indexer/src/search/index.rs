@@ -1,5 +1,6 @@
 //! An open index: one generation, read-only.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,20 +8,23 @@ use super::fit::Fit;
 use super::fuse::{Branches, Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
+use super::passages::{Asked, Passage, arrange};
 use super::segments::Segments;
 use super::thin::thin;
 use crate::analyze;
 use crate::context;
-use crate::document::detect_language;
+use crate::document::language_of_query;
 use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
-use crate::glossary::{Expansion, Glossary};
+use crate::glossary::{Expansion, Glossary, Named};
 use crate::guard::guarded;
-use crate::model::{Chunk, Engine, Evidence, Fusion, Hit, Kind, Part, Query, Remote, subject};
+use crate::model::{
+    Chunk, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, subject,
+};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
-use crate::store::facets::filter_groups;
+use crate::store::facets::{Facets, filter_groups};
 use crate::store::generation::{self, Held, read_json};
 use crate::store::lexical::{Allowed, Lexical};
 use crate::store::manifest::{GLOSSARY, Ordinal};
@@ -44,6 +48,9 @@ const LANGUAGE: f32 = 0.03;
 
 /// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
 const ENGINE: f32 = 0.045;
+
+/// The same for an engine that the query names: the other engine's pages come after everything else.
+const NAMED: f32 = 1.0;
 
 /// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
 const BOOST_FROM: usize = 50;
@@ -178,8 +185,13 @@ impl Index {
             cosine: &cosine,
         };
         let candidates = fuse(&branches, fusion);
-        let leaning = match &asked {
-            Some(asked) if query.filter.engine.is_none() && with(Part::Engine) => asked.leaning,
+        let named = reading.named.filter(|_| query.filter.engine.is_none());
+        let leaning = match (named, &asked) {
+            (Some(Named::Engine(Engine::Spark)), _) => NAMED,
+            (Some(Named::Engine(_)), _) => -NAMED,
+            (_, Some(asked)) if query.filter.engine.is_none() && with(Part::Engine) => {
+                ENGINE * asked.leaning
+            }
             _ => 0.0,
         };
         let mut scored = self.score(query, leaning, candidates);
@@ -187,7 +199,8 @@ impl Index {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
         let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
-        let fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
+        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
+        fit.is_elsewhere = named == Some(Named::Elsewhere);
         self.hits(query, &fit, scored)
     }
 
@@ -207,6 +220,12 @@ impl Index {
             tantivy::TantivyError::InternalError,
         );
         self.segments.chunk(found.ok()??).ok()
+    }
+
+    /// Paths of all documents with text.
+    pub(crate) fn documents(&self) -> BTreeSet<String> {
+        let documents = generation::documents(&self.held.folder);
+        documents.map_or_else(|_| BTreeSet::new(), |all| all.into_keys().collect())
     }
 
     /// Name of the generation: another one may answer otherwise.
@@ -278,7 +297,8 @@ impl Index {
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
-    /// Adds boosts and priors and sorts by score, ties by chunk id. `leaning` is from -1 (the default engine) to 1 (Spark).
+    /// Adds boosts and priors and sorts by score, ties by chunk id. `leaning` is added for pages about Spark and taken from those about the default
+    /// engine.
     fn score(
         &self,
         query: &Query<'_>,
@@ -309,8 +329,13 @@ impl Index {
             true => BOOST_FROM.max(THIN_FROM * query.k),
             false => usize::MAX,
         };
-        let language = detect_language(&query.text);
+        let near = depth.min(scored.len());
+        let language = language_of_query(&query.text);
         let preferred = filter_groups(&query.prefer);
+        lift(&mut scored[..near], |hit| {
+            let facets = self.segments.facets(hit.candidate.ordinal);
+            facets.is_some_and(|facets| facets.is_in(language))
+        });
         for hit in scored.iter_mut().take(depth) {
             // An unreadable chunk is reported if it becomes a hit.
             if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
@@ -320,9 +345,8 @@ impl Index {
                     Engine::Scope => -leaning,
                     Engine::Any => 0.0,
                 };
-                hit.boost =
-                    LANGUAGE * same + ENGINE * engine + PREFERENCE * facets.share(&preferred);
-                hit.score += hit.boost;
+                hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred);
+                hit.score = hit.candidate.fused + hit.prior + hit.boost;
             }
         }
         scored.sort_by(Scored::compare);
@@ -362,7 +386,10 @@ impl Index {
         fit: &Fit,
         mut scored: Vec<Scored<'_>>,
     ) -> Result<Vec<Hit>, SearchError> {
-        scored.truncate(query.k.saturating_mul(THIN_FROM));
+        let all = std::mem::take(&mut scored);
+        let scored = &all[..all
+            .len()
+            .min(query.k.saturating_mul(THIN_FROM).max(BOOST_FROM))];
         let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
         let vector = |hit: &Scored<'_>| self.segments.vector(hit.candidate.ordinal);
         let vectors: Vec<Option<&[f32]>> = scored.iter().map(vector).collect();
@@ -372,7 +399,14 @@ impl Index {
         };
         let subjects: Vec<&str> = scored.iter().map(Scored::subject).collect();
         let picked = thin(&scores, query.k, query.diversity, &subjects, similarity);
-        let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &scored[at]).collect();
+        let picked = match asks_for_an_answer(query) {
+            true => {
+                let passages: Vec<Passage<'_>> = all.iter().map(|hit| self.passage(hit)).collect();
+                arrange(&passages, &picked, &Asked::by(&query.text))
+            }
+            false => picked,
+        };
+        let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &all[at]).collect();
         let ids: Vec<&str> = picked.iter().map(|hit| hit.id).collect();
         let scores = picked.iter().map(|hit| {
             let Candidate {
@@ -396,6 +430,15 @@ impl Index {
         let ranked = (1..).zip(picked).zip(evidence);
         let hits = ranked.map(|((rank, hit), evidence)| self.hit(rank, hit, fit, evidence));
         hits.collect()
+    }
+
+    fn passage<'a>(&self, hit: &Scored<'a>) -> Passage<'a> {
+        let facets = self.segments.facets(hit.candidate.ordinal);
+        Passage {
+            document: hit.document(),
+            section: facets.and_then(Facets::section),
+            bm25: hit.candidate.bm25.map_or(0.0, |ranked| ranked.score),
+        }
     }
 
     fn hit(
@@ -431,6 +474,28 @@ impl Index {
     }
 }
 
+/// Whether the caller leaves the choice of passages to the search: a query for causes, steps or sections has made it.
+fn asks_for_an_answer(query: &Query<'_>) -> bool {
+    let chosen = |filter: &Filter| {
+        !(filter.causes.is_empty() && filter.steps.is_empty() && filter.sections.is_empty())
+    };
+    !chosen(&query.filter) && !chosen(&query.prefer)
+}
+
+/// Lifts a page in the language of the query to its translation: a pasted error has the words of one of them, but the prose decides.
+fn lift(scored: &mut [Scored<'_>], is_preferred: impl Fn(&Scored<'_>) -> bool) {
+    let (mut subjects, mut documents) = (HashMap::new(), HashMap::new());
+    for hit in scored.iter() {
+        let subject: &mut f32 = subjects.entry(hit.subject()).or_default();
+        *subject = subject.max(hit.candidate.fused);
+        let document: &mut f32 = documents.entry(hit.document()).or_default();
+        *document = document.max(hit.candidate.fused);
+    }
+    for hit in scored.iter_mut().filter(|hit| is_preferred(hit)) {
+        hit.boost += subjects[hit.subject()] - documents[hit.document()];
+    }
+}
+
 /// How far a prior of 1 moves one of these candidates.
 fn reach(candidates: &[Candidate]) -> f32 {
     let mut fused: Vec<f32> = candidates.iter().map(|c| c.fused).collect();
@@ -462,15 +527,19 @@ struct Scored<'a> {
     score: f32,
 }
 
-impl Scored<'_> {
+impl<'a> Scored<'a> {
     /// Best first, ties by id.
     fn compare(&self, other: &Scored<'_>) -> std::cmp::Ordering {
         let by_score = other.score.total_cmp(&self.score);
         by_score.then_with(|| self.id.cmp(other.id))
     }
 
+    fn document(&self) -> &'a str {
+        self.id.split('#').next().unwrap_or(self.id)
+    }
+
     /// A page and its translation fill a list like one.
-    fn subject(&self) -> &str {
+    fn subject(&self) -> &'a str {
         subject(self.id)
     }
 }

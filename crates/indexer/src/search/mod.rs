@@ -1,14 +1,17 @@
 //! Search: two branches, one list.
 
+mod explain;
 mod fit;
 mod fuse;
 mod graphs;
 mod index;
 mod info;
+mod passages;
 mod segments;
 mod session;
 mod thin;
 
+pub use explain::Explanation;
 pub use index::Index;
 pub use info::{Info, info};
 pub use session::Session;

@@ -2,7 +2,7 @@
 
 use report::Language;
 
-use crate::model::{Chunk, Engine, Filter};
+use crate::model::{Chunk, Engine, Filter, Section};
 
 /// `name:value` for every facet of a chunk. A cause is listed under its group as well; the default engine is not listed.
 pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
@@ -39,6 +39,14 @@ impl Facets<'_> {
         let is_of = |engine: &Engine| self.0.lines().any(|name| name == engine_facet(*engine));
         let named = Engine::ALL.into_iter().find(is_of);
         named.unwrap_or_default()
+    }
+
+    pub(crate) fn section(self) -> Option<Section> {
+        let mut values = self
+            .0
+            .lines()
+            .filter_map(|name| name.strip_prefix("section:"));
+        values.find_map(Section::parse)
     }
 
     /// Share of `groups` that these facets match; 0 without groups.

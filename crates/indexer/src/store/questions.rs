@@ -24,12 +24,13 @@ use super::manifest::Ordinal;
 use crate::model::{Engine, subject};
 
 /// Size of the background, in questions: the words of a document's questions are mixed with the words of all questions, so that a
-/// word in a single question does not decide. Chosen on the tuning judgments.
-const BACKGROUND: f32 = 50.0;
+/// word in a single question does not decide. Chosen on the tuning judgments for a dozen questions per page.
+const BACKGROUND: f32 = 8.0;
 
-/// A document's similarity is the mean of its `NEAREST` most similar questions; `NEAREST_WEIGHT` is its weight relative to the
-/// language model.
+/// A document's similarity is the mean of its `NEAREST` most similar questions, each with a weight of `DECAY` relative to the one before: one
+/// question is enough to be found. `NEAREST_WEIGHT` is its weight relative to the language model.
 const NEAREST: usize = 4;
+const DECAY: f32 = 0.5;
 const NEAREST_WEIGHT: f32 = 0.4;
 
 /// Documents that questions propose by themselves.
@@ -318,7 +319,15 @@ impl Entries {
                 }
             }
         }
-        let mean = |best: [f32; NEAREST]| best.iter().sum::<f32>() / NEAREST as f32;
+        let weights: Vec<f32> = (0..NEAREST as i32).map(|n| DECAY.powi(n)).collect();
+        let all: f32 = weights.iter().sum();
+        let mean = |best: [f32; NEAREST]| {
+            let weighted = best
+                .iter()
+                .zip(&weights)
+                .map(|(value, weight)| value * weight);
+            weighted.sum::<f32>() / all
+        };
         best.into_iter().map(mean).collect()
     }
 

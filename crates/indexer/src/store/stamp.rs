@@ -32,6 +32,12 @@ impl State {
         Some(State(file.len(), since_1970(written)?, inode))
     }
 
+    /// The state of two files that are one document.
+    pub(crate) fn with(self, other: State) -> State {
+        let inode = self.2.rotate_left(1) ^ other.2;
+        State(self.0 + other.0, self.1.max(other.1), inode)
+    }
+
     pub(crate) fn is_written_after(self, time: SystemTime) -> bool {
         since_1970(time).is_none_or(|time| self.1 > time)
     }

@@ -111,3 +111,64 @@ fn questions_propose_only_what_passes_the_filter() {
     query.filter.sections = vec![Section::Cause];
     assert_eq!(ids(&world.open(), &query), ["experience/skew.md#cause"]);
 }
+
+#[test]
+fn generated_questions_find_their_page_and_it_is_complete_without_them() {
+    let world = world();
+    let list =
+        |question: &str| format!("made = \"by hand\"\n[pages]\n\"spill.md\" = [\"{question}\"]\n");
+    let found = |query: &str| {
+        let hits = world.search(query);
+        hits.first()
+            .map(|id| id.split('#').next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(found("zanzibar"), None);
+    for word in ["zanzibar", "madagascar"] {
+        world.write(
+            "experience/questions.toml",
+            &list(&format!("is {word} in the way")),
+        );
+        world.update();
+        world.assert_whole(word);
+        assert_eq!(found(word).as_deref(), Some("experience/spill.md"));
+    }
+    world.write("experience/questions.toml", "pages = 3\n");
+    world.update();
+    assert_eq!(
+        found("memory for the sort").as_deref(),
+        Some("experience/spill.md")
+    );
+    fs::remove_file(world.knowledge().join("experience/questions.toml")).expect("removed");
+    world.update();
+    assert_eq!(found("madagascar"), None);
+}
+
+#[test]
+fn the_answer_comes_before_the_exceptions() {
+    let world = World::new();
+    world.write(
+        "experience/spill.md",
+        "---\ntitle: Memory spill\n---\n# Memory spill\n\n## Symptom\n\nspill spill in every vertex\n\n## Cause\n\nthe sort has too little memory\n\n\
+         ## How to check\n\nthe counter of bytes\n\n## Fix\n\nmore partitions\n\n## When this does not apply\n\nspill without spill\n",
+    );
+    world.update();
+    let first = |query: &str| {
+        let id = world.search(query).remove(0);
+        id.rsplit('#').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(first("memory spill"), "cause");
+    assert_eq!(first("memory spill, how do I fix it"), "fix");
+    assert_eq!(
+        first("memory spill, which counter shows it"),
+        "how-to-check"
+    );
+    let explained = world
+        .open()
+        .explain(&Query::new("spill of zanzibar", 5), "spill");
+    let explained = explained.expect("explained");
+    assert_eq!(
+        (explained.rank, explained.page.as_deref()),
+        (Some(1), Some("experience/spill.md"))
+    );
+    assert_eq!(explained.lacks, ["zanzibar"]);
+}

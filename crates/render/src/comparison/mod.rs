@@ -6,7 +6,7 @@ mod sections;
 mod text;
 
 use report::format::{Change, Noun, Seconds, Share, figure};
-use report::measure::{Entity, Measure, Unit, book};
+use report::measure::{Better, Entity, Measure, Unit, book};
 use report::text;
 use runs::compare::{
     Comparison, EstimateChange, FindingChange, InputChange, Pair, Pairs, RunHeader, StageChange,
@@ -29,7 +29,8 @@ struct Row {
     change: String,
     /// Whether it changed by more than noise.
     notable: bool,
-    grows: Option<bool>,
+    /// Whether B's is the worse one; `None` if neither is.
+    is_worse: Option<bool>,
 }
 
 fn row(measure: &Measure, pair: Pair, words: Words) -> Row {
@@ -40,7 +41,11 @@ fn row(measure: &Measure, pair: Pair, words: Words) -> Row {
         b: shown(pair.b),
         change: change(pair, words),
         notable: pair.is_notable(),
-        grows: grows(pair),
+        is_worse: match measure.better {
+            Better::Less => grows(pair),
+            Better::More => grows(pair).map(|grows| !grows),
+            Better::Neither => None,
+        },
     }
 }
 

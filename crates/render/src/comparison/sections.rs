@@ -137,7 +137,7 @@ impl Writer {
 
     fn totals(&self, c: &Comparison) -> Section {
         let row = |row: Row| {
-            let change = marked(row.change, row.grows.filter(|_| row.notable));
+            let change = marked(row.change, row.is_worse.filter(|_| row.notable));
             let [label, a, b] = [row.label, row.a, row.b].map(Marked::from);
             (vec![label, a, b, change], Vec::new())
         };

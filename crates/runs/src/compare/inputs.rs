@@ -63,14 +63,27 @@ fn change(old: Option<&InputSummary>, new: Option<&InputSummary>) -> InputChange
     }
 }
 
-/// Whether two names are of one job: the same but for digits.
-pub fn is_same_name(a: &str, b: &str) -> bool {
-    undated(a) == undated(b)
-}
-
-/// A name with masked digits: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
-fn undated(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_ascii_digit() { '0' } else { c })
-        .collect()
+/// A name without dates, numbers and identifiers: `/logs/2026/11/20/clicks.ss` and the next day's are one input.
+pub(crate) fn undated(name: &str) -> String {
+    let is_hex = |part: &str| part.len() >= 8 && part.chars().all(|c| c.is_ascii_hexdigit());
+    let masked = |part: &str| {
+        let mut out = String::with_capacity(part.len());
+        for c in part.chars() {
+            match c.is_ascii_digit() {
+                true if out.ends_with('0') => {}
+                true => out.push('0'),
+                false => out.push(c),
+            }
+        }
+        out
+    };
+    let parts = name.split_inclusive(|c: char| !c.is_alphanumeric());
+    let parts = parts.map(|part| {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        match is_hex(word) {
+            true => format!("0{}", &part[word.len()..]),
+            false => masked(part),
+        }
+    });
+    parts.collect()
 }

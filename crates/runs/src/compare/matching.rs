@@ -28,8 +28,11 @@ pub(super) fn stages(a: &RunSummary, b: &RunSummary) -> Vec<StagePair> {
     let alike = |i: usize, j: usize| likeness(a, i, &of_a, b, j, &of_b);
     namesakes(a, b, NAMESAKE, &alike, &mut matched);
     by_likeness(a, b, &alike, &mut matched);
-    // What is left with the same name has changed beyond recognition but is still that stage.
-    namesakes(a, b, 0.0, &alike, &mut matched);
+    // What is left with the same name has changed beyond recognition but is still that stage; a number alone is no name.
+    let numbered = |run: &RunSummary| run.stages.iter().all(|s| words(&s.name).is_empty());
+    if a.stages.len() == b.stages.len() || !(numbered(a) && numbered(b)) {
+        namesakes(a, b, 0.0, &alike, &mut matched);
+    }
     for j in unmatched(b.stages.len(), &matched, |p| p.b) {
         matched.push(alone(None, Some(j)));
     }

@@ -4,13 +4,17 @@
 //! Works on what the run store holds (report and summary), so no job folder is needed. What a run
 //! lacks is listed in `not_compared` and is no difference.
 
+mod claims;
+mod contrast;
 mod findings;
 mod inputs;
 mod matching;
+mod measured;
 mod model;
 mod plan;
 mod reason;
 mod script;
+mod shares;
 mod stages;
 mod totals;
 mod wording;
@@ -18,8 +22,9 @@ mod wording;
 use report::{Language, Report};
 
 use crate::RunSummary;
-pub use inputs::is_same_name;
+pub(crate) use inputs::undated;
 pub use model::*;
+pub(crate) use totals::total;
 
 /// Changes below this share count as noise: two runs of the same script on the same data differ by
 /// a few percent.

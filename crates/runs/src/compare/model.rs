@@ -133,7 +133,7 @@ impl Pairs {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     pub kind: ReasonKind,
-    /// Seconds of the difference that it would explain, at most all of them; `None` if not countable.
+    /// Seconds of the difference that it explains; those of all reasons add up to at most the difference. `None` if not countable.
     pub seconds: Option<f64>,
     /// Share of the difference that it would explain, 0..1.
     pub share: Option<f64>,
@@ -170,8 +170,14 @@ pub enum ReasonKind {
     LostWork,
     /// One vertex of a stage got more of its work.
     Imbalance,
+    /// A stage got more rows, with the same input.
+    Rows,
+    /// A stage ran on another number of vertices.
+    Vertices,
     /// Each row of a stage took longer.
     WorkPerRow,
+    /// Time outside of stages.
+    Driver,
     /// None of these; the stage that grew the most is named.
     Unknown,
     /// The runs differ by no more than noise.

@@ -24,7 +24,7 @@ pub(super) fn totals(a: &ComparedRun, b: &ComparedRun) -> Vec<Total> {
 }
 
 /// A number of the whole job. Version 0.1.0 saved numbers of stages and inputs only.
-pub(super) fn total(summary: &RunSummary, measure: &'static Measure) -> Option<f64> {
+pub(crate) fn total(summary: &RunSummary, measure: &'static Measure) -> Option<f64> {
     summary.get(measure).or_else(|| match measure.id {
         id if id == book::VERTEX_TIME.id => of_stages(summary, &book::BUSY).map(|ms| ms / 1e3),
         id if id == book::LOST_TIME.id => of_stages(summary, &book::LOST_WORK).map(|ms| ms / 1e3),

@@ -1,6 +1,6 @@
 //! The headline of a comparison, and remarks on missing data.
 
-use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind};
+use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind, ScriptChange};
 use report::format::{Change, Seconds};
 use report::measure::book;
 use report::{JobState, Language, StaticText, Text, text};
@@ -35,7 +35,19 @@ pub(super) fn headline(comparison: &Comparison) -> String {
             "The run time of at least one run is unknown; most likely difference: {why}."
         ),
     };
-    text.into(comparison.language)
+    let scripts = match comparison.script {
+        ScriptChange::Changed { added, removed, .. }
+            if reason.is_none_or(|r| r.kind != ReasonKind::Script) =>
+        {
+            text!(
+                "两次运行的脚本不同（+{added} −{removed} 行）。",
+                " The scripts differ (+{added} −{removed} lines)."
+            )
+        }
+        _ => Text::default(),
+    };
+    let text: String = text.into(comparison.language);
+    text + &scripts.into(comparison.language)
 }
 
 /// Whether the run times are shown as the same number.

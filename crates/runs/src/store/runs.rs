@@ -263,7 +263,7 @@ impl Store {
     }
 
     /// The run with the identifier `prefix`, or with an identifier that starts with it. `last` is
-    /// the newest run, `last~1` the one before it.
+    /// the newest finished run, `last~1` the one before it.
     ///
     /// # Errors
     /// If no run or several runs match.
@@ -290,11 +290,18 @@ impl Store {
     }
 
     fn nth_newest(&self, back: usize, asked: &str) -> Result<RunRow, StoreError> {
-        let newest = self.runs(&RunFilter {
-            skip: back,
-            limit: Some(1),
-            ..RunFilter::default()
-        })?;
+        // A run without a report counts only if there is none with one.
+        let nth = |condition| {
+            let sql = format!(
+                "{SELECT} {condition} ORDER BY created_at DESC, run_id DESC LIMIT 1 OFFSET ?1"
+            );
+            let back = i64::try_from(back).unwrap_or(i64::MAX);
+            self.select(&sql, [back], run_row)
+        };
+        let mut newest = nth("WHERE status = 'finished'")?;
+        if newest.is_empty() && back == 0 {
+            newest = nth("")?;
+        }
         let found = newest.into_iter().next();
         found.ok_or_else(|| StoreError::UnknownRun(asked.to_owned()))
     }

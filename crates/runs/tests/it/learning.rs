@@ -154,7 +154,7 @@ fn of_split<'a>(queries: &[&'a Judged], split: &str) -> Vec<&'a Judged> {
 
 #[test]
 fn helpful_chunks_rise_on_held_out_queries_and_others_keep_their_place() {
-    let queries = read_judgements(&root().join("knowledge/judgements")).expect("judgements");
+    let queries = read_judgements(&root().join("tests/judgements")).expect("judgements");
     let mut by_cause: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
     for query in &queries {
         if let Some(cause) = cause(query) {

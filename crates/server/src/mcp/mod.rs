@@ -13,7 +13,9 @@ mod handler;
 mod http;
 mod parameters;
 mod progress;
+mod prompts;
 mod resources;
+mod rest;
 mod shared;
 mod tools;
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnalyzeJob {
-    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
+    /// Folder of a job, or Spark event log, in an allowed root; or `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// The user's question, verbatim. Default: the problem, and its fix.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(super) enum Reasoner {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InspectJob {
-    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
+    /// Folder of a job, or Spark event log, in an allowed root; or `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// Only this stage and the channels into and out of it. Large jobs have hundreds of stages.
     #[serde(default)]
@@ -92,7 +92,7 @@ fn five() -> u32 {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadJobFile {
-    /// Folder with the files of one job, or event log: absolute, or relative to an allowed root. Or a Spark application on an allowed History Server: `http://HOST:18080/history/APP`.
+    /// Folder of a job, or Spark event log, in an allowed root; or `http://HOST:18080/history/APP`.
     pub(super) job: String,
     /// Name of the file in that folder, as in `inspect_job` or in the evidence of a report.
     pub(super) file: String,
@@ -104,13 +104,13 @@ pub(super) struct ReadJobFile {
     #[serde(default)]
     pub(super) offset: Option<u64>,
     /// Maximum bytes of text.
-    #[serde(default = "sixteen_kib")]
-    #[schemars(range(min = 1, max = 262_144))]
+    #[serde(default = "four_kib")]
+    #[schemars(range(min = 1, max = 6_000))]
     pub(super) max_bytes: u64,
 }
 
-fn sixteen_kib() -> u64 {
-    16 << 10
+fn four_kib() -> u64 {
+    4 << 10
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -156,4 +156,70 @@ pub(super) struct AskRun {
     /// `offline` uses no LLM even if one is configured.
     #[serde(default)]
     pub(super) reasoner: Reasoner,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CompareRuns {
+    /// The first run, normally the good one: a `run_id`, `last`, `last~1`, or a job.
+    pub(super) a: String,
+    /// The second run, in the same form.
+    pub(super) b: String,
+    /// Language of the answer.
+    #[serde(default)]
+    pub(super) language: Option<Language>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhatIf {
+    /// A `run_id`, or a job.
+    pub(super) job: String,
+    /// Tokens, or executors of a Spark application.
+    #[serde(default)]
+    pub(super) count: Option<u32>,
+    /// Cores of an executor.
+    #[serde(default)]
+    pub(super) cores: Option<u32>,
+    /// Factor of the input: 2 for twice as much.
+    #[serde(default)]
+    pub(super) input: Option<f64>,
+    /// Ids of findings that are fixed: `F1`.
+    #[serde(default)]
+    pub(super) fixed: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JobHistory {
+    /// A `run_id`, `last`, or the job's name or a part of it.
+    pub(super) job: String,
+    /// Number of runs, the newest.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 200))]
+    pub(super) limit: u32,
+    /// Language of the answer.
+    #[serde(default)]
+    pub(super) language: Option<Language>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListApplications {
+    /// Only this server: `http://HOST:18080`. Default: every allowed one.
+    #[serde(default)]
+    pub(super) server: Option<String>,
+    /// Only applications that ended since this date or time: `2026-11-20`.
+    #[serde(default)]
+    pub(super) since: Option<String>,
+    /// Only applications that took at least this long.
+    #[serde(default)]
+    pub(super) min_minutes: f64,
+    /// Only applications of this user.
+    #[serde(default)]
+    pub(super) user: Option<String>,
+    /// Number of applications, newest first.
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 1, max = 200))]
+    pub(super) limit: u32,
 }

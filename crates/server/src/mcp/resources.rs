@@ -9,12 +9,16 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use runs::compare::ComparedRun;
 use runs::store::{RunFilter, RunRow, StoreError};
 use serde_json::json;
 
+use super::parameters::ListApplications;
 use super::shared::Shared;
 use crate::error::Result;
-use crate::roots::Roots;
+use crate::opening::Application;
+use crate::roots::{Admitted, Roots};
+use url::Url;
 
 const SCHEME: &str = "scopeagent://runs/";
 
@@ -138,6 +142,10 @@ pub(super) async fn read(
         let data = Some(json!({ "uri": uri }));
         ErrorData::resource_not_found(format!("there is no report `{uri}`"), data)
     };
+    if let Some(whole) = shared.rest.whole(&uri) {
+        let contents = ResourceContents::text(whole, uri).with_mime_type(Form::Json.mime());
+        return Ok(ReadResourceResult::new(vec![contents]));
+    }
     let (run_id, form) = parse(&uri).ok_or_else(missing)?;
     let wanted = run_id.to_owned();
     let report = shared
@@ -161,6 +169,59 @@ fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>
         Ok(_) | Err(StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. }) => Ok(None),
         Err(error) => Err(error),
     })
+}
+
+/// The saved run with this identifier, if its job is in the allowed folders.
+fn visible_run(shared: &Shared, roots: &Roots, name: &str) -> Result<Option<RunRow>> {
+    shared.session.with_store(|store| match store.run(name) {
+        Ok(row) if roots.cover(&row.job) => Ok(Some(row)),
+        Ok(_) | Err(StoreError::UnknownRun(_)) => Ok(None),
+        Err(error) => Err(error),
+    })
+}
+
+/// A saved run or a job, in the allowed folders.
+pub(super) fn compared(shared: &Shared, roots: &Roots, name: &str) -> Result<ComparedRun> {
+    if let Some(row) = visible_run(shared, roots, name)? {
+        return shared.session.saved_run(&row.run_id);
+    }
+    let opened = shared.open(roots.admit(name)?)?;
+    shared.session.compared_run(&opened.path.to_string_lossy())
+}
+
+/// The job of a saved run, or a job by its place.
+pub(super) fn job_of(shared: &Shared, roots: &Roots, name: &str) -> Result<Admitted> {
+    let row = visible_run(shared, roots, name)?;
+    roots.admit(row.as_ref().map_or(name, |row| &row.job))
+}
+
+/// Applications of the allowed History Servers, newest first.
+pub(super) fn applications(
+    shared: &Shared,
+    roots: &Roots,
+    asked: &ListApplications,
+) -> Result<Vec<Application>> {
+    let most = asked.limit.clamp(1, 200) as usize;
+    let servers: Vec<String> = match &asked.server {
+        Some(server) => vec![server.clone()],
+        None => roots.servers().map(Url::to_string).collect(),
+    };
+    let mut all = Vec::new();
+    for server in servers {
+        let since = asked.since.as_deref();
+        // More than asked for: some are left out below.
+        all.extend(
+            shared
+                .fetch
+                .applications(&server, since, most * 5, &shared.stop)?,
+        );
+    }
+    all.retain(|a| {
+        a.minutes >= asked.min_minutes && (asked.user.is_none() || a.user == asked.user)
+    });
+    all.sort_by(|x, y| y.started.cmp(&x.started));
+    all.truncate(most);
+    Ok(all)
 }
 
 #[cfg(test)]

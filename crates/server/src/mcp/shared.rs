@@ -6,6 +6,7 @@ use rmcp::ErrorData;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::rest::Rest;
 use super::{Options, Renderers};
 use crate::error::Result;
 use crate::opening::{Fetch, Fetched};
@@ -24,6 +25,7 @@ pub(super) struct Shared {
     pub(super) analyst: Arc<dyn Analyst>,
     pub(super) fetch: Arc<dyn Fetch>,
     pub(super) renderers: Renderers,
+    pub(super) rest: Rest,
     pub(super) analyses: Places,
     reads: Places,
     /// Everything that still runs, to be waited for at the end.
@@ -41,6 +43,7 @@ impl Shared {
             analyst: options.analyst,
             fetch: options.fetch,
             renderers: options.renderers,
+            rest: Rest::default(),
             analyses: Places::for_analyses(),
             reads: Places::new(MAX_READS),
             running: TaskTracker::new(),

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use agent::Request;
+use diagnosis::whatif::Change;
 use indexer::Query;
-use report::Report;
-use rmcp::handler::server::tool::{Extension, schema_for_output};
+use rmcp::handler::server::tool::Extension;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
@@ -16,44 +16,48 @@ use runs::store::{Feedback, FeedbackRow, RunFilter, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::answers::{self, Answer, FilePart, Passages, Runs};
+use super::answers::{self, Answer, Brief, Passages, Runs};
 use super::file_part;
 use super::handler::Handler;
 use super::parameters::{
-    AnalyzeJob, AskRun, GiveFeedback, InspectJob, ListRuns, ReadJobFile, Reasoner, SearchExperience,
+    AnalyzeJob, AskRun, CompareRuns, GiveFeedback, InspectJob, JobHistory, ListApplications,
+    ListRuns, ReadJobFile, Reasoner, SearchExperience, WhatIf,
 };
 use super::progress::Steps;
 use super::resources::{self, Form};
 use super::shared::Shared;
 use crate::error::Result;
 use crate::inspection::Inspection;
-use crate::question::{Answered, Question};
+use crate::question::Question;
 use crate::reasoner::{Mode, ReasonerChoice};
 use crate::roots::Roots;
 use crate::session::Task;
 
 /// An answer, or a sentence with its remedy that the model reads.
-type Outcome<T> = std::result::Result<Answer<T>, String>;
+type Outcome = std::result::Result<Answer, String>;
 
 const MAX_PASSAGES: u32 = 20;
 const MAX_RUNS: u32 = 200;
 
 #[tool_router(vis = "pub(super)")]
 impl Handler {
-    /// Finds out why one SCOPE or U-SQL job is slow, expensive or failed, and what to change.
-    /// Reads the job folder, names the causes with evidence (file, place, value), estimates the seconds that fixing each one would save, and suggests rewrites as verified diffs, hints or parameters, with the experience behind them.
-    /// Takes a second for most jobs, longer with an LLM or gigabytes of vertex events; reports progress by step and can be cancelled. The report is saved; give_feedback and the report resources need its run_id.
+    /// Finds out why a SCOPE or U-SQL job or a Spark application is slow, expensive or failed, and what to change.
+    /// Reads the job folder or event log, names the causes with evidence (file, place, value), estimates the seconds that fixing each one would save, and suggests rewrites as verified diffs, hints or parameters, with the experience behind them.
+    /// Takes a second for most jobs, longer with an LLM or gigabytes of vertex events; reports progress by step and can be cancelled. The answer is brief; the whole report is a resource under its run_id.
     #[tool(
         title = "Diagnose a job",
-        output_schema = schema_for_output::<Report>(),
-        annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false)
+        annotations(
+            read_only_hint = false,
+            destructive_hint = false,
+            idempotent_hint = false
+        )
     )]
     async fn analyze_job(
         &self,
         Parameters(asked): Parameters<AnalyzeJob>,
         Extension(roots): Extension<Roots>,
         context: RequestContext<RoleServer>,
-    ) -> Outcome<Report> {
+    ) -> Outcome {
         let job = roots.admit(&asked.job).map_err(plain)?;
         let place = tokio::select! {
             place = self.shared.analyses.take() => place?,
@@ -89,18 +93,18 @@ impl Handler {
         // A run that is not saved has no resources.
         let forms = [Form::Json, Form::Markdown].into_iter();
         let forms = forms.filter(|_| !report.run_id.is_empty());
-        let links = forms
-            .map(|form| {
-                let name = report.job.label();
-                resources::resource(&report.run_id, name, form)
-            })
-            .collect();
+        let links = forms.map(|form| {
+            let name = report.job.label();
+            resources::resource(&report.run_id, name, form)
+        });
+        let links = links.collect();
         let text = (self.shared.renderers.report)(&report);
-        Ok(Answer {
-            value: report,
-            text,
-            links,
-        })
+        // A report that is not saved has no resource of its own: the whole is kept for a while.
+        let answer = match report.run_id.is_empty() {
+            true => Answer::new(&report, text),
+            false => Answer::new(&Brief::of(&report), text).with_links(links),
+        };
+        Ok(answer.fit(&self.shared.rest))
     }
 
     /// Shows the content of a job folder: files by kind, stages with times, bytes and skew, operators with rows against estimates,
@@ -108,14 +112,13 @@ impl Handler {
     /// not quote. It draws no conclusions; analyze_job does.
     #[tool(
         title = "Inspect a job",
-        output_schema = schema_for_output::<Inspection>(),
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn inspect_job(
         &self,
         Parameters(asked): Parameters<InspectJob>,
         Extension(roots): Extension<Roots>,
-    ) -> Outcome<Inspection> {
+    ) -> Outcome {
         let job = roots.admit(&asked.job).map_err(plain)?;
         self.blocking(move |shared| {
             let opened = shared.open(job)?;
@@ -124,7 +127,7 @@ impl Handler {
                 inspection.path = origin;
             }
             let text = (shared.renderers.inspection)(&inspection);
-            Ok(Answer::new(inspection, text))
+            Ok(Answer::new(&inspection, text))
         })
         .await
     }
@@ -132,17 +135,13 @@ impl Handler {
     /// Searches the knowledge base of playbooks and resolved cases on SCOPE, U-SQL and Spark performance: symptoms, causes, checks, fixes, trade-offs, when advice does not hold. In Chinese and English; a query in one language finds passages in both.
     #[tool(
         title = "Search experience",
-        output_schema = schema_for_output::<Passages>(),
         annotations(read_only_hint = true, open_world_hint = false)
     )]
-    async fn search_experience(
-        &self,
-        Parameters(asked): Parameters<SearchExperience>,
-    ) -> Outcome<Passages> {
+    async fn search_experience(&self, Parameters(asked): Parameters<SearchExperience>) -> Outcome {
         self.blocking(move |shared| {
             let passages = search(shared, &asked)?;
             let text = passages.text();
-            Ok(Answer::new(passages, text))
+            Ok(Answer::new(&passages, text))
         })
         .await
     }
@@ -151,21 +150,20 @@ impl Handler {
     /// Give the first `line`, or the `next_offset` of the previous part. Only files of that folder; links are not followed.
     #[tool(
         title = "Read a file of a job",
-        output_schema = schema_for_output::<FilePart>(),
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn read_job_file(
         &self,
         Parameters(asked): Parameters<ReadJobFile>,
         Extension(roots): Extension<Roots>,
-    ) -> Outcome<FilePart> {
+    ) -> Outcome {
         let job = roots.admit(&asked.job).map_err(plain)?;
         self.blocking(move |shared| {
             let opened = shared.open(job)?;
             let reader = job::open(&opened.path, &job::Options::default())?;
             let part = file_part::read(&reader, &asked)?;
             let text = part.text.clone();
-            Ok(Answer::new(part, text))
+            Ok(Answer::new(&part, text))
         })
         .await
     }
@@ -173,14 +171,13 @@ impl Handler {
     /// Lists earlier analyses of jobs in the allowed folders, newest first: run_id, job, status, verdict, top cause. The report of each is the resource scopeagent://runs/{run_id}/report.
     #[tool(
         title = "List analyses",
-        output_schema = schema_for_output::<Runs>(),
         annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn list_runs(
         &self,
         Parameters(asked): Parameters<ListRuns>,
         Extension(roots): Extension<Roots>,
-    ) -> Outcome<Runs> {
+    ) -> Outcome {
         self.blocking(move |shared| {
             let filter = RunFilter {
                 job: asked.job,
@@ -191,7 +188,7 @@ impl Handler {
                 runs: resources::visible(shared, &roots, &filter)?,
             };
             let text = runs.text();
-            Ok(Answer::new(runs, text))
+            Ok(Answer::new(&runs, text))
         })
         .await
     }
@@ -201,7 +198,6 @@ impl Handler {
     /// place, value). Questions about one run continue each other: "and how many vertices?".
     #[tool(
         title = "Ask about a run",
-        output_schema = schema_for_output::<Answered>(),
         annotations(
             read_only_hint = false,
             destructive_hint = false,
@@ -213,7 +209,7 @@ impl Handler {
         &self,
         Parameters(asked): Parameters<AskRun>,
         Extension(roots): Extension<Roots>,
-    ) -> Outcome<Answered> {
+    ) -> Outcome {
         let reasoner = self.choice(asked.reasoner);
         self.blocking(move |shared| {
             let run = shared.session.with_store(|store| {
@@ -232,7 +228,101 @@ impl Handler {
             };
             let answered = shared.session.ask(&question, &mut agent::Silent)?;
             let text = answered.text.clone();
-            Ok(Answer::new(answered, text))
+            Ok(Answer::new(&answered, text))
+        })
+        .await
+    }
+
+    /// Compares two runs of a job and names the most likely reason of the difference: more input, fewer tokens or executors, another plan or script, skew, waits, slower machines; the shares of the reasons add up. Each run is a run_id or a job as for analyze_job.
+    #[tool(
+        title = "Compare two runs",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
+    async fn compare_runs(
+        &self,
+        Parameters(asked): Parameters<CompareRuns>,
+        Extension(roots): Extension<Roots>,
+    ) -> Outcome {
+        self.blocking(move |shared| {
+            let [a, b] = [&asked.a, &asked.b].map(|name| resources::compared(shared, &roots, name));
+            let (a, b) = (a?, b?);
+            let language = asked.language.unwrap_or(a.report.language);
+            let comparison = runs::compare::compare(&a, &b, language);
+            let text = render::comparison::markdown(&comparison, false);
+            Ok(Answer::new(&comparison, text))
+        })
+        .await
+    }
+
+    /// Replays a run with other tokens (Spark: executors or cores), another amount of input, or findings fixed: time and cost of the change, and over counts of the resource.
+    #[tool(
+        title = "Replay a run with a change",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
+    async fn whatif(
+        &self,
+        Parameters(asked): Parameters<WhatIf>,
+        Extension(roots): Extension<Roots>,
+    ) -> Outcome {
+        self.blocking(move |shared| {
+            let job = resources::job_of(shared, &roots, &asked.job)?;
+            let opened = shared.open(job)?;
+            let change = Change {
+                count: asked.count.map(|n| n as usize),
+                cores: asked.cores.map(|n| n as usize),
+                input: asked.input.filter(|n| *n > 0.0).unwrap_or(1.0),
+                ..Change::default()
+            };
+            let fixed = asked.fixed.as_slice();
+            let session = &shared.session;
+            let replayed = session.what_if(&opened.path, change, fixed, report::Language::En)?;
+            let text = answers::replayed(&replayed);
+            Ok(Answer::new(&replayed, text))
+        })
+        .await
+    }
+
+    /// Shows the saved runs of a recurring job: time, cost, input and plan of each, runs slower than the job's own spread allows with the likely reason, and changed plans, grown input and fallen capacity.
+    #[tool(
+        title = "History of a recurring job",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
+    async fn job_history(
+        &self,
+        Parameters(asked): Parameters<JobHistory>,
+        Extension(roots): Extension<Roots>,
+    ) -> Outcome {
+        self.blocking(move |shared| {
+            let language = asked.language.unwrap_or(report::Language::En);
+            let may_be_seen = |job: &str| roots.cover(job);
+            let mut history = shared
+                .session
+                .with_store(|store| store.history(&asked.job, &may_be_seen, language))?;
+            let most = asked.limit.clamp(1, MAX_RUNS) as usize;
+            history
+                .runs
+                .drain(..history.runs.len().saturating_sub(most));
+            let text = render::history::text(&history, language, usize::MAX);
+            Ok(Answer::new(&history, text))
+        })
+        .await
+    }
+
+    /// Lists Spark applications of the allowed History Servers, newest first, with the address that analyze_job takes as `job`.
+    #[tool(
+        title = "List Spark applications",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
+    async fn list_applications(
+        &self,
+        Parameters(asked): Parameters<ListApplications>,
+        Extension(roots): Extension<Roots>,
+    ) -> Outcome {
+        self.blocking(move |shared| {
+            let applications = resources::applications(shared, &roots, &asked)?;
+            let text = answers::applications(&applications);
+            let value = serde_json::json!({ "applications": applications });
+            Ok(Answer::new(&value, text))
         })
         .await
     }
@@ -240,7 +330,6 @@ impl Handler {
     /// Records what the user did with a suggestion of a report, to improve later searches and rankings. Only use it after the user said so; later feedback on the same suggestion replaces earlier feedback.
     #[tool(
         title = "Give feedback",
-        output_schema = schema_for_output::<FeedbackRow>(),
         annotations(
             read_only_hint = false,
             destructive_hint = true,
@@ -252,20 +341,21 @@ impl Handler {
         &self,
         Parameters(asked): Parameters<GiveFeedback>,
         Extension(roots): Extension<Roots>,
-    ) -> Outcome<FeedbackRow> {
+    ) -> Outcome {
         self.blocking(move |shared| {
             let row = give(shared, &roots, asked)?;
             let text = answers::saved(&row);
-            Ok(Answer::new(row, text))
+            Ok(Answer::new(&row, text))
         })
         .await
     }
 
     /// Does blocking work away from the threads that serve messages.
-    async fn blocking<T: Send + 'static>(
+    async fn blocking(
         &self,
-        work: impl FnOnce(&Shared) -> Result<Answer<T>> + Send + 'static,
-    ) -> Outcome<T> {
+        work: impl FnOnce(&Shared) -> Result<Answer> + Send + 'static,
+    ) -> Outcome {
+        let work = move |shared: &Shared| work(shared).map(|answer| answer.fit(&shared.rest));
         let done = self.shared.blocking(work).await;
         done.map_err(|error| error.message.into_owned())
     }

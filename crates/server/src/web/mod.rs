@@ -56,7 +56,12 @@ const MAX_HEADERS: usize = 64;
 /// Time for running answers and analyses after the server is stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// Something to do with the report of an analysis that ended.
+pub type Ended = Arc<dyn Fn(&report::Report) + Send + Sync>;
+
 pub struct Options {
+    /// Called with the report of each analysis that the page started.
+    pub ended: Option<Ended>,
     /// Where to listen. Any address that other machines reach needs a token.
     pub address: SocketAddr,
     /// Password for visitors; `None` on a loopback address only.

@@ -85,7 +85,7 @@ pub(super) fn start(app: &Arc<App>, wish: TaskForm) -> Result<String> {
             Err(busy) => return progress.end(Err(Error::new(ErrorKind::Other, busy))),
         };
         let (analyst, fetch) = (Arc::clone(&app.analyst), Arc::clone(&app.fetch));
-        let told = Arc::clone(&progress);
+        let (told, ended) = (Arc::clone(&progress), app.ended.clone());
         let work = move || {
             let _place = place;
             let progress = Arc::clone(&told);
@@ -94,6 +94,9 @@ pub(super) fn start(app: &Arc<App>, wish: TaskForm) -> Result<String> {
                 let _opened = job.open_for(&mut task, &*fetch)?;
                 analyst.analyze(task, &mut teller)
             });
+            if let (Ok(analysis), Some(ended)) = (&done, &ended) {
+                ended(&analysis.report);
+            }
             told.end(done.and_then(|analysis| is_saved(&analysis.report)));
         };
         if let Err(panic) = app.running.spawn_blocking(work).await {

@@ -241,6 +241,7 @@ fn environment(rng: &mut Rng, scale: Scale) -> Env {
         grants: Vec::new(),
         shared_memory: false,
         jitter: rng.range(0.03, 0.07),
+        luck: 0,
         queue_s: rng.range(1.0, 25.0),
         broadcast_bytes: if scale == Scale::Small { 4e7 } else { 9.6e7 },
         gather_bytes: if scale == Scale::Small { 1.2e7 } else { 4.8e7 },

@@ -63,7 +63,7 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
     let sheet = look.job.sheet();
     of_stages(look, named, |digest, at, stage| {
         digest.lines.push(heading(&stage.name, look.language));
-        let measured = measures::stage(look.job, &sheet, at, None, look.language);
+        let measured = measures::stage(look.job, &sheet, at, None, true, look.language);
         digest
             .lines
             .extend(measured.lines.iter().map(|line| format!("  {line}")));

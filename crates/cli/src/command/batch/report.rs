@@ -11,6 +11,7 @@ use server::{Error, ErrorKind, Explain, Result};
 
 use crate::args::BatchReport;
 use crate::exit::Exit;
+use crate::notify::Message;
 use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::Terminal;
@@ -40,6 +41,17 @@ pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
         tracing::warn!("{warning}");
     }
     crate::command::show(terminal, args.format, &written, || said(&written))?;
+    let text = said(&written);
+    let message = Message {
+        title: say!(
+            "批次结果：{store}",
+            "batch results: {store}",
+            store = args.store
+        ),
+        text: text.lines().next().unwrap_or_default().to_owned(),
+        facts: Vec::new(),
+    };
+    runtime.block_on(args.notify.send(&message))?;
     Ok(Exit::Success)
 }
 

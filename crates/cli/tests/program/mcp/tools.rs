@@ -3,13 +3,14 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use rmcp::model::GetPromptRequestParams;
 use serde_json::{Value, json};
 use testkit::contains;
 use testkit::llm::{Server, Turn};
 
 use super::client::{Listener, Session, server, text};
 use crate::llm::configured;
-use crate::support::{User, case, items};
+use crate::support::{User, case, items, write_twins};
 
 /// The folder of all simulated cases.
 pub(crate) fn cases() -> String {
@@ -23,8 +24,11 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
     let info = session.client.peer_info().expect("initialised");
     let instructions = info.instructions.as_deref().expect("instructions");
     assert!(info.capabilities.resources.is_some());
-    let names =
-        "analyze_job ask_run give_feedback inspect_job list_runs read_job_file search_experience";
+    let names = "analyze_job ask_run compare_runs give_feedback inspect_job job_history list_applications list_runs \
+                 read_job_file search_experience whatif";
+    assert!(instructions.contains("Spark"));
+    let listed = serde_json::to_string(&session.tools).expect("JSON");
+    assert!(listed.len() <= 15 << 10, "{} bytes", listed.len());
     assert_eq!(session.names().join(" "), names);
     for name in names.split(' ') {
         let tool = session.tool(name);
@@ -34,13 +38,11 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
         let reads_only = !["analyze_job", "ask_run", "give_feedback"].contains(&name);
         assert_eq!(annotations.read_only_hint, Some(reads_only), "{name}");
         assert_eq!(annotations.open_world_hint, Some(false), "{name}");
-        for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()] {
-            let schema = schema.expect("a schema");
-            assert_eq!(schema["type"], "object", "{name}");
-            for (field, value) in schema["properties"].as_object().expect("properties") {
-                let told = value.get("description").is_some() || value.get("$ref").is_some();
-                assert!(told, "{name} does not describe `{field}`");
-            }
+        let schema = &tool.input_schema;
+        assert_eq!(schema["type"], "object", "{name}");
+        for (field, value) in schema["properties"].as_object().expect("properties") {
+            let told = value.get("description").is_some() || value.get("$ref").is_some();
+            assert!(told, "{name} does not describe `{field}`");
         }
         if name != "list_runs" {
             assert!(instructions.contains(name), "{name} is not introduced");
@@ -49,14 +51,16 @@ async fn the_server_says_what_it_is_and_what_each_tool_does() {
 }
 
 #[tokio::test]
-async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
+async fn every_tool_answers_and_the_report_is_one_object() {
     let user = User::new();
     let session = Session::on_cases(&user).await;
 
     let job = "join-hot-key-skew/job";
     let asked = json!({ "job": job, "question": "why so slow?", "language": "en" });
     let result = session.call("analyze_job", asked).await;
-    let report = result.structured_content.clone().expect("a report");
+    let brief = result.structured_content.clone().expect("a brief");
+    assert_eq!(brief["findings"][0]["cause"], "skew.join_hot_key");
+    let report = session.report(&brief).await.expect("the report");
     assert_eq!(report["findings"][0]["cause"], "skew.join_hot_key");
     assert_eq!(report["engine"]["reasoner"], "offline");
     assert_eq!(report["question"], "why so slow?");
@@ -67,9 +71,13 @@ async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     let uri = format!("scopeagent://runs/{run}/report");
     assert_eq!(links, [uri.clone(), format!("{uri}.md")]);
 
-    assert_eq!(session.report(&report).await.as_ref(), Some(&report));
     let (markdown, kind) = session.resource(links[1]).await.expect("the report");
-    assert_eq!((markdown, kind.as_str()), (text(&result), "text/markdown"));
+    assert_eq!(kind, "text/markdown");
+    let (begun, cut) = text(&result)
+        .rsplit_once("\n… cut")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .expect("a long report");
+    assert!(markdown.starts_with(&begun) && cut.ends_with(links[1]));
     let shown = user.run_plain(&format!("runs show {run} -f json")).json();
     assert_eq!(shown, report, "the command line shows another report");
 
@@ -103,6 +111,59 @@ async fn every_tool_answers_by_its_schema_and_the_report_is_one_object() {
     let templates = session.client.list_all_resource_templates().await;
     assert_eq!(templates.expect("templates").len(), 2);
     assert_eq!(session.resources().await, links);
+}
+
+#[tokio::test]
+async fn runs_are_compared_replayed_and_listed_with_their_history() {
+    let user = User::new();
+    write_twins(&user.path("good"), &user.path("bad"));
+    let root = user.home.path().display().to_string();
+    let session = Session::open(&user, &["--root", &root], Listener::default()).await;
+    let mut runs = Vec::new();
+    for job in ["good", "bad"] {
+        let report = session.answer("analyze_job", json!({ "job": job })).await;
+        runs.push(report["run_id"].clone());
+    }
+    let compared = json!({ "a": runs[0], "b": "bad" });
+    let compared = session.answer("compare_runs", compared).await;
+    assert_eq!(compared["reasons"][0]["cause"], "skew.join_hot_key");
+    let history = session
+        .answer("job_history", json!({ "job": runs[1] }))
+        .await;
+    assert_eq!(items(&history["runs"]).len(), 2);
+    let now = session.answer("whatif", json!({ "job": runs[1] })).await;
+    let change = json!({ "job": runs[1], "count": 5, "fixed": ["F1"] });
+    let replayed = session.answer("whatif", change).await;
+    let seconds = |v: &Value| v["changed"]["seconds"].as_f64().expect("seconds");
+    assert!(seconds(&replayed) > seconds(&now));
+    let unknown = json!({ "job": runs[1], "fixed": ["F9"] });
+    contains(session.refusal("whatif", unknown).await, ["F1"]);
+    let outside = json!({ "a": "/etc", "b": runs[0] });
+    contains(
+        session.refusal("compare_runs", outside).await,
+        ["outside the folders"],
+    );
+    let none = session.answer("list_applications", json!({})).await;
+    assert_eq!(none["applications"], json!([]));
+    let foreign = json!({ "server": "http://127.0.0.1:9" });
+    contains(session.refusal("list_applications", foreign).await, ["not"]);
+
+    let prompts = session.client.list_all_prompts().await.expect("prompts");
+    assert_eq!(prompts.len(), 3);
+    let arguments = json!({ "job": "bad" })
+        .as_object()
+        .cloned()
+        .expect("an object");
+    let asked = GetPromptRequestParams::new("explain_failure").with_arguments(arguments);
+    let prompt = session.client.get_prompt(asked).await.expect("a prompt");
+    contains(
+        serde_json::to_string(&prompt.messages).expect("JSON"),
+        ["`bad`", "analyze_job"],
+    );
+    contains(
+        user.run_plain("skill").text(),
+        ["name: scopeagent", "Spark", "scopeagent analyze"],
+    );
 }
 
 #[tokio::test]

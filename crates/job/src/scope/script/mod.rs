@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 
 mod dialect;
 mod diff;
+pub mod expr;
 mod extent;
+mod first;
 pub mod flow;
 pub mod hints;
 mod lexer;
@@ -22,6 +24,7 @@ mod tree;
 mod words;
 
 pub use diff::{ScriptDiff, diff};
+pub use expr::Expr;
 pub use flow::{DataFlow, Partitioning, PartitioningKind, Rowset};
 pub use lexer::{Token, TokenKind};
 pub use model::{
@@ -104,6 +107,25 @@ impl Script {
         let file = &self.file;
         let (old, new) = (format!("a/{file}"), format!("b/{file}"));
         diff((&old, &self.text), (&new, changed))
+    }
+
+    /// Tokens inside a span that the grammar sees.
+    pub fn tokens_in(&self, span: &Span) -> impl Iterator<Item = (TokenKind, Span, &str)> {
+        let (tree, end) = (&self.tree, span.end);
+        let starts_before = |token: &Token| (token.start as usize) < span.start;
+        let first = tree.tokens().partition_point(starts_before);
+        let tokens = tree.tokens()[first..].iter().enumerate();
+        let tokens = tokens.take_while(move |(_, token)| (token.start as usize) < end);
+        let tokens = tokens.filter(|(_, token)| !token.kind.is_trivia());
+        tokens.map(move |(at, token)| {
+            let span = tree.token_span(first + at);
+            (token.kind, span.clone(), self.slice(&span))
+        })
+    }
+
+    /// The tree of the expression in a span; `None` if a part of it has no certain meaning.
+    pub fn expression(&self, span: &Span) -> Option<Expr> {
+        expr::parse(self, span)
     }
 
     /// Text of a span.

@@ -1,4 +1,4 @@
-//! Expressions that can be executed: the part of C# and SQL with a certain meaning.
+//! The tree of an expression with a certain meaning: the part of C# and SQL that can be executed.
 
 mod parse;
 mod words;
@@ -6,11 +6,11 @@ mod words;
 use std::collections::HashMap;
 use std::fmt;
 
-pub(crate) use parse::parse;
+pub(super) use parse::parse;
 
 /// An expression. Other constructs are not executed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Expr {
+pub enum Expr {
     /// `Column`, `alias.Column`, `Column.Member`, `Class.Constant`: the meaning depends on the query.
     Path(Vec<String>),
     /// `@name`.
@@ -31,7 +31,7 @@ pub(crate) enum Expr {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Literal {
+pub enum Literal {
     Null,
     Bool(bool),
     Int(i64),
@@ -43,25 +43,25 @@ pub(crate) enum Literal {
 
 /// A call of a function, a method or an aggregate.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+pub struct Call {
     /// Receiver of a method call, if it is more than a name.
-    pub(crate) on: Option<Box<Expr>>,
+    pub on: Option<Box<Expr>>,
     /// Names before the bracket: `Math`, `Abs`.
-    pub(crate) path: Vec<String>,
-    pub(crate) distinct: bool,
-    pub(crate) arguments: Vec<Expr>,
-    pub(crate) window: Option<Window>,
+    pub path: Vec<String>,
+    pub distinct: bool,
+    pub arguments: Vec<Expr>,
+    pub window: Option<Window>,
 }
 
 /// `OVER (PARTITION BY … ORDER BY …)`; with an order whether it is descending.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Window {
-    pub(crate) keys: Vec<Expr>,
-    pub(crate) order: Vec<(Expr, bool)>,
+pub struct Window {
+    pub keys: Vec<Expr>,
+    pub order: Vec<(Expr, bool)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
+pub enum Op {
     Coalesce,
     Or,
     And,
@@ -80,7 +80,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// As written.
-    pub(crate) fn sign(self) -> &'static str {
+    pub fn sign(self) -> &'static str {
         match self {
             Op::Coalesce => "??",
             Op::Or => "||",
@@ -103,7 +103,7 @@ impl Op {
 impl Expr {
     /// The expression with declared names replaced by their values; `None` if a name is unknown
     /// or the result has more than `most` parts.
-    pub(crate) fn expanded(&self, known: &HashMap<String, Expr>, most: &mut usize) -> Option<Expr> {
+    pub fn expanded(&self, known: &HashMap<String, Expr>, most: &mut usize) -> Option<Expr> {
         *most = most.checked_sub(1)?;
         let mut inner = |part: &Expr| part.expanded(known, most).map(Box::new);
         Some(match self {
@@ -118,7 +118,7 @@ impl Expr {
     }
 
     /// Calls `visit` with the expression and everything inside it.
-    pub(crate) fn each<'e>(&'e self, visit: &mut impl FnMut(&'e Expr)) {
+    pub fn each<'e>(&'e self, visit: &mut impl FnMut(&'e Expr)) {
         visit(self);
         let mut all = |parts: &[&'e Expr]| {
             for part in parts {

@@ -4,7 +4,7 @@
 //! refused, as is `NOT` in front of anything but brackets or a call, because how tightly they bind
 //! is not certain.
 
-use job::script::{Script, Span, TokenKind};
+use crate::script::{Script, Span, TokenKind};
 
 use super::words::{binary, is_reserved, is_type, number, text};
 use super::{Call, Expr, Literal, Op, Window};
@@ -15,8 +15,9 @@ const DEEPEST: u32 = 40;
 const LONGEST: usize = 300;
 
 /// The expression that a span of a script holds; `None` if a part of it is not executed.
-pub(crate) fn parse(script: &Script, span: &Span) -> Option<Expr> {
-    let tokens: Vec<(TokenKind, &str)> = crate::tokens::inside(script, span)
+pub(in crate::scope::script) fn parse(script: &Script, span: &Span) -> Option<Expr> {
+    let tokens: Vec<(TokenKind, &str)> = script
+        .tokens_in(span)
         .map(|(kind, _, text)| (kind, text))
         .collect();
     let has = |words: [&str; 2]| tokens.iter().any(|(_, text)| words.contains(text));

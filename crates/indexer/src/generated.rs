@@ -1,0 +1,59 @@
+//! Questions that a program made for the pages of a folder, in `questions.toml` next to them. The pages are complete without the file.
+//!
+//! ```toml
+//! made = "how the questions were made"
+//!
+//! [pages]
+//! "skew-join-hot-key.md" = [
+//! "one vertex reads most rows",
+//! ]
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use crate::document::{Problem, line_at};
+
+const FILE: &str = "questions.toml";
+
+/// Questions by path of their page.
+pub(crate) type Questions = HashMap<String, Vec<String>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// For people: a file must say how it was made.
+    #[serde(rename = "made")]
+    _made: String,
+    pages: BTreeMap<String, Vec<String>>,
+}
+
+/// Whether the file at `path`, relative to the knowledge folder, holds generated questions.
+pub(crate) fn is_generated(path: &str) -> bool {
+    path.rsplit('/').next() == Some(FILE)
+}
+
+/// Path of the generated questions of the page at `page`.
+pub(crate) fn beside(page: &str) -> String {
+    match page.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{FILE}"),
+        None => FILE.to_owned(),
+    }
+}
+
+/// The questions in the file at `path`, by path of their page.
+pub(crate) fn parse(path: &str, text: &str) -> Result<Questions, Problem> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Problem {
+            line: line_at(text.as_bytes(), at.min(text.len())),
+            reason: error.message().to_owned(),
+        }
+    })?;
+    let folder = path.strip_suffix(FILE).unwrap_or_default();
+    let pages = file.pages.into_iter();
+    Ok(pages
+        .map(|(page, questions)| (format!("{folder}{page}"), questions))
+        .collect())
+}

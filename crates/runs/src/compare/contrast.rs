@@ -1,0 +1,155 @@
+//! The slower of two runs against the faster one.
+
+use super::totals::total;
+use super::{ComparedRun, Comparison, Pair, Reason, ReasonKind, StageChange};
+use report::measure::{Measure, book};
+use report::{Language, Text};
+
+/// How reliable the estimate of each kind of reason is. A measured wait is certain; a model of the stages is good; slower
+/// rows are what remains if nothing else is found.
+fn reliability(kind: ReasonKind) -> f64 {
+    match kind {
+        ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
+        ReasonKind::Queue | ReasonKind::Finding => 0.95,
+        ReasonKind::Script | ReasonKind::Plan | ReasonKind::Tokens | ReasonKind::Data => 0.85,
+        ReasonKind::LostWork | ReasonKind::Machines | ReasonKind::Driver => 0.7,
+        ReasonKind::Imbalance | ReasonKind::Rows | ReasonKind::Vertices => 0.65,
+        ReasonKind::WorkPerRow => 0.5,
+        ReasonKind::Unknown => 0.2,
+    }
+}
+
+pub(super) struct Contrast<'a> {
+    pub(super) slow: &'a ComparedRun,
+    pub(super) fast: &'a ComparedRun,
+    pub(super) slow_is_b: bool,
+    /// Seconds by which the slower run took longer, including the queue if both runs have it.
+    pub(super) delta: Option<f64>,
+    pub(super) seen: &'a Comparison,
+    language: Language,
+}
+
+impl Contrast<'_> {
+    /// `A` and `B`, the slower run first.
+    pub(super) fn names(&self) -> (&'static str, &'static str) {
+        self.slower_first("A", "B")
+    }
+
+    /// What belongs to A and to B, the slower run's first.
+    pub(super) fn slower_first<T>(&self, a: T, b: T) -> (T, T) {
+        if self.slow_is_b { (b, a) } else { (a, b) }
+    }
+
+    pub(super) fn both(&self, pair: Pair) -> Option<(f64, f64)> {
+        Some(self.slower_first(pair.a?, pair.b?))
+    }
+
+    fn of_jobs(&self, measure: &'static Measure) -> Option<[f64; 2]> {
+        let values = [self.slow, self.fast].map(|run| total(&run.summary, measure));
+        let [Some(slow), Some(fast)] = values else {
+            return None;
+        };
+        (slow > 0.0 && fast > 0.0).then_some([slow, fast])
+    }
+
+    /// Input of the slower run over that of the other; 1 if unknown.
+    pub(super) fn growth(&self) -> f64 {
+        let amounts = self.input().map(|(_, amounts)| amounts);
+        amounts.map_or(1.0, |[slow, fast]| slow / fast)
+    }
+
+    pub(super) fn input(&self) -> Option<(&'static Measure, [f64; 2])> {
+        let measures = [&book::INPUT_BYTES, &book::INPUT_ROWS];
+        measures
+            .into_iter()
+            .find_map(|m| Some((m, self.of_jobs(m)?)))
+    }
+
+    /// Whether the sizes of the inputs are those in the store; an application's log has the bytes that it read.
+    pub(super) fn is_stored(&self) -> bool {
+        self.slow.report.job.engine != Some(report::JobEngine::Spark)
+    }
+
+    /// Tokens of both runs, where both are known.
+    pub(super) fn tokens(&self) -> Option<[f64; 2]> {
+        self.of_jobs(&book::TOKENS)
+    }
+
+    pub(super) fn name_in<'s>(&self, stage: &'s StageChange, run: &ComparedRun) -> Option<&'s str> {
+        let (slow, fast) = self.slower_first(&stage.a, &stage.b);
+        let name = if std::ptr::eq(run, self.slow) {
+            slow
+        } else {
+            fast
+        };
+        name.as_deref()
+    }
+
+    pub(super) fn name<'s>(&self, stage: &'s StageChange) -> Option<&'s String> {
+        let (slow, fast) = self.slower_first(stage.a.as_ref(), stage.b.as_ref());
+        slow.or(fast)
+    }
+
+    /// Whether a stage could have made the run longer: one on the critical path, any where none is known.
+    pub(super) fn is_deciding(&self, stage: &StageChange) -> bool {
+        stage.critical || !self.seen.stages.iter().any(|s| s.critical)
+    }
+
+    pub(super) fn reason(
+        &self,
+        kind: ReasonKind,
+        seconds: Option<f64>,
+        stage: Option<&String>,
+        text: Text,
+    ) -> Reason {
+        let delta = self.delta.filter(|delta| *delta > 0.0);
+        let share = seconds.zip(delta).map(|(s, delta)| s / delta);
+        // Half for being found at all, half for explaining the difference; what is plain to see needs no share.
+        let explained = match kind {
+            ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
+            _ => share.unwrap_or(0.0),
+        };
+        let confidence = reliability(kind) * (0.5 + 0.5 * explained);
+        Reason {
+            kind,
+            seconds,
+            share,
+            confidence: (confidence * 100.0).round() / 100.0,
+            stage: stage.cloned(),
+            cause: None,
+            text: self.in_words(text),
+        }
+    }
+
+    fn in_words(&self, text: Text) -> String {
+        let text: String = text.into(self.language);
+        match self.slow.report.job.engine {
+            Some(report::JobEngine::Spark) => report::spark_words(&text, self.language),
+            _ => text,
+        }
+    }
+}
+
+pub(super) fn oriented<'a>(
+    a: &'a ComparedRun,
+    b: &'a ComparedRun,
+    seen: &'a Comparison,
+    language: Language,
+) -> Contrast<'a> {
+    let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
+    let elapsed = Pair::new(elapsed(a), elapsed(b)).difference();
+    let queued = Pair::new(a.summary.get(&book::QUEUED), b.summary.get(&book::QUEUED)).difference();
+    let difference = elapsed.map(|e| e + queued.unwrap_or(0.0));
+    // Without run times, the work of the vertices decides which run is the slower one.
+    let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();
+    let slow_is_b = difference.unwrap_or(work) >= 0.0;
+    let (slow, fast) = if slow_is_b { (b, a) } else { (a, b) };
+    Contrast {
+        slow,
+        fast,
+        slow_is_b,
+        delta: difference.map(f64::abs),
+        seen,
+        language,
+    }
+}
