@@ -74,7 +74,7 @@ const NUMBERS: [(&str, f64); 6] = [
 /// Words of a change that is only thought of.
 const THOUGHT: (&str, &str) = (
     "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成",
-    "would|if|could|will|can|how long|how fast|how much time|what about|instead of",
+    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of",
 );
 
 /// Words of changes in the past.
@@ -227,16 +227,23 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
     };
     let seconds = at(&counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
+    let (unit_zh, unit) = match run.report.job.engine {
+        Some(JobEngine::Spark) => ("核小时", "core-hours"),
+        Some(JobEngine::Usql) => ("AU 小时", "AU-hours"),
+        _ => ("令牌小时", "token-hours"),
+    };
     let ids = time::elapsed(said, run);
     said.cite(
         text!(
-            "用 {count}（现在 {now}），运行约 {time}（{change}），占用 {cost} 小时（现在 {cost_now}）",
-            "With {count} instead of {now}, the run would take about {time} ({change}) and hold {cost} hours of them instead of {cost_now}",
+            "用 {count}（现在 {now}），运行约 {time}（{change}），占用 {cost} {unit_zh}（现在 {cost_now}）",
+            "With {count} instead of {now}, the run would take about {time} ({change}) and hold {cost} {unit} instead of {cost_now}",
             count = noun.count(count),
             now = noun.count(now.count as f64),
             time = Seconds(seconds),
             change = Change::between(now.seconds, seconds),
             cost = Number(rounded(cost)),
+            unit_zh = unit_zh,
+            unit = unit,
             cost_now = Number(rounded(now.cost)),
         ),
         &ids,

@@ -164,6 +164,9 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
             return Err(Unanswerable::Failed);
         }
         let run = run.ok_or(Unanswerable::NoWork)?;
+        if run.borrow().stages.iter().any(|s| s.vertices.is_empty()) {
+            return Err(Unanswerable::NoWork);
+        }
         if !run.borrow().has_tokens() {
             return Err(Unanswerable::NoResources);
         }

@@ -36,11 +36,13 @@ impl Limit {
             Limit::Serial { stage, seconds } => text!(
                 "{stage} 只有一个 {vertex_zh}，用 {time}",
                 "{stage} is a single {vertex_en} of {time}",
+                vertex_zh = vertex_zh,
                 time = Seconds(*seconds),
             ),
             Limit::LargestVertex { stage, seconds } => text!(
                 "{stage} 最慢的 {vertex_zh} 用 {time}",
                 "the slowest {vertex_en} of {stage} takes {time}",
+                vertex_zh = vertex_zh,
                 time = Seconds(*seconds),
             ),
             Limit::Stage { stage, seconds } => text!(
