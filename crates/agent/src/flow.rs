@@ -9,8 +9,7 @@ use job::model::{Edge, Table};
 use report::format::{Bytes, ROW, list};
 use report::{Finding, Language, Localize, Text, text};
 
-use crate::outline;
-use crate::wording::names;
+use crate::wording::{self, names};
 
 /// Branches described of a stage: a join has two.
 const BRANCHES: usize = 2;
@@ -184,7 +183,7 @@ impl<'a> Flow<'a> {
     fn operators(&self, at: usize) -> Option<Text> {
         let operators = self.job.stages[at].operators.iter();
         let keyed = operators.filter(|o| !o.keys.is_empty()).take(OPERATORS);
-        let keyed = keyed.map(|o| outline::operator(&o.id, &o.keys, self.language));
+        let keyed = keyed.map(|o| wording::operator(&o.id, &o.keys, self.language));
         let keyed: Vec<String> = keyed.collect();
         let keyed = list(&keyed, self.language);
         (!keyed.is_empty()).then(|| text!("在那里运行 {keyed}。", "There it meets {keyed}."))

@@ -38,7 +38,7 @@ pub mod step;
 pub mod terms;
 mod tools;
 
-mod wording;
+pub mod wording;
 
 pub use analyze::{Advised, Analysis, Replied, advise, analyze, reply};
 pub use check::{Checker, apply_diff};

@@ -16,7 +16,7 @@ use crate::script;
 use crate::wording;
 use job::model::CodeExcerpt;
 use job::script::Statement;
-use report::{Evidence, JobSummary, Language, text};
+use report::{Evidence, JobSummary, Language};
 
 /// What the steps read of a job besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -177,7 +177,7 @@ fn stages(job: &Job, diagnosis: &Diagnosis, language: Language) -> Vec<StageRow>
         StageRow {
             name: stage.name.clone(),
             operators: operators
-                .map(|o| operator(&o.id, &o.keys, language))
+                .map(|o| wording::operator(&o.id, &o.keys, language))
                 .collect(),
             vertices: job
                 .vertex_count(index)
@@ -199,14 +199,6 @@ pub fn ranks(order: &[usize]) -> Vec<usize> {
         ranks[*index] = rank;
     }
     ranks
-}
-
-/// An operator in a row of a stage: its id, with its keys in parentheses.
-pub fn operator(id: &str, keys: &[String], language: Language) -> String {
-    match wording::names(keys, language) {
-        none if none.is_empty() => id.to_owned(),
-        keys => text!("{id}（{keys}）", "{id} ({keys})").into(language),
-    }
 }
 
 fn statements(job: &Job) -> Vec<StatementRow> {

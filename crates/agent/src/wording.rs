@@ -3,7 +3,15 @@
 use std::ops::Range;
 
 use report::format::{Names, cut};
-use report::{Language, Localize};
+use report::{Language, Localize, text};
+
+/// An operator in a row of a stage: its id, with its keys in parentheses.
+pub fn operator(id: &str, keys: &[String], language: Language) -> String {
+    match names(keys, language) {
+        none if none.is_empty() => id.to_owned(),
+        keys => text!("{id}（{keys}）", "{id} ({keys})").into(language),
+    }
+}
 
 /// A fragment as a sentence: a capital at its beginning (unless it begins with a name) and a stop
 /// at its end.

@@ -2,8 +2,9 @@
 
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::measures::{Measures, TableRow};
-use agent::outline::{ScriptText, StageRow, operator, ranks};
+use agent::outline::{ScriptText, StageRow, ranks};
 use agent::saved::{Answered, SavedRun};
+use agent::wording::operator;
 use report::measure::book;
 use report::{Evidence, Report};
 use runs::store::Turn;

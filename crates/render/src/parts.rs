@@ -123,10 +123,6 @@ pub struct Consulted<'a> {
 /// The documents that the steps consulted, each once.
 pub fn consulted(report: &Report, per_step: u32) -> Vec<Consulted<'_>> {
     let mut all: Vec<Consulted> = Vec::new();
-    if report.verdict == Verdict::InsufficientInformation {
-        // Without a finding, no page is about this job.
-        return all;
-    }
     for experience in report.experiences.iter().filter(|e| e.rank <= per_step) {
         let document = document_of(&experience.chunk);
         if !all.iter().any(|known| known.document == document) {

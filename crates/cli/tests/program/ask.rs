@@ -63,7 +63,7 @@ fn a_question_goes_on_from_those_before_it_unless_they_were_not_saved() {
     contains(&text, ["SV3_Combine_Reduce has 16 vertices"]);
     lacks(&text, ["SV1_Extract_Split"]);
     let text = said(&user, "它读了多少行？", "");
-    contains(text, [STAGE, "62.1 M rows"]);
+    contains(text, [STAGE, "6214 万行"]);
 }
 
 /// A model that answers every question like this.
@@ -224,7 +224,7 @@ fn what_changed_since_the_last_run_is_read_from_the_store() {
     let (slower, faster) = (text.contains("(+"), text.contains("(−"));
     assert!(slower && !faster, "{text}");
     let text = about_bad("和上次运行相比有什么变化？");
-    contains(text, ["the run time went from"]);
+    contains(text, ["与上一次运行"]);
     let findings = items(&bad_run["findings"]);
     assert_eq!(findings[0]["cause"], "skew.join_hot_key");
 }

@@ -206,8 +206,8 @@ mod tests {
         assert_eq!(order(&[(documents[0], likeness)]), [1, 2]);
         assert_eq!(
             order(&[(documents[1], likeness)]),
-            [3, 2, 1],
-            "2 has no questions"
+            [2, 3, 1],
+            "3 passes 1, and 2 has no questions"
         );
     }
 

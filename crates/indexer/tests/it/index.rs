@@ -45,7 +45,7 @@ fn both_languages_and_identifiers_are_found() {
     assert!(summary.rebuilt && summary.embedded > 0);
     for (query, first) in [
         ("salt the hot key", "experience/skew.md#fix"),
-        ("怎么处理垃圾回收时间太长的问题", "experience/gc-zh.md#症状"),
+        ("怎么处理垃圾回收时间太长的问题", "experience/gc-zh.md#修复"),
         ("sv3_combine", "experience/skew.md#symptom"),
     ] {
         assert_eq!(world.search(query)[0], first);

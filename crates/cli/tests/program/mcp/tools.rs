@@ -73,11 +73,11 @@ async fn every_tool_answers_and_the_report_is_one_object() {
 
     let (markdown, kind) = session.resource(links[1]).await.expect("the report");
     assert_eq!(kind, "text/markdown");
-    let (begun, cut) = text(&result)
-        .rsplit_once("\n… cut")
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        .expect("a long report");
-    assert!(markdown.starts_with(&begun) && cut.ends_with(links[1]));
+    let shown = text(&result);
+    match shown.rsplit_once("\n… cut") {
+        Some((begun, cut)) => assert!(markdown.starts_with(begun) && cut.ends_with(links[1])),
+        None => assert_eq!(shown.trim_end(), markdown.trim_end()),
+    }
     let shown = user.run_plain(&format!("runs show {run} -f json")).json();
     assert_eq!(shown, report, "the command line shows another report");
 
