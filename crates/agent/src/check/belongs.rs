@@ -1,4 +1,4 @@
-//! What belongs together: causes to the job, stages and columns, findings and suggestions; and denials of what was found.
+//! Pairs that must belong together: causes and the job, stages and columns, findings and suggestions. Also denials of findings.
 
 use std::collections::BTreeSet;
 
