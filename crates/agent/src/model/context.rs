@@ -42,7 +42,7 @@ const PROMPT_SHARE: f64 = 0.85;
 pub(super) fn budget(profile: &Profile) -> usize {
     let context = profile.context_tokens();
     let room = (context as f64 * PROMPT_SHARE) as usize;
-    // Even if the answer may fill the whole context, half of it remains for the prompt.
+    // Even if the answer may fill the whole context, the prompt gets at least half of it.
     room.saturating_sub(profile.answer_tokens())
         .max(context / 2)
 }

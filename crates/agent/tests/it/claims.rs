@@ -1,4 +1,5 @@
-//! A model that answers wrongly, obeys the text of a script, or is shown secrets: the report shows no such statement unmarked.
+//! A model that answers wrongly, obeys the text of a script, or is shown forbidden text: the report has none of its
+//! statements unmarked.
 
 use agent::Request;
 use agent::facts::MeasuredAnswer;

@@ -1,4 +1,4 @@
-//! The digest of C#: classes, the operators that run them, and code that is expensive once per row.
+//! The digest of C#: classes, the operators that run them, and code that is costly because it runs once per row.
 
 use job::model::{Codegen, CodegenClass};
 use report::format::{Names, list};
@@ -183,7 +183,7 @@ fn run_by(look: &Look<'_>, class: &CodegenClass, codegen: &Codegen) -> Vec<Strin
     found
 }
 
-/// The costs in a body that runs once per row, with its lines. Objects that are created once do not count.
+/// Costly code in a body that runs once per row, with line numbers. Objects that are created once do not count.
 fn hazards(body: &[(u32, &str)]) -> Vec<Text> {
     let runs_often = |line: &str| {
         let line = line.trim_start();

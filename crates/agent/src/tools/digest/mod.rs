@@ -49,7 +49,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The source of digests.
+/// The job and the language of a digest, with its text reader and size limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'a> {
     pub(crate) job: &'a Job,
