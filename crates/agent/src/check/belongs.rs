@@ -109,7 +109,7 @@ impl Judge<'_> {
         })
     }
 
-    /// A cause that is said to lie in a column that its findings do not name.
+    /// A cause attributed to a column that its findings do not name.
     fn on_other_column(
         &self,
         clause: &Clause,
