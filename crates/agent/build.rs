@@ -58,7 +58,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The string literals of a file before its tests, without what is put into them.
+/// The string literals of a file before its tests, without the placeholders in braces.
 fn literals(code: &str) -> Vec<String> {
     let code = code.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code

@@ -1,4 +1,4 @@
-//! The ids and names that an answer may use: the enums of its schema, and what obvious aliases stand for.
+//! The ids and names that an answer may use: the enums of its schema, and the values of obvious aliases.
 
 use report::{Cause, RuleResult};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::wording::words;
 /// Values of an enum beyond which a schema lists none: providers limit them.
 const MOST: usize = 150;
 
-/// What a step may refer to, by kind.
+/// The values that a step may refer to, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed {
     pub(crate) findings: Vec<String>,
@@ -110,7 +110,7 @@ fn list(schema: &mut Value, values: &[String], input: &StepInput) {
     schema["enum"] = all.into();
 }
 
-/// What models put around an id.
+/// Characters that models put around an id.
 const AROUND: &[char] = &[
     '[', ']', '(', ')', '`', '"', '\'', ' ', '【', '】', '（', '）', ':', '：', '.',
 ];

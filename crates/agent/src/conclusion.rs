@@ -1,5 +1,4 @@
-//! The structured conclusion of each step: what the reasoners fill, what memory keeps and what a
-//! report shows.
+//! The structured conclusion of each step: filled by the reasoners, kept in memory and shown by a report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -196,7 +195,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether nothing was asked, or nothing answered.
+    /// Whether the reply is missing: without a question or without an answer.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

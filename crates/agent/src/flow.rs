@@ -43,7 +43,7 @@ struct Flow<'a> {
     language: Language,
 }
 
-/// Bytes that cross an exchange, otherwise its rows: what makes it costly.
+/// The cost of an exchange: the bytes that cross it, otherwise its rows.
 fn weight(edge: &Edge) -> u64 {
     let amounts = [
         edge.bytes_read,
@@ -159,7 +159,7 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// What crosses an exchange, and how it is partitioned.
+    /// The rows that cross an exchange, with its kind and keys.
     fn exchange(&self, edge: &Edge) -> Text {
         let rows = edge.rows_read.or(edge.rows_written);
         let rows = match rows {

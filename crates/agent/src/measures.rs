@@ -1,5 +1,5 @@
-//! What was measured of stages, inputs and the time of a job, in lines that a model can quote. What
-//! no file contains is left out.
+//! Measurements of stages, inputs and the time of a job, in lines that a model can quote. Quantities missing from the files are
+//! left out.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -61,12 +61,12 @@ pub struct TableRow {
     pub rank: usize,
     #[serde(flatten)]
     pub measures: Measures,
-    /// What the lines of `measures` cite.
+    /// Evidence that the lines of `measures` cite.
     #[serde(skip)]
     pub evidence: Vec<Evidence>,
 }
 
-/// Where the time of the job went, by stage and kind; what is small is summed up in one line.
+/// Where the time of the job went, by stage and kind; small parts are summed up in one line.
 pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
     let total = account.total_seconds();
     let mut rows: Vec<(Vec<&Segment>, f64)> = Vec::new();
@@ -138,8 +138,7 @@ fn is_same(a: &Segment, b: &Segment) -> bool {
     a.kind == b.kind && a.stage == b.stage && a.finding == b.finding
 }
 
-/// The stages in the order of relevance: those of the findings, then those on the critical path, then
-/// those that ran longest.
+/// The stages in the order of relevance: named by the findings, then on the critical path, then the longest.
 pub(crate) fn ranked(
     job: &Job,
     account: Option<&TimeAccount>,
@@ -255,7 +254,7 @@ fn is_notable(measure: &Measure, of: impl Fn(&Measure) -> Option<f64>) -> bool {
     })
 }
 
-/// What a stage did, and what it reads; `whole`, also what is unremarkable.
+/// The measurements and the sources of a stage; if `whole`, including the unremarkable ones.
 pub(crate) fn stage(
     job: &Job,
     sheet: &Sheet,
@@ -333,7 +332,7 @@ fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, path: f64, l
     }
 }
 
-/// What a stage reads over a channel; where it never ran, what was written for it.
+/// The data that a stage reads over a channel; if the stage never ran, the data written for it.
 fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, is_read: bool, language: Language) {
     let Some(from) = job.stages.get(edge.from) else {
         return;
@@ -381,10 +380,10 @@ pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language
     tables.iter().enumerate().map(row).collect()
 }
 
-/// The inputs of a job, by what the job does with them.
+/// The inputs of a job, by their use.
 pub(crate) struct Inputs<'a> {
     job: &'a Job,
-    /// Columns by which the job joins, groups, sorts or partitions.
+    /// Columns that the job joins, groups, sorts or partitions by.
     keys: BTreeSet<&'a str>,
     readers: Vec<InputReader<'a>>,
 }
@@ -464,7 +463,7 @@ impl<'a> Inputs<'a> {
         measures
     }
 
-    /// Stage, operator and rowset of what reads an input.
+    /// Stage, operator and rowset of each reader of an input.
     fn readers_of(&self, table: &Table) -> Vec<String> {
         let readers = self.readers.iter().filter(|r| std::ptr::eq(r.table, table));
         let named = readers.map(|reader| {
@@ -525,8 +524,8 @@ fn of_column(
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
 }
 
-/// What the job may use, and how it was set up: tokens of a SCOPE job, settings of a Spark application. Values that could
-/// be private, such as paths, are left out.
+/// The resources and settings of the job: tokens of a SCOPE job, settings of a Spark application. Values that could be private,
+/// such as paths, are left out.
 pub(crate) fn settings(job: &Job, language: Language) -> Vec<String> {
     let tokens = job
         .info

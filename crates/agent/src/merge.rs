@@ -1,6 +1,6 @@
-//! The conclusion of a step as the report has it: what the program concludes, reordered and explained by a model.
+//! The conclusion of a step as the report has it: the program's, reordered and explained by a model.
 //!
-//! A model never takes anything away: where it adds nothing that stands, the program's conclusion is the step's.
+//! A model never removes a statement: if it adds no valid one, the program's conclusion is the step's.
 
 use report::{Language, text};
 
@@ -9,7 +9,7 @@ use crate::conclusion::{
     Recommendation, Reply,
 };
 
-/// The program's conclusion with what a model's adds; whether it adds anything.
+/// The program's conclusion with the model's additions, and whether there are any.
 pub(crate) fn merged(
     base: Conclusion,
     model: Conclusion,
@@ -124,7 +124,7 @@ fn reply(a: Reply, b: Reply) -> Reply {
     }
 }
 
-/// The items of the program in the order of the model, then what the model adds.
+/// The items of the program in the order of the model, then the model's additions.
 fn reordered<T>(
     mut own: Vec<T>,
     model: Vec<T>,
@@ -167,7 +167,7 @@ fn explained(own: String, model: &str, language: Language) -> String {
     format!("{own}\n\n{model}")
 }
 
-/// A sentence of the program with what the model says after it.
+/// A sentence of the program followed by the model's.
 fn continued(own: String, model: &str, language: Language) -> String {
     let model = model.trim();
     if model.is_empty() || own.contains(model) {

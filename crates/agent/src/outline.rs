@@ -18,7 +18,7 @@ use job::model::CodeExcerpt;
 use job::script::Statement;
 use report::{Evidence, JobSummary, Language};
 
-/// What the steps read of a job besides its findings.
+/// The tables and texts of a job that the steps read besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outline {
     /// In the job's order.
@@ -27,7 +27,7 @@ pub struct Outline {
     /// Inputs of the job, those that the findings name first.
     pub tables: Vec<TableRow>,
     pub script: Option<ScriptText>,
-    /// What failed, then what the findings name, then what costs most.
+    /// Failed code first, then code named by the findings, then the most expensive.
     pub code: Vec<CodeExcerpt>,
     /// Stages, operators, columns, tables, classes and files, sorted: names that an answer may use.
     #[serde(skip)]
@@ -47,7 +47,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The tables of a job, the stages in the order in which they matter; `text` reads a file of the folder.
+    /// The tables of a job, with the stages in the order of relevance; `text` reads a file of the folder.
     pub(crate) fn of(
         job: &Job,
         diagnosis: &Diagnosis,
@@ -76,7 +76,7 @@ impl Outline {
         }
     }
 
-    /// Adds what stages and inputs did, in words: only prompts show it.
+    /// Adds the measurements of stages and inputs, in words: only prompts show them.
     pub(crate) fn measure(&mut self, job: &Job, diagnosis: &Diagnosis, language: Language) {
         let sheet = job.sheet();
         let account = diagnosis.time.as_ref();
@@ -97,9 +97,9 @@ pub struct StageRow {
     pub operators: Vec<String>,
     pub vertices: Option<u64>,
     pub lines: Vec<u32>,
-    /// What it did; empty for those of a large job that matter little.
+    /// Its measurements; empty for the less relevant stages of a large job.
     pub measures: Measures,
-    /// What the lines of `measures` cite.
+    /// Evidence that the lines of `measures` cite.
     #[serde(skip)]
     pub evidence: Vec<Evidence>,
     /// Place in the order of relevance, from 0.
@@ -139,7 +139,7 @@ pub struct ListedFile {
     pub reason: String,
 }
 
-/// Name, state and size of a job; what no file contains is `None`.
+/// Name, state and size of a job; a value missing from the files is `None`.
 pub(crate) fn summary(job: &Job) -> JobSummary {
     let other = |key: &str| job.info.other.get(key).filter(|v| !v.is_empty()).cloned();
     let vertices: Option<u64> = (0..job.stages.len())
@@ -236,7 +236,7 @@ fn script(job: &Job) -> Option<ScriptText> {
 
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
 fn names(job: &Job) -> Vec<String> {
-    // in a set, as most columns are those of many channels
+    // in a set, as most columns occur in many channels
     let mut names: HashSet<&String> = columns(job).collect();
     for stage in &job.stages {
         names.insert(&stage.name);
@@ -275,7 +275,7 @@ pub fn errors(job: &Job) -> Vec<String> {
     job.errors.iter().map(line).collect()
 }
 
-/// Files that have been read or not, with what the catalogue says about them.
+/// Files that have been read or not, with their description in the catalogue.
 fn listed(
     job: &Job,
     catalogue: &Catalogue,

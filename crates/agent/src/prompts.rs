@@ -1,8 +1,8 @@
 //! Templates of the steps: embedded, and overridable by a folder of the same layout.
 //!
 //! `<language>/<name>.md.j2`, rendered by minijinja with undefined values as errors, so that a
-//! mistake names its template and line. What comes from a job or a document goes through the
-//! filter `fence`, which keeps it apart from the instructions.
+//! mistake names its template and line. Text from a job or a document goes through the filter `fence`, which keeps it apart from
+//! the instructions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Prompts {
         Prompts::default()
     }
 
-    /// The built-in templates with those of a folder (`zh/think1.md.j2`, …) in their place.
+    /// The built-in templates, overridden by the templates of a folder (`zh/think1.md.j2`, …).
     ///
     /// # Errors
     /// If a file cannot be read or has a mistake.
@@ -155,7 +155,7 @@ fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
 }
 
 /// Puts a text of a job or document between marks that it cannot close: the mark is drawn when the
-/// request is sent, and whatever looks like a mark inside is broken up.
+/// request is sent, and any text inside that looks like a mark is broken up.
 pub(crate) fn fence(text: &str, kind: &str) -> String {
     let body = broken_up(text).replace(MARK, "# mark #");
     format!(
@@ -182,7 +182,7 @@ fn broken_up(text: &str) -> String {
     out
 }
 
-/// Lines with their numbers, the first of which is given.
+/// Lines with their numbers, starting at `first`.
 fn numbered(lines: Vec<String>, first: u32) -> String {
     let numbered = (first..).zip(lines);
     let numbered = numbered.map(|(number, line)| format!("{number:>4}  {line}"));

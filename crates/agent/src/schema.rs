@@ -1,5 +1,5 @@
 //! The JSON Schema that an LLM must follow, made from the types of [`conclusion`](crate::conclusion), in the strict form that
-//! every provider takes: each property required, no others allowed, nothing by reference. The prompt explains the fields.
+//! every provider takes: each property required, no others allowed, no references. The prompt explains the fields.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -122,8 +122,8 @@ fn make_strict(schema: &mut Value) {
     }
 }
 
-/// Turns an enum whose constants have descriptions into a plain `enum`: not every provider takes `const`, and the prompt explains
-/// the values in its language. Constants without a description come as an `enum` among the others.
+/// Turns an enum with descriptions of its constants into a plain `enum`: not every provider takes `const`, and the prompt
+/// explains the values in its language. Constants without a description come as an `enum` among the others.
 fn flatten_constants(map: &mut serde_json::Map<String, Value>) {
     let Some(Value::Array(options)) = map.get("oneOf") else {
         return;

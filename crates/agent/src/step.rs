@@ -9,15 +9,15 @@ pub enum StepId {
     Classify,
     /// Which statements, operators and stages matter?
     KeyCode,
-    /// What does experience say about the causes?
+    /// How does experience explain the causes?
     Experience,
     /// Is the information complete, and which files would complete it?
     Completeness,
-    /// What is to be changed, and what does it cost?
+    /// Which changes are advisable, and at which cost?
     Advice,
     /// Which hypotheses are open, and how would they be checked?
     Hypotheses,
-    /// What is the answer to a question about a saved run?
+    /// How is a question about a saved run answered?
     Answer,
 }
 

@@ -48,7 +48,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// What vertices are called.
+    /// The engine's word for a vertex.
     pub(crate) fn vertex(&self) -> Noun {
         match self.report.job.engine {
             Some(JobEngine::Spark) => TASK,
@@ -98,8 +98,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// The stage that a reader means by "this stage": that of the main finding, else the one that
-    /// takes most of the critical path.
+    /// The stage meant by "this stage": the main finding's, else the longest on the critical path.
     pub(crate) fn suspect(&self) -> Option<usize> {
         let found = self.report.findings.iter().find_map(|f| f.stage.as_deref());
         let path = self.on_path();

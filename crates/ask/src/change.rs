@@ -1,4 +1,4 @@
-//! What changed since the last run of the same job, if one is saved.
+//! Changes since the last saved run of the same job.
 
 use report::format::{Change, Seconds, without_stop};
 use report::measure::book;

@@ -1,4 +1,4 @@
-//! What a language model is given of a saved run, next to the program's answer.
+//! The input of a language model for a saved run, next to the program's answer.
 
 use agent::facts::{MeasuredAnswer, StepInput};
 use agent::measures::{Measures, TableRow};
@@ -13,7 +13,7 @@ use crate::said::{self, Said};
 use crate::{Asked, stage, thing};
 use runs::{InputSummary, RunSummary, StageSummary};
 
-/// What the step `answer` looks at.
+/// The input of the step `answer`.
 pub fn input(
     question: &str,
     answer: MeasuredAnswer,
@@ -39,7 +39,7 @@ pub fn input(
     saved.input()
 }
 
-/// What THINK 5 looks at if it advises on one finding of a run. It may cite what the report has, as its readers have no more.
+/// The input of THINK 5 for advice on one finding of a run. It may cite only the report's evidence, as readers have no other.
 pub fn advice_input(
     report: &Report,
     summary: &RunSummary,
@@ -76,8 +76,8 @@ fn saved<'a>(run: &Asked<'a>, redact: bool) -> SavedRun<'a> {
     }
 }
 
-/// The stages of the run, described with evidence that is numbered from `next`, if they are to cite any. Those of findings matter most,
-/// then those that run longest: a prompt shows as many as it has room for.
+/// The stages of the run, with evidence numbered from `next` if they are to cite any. Stages of findings come first, then the
+/// longest: a prompt shows the first ones that fit.
 fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
     let summary = run.summary;
     let mut order: Vec<usize> = (0..summary.stages.len()).collect();
@@ -110,7 +110,7 @@ fn stages(run: &Asked<'_>, next: &mut Option<usize>) -> Vec<StageRow> {
     summary.stages.iter().enumerate().map(row).collect()
 }
 
-/// What is said about one thing, and the evidence that it cites.
+/// The sentences about one thing, and the evidence they cite.
 fn described(
     run: &Asked<'_>,
     next: &mut Option<usize>,

@@ -1,4 +1,4 @@
-//! What was found, in words, and what could not be decided.
+//! Findings and undecided causes, in words.
 
 use report::format::without_stop;
 use report::{Cause, Finding, Localize, Text, text};
@@ -15,7 +15,7 @@ const OPEN: usize = 5;
 /// Files named that would decide them.
 const FILES: usize = 3;
 
-/// What a finding says, with its evidence.
+/// Says a finding with its evidence.
 pub(crate) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
     if !said.tells(&finding.id) {
         return;
@@ -59,7 +59,7 @@ pub(crate) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_ev
     }
 }
 
-/// What could not be decided, and the file that would decide it.
+/// Says the undecided causes, and the files that would decide them.
 pub(crate) fn undecided(said: &mut Said<'_>, run: &Asked<'_>, wanted: impl Fn(Cause) -> bool) {
     let language = said.language();
     let mut files: Vec<String> = Vec::new();

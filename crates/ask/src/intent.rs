@@ -1,4 +1,4 @@
-//! What a question asks: about which parts of the run, which quantities, by which goal.
+//! The intent of a question: parts of the run, quantities, goal.
 
 use report::measure::Measure;
 use report::{Cause, SegmentKind};
@@ -8,12 +8,12 @@ use crate::phrases::Quantity;
 use crate::wording::Wording;
 use crate::{Asked, order};
 
-/// Subjects and quantities answered at once; nobody asks for more.
+/// Maximum subjects and quantities answered at once.
 const MOST: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct Intent {
-    /// At least one; the job if nothing else is named.
+    /// At least one; defaults to the job.
     pub(crate) subjects: Vec<Subject>,
     pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
@@ -30,7 +30,7 @@ pub(crate) struct Intent {
 }
 
 impl Intent {
-    /// Reads a question; what it leaves open is what the questions `before` it were about.
+    /// Reads a question. Missing parts are taken from the questions `before` it.
     pub(crate) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
         let known = Known::of(run);
         let named = Named::of(question, &known);
@@ -49,7 +49,7 @@ impl Intent {
         if subjects.is_empty() {
             subjects.push(Subject::Job);
         }
-        // The job is what everything belongs to; it is a subject only if nothing else is named.
+        // Every part belongs to the job, so the job is a subject only on its own.
         if subjects.len() > 1 {
             subjects.retain(|s| *s != Subject::Job);
         }
@@ -83,7 +83,7 @@ impl Intent {
         self.asked.is_empty() && self.measures.is_empty()
     }
 
-    /// Whether nothing in it could be made sense of.
+    /// Whether the question has no recognized content.
     pub(crate) fn is_empty(&self) -> bool {
         self.asks_nothing()
             && self.causes.is_empty()
@@ -93,7 +93,7 @@ impl Intent {
     }
 }
 
-/// What the last question was about that named something.
+/// The subjects of the last question that named something.
 fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject> {
     let subjects = |question: &String| {
         let named = Named::of(question, known);
@@ -158,7 +158,7 @@ fn times(
         .filter(|_| wording.says_half() && !changes)
         .map(|s| s / 2.0);
     let goal = other.filter(|_| wording.sets_goal() && !changes).or(half);
-    // Without the time from submission to end nothing contradicts the user.
+    // A user's claim about the duration is checked only if the time from submission to end is known.
     let is_known = elapsed.is_some() && job.total_seconds.is_some();
     let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
     (goal, belief.filter(|_| half.is_none() && said.len() == 1))

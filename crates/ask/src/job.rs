@@ -1,4 +1,4 @@
-//! What was measured of the whole job.
+//! Measurements of the whole job.
 
 use report::format::{STAGE, Seconds, without_stop};
 use report::measure::book;
@@ -14,7 +14,7 @@ use runs::InputSummary;
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
 
-/// Answers what is asked of the job.
+/// Answers a question about the job.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     let states_problem = intent.causes.is_empty() || asks(Quantity::Reason);
@@ -247,7 +247,7 @@ fn missing(said: &mut Said<'_>, run: &Asked<'_>) {
     found::undecided(said, run, |_| true);
 }
 
-/// What the answers of a report rest on.
+/// Says the sources of a report's answers.
 fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
     for found in run.report.findings.iter().take(SHOWN) {
         found::finding_of(said, run, &found.id, true);

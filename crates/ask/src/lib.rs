@@ -1,9 +1,9 @@
-//! A question about a run, answered from what the run measured.
+//! Answers a question about a run from the run's measurements.
 //!
-//! `intent` reads what is asked: about which parts of the run (`names`, the run's own) which
-//! quantities and measures (`wording`, by the `phrases` that people use and the words of the book of measures). Each subject has a module that says what was measured of it, with the
-//! evidence; `verdict` says what the rules concluded. A question that is not understood is answered
-//! with what can be asked, and the verdict. Knows no LLM and no store.
+//! `intent` reads the question: the parts of the run (`names`, the run's own), and the quantities and measures (`wording`, using
+//! the `phrases` of users and the words of the book of measures). Each subject has a module that states its measurements with the
+//! evidence; `verdict` states the conclusions of the rules. If a question can't be understood, the answer lists supported
+//! questions and gives the verdict. Knows no LLM and no store.
 
 mod asked;
 mod change;

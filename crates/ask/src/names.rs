@@ -1,5 +1,5 @@
-//! What a question names: stages, operators, inputs, columns, files, findings, suggestions, script
-//! lines, by the job's own names. What looks like a name and is none is reported with its neighbors.
+//! The names in a question: stages, operators, inputs, columns, files, findings, suggestions, script lines, by the job's own
+//! names. A name that the run lacks is reported with its nearest neighbors.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::Asked;
 /// Neighbors shown for a name that the run does not have.
 const NEAR: usize = 3;
 
-/// Similarity from which a name counts as a neighbor: one or two letters of ten differ.
+/// Least similarity of a neighboring name: one or two letters of ten differ.
 const SIMILAR: f64 = 0.55;
 
-/// Similarity from which the nearest name is taken to be meant, and within which others are as near.
+/// Least similarity at which the nearest name is taken to be meant, and the margin within which other names are as near.
 const CERTAIN: f64 = 0.85;
 const AS_NEAR: f64 = 0.15;
 
-/// Names listed where nothing is near.
+/// Names listed if there is no near name.
 const LISTED: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum Subject {
     Lines(u32, u32),
 }
 
-/// What a word next to a name claims it to be.
+/// The kind that a word next to a name gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Stage,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     Input,
     Column,
     File,
-    /// Something that the run should know, whatever it is.
+    /// Any kind of name that the run should know.
     Any,
 }
 
@@ -79,7 +79,7 @@ const KINDS: &[(Kind, &[&str], &[&str])] = &[
     (Kind::File, &["文件"], &["file"]),
 ];
 
-/// What a question names, and its text without the names.
+/// The names in a question, and its text without the names.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     pub(crate) subjects: Vec<Subject>,
@@ -105,7 +105,7 @@ impl Named {
                     continue;
                 }
                 let unknown = known.unknown(&place);
-                // Such a name is most likely misspelled: the answer is about what was meant.
+                // Such a name is most likely misspelled: the answer is about the nearest name.
                 let meant = unknown.near.first().filter(|near| near.alike >= CERTAIN);
                 found.extend(meant.map(|near| near.subject.clone()));
                 named.unknown.push(unknown);
@@ -124,7 +124,7 @@ impl Named {
         named
     }
 
-    /// `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, where nothing counts rows.
+    /// Finds script lines: `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, but not counts of rows.
     fn lines(&mut self, run: &Asked<'_>) {
         let last = run
             .summary
@@ -159,7 +159,7 @@ impl Named {
     }
 }
 
-/// A word of a question and what surrounds it.
+/// A word of a question with its surroundings.
 struct Place<'q> {
     question: &'q str,
     span: Range<usize>,
@@ -180,7 +180,7 @@ impl Place<'_> {
         before.is_empty() || before.ends_with(['.', '?', '!', '。', '？', '！', '，', ','])
     }
 
-    /// What the word before or after calls it.
+    /// The kind named by the word before or after.
     fn kind(&self) -> Option<Kind> {
         let trimmed: &[char] = &[
             ' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是',
@@ -319,7 +319,7 @@ impl<'a> Known<'a> {
         spans
     }
 
-    /// What a place names.
+    /// The subject that a place names.
     fn find(&self, place: &Place<'_>) -> Vec<Subject> {
         let name = place.name();
         let kind = place.kind();
@@ -376,7 +376,7 @@ impl<'a> Known<'a> {
         looks && !is_number && !is_hint() && !is_job && report::Cause::from_code(name).is_none()
     }
 
-    /// What the run has instead of a name that it lacks.
+    /// The nearest names of the run for a name that it lacks.
     fn unknown(&self, place: &Place<'_>) -> Unknown {
         let name = place.name();
         let kind = match is_stage_number(name) {

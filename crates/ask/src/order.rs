@@ -1,4 +1,4 @@
-//! By what stages are ranked: the measure that a question asks for.
+//! The measure for ranking stages, taken from the question.
 
 use report::measure::{Measure, Unit, book};
 use report::{Text, text};
@@ -6,8 +6,8 @@ use report::{Text, text};
 use crate::Asked;
 use runs::StageSummary;
 
-/// The measure by which stages are ranked: time unless the question says otherwise. Of several the one over the mean, as more data
-/// is not less even.
+/// The measure for ranking stages: time unless the question names another. Of several measures, a ratio to the mean wins, as more
+/// data is not less even.
 pub(crate) fn measure(asked: &[&'static Measure]) -> &'static Measure {
     let ratio = asked.iter().find(|m| m.unit == Unit::Ratio);
     ratio.or(asked.first()).copied().unwrap_or(&book::SPAN)
@@ -27,7 +27,7 @@ pub(crate) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, u
     let measure = measure(asked);
     let path = run.on_path();
     let value = |s: &StageSummary| match *measure == book::SPAN && !path.is_empty() {
-        // What is off the critical path makes no job longer.
+        // Stages off the critical path do not lengthen the job.
         true => path.get(s.name.as_str()).map(|seconds| seconds * 1e3),
         false => s.get(measure),
     };

@@ -1,10 +1,10 @@
-//! The words by which people ask: each quantity and each group of causes in both languages.
+//! Phrases of users for each quantity and each group of causes, in both languages.
 //!
-//! English phrases match whole words, of which the last may end in `*`; Chinese ones match anywhere.
+//! English phrases match whole words, and the last word may end in `*`; Chinese phrases match anywhere.
 
 use report::{Cause, ProblemType, SegmentKind};
 
-/// What is asked of a job, a stage, an input, ….
+/// A question about a job, a stage, an input, ….
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// Whether it is a problem.
@@ -13,7 +13,7 @@ pub(crate) enum Quantity {
     Reason,
     /// What to change.
     Remedy,
-    /// What the changes would save.
+    /// The saving of the changes.
     Gain,
     /// Where the time goes.
     Account,
@@ -28,11 +28,11 @@ pub(crate) enum Quantity {
     Inputs,
     /// Which code it is.
     Place,
-    /// What it reads from and what reads it.
+    /// Its sources and its readers.
     Flow,
-    /// What is different from the run before.
+    /// Differences from the run before.
     Change,
-    /// What could not be decided.
+    /// Undecided causes.
     Missing,
     /// Where numbers come from.
     Sources,

@@ -15,7 +15,7 @@ use runs::StageSummary;
 /// Stages listed by rank.
 const RANKED: usize = 3;
 
-/// Spread over vertices from which a stage is uneven.
+/// A stage is uneven from this spread over vertices.
 const UNEVEN: f64 = 2.0;
 
 /// Measures of how evenly a stage is spread.
@@ -26,7 +26,7 @@ pub(crate) const SPREAD: [&Measure; 4] = [
     &book::ROWS_MAX_OVER_MEAN,
 ];
 
-/// Measures by which two stages are compared; the first is the result of the others.
+/// Measures that compare two stages; the first is the result of the others.
 const COMPARED: [&Measure; 6] = [
     &book::SPAN,
     &book::VERTICES,

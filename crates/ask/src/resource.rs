@@ -14,14 +14,14 @@ const APART: usize = 4;
 /// The same in Chinese characters: "令牌数增加到两倍".
 const APART_ZH: usize = 8;
 
-/// What a question would change.
+/// The resource that a question would change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resource {
     Tokens,
     Executors,
     Cores,
     Input,
-    /// Resources whose effect no record shows.
+    /// Memory and hardware: no record shows their effect.
     Memory,
     Hardware,
 }

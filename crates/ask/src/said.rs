@@ -52,7 +52,7 @@ impl<'a> Said<'a> {
         self.say(text!("{line}", "{line}"));
     }
 
-    /// Whether nothing was said but that names are unknown.
+    /// Whether unknown names are the only content.
     pub(crate) fn only_unknown(&self, unknown: usize) -> bool {
         self.sentences.len() == unknown
     }
@@ -68,7 +68,7 @@ impl<'a> Said<'a> {
         self.cite(measure.sentence(name, value.number(), vertex), &ids);
     }
 
-    /// Says something that rests on evidence with these ids; what was said before is not repeated.
+    /// Says a sentence with the ids of its evidence, unless it has been said before.
     pub(crate) fn cite(&mut self, text: Text, ids: &[String]) {
         let text = text.into(self.language());
         let bare = without_stop(text.trim());
@@ -150,7 +150,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The sentences, and what they cite.
+    /// The sentences, and the evidence they cite.
     pub(crate) fn into_lines(self) -> (Vec<String>, Vec<Evidence>) {
         (self.sentences, self.evidence)
     }

@@ -1,4 +1,4 @@
-//! What was measured of a stage.
+//! Measurements of a stage.
 
 use report::format::{Names, Seconds, Share, list};
 use report::measure::{Better, Entity, Measure, book};
@@ -19,7 +19,7 @@ const WORK: [&Measure; 5] = [
     &book::RUN_MAX_OVER_MEAN,
 ];
 
-/// Answers what is asked of a stage; without a quantity, what is most worth knowing.
+/// Answers a question about a stage; without a quantity, states the most important measurements.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let asks = |q| intent.asks(q);
@@ -81,7 +81,7 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: 
     }
 }
 
-/// Answers what is asked of a stage that did not run: of it only the plan is known.
+/// Answers a question about a stage that did not run: only its plan is known.
 fn planned(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     did_not_run(said, stage);
@@ -107,7 +107,7 @@ pub(crate) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         times(said, run, at);
         for measure in book::of(Entity::Stage).filter(|m| **m != book::SPAN) {
             let value = stage.values.value(measure);
-            // no trouble is nothing to speak of
+            // zero trouble is not mentioned
             let value = value.filter(|v| v.number() != 0.0 || measure.better != Better::Less);
             if let Some(value) = value.filter(|_| is_told(measure)) {
                 said.say_value(measure, value, &stage.name, run.vertex());
@@ -271,7 +271,7 @@ fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     said.say(sentence);
 }
 
-/// What it reads from, and what reads it.
+/// Says the stages it reads from and the stages that read it.
 fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
     let language = said.language();

@@ -1,4 +1,4 @@
-//! What is known of operators, inputs, columns, files, script lines, findings, suggestions and evidence.
+//! Known facts about operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
 use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
 use report::measure::{Entity, book};
@@ -121,7 +121,7 @@ fn values(column: &ColumnSummary, rows: Option<f64>) -> Text {
     )
 }
 
-/// What the findings say about something by name.
+/// Says the findings that mention a name.
 fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
     let asks = |q| intent.asks(q);
     let judges = asks(Quantity::Reason) || asks(Quantity::Verdict) || asks(Quantity::Remedy);
@@ -270,7 +270,7 @@ pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     );
 }
 
-/// Which stages run some script lines, and what was found there.
+/// Says the stages that run some script lines, and the findings there.
 pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
     let statements = run.statements();
     let around = statements

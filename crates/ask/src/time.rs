@@ -1,4 +1,4 @@
-//! What was measured of the time of a job: how long it took, where the time went, what it could reach.
+//! Time of a job: its duration, where the time went, and the reachable time.
 
 use report::format::{Seconds, Share, list};
 use report::measure::{Measure, book};
@@ -23,7 +23,7 @@ fn evidence_of(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) -> Vec<S
     said.evidence_of(measure, value, run.report.job.label(), run.vertex())
 }
 
-/// How long the job took, and what came before its run.
+/// Says how long the job took, and the time before its run.
 pub(crate) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     let job = &run.report.job;
     let mut ids = elapsed(said, run);
@@ -62,7 +62,7 @@ pub(crate) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     said.cite(sentence, &ids);
 }
 
-/// What the user believes against what the files say.
+/// Corrects the user's claim about the duration by the measured one.
 pub(crate) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
     let Some(ran) = run.report.job.elapsed_seconds else {
         return;

@@ -1,4 +1,4 @@
-//! What the rules concluded, in answer to "why", "is it a problem" and "what to change".
+//! Conclusions of the rules, in answer to "why", "is it a problem" and "what to change".
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
-/// What the rules say about the causes that the question names.
+/// Says the rules' results for the causes that the question names.
 pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let report = run.report;
     let mut texts: BTreeSet<&str> = BTreeSet::new();
@@ -114,7 +114,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
-/// What to change, and what that saves.
+/// Says the changes to make, and their savings.
 pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let wants = intent.asks(Quantity::Remedy) || intent.goal.is_some();
     if !wants && !intent.asks(Quantity::Gain) {
@@ -228,7 +228,7 @@ fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {
     said.say(sentence);
 }
 
-/// What fixing everything would save.
+/// Says the saving of fixing everything.
 fn gain(said: &mut Said<'_>, run: &Asked<'_>) {
     let time = run.report.time.as_ref();
     let total = time.map(|t| t.total_seconds()).filter(|t| *t > 0.0);

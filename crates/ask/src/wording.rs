@@ -1,4 +1,4 @@
-//! Finds what a question says, by the phrases in which people ask.
+//! Reads the quantities, causes and measures of a question from its phrases.
 
 use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind};
@@ -41,7 +41,7 @@ impl Wording {
         places.any(|words| words.iter().zip(&wanted).all(|(word, p)| fits(word, p)))
     }
 
-    /// Quantities that are asked for, in the order in which they are answered.
+    /// Quantities in the question, in the order of the answer.
     pub(crate) fn quantities(&self) -> Vec<Quantity> {
         let named = QUANTITIES.iter().filter(|(_, zh, en)| self.has(zh, en));
         named.map(|(quantity, ..)| *quantity).collect()

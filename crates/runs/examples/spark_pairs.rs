@@ -1,7 +1,7 @@
 //! Compares real Spark runs with their fixed twins and counts how often the first reason is the known cause.
 //!
-//! `cargo run --example spark_pairs -- FOLDER…`: each folder has a `truth.json` whose scenarios come in pairs, `X` and
-//! `X.fixed`, with the path of each log.
+//! `cargo run --example spark_pairs -- FOLDER…`: each folder has a `truth.json` with scenarios in pairs, `X` and `X.fixed`, and
+//! the path of each log.
 
 #![expect(clippy::print_stdout, reason = "a command-line helper")]
 

@@ -244,7 +244,7 @@ fn diagnose(
     let mut found = Found::of(job, &diagnosis, with, &outline.unread, prior);
     if services.asks_model() {
         outline.measure(job, &diagnosis, language);
-        // A failed job did not do its work, so its times explain nothing.
+        // A failed job did not do its work, so its times are no explanation.
         let time = diagnosis.time.as_ref();
         let time = time.filter(|_| summary.state != JobState::Failed);
         found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));

@@ -30,11 +30,11 @@ pub(super) struct Panel<'a> {
     pub(super) meter: Meter,
     /// Whether a model may fix the faults of its answer in another call.
     pub(super) repairs: bool,
-    /// Whether a model's conclusion is added to that of the program.
+    /// Whether a model's conclusion is added to the program's.
     pub(super) merges: bool,
     /// Whether a model's answer to any step could be used.
     has_answered: bool,
-    /// Steps whose answers could not be used, with the reason.
+    /// Steps without a usable answer, with the reason.
     unusable: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Panel<'a> {
                 answer: answer.raw.clone(),
                 faults,
             };
-            // A failed or interrupted repair leaves the first answer, whose faults are removed below.
+            // If the repair fails or is interrupted, the first answer remains; its faults are removed below.
             let fixed = self.ask(failed, ids, input, Some(&faulty), observer).await;
             if let Ok(fixed) = fixed
                 && fixed.calls.is_none()
@@ -247,7 +247,7 @@ impl Failure {
     }
 }
 
-/// Adds what a model concludes to what the program does, and says where that is nothing.
+/// Merges a model's conclusions into the program's, with a remark where a model adds no valid statement.
 fn merge(program: Vec<Conclusion>, answer: &mut Answer, language: Language) {
     let conclusions = std::mem::take(&mut answer.conclusions);
     for (own, conclusion) in program.into_iter().zip(conclusions) {

@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
         let mut answer = outcome.answer;
         let lost = outcome.failures.iter().filter(|f| !f.lasts());
         answer.remarks.extend(lost.map(|f| f.error.to_string()));
-        // THINK 4 takes any words for an answer, so they show nothing.
+        // THINK 4 accepts any text as an answer, so an answer there does not show that the model is usable.
         let is_other = |c: &Conclusion| !matches!(c, Conclusion::Completeness(_));
         if outcome.check.is_some() && answer.conclusions.iter().any(is_other) {
             self.panel.note_answer();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a number counts or measures, in its base unit.
+/// The unit or the counted thing of a number, in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Seconds,

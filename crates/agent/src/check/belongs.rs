@@ -1,4 +1,4 @@
-//! What belongs together: causes to the job, stages and columns, findings and suggestions; and denials of what was found.
+//! Pairs that must belong together: causes and the job, stages and columns, findings and suggestions. Also denials of findings.
 
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ impl Judge<'_> {
         })
     }
 
-    /// A cause that is said to lie in a column that its findings do not name.
+    /// A cause attributed to a column that its findings do not name.
     fn on_other_column(
         &self,
         clause: &Clause,

@@ -1,14 +1,14 @@
-//! Causes in prose: by code, by title, or by what people call them, and whether a clause affirms them.
+//! Causes in prose: by code, title or common name, and whether a clause affirms them.
 
 use report::{Cause, ProblemType};
 
 use super::concepts::{is_conditional, is_modal, negation};
 use super::lexicon::{find_word, has_word, is_whole};
 
-/// What a clause says about some causes.
+/// A mention of some causes in a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mention {
-    /// What the words may mean; one for a code or a title.
+    /// The possible causes; one for a code or a title.
     pub(crate) causes: Vec<Cause>,
     pub(crate) stance: Stance,
     pub(crate) is_exact: bool,
@@ -24,7 +24,7 @@ pub(crate) enum Stance {
     Neutral,
 }
 
-/// Words by which people call causes. With `true` the words alone affirm the cause.
+/// Common names of causes. With `true` the words alone affirm the cause.
 const CALLED: &[(&[Cause], bool, &[&str])] = &[
     (SKEW, true, &["skew", "skewed", "data skew", "倾斜"]),
     (
@@ -141,7 +141,7 @@ const DENIED_BEHIND: &[&str] = &[
     "不是",
 ];
 
-/// Words that deny what follows them.
+/// Words before a cause that deny it.
 const DENIED_BEFORE: &[&str] = &[
     "rule out",
     "rules out",
@@ -236,7 +236,7 @@ fn stance(lower: &str, at: usize, length: usize) -> Stance {
     }
 }
 
-/// What a heading says about the causes listed below it.
+/// A heading's stance on the causes listed below it.
 pub(crate) fn heading(lower: &str) -> Option<Stance> {
     let is_heading = lower.trim_end().ends_with([':', '：']);
     let denies = has_word(lower, &["rule out", "rules out", "ruled out", "排除"]);

@@ -1,4 +1,4 @@
-//! Sentences against the facts that they may use: numbers, gains, causes, and what belongs together.
+//! Sentences against the facts that they may use: numbers, gains, causes, and pairs that must belong together.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::quantity::{Quantity, Unit};
 use super::saving::is_gain;
 
 impl Judge<'_> {
-    /// What is wrong with a text about some findings or suggestions, and the number of claims in it.
+    /// The faults of a text about some findings or suggestions, and the number of claims in it.
     pub(crate) fn faults(&self, text: &str, about: &[String]) -> (Vec<Fault>, usize) {
         let mut faults = Vec::new();
         let mut claims = 0;
@@ -115,7 +115,7 @@ impl Judge<'_> {
         }
         let is_allowed = |v: &&Value| {
             let fact = self.fact(v);
-            // What is lost is what its finding would save, whichever evidence of it is cited.
+            // A finding's gain is its lost time, so any cited evidence of the finding supports the number.
             let is_of_finding = v.used_for == Use::Gain
                 && fact.ids.iter().any(|id| self.is_argued_with(id, &cited));
             !is_cited || is_of_finding || fact.ids.iter().any(|id| cited.contains(id))
@@ -132,7 +132,7 @@ impl Judge<'_> {
         self.fitting(number, clause, phrase, quantity, topic, (allowed, is_cited))
     }
 
-    /// The values that are about what the clause is about.
+    /// The values that fit the topic and the direction of a clause.
     fn fitting(
         &self,
         number: &str,
@@ -188,7 +188,7 @@ impl Judge<'_> {
         Ok(left.into_iter().map(|v| self.fact(v)).collect())
     }
 
-    /// Whether some of the cited evidence is that of a finding.
+    /// Whether some of the cited evidence belongs to a finding.
     fn is_argued_with(&self, finding: &str, cited: &[String]) -> bool {
         let finding = self.found.finding(finding);
         finding.is_some_and(|f| f.evidence.iter().any(|id| cited.contains(id)))
@@ -222,7 +222,7 @@ impl Judge<'_> {
         Ok(equal)
     }
 
-    /// The ids whose values a quantity may be, and whether it is bound to them.
+    /// The ids that may own the value of a quantity, and whether the quantity is bound to them.
     fn citable(
         &self,
         text: &str,
@@ -320,7 +320,7 @@ impl Judge<'_> {
         !clause.others.is_disjoint(&self.fact(value).others)
     }
 
-    /// Whether a duration is that of the whole run, of which something is a part.
+    /// Whether a duration is the whole run's, as in "18 s of 4 min".
     fn is_base(&self, text: &str, quantity: &Quantity) -> bool {
         let before = text[..quantity.span.start].trim_end().to_lowercase();
         let is_part = ["of", "of the", "from", "out of", "/"]

@@ -1,8 +1,8 @@
-//! What a phrase speaks about, and whether it affirms or denies it, by the words of both languages.
+//! The topics of a phrase, and whether it affirms or denies them, by the words of both languages.
 
 use super::lexicon::{find_word, has_word};
 
-/// What a phrase is about, as a set.
+/// The topics of a phrase, as a set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Concepts(u32);
 
@@ -30,7 +30,7 @@ impl Concepts {
         self.0 & ((1 << SPECIAL) - 1)
     }
 
-    /// The special concepts of a phrase with those of its clause; "median" holds for its phrase only.
+    /// The special concepts of a phrase and of its clause; "median" counts for its phrase only.
     fn within(self, clause: Concepts) -> u32 {
         self.special() | clause.special() & ((1 << (SPECIAL - 1)) - 1)
     }
@@ -41,7 +41,7 @@ impl Concepts {
     }
 }
 
-/// Whether the special concepts of a phrase, within its clause, are those of a value, within its own.
+/// Whether the special concepts of a phrase fit a value's, each taken with its clause.
 pub(crate) fn fit_specially(claim: (Concepts, Concepts), value: (Concepts, Concepts)) -> bool {
     let (own, all) = (claim.0.special(), claim.0.within(claim.1));
     let (its_own, its_all) = (value.0.special(), value.0.within(value.1));
@@ -52,7 +52,7 @@ pub(crate) fn fit_specially(claim: (Concepts, Concepts), value: (Concepts, Conce
     }
 }
 
-/// The first concepts, whose values are mistaken for others if they go unnamed.
+/// The first concepts: their values are mistaken for others if they go unnamed.
 const SPECIAL: usize = 11;
 
 const CONCEPTS: &[&[&str]] = &[
@@ -151,15 +151,15 @@ const CONCEPTS: &[&[&str]] = &[
     &["executor*"],
 ];
 
-/// What a phrase does with its numbers.
+/// How a phrase uses its numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Mood {
-    /// It speaks of what a change would save.
+    /// It states the saving of a change.
     pub(crate) is_gain: bool,
     /// It says that a change would cost time.
     pub(crate) is_loss: bool,
     pub(crate) is_negated: bool,
-    /// It names a limit or what is usual.
+    /// It names a limit or the usual value.
     pub(crate) is_norm: bool,
     /// It speaks of other jobs or of experience.
     pub(crate) is_example: bool,
@@ -267,7 +267,7 @@ const NEGATIONS: &[&str] = &[
     "不会", "不是", "并非", "不能", "无法", "未", "并未", "毫无", "不再",
 ];
 
-/// Phrases with a negation that deny nothing.
+/// Phrases with a negating word that are no denial.
 const NO_NEGATIONS: &[&str] = &[
     "not only",
     "no more than",

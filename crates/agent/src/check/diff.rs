@@ -13,11 +13,10 @@ pub(super) struct Checked {
     /// The diff as it applies to the script's bytes; `None` if it changes the result.
     pub(super) diff: Option<String>,
     pub(super) verified: Verified,
-    /// What is to be said of the result, unless it stays the same.
+    /// The remark about the result, unless it stays the same.
     pub(super) result: Option<Text>,
 }
 
-/// What is wrong with a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     NoScript,
@@ -56,11 +55,11 @@ impl Fault {
     }
 }
 
-/// Checks a unified diff against the script of a job. A diff that makes what one of `suggestions`
-/// makes needs no execution.
+/// Checks a unified diff against the script of a job. A diff that makes the same change as one of `suggestions` needs no
+/// execution.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the diff.
 pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result<Checked, Fault> {
     let script = job.script.as_ref().ok_or(Fault::NoScript)?;
     let changed = apply(&script.text, diff)?;
@@ -92,7 +91,7 @@ pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result
     })
 }
 
-/// Whether the changed script gives the same rows, and what is to be said if not.
+/// Whether the changed script gives the same rows, and the remark if not.
 fn result(
     job: &Job,
     script: &Script,
@@ -139,7 +138,7 @@ pub fn apply_diff(script: &str, diff: &str) -> Option<String> {
     apply(script, diff).ok()
 }
 
-/// The script with the diff applied. Models write line feeds alone, whatever the script has.
+/// The script with the diff applied. Models write line feeds alone, even if the script has CRLF.
 fn apply(text: &str, diff: &str) -> Result<String, Fault> {
     let has_crlf = text.contains("\r\n");
     let plain = |text: &str| {

@@ -1,4 +1,4 @@
-//! When a number of a text is the value of a fact, and which numbers claim nothing.
+//! When a number of a text equals a fact's value, and when a number is no claim.
 
 use super::ledger::{Fact, Value};
 use super::lexicon::has_word;
@@ -73,7 +73,7 @@ pub(super) fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
     clause.mood.is_example || is_setting || cites && !is_of_job && quantity.unit != Unit::Rows
 }
 
-/// Whether a number claims nothing about the job: a small count, the number in a name, a setting to be made.
+/// Whether a number is no claim about the job: a small count, the number in a name, a setting to be made.
 pub(super) fn is_free(text: &str, phrase: &Phrase, quantity: &Quantity) -> bool {
     let is_small = quantity.raw.fract() == 0.0 && quantity.raw <= COUNT;
     let is_word = !text[quantity.span.clone()].starts_with(|c: char| c.is_ascii_digit());
@@ -150,7 +150,7 @@ pub(super) fn equals_number(claim: &Quantity, value: f64, fact: f64, fact_half: 
     rounded || is_zero || hedged || difference <= EXACT * fact
 }
 
-/// Whether a claim says of a value what its fact says: neither denied nor turned round.
+/// Whether a claim has the direction of the value's fact: neither denied nor reversed.
 pub(super) fn is_same_direction(value: &Value, phrase: &Phrase, quantity: &Quantity) -> bool {
     let fact = &value.quantity;
     let is_exact = fact.span.is_empty();

@@ -1,4 +1,4 @@
-//! What changes would save: which numbers say so, and whose gain they have to be.
+//! Savings of changes: the numbers that state them, and the findings or suggestions they must belong to.
 
 use report::{Text, text};
 
@@ -46,7 +46,7 @@ impl Judge<'_> {
         self.fact(value).ids.iter().any(|id| ids.contains(id))
     }
 
-    /// The findings and suggestions whose gain a clause may name; `None` for all.
+    /// The findings and suggestions that may own a gain in a clause; `None` for all.
     fn gaining(&self, clause: &Clause, topic: &Topic) -> Option<Vec<String>> {
         let has_gain = |id: &&String| {
             let suggestion = self.suggestions.iter().find(|s| s.id == **id);
@@ -62,7 +62,7 @@ impl Judge<'_> {
                 return Some(suggestions);
             }
             if !findings.is_empty() {
-                // "S2: … Fixes F1. Saves 18 s.": the gain is that of the suggestion.
+                // "S2: … Fixes F1. Saves 18 s.": the gain belongs to the suggestion.
                 let of_last = last.filter(|id| self.fixes(id, &findings)).cloned();
                 return Some(of_last.map_or(findings, |id| vec![id]));
             }

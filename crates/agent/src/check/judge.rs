@@ -31,13 +31,13 @@ pub(crate) struct Judge<'a> {
     pub(crate) elapsed: Vec<f64>,
 }
 
-/// What the sentences before name in the same line, and what they name in the same sentence.
+/// Names from the earlier sentences of the line and from the same sentence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Topic {
     pub(super) line: usize,
     pub(super) sentence: usize,
     pub(super) ids: Vec<String>,
     pub(super) stages: BTreeSet<String>,
-    /// What a later clause of the sentence cites.
+    /// Ids cited by a later clause of the sentence.
     pub(super) cited: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Everything that a step may claim, as values with their unit, what they are about, and the ids by which they are cited.
+//! All values that a step may claim, with their unit, their topics, and the ids that cite them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,13 +21,13 @@ pub(crate) enum Origin {
     Text,
 }
 
-/// What a value may be used for.
+/// The permitted use of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Measured,
-    /// What a change would save.
+    /// The saving of a change.
     Gain,
-    /// A limit, or what is usual.
+    /// A limit, or the usual value.
     Norm,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Ledger {
     pub(crate) columns_of: HashMap<String, BTreeSet<String>>,
 }
 
-/// What is common to the sentences of a source.
+/// Properties common to the sentences of a source.
 #[derive(Default)]
 struct Source<'a> {
     ids: Vec<String>,
@@ -199,7 +199,7 @@ impl Ledger {
         }
     }
 
-    /// Notes the columns of the facts from `first` on as those of a finding.
+    /// Notes that the columns of the facts from `first` on belong to a finding.
     fn belongs(&mut self, finding: &str, first: usize) {
         let facts = &self.facts[first..];
         let columns = self.columns_of.entry(finding.to_owned()).or_default();
@@ -242,7 +242,7 @@ impl Ledger {
         }
     }
 
-    /// The exact value of evidence, about what its sentence says.
+    /// The exact value of evidence, with the topics of its sentence.
     fn measured(&mut self, first: usize, value: f64, unit: Option<&str>) {
         let (unit, factor) = unit_of(unit.unwrap_or_default());
         let said = self.values.iter().rfind(|v| v.fact >= first);

@@ -60,12 +60,12 @@ pub(super) const ABOVE_BEFORE: &[&str] = &[
     "大于",
 ];
 
-/// Words behind an amount by which something is less.
+/// Words behind an amount that make it a decrease.
 pub(super) const DOWN_AFTER: &[&str] = &[
     "less", "lower", "smaller", "fewer", "below", "under", "shorter", "faster",
 ];
 
-/// Words before an amount by which something is less.
+/// Words before an amount that make it a decrease.
 pub(super) const DOWN_BEFORE: &[&str] = &[
     "低",
     "少",
@@ -82,7 +82,7 @@ pub(super) const DOWN_BEFORE: &[&str] = &[
     "shrinks by",
 ];
 
-/// Nouns whose number is a part of a name.
+/// Nouns followed by a number that is part of a name.
 pub(super) const INDEXED: &[&str] = &[
     "stage", "task", "vertex", "executor", "job", "machine", "attempt", "round", "step", "think",
     "阶段", "顶点", "任务", "轮", "第",
@@ -192,7 +192,7 @@ const UNITS: &[(&str, Unit, f64, Option<f64>)] = &[
     ("字节", Unit::Bytes, 1.0, None),
 ];
 
-/// What is counted, by its words.
+/// Counted things, by their words.
 const NOUNS: &[(&str, Unit)] = &[
     ("rows", Unit::Rows),
     ("row", Unit::Rows),
@@ -303,7 +303,7 @@ const MAGNITUDES: &[(&str, f64)] = &[
     ("B", 1e9),
 ];
 
-/// Whether a number is that of a script line: `lines 12–18`, `第 12 行`.
+/// Whether a number is a script line: `lines 12–18`, `第 12 行`.
 pub(super) fn names_lines(text: &str, span: &Range<usize>, last: Option<&Quantity>) -> bool {
     let before = text[..span.start].trim_end_matches([' ', '–', '-', '—']);
     let follows = last.is_some_and(|q| q.unit == Unit::Line && q.span.end == before.len());

@@ -1,4 +1,4 @@
-//! A text as sentences and clauses: what each names, cites and counts.
+//! A text as sentences and clauses, with their names, citations and numbers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
 use crate::wording::words;
 
-/// The names of a job by what they name.
+/// The names of a job, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Entities {
     stages: HashMap<String, String>,
@@ -62,7 +62,7 @@ impl Entities {
         for row in &outline.stages {
             found.keys_of_row(row);
         }
-        // A name that is also that of a table says nothing about columns.
+        // A table's name is no sign of a column.
         let Entities {
             columns, tables, ..
         } = &mut found;
@@ -110,7 +110,7 @@ fn plain(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Part of a clause up to a comma: what its numbers are about.
+/// Part of a clause up to a comma, with the topics of its numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Phrase {
     pub(crate) span: Range<usize>,
@@ -119,7 +119,7 @@ pub(crate) struct Phrase {
     pub(crate) mood: Mood,
 }
 
-/// What stands between semicolons or stops.
+/// The text between two semicolons or stops.
 #[derive(Debug, Clone)]
 pub(crate) struct Clause {
     pub(crate) span: Range<usize>,
@@ -183,7 +183,7 @@ enum Break {
     Line,
 }
 
-/// Where clauses end, with what ends there; the last is the end of the text.
+/// The ends of clauses, with the kind of each end; the last is the end of the text.
 fn breaks(text: &str) -> Vec<(usize, Break)> {
     let mut found = Vec::new();
     let mut depth = 0_i32;
@@ -259,7 +259,7 @@ fn clause(
     clause
 }
 
-/// A text in lower case without the passages that it cites, whose names say nothing.
+/// A text in lower case without the ids of cited passages, as names inside them are no claims.
 fn said(text: &str) -> String {
     let mut lower = text.to_lowercase();
     for (span, word) in words(text) {
@@ -366,7 +366,7 @@ const PARTS: [&str; 15] = [
     " so that ",
 ];
 
-/// Phrases end at commas and at words that set one statement against another; what is in parentheses belongs to its phrase.
+/// Phrases end at commas and at words that contrast two statements; text in parentheses belongs to the surrounding phrase.
 fn phrases(text: &str, span: &Range<usize>, numbers: &[Quantity]) -> Vec<Phrase> {
     let part = &text[span.clone()];
     let mut ends = Vec::new();

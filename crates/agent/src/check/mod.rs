@@ -1,8 +1,8 @@
-//! Checks what a model claims against the facts, before anyone sees it.
+//! Checks a model's claims against the facts, before the user sees them.
 //!
 //! Citations must resolve, numbers match within rounding, names exist, hints be known, diffs apply,
-//! parse, keep the outputs and not change the result. The model may repair once what fails; then a
-//! claim in a field is left out, and one within prose is marked. Knows nothing of models or prompts.
+//! parse, keep the outputs and not change the result. The model may repair its faults once. A claim in a field that still fails
+//! is left out; one within prose is marked. Knows no models and no prompts.
 
 mod alias;
 mod amount;
@@ -183,7 +183,8 @@ impl<'a> Checker<'a> {
         self.outcome.remarks.push(self.say(remark));
     }
 
-    /// Marks what a text claims without basis or against the facts. A text of which less than half stands, or that denies a finding, goes.
+    /// Marks the claims of a text without basis or against the facts. A text is removed if more than half of its claims fail or
+    /// if it denies a finding.
     fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
@@ -210,7 +211,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is wrong with a text, in short lines; empty if nothing is.
+    /// The faults of a text, in short lines; empty if it has no faults.
     pub fn faults_of(&self, text: &str, about: &[String]) -> Vec<String> {
         let (marks, _) = self.marks(text, about);
         marks.into_iter().map(|mark| mark.remark).collect()
@@ -275,7 +276,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What a name claims to be, in Chinese.
+/// The claimed kind of a name, in Chinese.
 fn in_chinese(what: &str) -> &'static str {
     match what {
         "id" => "编号",
@@ -288,7 +289,7 @@ fn in_chinese(what: &str) -> &'static str {
     }
 }
 
-/// A place in a text with what is wrong there.
+/// A fault at a place in a text.
 struct Mark {
     at: usize,
     mark: &'static str,

@@ -1,5 +1,4 @@
-//! Names in prose: stages, files, causes, ids, hints and whatever is in backticks must occur
-//! in what the step saw.
+//! Names in prose: stages, files, causes, ids, hints and all text in backticks must occur in the step's input.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,7 +23,7 @@ pub(super) struct Names {
     chunks: HashSet<String>,
 }
 
-/// Endings by which a word claims to be a file of the job.
+/// Endings that make a word a file name of the job.
 const FILE_ENDINGS: &[&str] = &[
     ".xml", ".json", ".script", ".usql", ".txt", ".cs", ".abr", ".ss", ".dll",
 ];
@@ -54,7 +53,7 @@ impl Names {
         names
     }
 
-    /// Whether a name occurs in what the step saw.
+    /// Whether a name occurs in the step's input.
     pub(super) fn knows(&self, name: &str) -> bool {
         let name = name.trim().trim_start_matches('@').to_lowercase();
         name.is_empty()
@@ -141,7 +140,7 @@ pub(super) fn is_id(word: &str) -> bool {
     first && (1..=3).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// `SV3_Combine`: what stages are called.
+/// Whether a word has the form of a stage name, as `SV3_Combine`.
 fn is_stage(word: &str) -> bool {
     let Some(rest) = word.strip_prefix("SV") else {
         return false;

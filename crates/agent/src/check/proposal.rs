@@ -1,4 +1,4 @@
-//! Changes that a model proposes by itself: what remains of them, and what could not be confirmed.
+//! Changes that a model proposes by itself: the accepted ones, with their unconfirmed parts.
 
 use report::{Origin, Suggestion, SuggestionKind, Text, text};
 
@@ -6,7 +6,7 @@ use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
 impl Checker<'_> {
-    /// Why a proposal of a model is left out: it rests on nothing, or most of it does not stand.
+    /// Why a proposal of a model is left out: it has no title, repeats a suggestion, or has neither citation nor diff.
     pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
         let title = &proposal.title;
         let is_uncited = proposal.evidence.is_empty() && proposal.experiences.is_empty();
@@ -35,7 +35,7 @@ impl Checker<'_> {
         })
     }
 
-    /// A change that the model proposes, with what could not be confirmed about it.
+    /// A change that the model proposes, with its unconfirmed parts.
     pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
         self.outcome.claims += 1;
         let mut unverified = Vec::new();
@@ -79,7 +79,7 @@ impl Checker<'_> {
             self.outcome.remarks.push(self.say(remark));
         }
         if verified.is_none() && unverified.is_empty() {
-            // Steps with a basis are advice, not a fault; but nobody has computed their effect.
+            // Steps with a basis are advice, not a fault, but their effect has not been computed.
             unverified.push(text!(
                 "不是规则给出的，无法验证其效果",
                 "no rule proposed it and nothing could be computed about it"

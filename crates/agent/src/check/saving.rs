@@ -3,7 +3,7 @@
 use super::mention::{Clause, Phrase};
 use super::quantity::{Quantity, Unit};
 
-/// Whether a quantity says what a change would save.
+/// Whether a quantity states the saving of a change.
 pub(crate) fn is_gain(text: &str, clause: &Clause, phrase: &Phrase, quantity: &Quantity) -> bool {
     if !matches!(quantity.unit, Unit::Seconds | Unit::Ratio) || quantity.bound.is_some() {
         return false;
@@ -44,7 +44,7 @@ fn followed_by_share_of_run(rest: &str) -> bool {
     inside.contains("of the run") || inside.contains("占运行时间")
 }
 
-/// What a share is one of.
+/// The words behind a share: the thing it is a share of.
 fn behind(text: &str, quantity: &Quantity) -> String {
     let rest = &text[quantity.end..];
     let end = rest.find([',', '，', ';', '；', '.', '。', '(', '（', ')', '）', '[']);

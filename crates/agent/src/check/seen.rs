@@ -1,4 +1,4 @@
-//! What a step could read, and the prose that it wrote: the two sides of the check.
+//! The readable input of a step, and the prose that it wrote: the two sides of the check.
 
 use crate::conclusion::{Conclusion, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
@@ -47,7 +47,7 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
         }
         Conclusion::Hypotheses(c) => {
             all.push((&mut c.text, Vec::new()));
-            // What is only supposed claims nothing.
+            // An unconfirmed hypothesis is no claim.
             let is_claim = |h: &&mut Hypothesis| h.result == HypothesisResult::Confirmed;
             for h in c.hypotheses.iter_mut().filter(is_claim) {
                 let texts = [&mut h.hypothesis, &mut h.check];

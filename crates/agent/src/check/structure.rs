@@ -1,4 +1,4 @@
-//! The fields of a conclusion: what refers to nothing goes, with the reason.
+//! The fields of a conclusion: unresolved references are removed, with the reason.
 
 use report::{RuleResult, Text, text};
 
@@ -6,7 +6,7 @@ use super::{Checker, IDS_NAMED, settled_class};
 use crate::conclusion::{CauseAnalysis, Conclusion, Module, Recommendation};
 
 impl Checker<'_> {
-    /// Lists and fields that refer to something: what is not there goes.
+    /// Removes unresolved references from lists and fields.
     pub(super) fn structure(&mut self, conclusion: &mut Conclusion) {
         match conclusion {
             Conclusion::Classify(c) => {
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Why a cause is left out: it is unknown, nothing supports it, the rules cleared it, or its finding has another.
+    /// Why a cause is left out: it is unknown, it has no support, the rules cleared it, or its finding has another cause.
     pub(super) fn unfounded(&self, analysis: &CauseAnalysis) -> Option<Text> {
         let (code, found) = (&analysis.cause, &self.input.facts.found);
         let cause = report::Cause::from_code(code);
@@ -125,7 +125,7 @@ impl Checker<'_> {
         (!self.names.knows_id(id)).then(|| self.no_such(id, place))
     }
 
-    /// What is wrong with an id, and which there are instead.
+    /// The fault of an id, with the valid ids.
     pub(super) fn no_such(&self, id: &str, place: &str) -> Text {
         let allowed = match place.rsplit('/').next() {
             Some("finding" | "findings") => &self.allowed.findings,

@@ -5,7 +5,7 @@ use report::Verdict;
 
 use crate::found::Found;
 
-/// What says that nothing is wrong.
+/// Phrases for "the job is fine".
 const ALL_IS_WELL: &[&str] = &[
     "job is healthy",
     "job is fine",
@@ -38,7 +38,7 @@ const ALL_IS_WELL: &[&str] = &[
     "不需要修改",
 ];
 
-/// What says that a finding, named in the same sentence, does not count.
+/// Phrases for "a finding does not count", if it is named in the same sentence.
 const DOES_NOT_COUNT: &[&str] = &[
     "ignore",
     "disregard",
@@ -72,7 +72,7 @@ const FINDINGS: &[&str] = &[
     "所有发现",
 ];
 
-/// What turns a sentence into another: "if F1 is wrong", "once it is fixed, the job is healthy".
+/// Words that make a statement conditional: "if F1 is wrong", "once it is fixed, the job is healthy".
 const CONDITIONS: &[&str] = &[
     "if ",
     "once ",
@@ -90,7 +90,7 @@ const CONDITIONS: &[&str] = &[
     "的话",
 ];
 
-/// What turns the words behind it around.
+/// Words that negate the words behind them.
 const NEGATIONS: &[&str] = &[
     "not ",
     "not be ",

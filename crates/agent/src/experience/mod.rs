@@ -204,7 +204,8 @@ fn fixes(asker: &Asker<'_>, causes: &[String], facts: &Facts) -> Result<Vec<Hit>
     Ok(fixes)
 }
 
-/// The section on how to do what a suggestion says: the one that its kind names, wherever it is; `None` if it names none.
+/// The section on how to do a suggestion. The suggestion's kind names it, and it may be in any document; `None` if the kind names
+/// no section.
 fn fix(
     asker: &Asker<'_>,
     topic: &str,

@@ -16,7 +16,7 @@ const FINDINGS_ASKED: usize = 3;
 /// cases; a section that serves another step is left to it.
 pub(super) fn widths(step: StepId, facts: &Facts) -> &'static [&'static [Section]] {
     match step {
-        // Without a finding, what helps is how to decide.
+        // Without a finding, the useful sections are those on how to decide.
         _ if facts.found.findings.is_empty() => &[&[Section::Check]],
         StepId::Classify => &[&[Section::Symptom]],
         StepId::KeyCode => &[&[Section::Example]],

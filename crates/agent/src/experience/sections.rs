@@ -229,7 +229,7 @@ pub(super) fn named(topic: &str) -> Option<impl Fn(&Chunk) -> bool> {
     let (_, zh, en) = known.max_by_key(|(start, ..)| start.len())?;
     Some(move |chunk: &Chunk| {
         let mut parts = chunk.language.select(zh, en).split('|');
-        // Short sections share a chunk, whose text then has the headings of all.
+        // Short sections share a chunk; its text has the headings of all.
         let inside = chunk
             .text
             .lines()

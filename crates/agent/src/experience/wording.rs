@@ -1,5 +1,5 @@
-//! The words of a query. Names and numbers of one job mean nothing to the knowledge base. Without them, jobs with the same problem
-//! make the same search, and no remote embedder learns them.
+//! The words of a query. Names and numbers of one job are meaningless to the knowledge base. Without them, jobs with the same
+//! problem make the same search, and no remote embedder learns them.
 
 use crate::outline::Outline;
 

@@ -23,7 +23,7 @@ use llm::{Level, Profile};
 use report::Cause;
 use report::format::cut;
 
-/// Tokens of a passage: what fits a job is in its first paragraphs. Of the best passages a step may look up the rest.
+/// Tokens of a passage: its first paragraphs hold the parts that fit a job. A step may look up the rest of the best passages.
 const PASSAGE_TOKENS: usize = 220;
 
 /// Bytes of a passage when experience is cut: its first paragraph.
@@ -42,7 +42,7 @@ const PROMPT_SHARE: f64 = 0.85;
 pub(super) fn budget(profile: &Profile) -> usize {
     let context = profile.context_tokens();
     let room = (context as f64 * PROMPT_SHARE) as usize;
-    // A model whose answer may fill its whole context still needs half of it for the prompt.
+    // Even if the answer may fill the whole context, the prompt gets at least half of it.
     room.saturating_sub(profile.answer_tokens())
         .max(context / 2)
 }
@@ -51,7 +51,7 @@ pub(super) fn budget(profile: &Profile) -> usize {
 /// the prefix of the step before in its cache.
 const COMMON_SHARE: f64 = 0.7;
 
-/// Ruled-out causes that are named with their reason, those of the main finding's class first.
+/// Ruled-out causes that are named with their reason; the main finding's class comes first.
 const CLEARED: usize = 4;
 
 /// A prompt ready to be sent.
@@ -59,7 +59,7 @@ const CLEARED: usize = 4;
 pub(super) struct Prompt {
     pub system: String,
     pub user: String,
-    /// What was left out, in the language of the prompt.
+    /// The cut parts, in the language of the prompt.
     pub cuts: Vec<String>,
     /// Estimated tokens of both.
     pub tokens: usize,
@@ -246,7 +246,7 @@ struct Context<'a> {
 struct Fitting {
     input: StepInput,
     parts: Vec<&'static str>,
-    /// What was cut of the common part, and of the step's own.
+    /// The cuts of the common part; `own_cuts` has those in the step's own part.
     cuts: Vec<String>,
     own_cuts: Vec<String>,
     windowed: bool,
@@ -275,7 +275,7 @@ impl Fitting {
         for line in lines.chain(answers) {
             *line = shown::without_summaries(line, found);
         }
-        // A case ends with how it was resolved; a section of a playbook begins with what matters.
+        // A case ends with its resolution; a section of a playbook begins with its main point.
         for passage in input.experiences.iter_mut().filter(|p| p.section.is_some()) {
             let bytes = passage.text.len() * PASSAGE_TOKENS / tokens(&passage.text).max(1);
             shorten(&mut passage.text, bytes);
@@ -302,7 +302,7 @@ impl Fitting {
         }
     }
 
-    /// Cuts until a text has at most `most` tokens, or nothing is left to cut.
+    /// Cuts until a text has at most `most` tokens or there is no further cut.
     fn cut(
         &mut self,
         order: &[Named],
@@ -351,7 +351,7 @@ impl Fitting {
         task.prompts.render(language, "data", &context)
     }
 
-    /// What belongs to the step: its own data, the question, what to conclude, and in which form.
+    /// The part of the step: its own data, the question, the required conclusion and its form.
     fn step(&self, task: &Task<'_>, form: &Form<'_>) -> Result<String, PromptError> {
         let language = self.input.facts.language;
         let context = Context {

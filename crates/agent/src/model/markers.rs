@@ -1,4 +1,4 @@
-//! The marks in which THINK 4 may answer without JSON: `【需要文件】: 是`, `【文件列表】:`.
+//! The marks of THINK 4's answer without JSON: `【需要文件】: 是`, `【文件列表】:`.
 //!
 //! Full-width and ASCII punctuation, bold, square brackets and English names count alike; the last
 //! marks win, since a model may quote the template first.

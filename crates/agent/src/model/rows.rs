@@ -1,5 +1,5 @@
-//! How much of stages and inputs a prompt shows: all that was measured of what matters most, one line of
-//! the rest, as far as there is room.
+//! How much of stages and inputs a prompt shows: all measurements of the most relevant, one line of the rest, as far as there is
+//! room.
 //!
 //! The room is a share of the prompt, so a model with a larger context sees more of a large job.
 
@@ -20,7 +20,7 @@ const BRIEF_SHARE: usize = 12;
 pub(super) trait Row {
     /// Place in the order of relevance, from 0.
     fn rank(&self) -> usize;
-    /// Tokens of its name and what is always shown of it.
+    /// Tokens of its name and of the other parts that are always shown.
     fn heading(&self) -> usize;
     fn measures(&mut self) -> &mut Measures;
 }
@@ -54,12 +54,12 @@ impl Row for TableRow {
     }
 }
 
-/// What was left out to make rows fit.
+/// Rows shortened or dropped to fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Left {
-    /// Rows of which one line remains.
+    /// Rows cut to one line.
     pub(super) shortened: usize,
-    /// Rows of which nothing remains.
+    /// Rows left out.
     pub(super) dropped: usize,
 }
 

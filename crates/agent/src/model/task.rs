@@ -445,7 +445,7 @@ impl<'a> Call<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Reply, ReasonerError> {
         let mut form = self.form(false);
-        // What was said is shortened; what it was made from is not sent again.
+        // The reply is shortened; its input is not sent again.
         form.correcting = !reply.text.trim().is_empty();
         let prompt = self.prompt(&form, context::budget(&self.model.profile))?;
         let mut chat = self.chat(&prompt, &form, None)?;

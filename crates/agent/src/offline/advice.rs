@@ -35,7 +35,7 @@ pub(super) fn answer(input: &StepInput) -> Reply {
     reply.unwrap_or_default()
 }
 
-/// Experience of this step on what was found that no suggestion cites.
+/// Experience of this step on the findings, without the sources of the suggestions.
 fn further_reading(input: &StepInput) -> Vec<String> {
     let mut found = input.experience_on_findings();
     found.retain(|chunk| input.suggestions.iter().all(|s| !s.sources.contains(chunk)));

@@ -1,4 +1,4 @@
-//! The appendix in fixed wording: what was found, what a missing file would decide, what was ruled out.
+//! The appendix in fixed wording: findings, causes that a missing file would decide, and ruled-out causes.
 
 use super::limits;
 use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
@@ -13,10 +13,10 @@ const HYPOTHESES: usize = 6;
 /// Causes of a group that are listed before the next group.
 const PER_GROUP: usize = 2;
 
-/// Files named in which a cause was found.
+/// Maximum files named for a found cause.
 const FILES: usize = 2;
 
-/// A hypothesis with what is known of it.
+/// A hypothesis and the reason of its result.
 struct Known {
     hypothesis: Hypothesis,
     /// Why it is confirmed or refuted; `None` while it is open.
@@ -138,7 +138,7 @@ fn named(cause: Cause, language: Language) -> String {
     text!("{title}（{code}）", "{title} ({code})", title = title).into(language)
 }
 
-/// What to look for in which files, and what would contradict the cause.
+/// How to check a cause: the condition to look for, the files, and the contradicting observation.
 fn check_of(cause: Cause, files: &[String], settings: &Settings, language: Language) -> String {
     let files = list(files, language);
     let mut rules = diagnosis::rules().iter();

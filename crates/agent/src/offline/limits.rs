@@ -4,8 +4,7 @@ use diagnosis::{Settings, Threshold};
 use report::Language;
 use report::format::{figure, with_unit};
 
-/// What has to be true of a threshold for its rule to find the cause: `{n}` stands for the number with its unit,
-/// `{#}` for the number alone.
+/// The condition on a threshold for its rule to find the cause: `{n}` is the number with its unit, `{#}` the number alone.
 const WORDS: &[(&str, &str, &str)] = &[
     (
         "min_share",

@@ -1,7 +1,7 @@
 //! The offline reasoner: fills the conclusions of the steps from findings, facts and experience.
 //!
-//! It draws nothing that the rules did not; what it adds is order, wording and the experience that
-//! fits. Needs no network and always gives the same answer to the same facts.
+//! It draws no conclusion beyond the rules'; it adds order, wording and matching experience. Needs no network and always gives
+//! the same answer to the same facts.
 
 mod advice;
 mod conditions;
@@ -55,7 +55,7 @@ impl Reasoner for Offline {
     }
 }
 
-/// What the program concludes by itself.
+/// The program's own conclusion.
 pub(crate) fn conclude(step: StepId, input: &StepInput) -> Conclusion {
     match step {
         StepId::Classify => Conclusion::Classify(steps::classify(input)),

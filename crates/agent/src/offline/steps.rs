@@ -96,7 +96,7 @@ fn classification_text(input: &StepInput) -> String {
     joined(&sentences, language)
 }
 
-/// What fixing a finding would save, in a sentence.
+/// The saving of fixing a finding, in a sentence.
 pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
     let impact = finding.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
     let saved = Seconds(impact.seconds_saved);
@@ -242,7 +242,7 @@ fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
     }
 }
 
-/// What is uncertain about a finding; `None` where it is nearly certain.
+/// The uncertainty of a finding; `None` if it is nearly certain.
 fn doubt(finding: &Finding, language: Language) -> Option<String> {
     let doubt = || {
         text!(

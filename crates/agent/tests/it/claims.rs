@@ -1,5 +1,5 @@
-//! A model that answers wrongly, obeys what a script tells it, or is shown what it must not see:
-//! nothing of it stands unmarked in the report.
+//! A model that answers wrongly, obeys the text of a script, or is shown forbidden text: the report has none of its
+//! statements unmarked.
 
 use agent::Request;
 use agent::facts::MeasuredAnswer;
@@ -12,7 +12,7 @@ use testkit::{any_contains, contains};
 
 use crate::support::{self, *};
 
-/// A report on the skewed job by a model that gives this conclusion of one step, whatever it is shown.
+/// A report on the skewed job by a model that always gives this conclusion of one step.
 async fn concluding(
     language: Language,
     step: &'static str,
@@ -172,8 +172,8 @@ async fn a_cited_proposal_without_a_diff_is_kept_as_steps_and_costs_no_repair() 
     }
 }
 
-/// What becomes of a diff is said in the suggestion and in a remark: one that changes the result is
-/// left out, one that touches user code is not called the same.
+/// The handling of a diff is said in the suggestion and in a remark: one that changes the result is left out, one that touches
+/// user code is not called the same.
 #[tokio::test]
 async fn a_diff_that_changes_the_result_is_not_shown_as_the_same() {
     let job = job::load(&support::case("join-hot-key-skew")).expect("a job");
@@ -218,7 +218,8 @@ async fn a_diff_that_changes_the_result_is_not_shown_as_the_same() {
     }
 }
 
-/// A step, and in English and Chinese: its answer, what the report then says of it, and, where it is left out, what it must not show.
+/// A step, and in English and Chinese: its answer, the remark in the report, and, if the answer is left out, the text that must
+/// be absent.
 type Claim = (
     &'static str,
     [Value; 2],
@@ -312,14 +313,14 @@ async fn no_wrong_claim_stands_unmarked_in_either_language() {
     }
 }
 
-/// What the offline reasoner says, said by a model, is not held against it.
+/// The offline reasoner's sentences pass the check if a model says them.
 #[tokio::test]
 async fn true_claims_pass() {
     for case in CASES {
         let said = run(&about(case), Setting::with(Offline)).await.report.steps;
         let server = Server::amending(move |request, answer| {
             let of = |id: &str| said.iter().find(|s| s.id == id).map(|s| &s.conclusion);
-            // Before the files are read the facts are fewer than those of the final report.
+            // Before the files are read, there are fewer facts than in the final report.
             if is_merged(request) {
                 let ids = ["think1", "think2", "think3"];
                 *answer = ids
@@ -419,7 +420,7 @@ fn measured_answer(report: &Report, _: &job::Job) -> Option<MeasuredAnswer> {
     })
 }
 
-/// A report whose THINK 5 answers the question like this.
+/// A report with this answer of THINK 5 to the question.
 async fn answering(answer: Value) -> Outcome {
     let server = Server::amending(move |request, advice| {
         if step_of(request) == "think5" {

@@ -111,7 +111,7 @@ impl Measured {
                 self.faults
                     .push(format!("{name} {step}: ruled out {}", chunk.id));
             }
-            // THINK 4 has no prompt where nothing is left to ask for.
+            // THINK 4 has no prompt if there is no file left to ask for.
             let Some((_, prompt)) = prompts.iter().rfind(|(of, _)| of == step) else {
                 continue;
             };

@@ -157,7 +157,7 @@ async fn section_3_what_a_model_sees_of_four_jobs() {
                 .flat_map(|p| &p.steps)
                 .map(String::as_str)
                 .collect();
-            // All files of these jobs are read, and nothing is undecided.
+            // All files of these jobs are read, and no cause is undecided.
             let all = StepId::THINK.into_iter();
             let all = all.chain([StepId::Hypotheses, StepId::Answer]);
             let all = all.filter(|step| *step != StepId::Completeness);

@@ -1,4 +1,4 @@
-//! Questions about a run: what is understood, what is answered, what is admitted not to be known.
+//! Questions about a run: understood, answered, or admitted to be unknown.
 
 mod question;
 #[path = "../../../runs/tests/it/support.rs"]

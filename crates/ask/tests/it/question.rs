@@ -1,4 +1,4 @@
-//! Questions about a run: what is understood, what is answered, what is admitted not to be known.
+//! Questions about a run: understood, answered, or admitted to be unknown.
 
 use std::collections::BTreeMap;
 
@@ -393,7 +393,7 @@ fn an_id_means_one_thing_in_a_prompt_and_in_all_of_a_conversation() {
         {
             assert!(listed.contains_key(id), "{question}: {id} is not listed");
         }
-        // What is saved with a turn keeps its id in later ones.
+        // Evidence saved with a turn keeps its id in later turns.
         let quoted = &input.facts.outline.stages[1].evidence[0];
         let evidence = measured.evidence.iter().chain([quoted]).cloned();
         turns.push(Turn {

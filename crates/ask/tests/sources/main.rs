@@ -1,4 +1,5 @@
-//! What reports, answers and prompts cite is a value of the sheet or is at its place. That the values are at theirs is a test of `job`.
+//! Each citation of reports, answers and prompts is a value of the sheet or is at its place. A test of `job` checks the places of
+//! the values themselves.
 
 #[path = "../../../job/tests/sources/check.rs"]
 mod check;
@@ -40,7 +41,7 @@ async fn analyzed(path: &Path) -> (Report, RunSummary, Sheet) {
     (report, summary, job.sheet())
 }
 
-/// What answers and prompts about a run cite besides the report.
+/// Citations of answers and prompts about a run besides the report's.
 fn cited(report: &Report, summary: &RunSummary) -> Vec<Evidence> {
     let no_earlier = || None;
     let run = Asked::new(report, summary, &no_earlier, &[]);

@@ -19,9 +19,9 @@ fn claim(parts: &mut [Part], most: f64, covers: impl Fn(&Part) -> bool) -> f64 {
     taken
 }
 
-/// Findings that only the slower run has, or that cost it more. A finding claims the seconds of its stage up to its
-/// estimate, then elsewhere; then what is left of the factors that it is about, since the runs measure more than it estimates.
-/// What the input, the tokens and the queue explain is not its doing.
+/// Findings that only the slower run has, or that cost it more. A finding claims the seconds of its stage up to its estimate,
+/// then elsewhere. It then claims the rest of its factors, since the runs measure more than it estimates. It does not claim
+/// seconds explained by the input, the tokens or the queue.
 pub(super) fn findings(runs: &Contrast<'_>, left: &mut [Part]) -> Vec<Reason> {
     let mut claims: Vec<Claim> = runs
         .seen
@@ -109,7 +109,7 @@ fn is_open(runs: &Contrast<'_>, cause: &str, factor: Factor) -> bool {
     match factor {
         Factor::Tokens => false,
         Factor::Queue => cause.starts_with("queue."),
-        // What stages read is no size of the inputs: an application may read more of the same data.
+        // A stage's reads do not show the size of the inputs: an application may read more of the same data.
         Factor::Input => {
             !runs.is_stored() && ["io.", "cache."].iter().any(|p| cause.starts_with(p))
         }
@@ -183,7 +183,7 @@ fn named(code: &str) -> Text {
     }
 }
 
-/// The changed stages and channels claim what is left of their stages; with the script's change if there is one.
+/// The changed stages and channels claim the rest of their stages, together with the script's change if there is one.
 pub(super) fn plan(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
     let script = match &runs.seen.script {
         ScriptChange::Changed { added, removed, .. } => Some((*added, *removed)),

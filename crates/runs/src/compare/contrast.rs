@@ -5,8 +5,8 @@ use super::{ComparedRun, Comparison, Pair, Reason, ReasonKind, StageChange};
 use report::measure::{Measure, book};
 use report::{Language, Text};
 
-/// How reliable the estimate of each kind of reason is. A measured wait is certain; a model of the stages is good; slower
-/// rows are what remains if nothing else is found.
+/// How reliable the estimate of each kind of reason is. A measured wait is certain; a model of the stages is good; slower rows
+/// are only the remainder.
 fn reliability(kind: ReasonKind) -> f64 {
     match kind {
         ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
@@ -23,7 +23,7 @@ pub(super) struct Contrast<'a> {
     pub(super) slow: &'a ComparedRun,
     pub(super) fast: &'a ComparedRun,
     pub(super) slow_is_b: bool,
-    /// Seconds by which the slower run took longer, including the queue if both runs have it.
+    /// Extra seconds of the slower run, including the queue if both runs have it.
     pub(super) delta: Option<f64>,
     pub(super) seen: &'a Comparison,
     language: Language,
@@ -35,7 +35,7 @@ impl Contrast<'_> {
         self.slower_first("A", "B")
     }
 
-    /// What belongs to A and to B, the slower run's first.
+    /// A pair of values of A and B, the slower run's first.
     pub(super) fn slower_first<T>(&self, a: T, b: T) -> (T, T) {
         if self.slow_is_b { (b, a) } else { (a, b) }
     }
@@ -52,7 +52,7 @@ impl Contrast<'_> {
         (slow > 0.0 && fast > 0.0).then_some([slow, fast])
     }
 
-    /// Input of the slower run over that of the other; 1 if unknown.
+    /// Ratio of the slower run's input to the faster one's; 1 if unknown.
     pub(super) fn growth(&self) -> f64 {
         let amounts = self.input().map(|(_, amounts)| amounts);
         amounts.map_or(1.0, |[slow, fast]| slow / fast)
@@ -104,7 +104,7 @@ impl Contrast<'_> {
     ) -> Reason {
         let delta = self.delta.filter(|delta| *delta > 0.0);
         let share = seconds.zip(delta).map(|(s, delta)| s / delta);
-        // Half for being found at all, half for explaining the difference; what is plain to see needs no share.
+        // Half for being found at all, half for explaining the difference; an obvious reason needs no share.
         let explained = match kind {
             ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
             _ => share.unwrap_or(0.0),

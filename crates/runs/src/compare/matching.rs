@@ -1,5 +1,4 @@
-//! Matches the stages of two runs: by name where the operators agree, else by what a stage does and
-//! what is before and after it.
+//! Matches the stages of two runs: by name where the operators agree, else by the work of a stage and its neighbors.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +20,14 @@ pub(super) struct StagePair {
     pub(super) confidence: f64,
 }
 
-/// Every stage of either run, in the order of B, then what only A has.
+/// Every stage of either run, in the order of B, then the stages only in A.
 pub(super) fn stages(a: &RunSummary, b: &RunSummary) -> Vec<StagePair> {
     let mut matched: Vec<StagePair> = Vec::new();
     let (of_a, of_b) = (Surroundings::of(a), Surroundings::of(b));
     let alike = |i: usize, j: usize| likeness(a, i, &of_a, b, j, &of_b);
     namesakes(a, b, NAMESAKE, &alike, &mut matched);
     by_likeness(a, b, &alike, &mut matched);
-    // What is left with the same name has changed beyond recognition but is still that stage; a number alone is no name.
+    // A remaining pair with the same name has changed beyond recognition but is still the same stage; a number alone is no name.
     let numbered = |run: &RunSummary| run.stages.iter().all(|s| words(&s.name).is_empty());
     if a.stages.len() == b.stages.len() || !(numbered(a) && numbered(b)) {
         namesakes(a, b, 0.0, &alike, &mut matched);
@@ -116,7 +115,7 @@ fn by_likeness(
     }
 }
 
-/// What the stages before and after each stage do.
+/// The work of the stages before and after each stage.
 struct Surroundings {
     before: Vec<Counts>,
     after: Vec<Counts>,
@@ -139,8 +138,8 @@ impl Surroundings {
     }
 }
 
-/// How much two stages agree, 0..1: what they do counts half; their keys, their neighbors and the
-/// words of their names count the rest. A part that neither stage has is left out.
+/// How much two stages agree, 0..1: their work counts half; their keys, their neighbors and the words of their names count the
+/// rest. A part that neither stage has is left out.
 fn likeness(
     a: &RunSummary,
     i: usize,

@@ -175,7 +175,7 @@ fn imbalance(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     Some(runs.reason(ReasonKind::Imbalance, Some(sum(parts)), Some(name), text))
 }
 
-/// The stage in which each row took longer, or the machines if rows took longer in nearly every stage.
+/// The stage that lost the most time to slower rows, or the machines if rows took longer in nearly every stage.
 fn per_row(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     let (slow, fast) = runs.names();
     let slower = |stage: &StageChange| {
@@ -226,7 +226,7 @@ fn driver(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     Some(runs.reason(ReasonKind::Driver, Some(sum(parts)), None, text))
 }
 
-/// What nothing explains; the stage that grew the most is where to look.
+/// The unexplained rest, with the stage that grew the most as the place to look.
 pub(super) fn unknown(runs: &Contrast<'_>, left: Option<f64>) -> Reason {
     let sign = if runs.slow_is_b { 1.0 } else { -1.0 };
     let grown = |s: &StageChange| s.weight_seconds * sign;

@@ -1,8 +1,8 @@
-//! What changed between two runs: times, rows, bytes, vertices, estimates, plan, inputs, script,
-//! findings, and the most likely reason of the difference.
+//! Changes between two runs: times, rows, bytes, vertices, estimates, plan, inputs, script, findings, and the most likely reason
+//! of the difference.
 //!
-//! Works on what the run store holds (report and summary), so no job folder is needed. What a run
-//! lacks is listed in `not_compared` and is no difference.
+//! Works on the data in the run store (report and summary), so no job folder is needed. Data missing from a run is listed in
+//! `not_compared` and is no difference.
 
 mod claims;
 mod contrast;

@@ -1,5 +1,5 @@
-//! The result of a comparison. Run A comes first, and names of stages and inputs are those of run B
-//! wherever B has them. Numbers are those of the book of measures, in its units.
+//! The result of a comparison. Run A comes first. A stage or input has its name in run B if it occurs there. Numbers are
+//! measures of the book, in its units.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,11 @@ pub enum Origin {
     Kept,
     /// The run was saved without it; its folder was read again.
     ReadAgain,
-    /// The run was saved without it, and its folder is gone or holds another job: only what can be
-    /// drawn is known.
+    /// The run was saved without it, and its folder is missing or holds another job: only the drawn data is known.
     Drawn,
 }
 
-/// What changed from run A to run B.
+/// The changes from run A to run B.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub schema_version: u32,
@@ -48,7 +47,7 @@ pub struct Comparison {
     pub plan: Vec<PlanChange>,
     /// The biggest change first.
     pub inputs: Vec<InputChange>,
-    /// Operators whose estimate, or its error, changed by a factor of at least two.
+    /// Operators with an estimate, or an estimation error, that changed by a factor of at least two.
     pub estimates: Vec<EstimateChange>,
     pub script: ScriptChange,
     pub not_compared: Vec<Gap>,
@@ -133,7 +132,8 @@ impl Pairs {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     pub kind: ReasonKind,
-    /// Seconds of the difference that it explains; those of all reasons add up to at most the difference. `None` if not countable.
+    /// Seconds of the difference that it explains; the seconds of all reasons add up to at most the difference. `None` if not
+    /// countable.
     pub seconds: Option<f64>,
     /// Share of the difference that it would explain, 0..1.
     pub share: Option<f64>,
@@ -178,7 +178,7 @@ pub enum ReasonKind {
     WorkPerRow,
     /// Time outside of stages.
     Driver,
-    /// None of these; the stage that grew the most is named.
+    /// No known cause; the stage that grew the most is named.
     Unknown,
     /// The runs differ by no more than noise.
     NoDifference,
@@ -294,7 +294,7 @@ pub struct InputChange {
     pub layout_b: Option<String>,
 }
 
-/// An operator whose estimate changed.
+/// An operator with a changed estimate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EstimateChange {
     pub stage: String,

@@ -8,7 +8,7 @@ use super::{ComparedRun, Comparison, Reason, ReasonKind, wording};
 use report::measure::book;
 use report::{JobState, Language, Text, text};
 
-/// Runs whose times differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
+/// Two run times that differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
 const SAME_TIME: f64 = 0.05;
 const SAME_SECONDS: f64 = 2.0;
 /// Smaller shares of the difference are left out.

@@ -1,4 +1,4 @@
-//! Splits the difference of two run times by what changed, so that the parts add up to it.
+//! Splits the difference of two run times into parts by factor; the parts add up to it.
 //!
 //! The time of a stage on the critical path is modeled as work, tokens and waits: `work / vertices at once`, at least
 //! the longest vertex, times the part that the model misses. A factor's part of the change is its Shapley value: the mean
@@ -13,9 +13,9 @@ use super::contrast::Contrast;
 use super::totals::total;
 use super::{ComparedRun, StageChange};
 
-/// Smaller changes of the input or the tokens explain nothing.
+/// Smaller changes of the input or the tokens are no explanation.
 pub(super) const GROWTH: f64 = 1.1;
-/// Rows inside a job may grow faster than its input, as those of joins do: by its growth to this power.
+/// Rows inside a job may grow faster than its input, as join output does: by the input's growth to this power.
 const GROWTH_OF_ROWS: f64 = 1.5;
 /// Factors of a stage's time.
 const FACTORS: usize = 6;
@@ -70,7 +70,7 @@ pub(super) fn parts(runs: &Contrast<'_>, delta: f64) -> Vec<Part> {
     net(parts, delta)
 }
 
-/// The factors that made the slower run slower, scaled to the difference; what is left is [`Factor::Rest`].
+/// The factors that made the slower run slower, scaled to the difference; the rest is [`Factor::Rest`].
 fn net(parts: Vec<Part>, delta: f64) -> Vec<Part> {
     let mut by_factor: BTreeMap<Factor, Vec<Part>> = BTreeMap::new();
     for part in parts.into_iter().filter(|p| p.seconds.is_finite()) {

@@ -22,7 +22,7 @@ const MOST: usize = 200;
 const SEARCHED: usize = 5000;
 /// Growth of the input, or of tokens, that is worth mentioning.
 const NOTABLE: f64 = 1.25;
-/// Good runs from which a comparison takes the one with the most usual time.
+/// Recent good runs considered for a comparison; the one with the most usual time is used.
 const RECENT: usize = 5;
 
 /// The runs of one job, oldest first.
@@ -211,7 +211,7 @@ fn is_same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
     }
 }
 
-/// When a run was submitted, and then when it was analyzed, with which its identifier starts.
+/// The time of submission, then the run id, as it starts with the time of the analysis.
 fn order(report: &Report) -> (Option<String>, String) {
     (report.job.submitted.clone(), report.run_id.clone())
 }
@@ -332,7 +332,7 @@ impl JobHistory {
     }
 }
 
-/// What differs in a run from the good runs before it.
+/// Differences of a run from the good runs before it.
 fn signals(before: &[PastRun], run: &PastRun) -> Vec<Signal> {
     let good: Vec<&PastRun> = before.iter().filter(|run| run.is_good()).collect();
     let Some(last) = good.last() else {

@@ -1,11 +1,11 @@
 //! Runs slower than the job's own spread allows.
 //!
-//! A run's deviation is that of the logarithm of its time from the median of the good runs before it, in units of their
+//! A run's deviation is the logarithm of its time against the median logarithm of the good runs before it, in units of their
 //! spread. A single run far outside is a regression; so is a sum of smaller deviations (CUSUM).
 
 /// Good runs that the spread is computed from, the latest.
 const WINDOW: usize = 20;
-/// Runs without which nothing is called a regression.
+/// With fewer runs, no run is called a regression.
 pub const LEAST: usize = 4;
 /// Ordinary spread of the run time of a recurring job: the median of 9,561 published pipelines.
 const ORDINARY: f64 = 0.23;
@@ -19,7 +19,7 @@ const SUM: f64 = 4.0;
 /// Deviation at which the job is back to normal.
 const NORMAL: f64 = 1.0;
 
-/// What a run looks like against the good runs before it.
+/// A run compared with the good runs before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Standing {
     /// Median of the good runs before it; `None` if there are too few.

@@ -290,7 +290,7 @@ impl Store {
     }
 
     fn nth_newest(&self, back: usize, asked: &str) -> Result<RunRow, StoreError> {
-        // A run without a report counts only if there is none with one.
+        // A run without a report counts only if no run has one.
         let nth = |condition| {
             let sql = format!(
                 "{SELECT} {condition} ORDER BY created_at DESC, run_id DESC LIMIT 1 OFFSET ?1"

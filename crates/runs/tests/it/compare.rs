@@ -1,4 +1,4 @@
-//! Two runs compared: what is matched, what is reported, what is named as the reason.
+//! Two runs compared: the matched stages, the reported changes and the named reason.
 
 use report::measure::{Measure, Values, book};
 use report::{JobState, Language};

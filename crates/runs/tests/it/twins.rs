@@ -184,7 +184,7 @@ async fn the_first_reason_is_what_changed_between_two_runs() {
             let c = compared([&jobs[0], &jobs[1]]).await;
             assert!(adds_up(&c), "{:#?}", c.reasons);
             let reason = &c.reasons[0];
-            // Some changes cost nothing: a job whose stages need few tokens.
+            // Some changes cost no time, as in a job with stages that need few tokens.
             if reason.kind == ReasonKind::NoDifference {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The digest of C#: classes, the operators that run them, and what costs time where it runs once per row.
+//! The digest of C#: classes, the operators that run them, and code that is costly because it runs once per row.
 
 use job::model::{Codegen, CodegenClass};
 use report::format::{Names, list};
@@ -14,7 +14,7 @@ const BODY_LINES: usize = 120;
 /// Expressions of a class in a list of classes.
 const EXPRESSIONS: usize = 5;
 
-/// What costs time or memory in code that runs once per row, by the words that show it.
+/// Costs in time or memory of code that runs once per row, by the words that show them.
 const HAZARDS: &[(&str, &str, &[&str])] = &[
     ("正则表达式", "regular expressions", &["Regex"]),
     (
@@ -183,7 +183,7 @@ fn run_by(look: &Look<'_>, class: &CodegenClass, codegen: &Codegen) -> Vec<Strin
     found
 }
 
-/// What in a body costs time where it runs once per row, with its lines. What is made once is none.
+/// Costly code in a body that runs once per row, with line numbers. Objects that are created once do not count.
 fn hazards(body: &[(u32, &str)]) -> Vec<Text> {
     let runs_often = |line: &str| {
         let line = line.trim_start();

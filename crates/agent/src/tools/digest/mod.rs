@@ -1,6 +1,7 @@
-//! What a file of the job says, as its reader understood it: digests per kind of file, in the language of the report.
+//! Digests of the job's files as understood by their readers: one per kind of file, in the language of the report.
 //!
-//! Digests are made from the job, not from the file: a file is parsed once. Kinds whose text says it best have none.
+//! Digests are made from the job, not from the file: a file is parsed once. Some kinds have no digest, because their text is
+//! clearer.
 
 mod code;
 mod plan;
@@ -20,12 +21,12 @@ use crate::wording::names;
 pub(crate) use code::explain;
 pub(crate) use tables::metadata;
 
-/// What of a file is wanted.
+/// The wanted part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// The digest of all of it.
     Whole,
-    /// What the digest has on a stage, an operator, a table or a class.
+    /// The digest's lines on a stage, an operator, a table or a class.
     Named(&'a str),
     /// Lines of its text, counted from 1.
     Lines(u32, u32),
@@ -48,14 +49,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What digests are made from.
+/// The job and the language of a digest, with its text reader and size limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'a> {
     pub(crate) job: &'a Job,
     pub(crate) language: Language,
     /// The text of a file of the folder, as far as it is quoted.
     pub(crate) text: &'a dyn Fn(&str) -> Option<String>,
-    /// Bytes from which on a digest says nothing about more stages.
+    /// Size in bytes after which a digest adds no more stages.
     pub(crate) enough: usize,
 }
 
@@ -70,7 +71,7 @@ impl Look<'_> {
     }
 }
 
-/// The digest of a file that has been read; `None` where its text says it best, or its reader found nothing.
+/// The digest of a file that has been read; `None` if its text is clearer or its reader found no content.
 pub(crate) fn digest(
     look: &Look<'_>,
     file: &JobFile,
@@ -104,7 +105,7 @@ pub(crate) fn digest(
     Some(digest).filter(|digest| !digest.lines.is_empty())
 }
 
-/// Those statements of the script that are wanted, with what they read and their hints.
+/// The wanted statements of the script, with their inputs and their hints.
 pub(crate) fn statements(facts: &Facts, wanted: impl Fn(&StatementRow) -> bool) -> Measures {
     let mut digest = Measures::default();
     for statement in facts.outline.statements.iter().filter(|row| wanted(row)) {

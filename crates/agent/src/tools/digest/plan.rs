@@ -1,4 +1,4 @@
-//! The digest of the optimizer's plan: what it expected of each operator, and what came.
+//! The digest of the optimizer's plan: estimated and actual values of each operator.
 
 use job::facts::value;
 use report::format::{ROW, Ratio};

@@ -1,4 +1,4 @@
-//! Digests of what stages did: their counters, their slowest vertices, their operators.
+//! Digests of stages: their counters, their slowest vertices, their operators.
 
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::Stage;
@@ -58,7 +58,7 @@ fn most(named: Option<&str>) -> usize {
     }
 }
 
-/// What each stage did, and the operators that took longest.
+/// The measurements of each stage, and the operators that took longest.
 pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
     let sheet = look.job.sheet();
     of_stages(look, named, |digest, at, stage| {
@@ -80,7 +80,7 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
     })
 }
 
-/// What was counted of an operator; `None` if nothing was.
+/// The counters of an operator; `None` if it has none.
 fn operator(operator: &OperatorFacts, facts: &StageFacts, language: Language) -> Option<String> {
     let mut parts: Vec<Text> = Vec::new();
     if let Some(rows) = value(&operator.rows) {

@@ -8,13 +8,13 @@ use super::Look;
 use crate::measures::{Inputs, Measures};
 use crate::wording::{heading, labeled};
 
-/// Similarity from which a name is near another: one or two letters of ten differ.
+/// Least similarity of a near name: one or two letters of ten differ.
 const SIMILAR: f64 = 0.55;
 
 /// Near names that are offered.
 const NEAR: usize = 3;
 
-/// What is known of the inputs, or of one; where none has that name, the names that are near.
+/// The known facts of the inputs, or of one; if no input has that name, the nearest names.
 pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let tables = wanted(look, named);
@@ -37,8 +37,7 @@ pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
     digest
 }
 
-/// How the inputs, or one of them, are cut into stored partitions: what the files about streams add to the
-/// statistics of the tables.
+/// The stored partitions of the inputs, or of one: an addition of the stream files to the table statistics.
 pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Measures {
     let mut digest = Measures::default();
     let tables = wanted(look, named);

@@ -71,7 +71,7 @@ fn code(cause: simulator::Cause) -> &'static str {
     known.expect("every cause has a code").1
 }
 
-/// Simulated jobs over all causes, asked by turns in both languages.
+/// Simulated jobs over all causes, asked alternately in both languages.
 fn simulated_jobs() -> Vec<Asked> {
     let cases = simulator::cases();
     let wanted = std::env::var("SCOPEAGENT_JOBS")

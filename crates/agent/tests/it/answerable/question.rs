@@ -6,7 +6,7 @@ use report::Language;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Asks {
     WhyFailed,
-    /// What one stage does, whether it is a problem, why it is slow.
+    /// The work of one stage, whether it is a problem, why it is slow.
     AboutStage,
     WhereTimeGoes,
     /// Why it takes longer than before.

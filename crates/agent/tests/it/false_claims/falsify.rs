@@ -75,7 +75,7 @@ fn stages(analyzed: &Analyzed, text: &str) -> Option<String> {
     Some(text.replace(named, other))
 }
 
-/// A column that the findings have nothing to do with in the place of theirs.
+/// The text with a column unrelated to the findings in place of theirs.
 fn columns(analyzed: &Analyzed, text: &str) -> Option<String> {
     let mut all: Vec<String> = Vec::new();
     for operator in analyzed.job.stages.iter().flat_map(|s| &s.operators) {

@@ -19,7 +19,7 @@ use report::{Engine, Language, Match};
 
 use crate::support::*;
 
-/// What an analysis gives to check: what THINK 5 sees, and the job.
+/// An analysis to check: the input of THINK 5, and the job.
 pub(crate) struct Analyzed {
     pub(crate) input: StepInput,
     pub(crate) job: Job,
@@ -27,7 +27,7 @@ pub(crate) struct Analyzed {
     pub(crate) texts: Vec<String>,
 }
 
-/// The offline reasoner, which keeps what THINK 5 was given, with the measures that a model sees.
+/// The offline reasoner, which keeps the input of THINK 5, with the measures that a model sees.
 struct Capture(Arc<Mutex<Option<StepInput>>>);
 
 impl Reasoner for Capture {
@@ -75,7 +75,7 @@ async fn analyzed(path: std::path::PathBuf, language: Language) -> Analyzed {
     }
 }
 
-/// A passage about another job, whose numbers are not those of this one.
+/// A passage about another job; its numbers are not this job's.
 fn playbook(language: Language) -> Passage {
     let text = language.select(
         "示例：热点键有 9600 万行，占 71 % 的行，单个顶点运行 47 分 13 秒。",

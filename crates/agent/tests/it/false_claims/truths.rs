@@ -1,4 +1,4 @@
-//! True sentences about a job: those of the offline report, and the same in other words.
+//! True sentences about a job: the offline report's, and the same in other words.
 
 use report::format::{Seconds, Share};
 use report::{EvidenceValue, Finding, Language, Localize};

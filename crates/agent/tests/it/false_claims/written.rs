@@ -1,4 +1,4 @@
-//! Sentences as models write them about three of the jobs: none of them was made from a template.
+//! Sentences as models write them about three of the jobs, without any template.
 
 pub(super) const TRUE_EN: &[(&str, &[&str])] = &[
     (
