@@ -45,7 +45,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let evidence = fact.expecting(format!(">= {tokens}"));
     let summary = text!(
         "{names} 运行时只用到 {share} 的槽位：{sentence}；分成更多任务可缩短 {time}",
-        "while {names} run, {share} of the slots are busy: {sentence}; more tasks would shorten this by {time}",
+        "{share} of the slots are busy in {names}: {sentence}; more tasks would shorten this by {time}",
         names = stages_named(view, &shares.stages),
         share = Share(used_share(run, &shares.stages)),
         sentence = sentence,

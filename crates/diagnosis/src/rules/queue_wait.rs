@@ -186,8 +186,9 @@ fn waited(view: &View<'_>) -> Option<Waited> {
     let recorded = by_states.or(queued);
     let began = |from: i64| info.started_ms.is_some_and(|started| from >= started);
     let again = by_states.and_then(|_| in_states(&began)).unwrap_or(0.0);
-    let short = view.short_s;
-    let short = short.filter(|_| !super::is_local(view));
+    // tasks of an application also wait beside idle slots; `excess::waits` distinguishes the reasons
+    let by_events = view.job.spark.is_none() && !super::is_local(view);
+    let short = view.short_s.filter(|_| by_events);
     if recorded.is_none() && short.is_none() {
         return None;
     }
