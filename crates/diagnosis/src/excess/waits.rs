@@ -126,12 +126,12 @@ impl Slots {
         let started = self.starts.partition_point(|from| *from <= ms);
         let ended = self.ends.partition_point(|to| *to <= ms);
         let running = started.saturating_sub(ended) as f64;
-        if there < FEW_SLOTS * f64::from(self.offered.most()) {
-            Reason::Executors
-        } else if running >= BUSY * there {
-            Reason::OtherTasks
-        } else {
+        if running < BUSY * there {
             Reason::Locality
+        } else if there < FEW_SLOTS * f64::from(self.offered.most()) {
+            Reason::Executors
+        } else {
+            Reason::OtherTasks
         }
     }
 }
