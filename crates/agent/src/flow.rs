@@ -71,7 +71,7 @@ impl<'a> Flow<'a> {
         sentences.extend(out.and_then(|edge| self.onward(edge)));
         let sentences = sentences.into_iter().map(|text| text.into(self.language));
         let sentences: Vec<String> = sentences.collect();
-        sentences.join(self.language.select("", " "))
+        wording::joined(&sentences, self.language)
     }
 
     fn name(&self, at: usize) -> &'a str {

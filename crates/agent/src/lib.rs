@@ -34,6 +34,7 @@ mod request;
 pub mod saved;
 mod schema;
 mod script;
+mod settings;
 pub mod step;
 pub mod terms;
 mod tools;

@@ -7,7 +7,7 @@ use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::model::{ColumnStatistics, Edge, Stage, Table};
 use report::format::{
-    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, TOKEN, VERTEX, list,
+    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, VERTEX, list,
 };
 use report::measure::{Better, Measure, Sheet, Unit, book};
 use report::{Evidence, JobEngine, Language, Localize, Segment, Text, TimeAccount, text};
@@ -36,9 +36,6 @@ const NOTABLE_WAIT: f64 = 0.2;
 
 /// Memory is noteworthy from this share of its limit on.
 const NOTABLE_MEMORY: f64 = 0.5;
-
-/// Settings of an application that a prompt lists.
-const SETTINGS: usize = 30;
 
 /// Lines about one thing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -523,53 +520,6 @@ fn of_column(
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
 }
-
-/// The resources and settings of the job: tokens of a SCOPE job, settings of a Spark application. Values that could be private,
-/// such as paths, are left out.
-pub(crate) fn settings(job: &Job, language: Language) -> Vec<String> {
-    let tokens = job
-        .info
-        .tokens
-        .filter(|_| job.spark.is_none())
-        .map(f64::from);
-    let tokens = tokens.map(|n| TOKEN.count(n).localize(language));
-    let of_spark = job.spark.iter().flat_map(|spark| &spark.configuration);
-    let is_number = |value: &str| {
-        let digits = value
-            .trim_start_matches('-')
-            .trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = value.len()
-            - value
-                .trim_end_matches(|c: char| c.is_ascii_alphabetic())
-                .len();
-        !digits.is_empty() && unit <= 2 && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-    };
-    let is_plain = |value: &str| {
-        matches!(value, "true" | "false")
-            || value.starts_with("org.apache.spark.")
-            || is_number(value)
-    };
-    let is_about_work = |key: &str| ABOUT_WORK.iter().any(|prefix| key.starts_with(prefix));
-    let of_spark = of_spark.filter(|(key, value)| is_about_work(key) && is_plain(value));
-    let of_spark = of_spark
-        .map(|(key, value)| format!("{key} = {value}"))
-        .take(SETTINGS);
-    tokens.into_iter().chain(of_spark).collect()
-}
-
-/// Settings that decide how an application runs.
-const ABOUT_WORK: [&str; 10] = [
-    "spark.sql.adaptive",
-    "spark.sql.shuffle",
-    "spark.sql.autoBroadcast",
-    "spark.sql.files",
-    "spark.default.parallelism",
-    "spark.executor.",
-    "spark.driver.m",
-    "spark.dynamicAllocation",
-    "spark.memory",
-    "spark.s",
-];
 
 #[cfg(test)]
 mod tests {

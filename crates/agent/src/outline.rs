@@ -13,6 +13,7 @@ use crate::flow;
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
+use crate::settings;
 use crate::wording;
 use job::model::CodeExcerpt;
 use job::script::Statement;
@@ -86,7 +87,7 @@ impl Outline {
             }
         }
         self.tables = measures::tables(job, &diagnosis.findings, language);
-        self.settings = measures::settings(job, language);
+        self.settings = settings::lines(job, language);
     }
 }
 
@@ -237,7 +238,7 @@ fn script(job: &Job) -> Option<ScriptText> {
 /// Every name that an answer may use: stages, operators, columns, tables, rowsets, classes, files.
 fn names(job: &Job) -> Vec<String> {
     // in a set, as most columns occur in many channels
-    let mut names: HashSet<&String> = columns(job).collect();
+    let mut names: HashSet<&String> = job.channel_columns().collect();
     for stage in &job.stages {
         names.insert(&stage.name);
         for operator in &stage.operators {
@@ -258,16 +259,8 @@ fn names(job: &Job) -> Vec<String> {
     named
 }
 
-/// Columns of the operators' channels.
-fn columns(job: &Job) -> impl Iterator<Item = &String> {
-    let operators = job.stages.iter().flat_map(|s| &s.operators);
-    let channels = operators.flat_map(|o| o.inputs.iter().chain(&o.outputs));
-    let columns = channels.flat_map(|c| &c.schema);
-    columns.map(|column| &column.name)
-}
-
 /// Errors of a failed job in a line each.
-pub fn errors(job: &Job) -> Vec<String> {
+fn errors(job: &Job) -> Vec<String> {
     let line = |e: &files::JobError| match &e.id {
         Some(id) => format!("{id}: {}", e.message),
         None => e.message.clone(),

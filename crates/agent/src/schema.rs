@@ -171,8 +171,9 @@ mod tests {
             assert!(!fields.is_empty());
             for language in [Language::Zh, Language::En] {
                 let text = crate::prompts::source(language, step.id());
-                fields.retain(|field| !text.contains(&format!("`{field}`")));
-                assert!(fields.is_empty(), "{step:?} {language:?}: {fields:?}");
+                let is_missing = |field: &&String| !text.contains(&format!("`{field}`"));
+                let missing: Vec<&String> = fields.iter().filter(is_missing).collect();
+                assert!(missing.is_empty(), "{step:?} {language:?}: {missing:?}");
             }
         }
     }

@@ -45,8 +45,7 @@ impl Gate {
                 }
             }
         }
-        let all: Vec<Check> = self.all().map(|(_, check)| check.clone()).collect();
-        Ok(match outcome(&all) {
+        Ok(match outcome(self.all().map(|(_, check)| check)) {
             Outcome::Kept => Exit::Success,
             Outcome::Inconclusive => Exit::Inconclusive,
             Outcome::Broken => Exit::Found,
@@ -100,16 +99,14 @@ fn annotation(job: &str, check: &Check) -> String {
         Outcome::Inconclusive => "warning",
         Outcome::Broken => "error",
     };
-    let data = |text: &str| {
-        let text = visible_line(text).replace('%', "%25");
-        text.replace('\r', "%0D").replace('\n', "%0A")
-    };
+    // no line ends are left
+    let data = |text: &str| visible_line(text).replace('%', "%25");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let title = property(&format!("{job}: {}", check.name));
     format!("::{level} title={title}::{}\n", data(&says(check)))
 }
 
-/// Text of an attribute or element. Characters that XML has no form for are left out.
+/// Text of an attribute or element, with control characters made visible: XML has no form for them.
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible_line(text).chars() {
@@ -118,7 +115,6 @@ fn xml(text: &str) -> String {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
-            c if c.is_control() => {}
             c => out.push(c),
         }
     }

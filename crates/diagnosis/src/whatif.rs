@@ -3,6 +3,8 @@
 mod limit;
 
 use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use job::Job;
 use job::script::Dialect;
@@ -209,7 +211,14 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
     pub fn curve(&self, change: &Change) -> Result<Curve, Unanswerable> {
         let work = self.work(change)?;
         let now = self.now();
-        let at = |count: usize| self.point(&work, count, change.cores);
+        // the searches and the points need the same replays
+        let replayed: RefCell<BTreeMap<usize, Point>> = RefCell::default();
+        let at = |count: usize| {
+            let mut replayed = replayed.borrow_mut();
+            *replayed
+                .entry(count)
+                .or_insert_with(|| self.point(&work, count, change.cores))
+        };
         let vertices: usize = work.iter().map(|s| s.vertices.len()).sum();
         let most = vertices.max(now);
         let present = at(now).seconds;

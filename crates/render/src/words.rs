@@ -171,7 +171,7 @@ impl Words {
 
     /// How a job ended, if not well.
     pub fn bad_end(self, state: JobState) -> Option<&'static str> {
-        matches!(state, JobState::Failed | JobState::Cancelled).then(|| self.state(state))
+        state.is_bad().then(|| self.state(state))
     }
 
     /// How a finding changed between two runs.

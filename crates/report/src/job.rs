@@ -16,6 +16,13 @@ pub enum JobState {
     Unknown,
 }
 
+impl JobState {
+    /// Whether the job failed or was stopped.
+    pub fn is_bad(self) -> bool {
+        matches!(self, JobState::Failed | JobState::Cancelled)
+    }
+}
+
 /// The engine that ran the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,7 +1,7 @@
 //! Whether a run keeps a budget, for pipelines: limits of time, cost and findings, and the job's own history.
 
 use report::format::Seconds;
-use report::{JobState, Report, Severity, Text, Verdict, text};
+use report::{Report, Severity, Text, Verdict, text};
 use serde::Serialize;
 
 use crate::history::{JobHistory, standings};
@@ -28,7 +28,7 @@ pub enum Outcome {
 /// A limit and whether the run keeps it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// `time`, `cost`, `findings` or `baseline`.
+    /// `state`, `time`, `cost`, `findings` or `baseline`.
     pub name: &'static str,
     pub outcome: Outcome,
     pub text: Text,
@@ -77,7 +77,7 @@ impl Limits {
     /// Every limit that is set.
     pub fn checks(&self, report: &Report) -> Vec<Check> {
         let mut checks = Vec::new();
-        let failed = matches!(report.job.state, JobState::Failed | JobState::Cancelled);
+        let failed = report.job.state.is_bad();
         if failed && *self != Limits::default() {
             let text = text!("作业失败", "the job failed");
             checks.push(Check {
@@ -183,11 +183,7 @@ pub fn baseline(history: &JobHistory) -> Check {
         return check(Outcome::Broken, text!("作业失败", "the job failed"));
     }
     // One good run is a baseline, with the ordinary spread of recurring jobs around it.
-    let times = history
-        .runs
-        .iter()
-        .map(|run| run.elapsed_seconds.filter(|_| !run.failed));
-    let standing = standings(times, 1).pop().unwrap_or_default();
+    let standing = standings(history.times(), 1).pop().unwrap_or_default();
     let (Some(usual), Some(time)) = (standing.usual, run.elapsed_seconds) else {
         let text = text!(
             "没有可比较的正常运行",
@@ -220,12 +216,9 @@ pub fn baseline(history: &JobHistory) -> Check {
 }
 
 /// The worst outcome of all checks; kept if there are none.
-pub fn outcome(checks: &[Check]) -> Outcome {
-    checks
-        .iter()
-        .map(|check| check.outcome)
-        .max()
-        .unwrap_or(Outcome::Kept)
+pub fn outcome<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Outcome {
+    let outcomes = checks.into_iter().map(|check| check.outcome);
+    outcomes.max().unwrap_or(Outcome::Kept)
 }
 
 #[cfg(test)]

@@ -113,24 +113,30 @@ pub(super) fn build(
         fitting.input.reading.excerpts.clear();
         left = left.saturating_sub(rounds(task.rounds));
     }
-    let mut common = String::new();
+    let (mut common, mut own) = (String::new(), None);
     if !form.correcting {
         fitting.fit_rows(budget);
         let (kept, last) = COMMON.split_at(COMMON.len() - LAST_CUTS);
         common = fitting.cut(kept, share, |f| f.common(task))?;
         let room = left.saturating_sub(tokens(&common));
-        let own = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
-        if tokens(&own) > room {
-            let room = left.saturating_sub(tokens(&own));
+        let mut text = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
+        if tokens(&text) > room {
+            let room = left.saturating_sub(tokens(&text));
             common = fitting.cut(kept, room, |f| f.common(task))?;
             common = match tokens(&common) > room {
                 true => fitting.cut(last, room, |f| f.common(task))?,
                 false => common,
             };
+            text = fitting.step(task, form)?;
         }
+        own = Some(text);
         common.push_str("\n\n");
     }
-    let user = common + &fitting.step(task, form)?;
+    let own = match own {
+        Some(own) => own,
+        None => fitting.step(task, form)?,
+    };
+    let user = common + &own;
     Ok(Prompt {
         tokens: tokens(&system) + tokens(&user),
         system,
@@ -309,20 +315,22 @@ impl Fitting {
         most: usize,
         render: impl Fn(&Fitting) -> Result<String, PromptError>,
     ) -> Result<String, PromptError> {
+        let is_of_step = order.first().is_some_and(|first| OF_STEP.contains(first));
         let mut text = render(self)?;
+        let mut size = tokens(&text);
         for (cut, zh, en) in order {
-            if tokens(&text) <= most {
+            if size <= most {
                 break;
             }
             if self.shorten(*cut) {
                 let name = self.input.facts.language.select(zh, en);
-                let is_of_step = OF_STEP.iter().any(|(own, ..)| own == cut);
                 let cuts = match is_of_step {
                     true => &mut self.own_cuts,
                     false => &mut self.cuts,
                 };
                 cuts.push((*name).to_owned());
                 text = render(self)?;
+                size = tokens(&text);
             }
         }
         Ok(text)

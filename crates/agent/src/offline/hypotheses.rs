@@ -1,5 +1,7 @@
 //! The appendix in fixed wording: findings, causes that a missing file would decide, and ruled-out causes.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::limits;
 use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
@@ -71,32 +73,27 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
 fn open_causes(input: &StepInput) -> Vec<(Cause, &String)> {
     let question = input.facts.question.as_deref().unwrap_or_default();
     let question = question.to_lowercase();
-    let mut open: Vec<(Cause, &String)> = Vec::new();
+    let mut open: BTreeMap<Cause, &String> = BTreeMap::new();
     for missing in input.facts.found.missing.iter().map(|m| &m.information) {
         for cause in &missing.would_decide {
-            if open.iter().all(|(known, _)| known != cause) {
-                open.push((*cause, &missing.file));
-            }
+            open.entry(*cause).or_insert(&missing.file);
         }
     }
-    open.sort_by_key(|(cause, _)| Cause::ALL.iter().position(|known| known == cause));
-    let group = |cause: &Cause| cause.code().split('.').next().unwrap_or_default();
-    let turn = |at: usize| {
-        let before = open[..at]
-            .iter()
-            .filter(|(c, _)| group(c) == group(&open[at].0));
-        before.count() / PER_GROUP
-    };
     let is_asked = |cause: &Cause| {
         let mut words = cause.code().split(['.', '_']).filter(|word| word.len() > 3);
         words.any(|word| question.contains(word)) || question.contains(cause.title().zh)
     };
-    let keys: Vec<(bool, usize)> = (0..open.len())
-        .map(|at| (!is_asked(&open[at].0), turn(at)))
-        .collect();
-    let mut order: Vec<usize> = (0..open.len()).collect();
-    order.sort_by_key(|at| keys[*at]);
-    order.into_iter().map(|at| open[at]).collect()
+    let mut of_groups: HashMap<&str, usize> = HashMap::new();
+    let keyed = open.into_iter().map(|(cause, file)| {
+        let group = cause.code().split('.').next().unwrap_or_default();
+        let before = of_groups.entry(group).or_default();
+        let turn = *before / PER_GROUP;
+        *before += 1;
+        ((!is_asked(&cause), turn), (cause, file))
+    });
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort_by_key(|(key, _)| *key);
+    keyed.into_iter().map(|(_, open)| open).collect()
 }
 
 fn hypothesis(

@@ -38,7 +38,7 @@ impl Texts {
 }
 
 /// Outcome of a job, for the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Problem,
     Healthy,

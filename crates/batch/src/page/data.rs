@@ -127,7 +127,7 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
 }
 
 /// Title of a cause.
-pub(super) fn cause(code: &str, words: Words) -> &str {
+fn cause(code: &str, words: Words) -> &str {
     let title = Cause::from_code(code).map(|c| c.title());
     title.map_or(code, |t| words.0.select(t.zh, t.en))
 }

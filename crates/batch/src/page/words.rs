@@ -10,7 +10,6 @@ const fn text(zh: &'static str, en: &'static str) -> StaticText {
 const WORDS: &[(&str, StaticText)] = &[
     ("title", text("批量分析报告", "Batch report")),
     ("jobs", text("作业", "Jobs")),
-    ("job", text("作业", "job")),
     ("with_problem", text("有问题的作业", "With a problem")),
     ("of_analyzed", text("占已分析作业的", "of analyzed jobs")),
     ("run", text("运行时间", "Hours run")),

@@ -74,7 +74,7 @@ pub(crate) struct Notify {
     /// ‖ 完成后向该地址发送消息：webhook，或 Slack、Teams 频道的 webhook。
     #[arg(long, value_name = "URL", env = "SCOPEAGENT_NOTIFY", hide_env_values = true, value_parser = address)]
     pub(crate) notify: Option<url::Url>,
-    /// MessageForm of the message.
+    /// Form of the message.
     /// ‖ 消息的形式。
     #[arg(long, value_name = "FORMAT", default_value = "json", requires = "notify", value_parser = named::<MessageForm>())]
     pub(crate) notify_format: MessageForm,

@@ -7,8 +7,8 @@ use crate::impact::RunModel;
 use crate::view::View;
 use crate::whatif::{Change, Point, Resource, WhatIf};
 
-/// Multiples of the present input. The first point is the run as it was.
-const INPUTS: [u64; 5] = [1, 2, 3, 5, 10];
+/// Multiples of the present input; the point of the run as it was comes before them.
+const INPUTS: [u64; 4] = [2, 3, 5, 10];
 
 /// Tokens requested per token used at the peak, from which the request is too large: 41 % of the recurring pipelines of a
 /// production cluster were above it.
@@ -30,6 +30,8 @@ pub(super) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
     };
     let counts = curve.points.iter();
     let counts = counts.map(|of| point(resource, of.count as u64, of));
+    let now = curve.points.iter().filter(|of| of.count == curve.now);
+    let now = now.map(|of| point(CurveResource::Input, 1, of));
     let inputs = INPUTS.into_iter().filter_map(|times| {
         let input = times as f64;
         let change = Change {
@@ -49,7 +51,7 @@ pub(super) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
             conclusion = conclusion,
         ),
     };
-    Some((counts.chain(inputs).collect(), said))
+    Some((counts.chain(now).chain(inputs).collect(), said))
 }
 
 /// Tokens that a job requested against the tokens that it used, and their price.

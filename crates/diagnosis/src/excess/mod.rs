@@ -228,12 +228,13 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
 /// Adds further places of a cause to its finding.
 fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
     let finding = &mut known.finding;
-    let place = match e.stages.is_empty() {
-        true => text!("其他地方", "elsewhere"),
-        false => {
-            let stages = stages_named(view, &e.stages);
-            text!("{stages} ", "in {stages}", stages = stages)
-        }
+    let place = match e.stages.as_slice() {
+        [] => text!("其他地方", "elsewhere"),
+        stages => text!(
+            "{stages} ",
+            "in {stages}",
+            stages = stages_named(view, stages)
+        ),
     };
     let more = text!(
         "；{place}还有 {time}（{share}）",

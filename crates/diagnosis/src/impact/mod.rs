@@ -42,7 +42,7 @@ const HELD_SHARE: f64 = 0.05;
 /// stages takes a fifth of it; further fixes stay unknown.
 const MAX_REPLAYED: usize = 200_000_000;
 
-/// A stage that reaches a smaller share of the run is not replayed: the change of its own time is exact enough.
+/// A stage that reaches a smaller share of the run is not replayed: the change of the stage's time is exact enough.
 const MIN_REPLAYED_SHARE: f64 = 0.002;
 
 /// Longest handover by the job manager, in seconds; a longer gap between vertices has another reason.

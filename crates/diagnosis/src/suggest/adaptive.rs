@@ -5,9 +5,8 @@ use report::format::{Bytes, Names, Number};
 use report::{Text, text};
 
 use super::case::Case;
-use super::setting::{ADVISORY, SKEW_FACTOR, SKEW_THRESHOLD, Wanted, size};
+use super::setting::{ADVISORY, ENABLED, SKEW_FACTOR, SKEW_THRESHOLD, Wanted, size};
 
-const ENABLED: &str = "spark.sql.adaptive.enabled";
 const SKEW_ENABLED: &str = "spark.sql.adaptive.skewJoin.enabled";
 const FORCE: &str = "spark.sql.adaptive.forceOptimizeSkewedJoin";
 
@@ -154,11 +153,7 @@ fn impossible(case: &Case<'_>, app: &Application) -> Option<Text> {
         .exchanges
         .iter()
         .find(|x| edge.is_some_and(|e| e.uid == Some(x.uid)))?;
-    if let Some(origin) = exchange
-        .origin
-        .as_deref()
-        .filter(|o| *o != "ENSURE_REQUIREMENTS")
-    {
+    if let Some(origin) = exchange.asked_for() {
         return Some(text!(
             "代码中的 repartition（{origin}）规定了分区，自适应执行不改变它；去掉 repartition 即可",
             "a repartition in the code ({origin}) sets the partitions, and adaptive execution leaves them alone; remove it",

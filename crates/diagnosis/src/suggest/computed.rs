@@ -5,16 +5,15 @@ use report::format::{Bytes, EXECUTOR, Number, Share, TASK};
 use report::{Text, text};
 
 use super::case::Case;
-use super::setting::{ADVISORY, MIB, Wanted, memory, size, size_above};
+use super::setting::{
+    ADVISORY, ENABLED, MEMORY, MIB, PARTITIONS, Wanted, memory, size, size_above,
+};
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST};
 use crate::measurements::tasks::{By, few};
 
-const PARTITIONS: &str = "spark.sql.shuffle.partitions";
-const ENABLED: &str = "spark.sql.adaptive.enabled";
 const COALESCE: &str = "spark.sql.adaptive.coalescePartitions.enabled";
 const PARALLELISM_FIRST: &str = "spark.sql.adaptive.coalescePartitions.parallelismFirst";
 const LEAST_PARTITION: &str = "spark.sql.adaptive.coalescePartitions.minPartitionSize";
-const MEMORY: &str = "spark.executor.memory";
 
 /// Usual bytes of a task's input.
 const TASK_BYTES: f64 = 128.0 * MIB;
@@ -186,11 +185,7 @@ pub(super) fn spilling(case: &Case<'_>) -> Vec<Wanted> {
             .reads
             .iter()
             .filter_map(|x| app.exchanges.get(*x))
-            .all(|x| {
-                x.origin
-                    .as_deref()
-                    .is_none_or(|origin| origin == "ENSURE_REQUIREMENTS")
-            });
+            .all(|x| x.asked_for().is_none());
     if case.edges().next().is_none() || !by_setting || tasks <= 1.0 {
         return more_memory(case, growth, reason).into_iter().collect();
     }

@@ -4,7 +4,7 @@ use report::format::{Bytes, Number, TASK};
 use report::{Text, text};
 
 use super::case::Case;
-use super::setting::{MIB, Wanted, memory, size_above};
+use super::setting::{MEMORY, MIB, Wanted, memory, size_above};
 
 /// Room above a size in a message.
 const HEADROOM: f64 = 1.2;
@@ -31,7 +31,7 @@ pub(super) fn twice(case: &Case<'_>, key: &'static str) -> Option<Wanted> {
 
 /// More memory of the container outside of the heap: for the excess that the message names, at least twice as much.
 pub(super) fn overhead(case: &Case<'_>) -> Option<Wanted> {
-    let heap = case.number("spark.executor.memory")?;
+    let heap = case.number(MEMORY)?;
     let usual = (heap * OVERHEAD_SHARE).max(LEAST_OVERHEAD);
     let now = case.number(OVERHEAD).unwrap_or(usual);
     let sizes = sizes(&message(case));

@@ -3,7 +3,7 @@
 use report::{Language, Setting, Text};
 
 use super::case::Case;
-use crate::measurements::configuration::bytes;
+use crate::measurements::configuration::{BROADCAST, bytes};
 
 pub(super) const MIB: f64 = 1024.0 * 1024.0;
 
@@ -25,8 +25,8 @@ impl Wanted {
 
 /// Defaults of Spark: each value from a version (3.2 is 302) on.
 const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
-    ("spark.sql.shuffle.partitions", &[(0, "200")]),
-    ("spark.sql.adaptive.enabled", &[(0, "false"), (302, "true")]),
+    (PARTITIONS, &[(0, "200")]),
+    (ENABLED, &[(0, "false"), (302, "true")]),
     ("spark.sql.adaptive.skewJoin.enabled", &[(300, "true")]),
     (SKEW_THRESHOLD, &[(300, "256MB")]),
     (SKEW_FACTOR, &[(300, "5")]),
@@ -47,11 +47,11 @@ const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
         "spark.sql.adaptive.coalescePartitions.minPartitionSize",
         &[(302, "1MB")],
     ),
-    ("spark.sql.autoBroadcastJoinThreshold", &[(0, "10MB")]),
+    (BROADCAST, &[(0, "10MB")]),
     ("spark.sql.broadcastTimeout", &[(0, "300")]),
     ("spark.sql.files.maxPartitionBytes", &[(0, "128MB")]),
     ("spark.sql.files.openCostInBytes", &[(0, "4MB")]),
-    ("spark.executor.memory", &[(0, "1g")]),
+    (MEMORY, &[(0, "1g")]),
     ("spark.driver.memory", &[(0, "1g")]),
     ("spark.driver.maxResultSize", &[(0, "1g")]),
     ("spark.memory.fraction", &[(0, "0.6")]),
@@ -74,6 +74,9 @@ const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
     ),
 ];
 
+pub(super) const PARTITIONS: &str = "spark.sql.shuffle.partitions";
+pub(super) const MEMORY: &str = "spark.executor.memory";
+pub(super) const ENABLED: &str = "spark.sql.adaptive.enabled";
 pub(super) const SKEW_THRESHOLD: &str =
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
 pub(super) const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";

@@ -32,7 +32,7 @@ pub(crate) struct Listing {
     places: Vec<Place>,
     /// Files of generated questions.
     generated: Vec<(String, PathBuf)>,
-    /// Their questions, once a page is read.
+    /// Their questions, from the first page that is read on.
     questions: OnceLock<Questions>,
     /// Not later than any state was read.
     listed: SystemTime,

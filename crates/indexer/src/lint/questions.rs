@@ -113,7 +113,7 @@ fn generated(
         for (page, questions) in &questions {
             let message = match questions.len() {
                 _ if !known.paths.contains(page) => format!("there is no page `{page}`"),
-                // A page without text lists questions that no page answers, as many as there are.
+                // A page without text lists questions that no page answers, in any number.
                 n if n > MOST_GENERATED
                     && known.chunks.iter().any(|id| id.starts_with(&**page)) =>
                 {

@@ -27,9 +27,12 @@ pub struct Explanation {
 impl Index {
     /// Explains the place of `page`, a path or the name of its file, in the answer to `query`.
     pub fn explain(&self, query: &Query<'_>, page: &str) -> Result<Explanation, SearchError> {
-        let is_page = |document: &str| document == page || file_stem(document) == file_stem(page);
-        let documents = self.documents().into_iter();
-        let known = documents.into_iter().find(|document| is_page(document));
+        let stem = file_stem(page);
+        let is_page = |document: &str| file_stem(document) == stem;
+        let known = self
+            .documents()
+            .into_iter()
+            .find(|document| is_page(document));
         let mut all = query.clone();
         (all.k, all.diversity) = (DEPTH, 0.0);
         let hits = self.search(&all)?;

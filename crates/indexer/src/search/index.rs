@@ -201,7 +201,7 @@ impl Index {
         let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
         let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
         fit.is_elsewhere = named == Some(Named::Elsewhere);
-        self.hits(query, &fit, scored)
+        self.hits(query, &fit, &scored)
     }
 
     /// Interpretations of `query` beyond its words.
@@ -384,12 +384,10 @@ impl Index {
         &self,
         query: &Query<'_>,
         fit: &Fit,
-        mut scored: Vec<Scored<'_>>,
+        all: &[Scored<'_>],
     ) -> Result<Vec<Hit>, SearchError> {
-        let all = std::mem::take(&mut scored);
-        let scored = &all[..all
-            .len()
-            .min(query.k.saturating_mul(THIN_FROM).max(BOOST_FROM))];
+        let most = query.k.saturating_mul(THIN_FROM).max(BOOST_FROM);
+        let scored = &all[..all.len().min(most)];
         let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
         let vector = |hit: &Scored<'_>| self.segments.vector(hit.candidate.ordinal);
         let vectors: Vec<Option<&[f32]>> = scored.iter().map(vector).collect();

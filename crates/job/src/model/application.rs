@@ -177,6 +177,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// The origin of an exchange that the code asks for, such as a `repartition`.
+    pub fn asked_for(&self) -> Option<&str> {
+        let origin = self.origin.as_deref();
+        origin.filter(|origin| *origin != "ENSURE_REQUIREMENTS")
+    }
+
     /// Whether the driver built or distributed its rows as a broadcast.
     pub fn is_broadcast(&self) -> bool {
         self.build_ms.is_some() || self.broadcast_ms.is_some()

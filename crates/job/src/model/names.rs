@@ -5,12 +5,17 @@ use std::collections::BTreeSet;
 use super::Job;
 
 impl Job {
-    /// Names and values that the people of the job chose.
-    pub fn private_names(&self) -> Vec<String> {
+    /// Columns of the operators' channels.
+    pub fn channel_columns(&self) -> impl Iterator<Item = &String> {
         let operators = self.stages.iter().flat_map(|s| &s.operators);
         let channels = operators.flat_map(|o| o.inputs.iter().chain(&o.outputs));
         let columns = channels.flat_map(|c| &c.schema);
-        let mut names: BTreeSet<&String> = columns.map(|column| &column.name).collect();
+        columns.map(|column| &column.name)
+    }
+
+    /// Names and values that the people of the job chose.
+    pub fn private_names(&self) -> Vec<String> {
+        let mut names: BTreeSet<&String> = self.channel_columns().collect();
         for table in &self.tables {
             names.insert(&table.name);
             names.extend(&table.path);

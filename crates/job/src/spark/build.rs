@@ -31,12 +31,12 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
     add_jobs(&mut log, &index);
     correct_end(&mut log);
     let links = add_plans(&mut log, &index, job);
-    let has_more_edges = add_edges(&log, &index, &links, job);
+    let left_out_edges = add_edges(&log, &index, &links, job);
     job.order = order(&log);
     super::info::fill(&log, job);
     super::reasons::add(&log, &index, job);
     note(&log, job);
-    if has_more_edges {
+    if left_out_edges {
         job.note(
             &log.app.file.clone(),
             None,

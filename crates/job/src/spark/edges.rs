@@ -28,14 +28,14 @@ pub(super) struct Link {
 /// from the stages that completed last, since it had to wait for these. Returns whether some were left out.
 pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mut Job) -> bool {
     let mut edges: Vec<Edge> = Vec::new();
-    let mut complete = true;
+    let mut left_out = false;
     for link in links {
         let exchange = &log.app.exchanges[link.exchange];
         let readers = exchange.readers.iter();
         let ends = readers.flat_map(|to| exchange.writers.iter().map(move |from| (*from, *to)));
         for (from, to) in ends.filter(|(from, to)| from < to) {
             if edges.len() == MOST_EDGES {
-                complete = false;
+                left_out = true;
                 break;
             }
             edges.push(edge(job, link, exchange, from, to));
@@ -50,7 +50,7 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
     for (to, key) in index.keys.iter().enumerate() {
         let mut parents = index.parents(*key, &log.stages);
         if parents.len() > most {
-            complete = false;
+            left_out = true;
             parents.sort_by_key(|p| (Reverse(log.app.stages[*p].completed_ms), *p));
             parents.truncate(most);
             parents.sort_unstable();
@@ -68,7 +68,7 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
         }
     }
     job.edges = edges;
-    !complete
+    left_out
 }
 
 fn edge(job: &Job, link: &Link, exchange: &Exchange, from: usize, to: usize) -> Edge {

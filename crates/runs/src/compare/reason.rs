@@ -6,7 +6,7 @@ use super::measured::{measured, unknown};
 use super::shares::parts;
 use super::{ComparedRun, Comparison, Reason, ReasonKind, wording};
 use report::measure::book;
-use report::{JobState, Language, Text, text};
+use report::{Language, Text, text};
 
 /// Two run times that differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
 const SAME_TIME: f64 = 0.05;
@@ -50,7 +50,7 @@ pub(super) fn reasons(
 
 fn failure(runs: &Contrast<'_>) -> Option<Reason> {
     let ended = |run: &ComparedRun| run.report.job.state;
-    let broken = |run| matches!(ended(run), JobState::Failed | JobState::Cancelled);
+    let broken = |run| ended(run).is_bad();
     let (slow, fast) = runs.names();
     let ((failed, name), (other, other_name)) = match (broken(runs.slow), broken(runs.fast)) {
         (true, false) => ((runs.slow, slow), (runs.fast, fast)),

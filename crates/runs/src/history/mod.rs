@@ -6,7 +6,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use report::measure::book;
-use report::{JobState, Language, Report};
+use report::{Language, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use crate::RunSummary;
 use crate::compare::{ComparedRun, Origin, compare, undated};
 use crate::store::{RunFilter, RunRow, RunStatus, Store, StoreError};
 
+use spread::WINDOW;
 pub use spread::{LEAST, Standing, standings};
 
 /// Runs of a job that are read, the newest.
@@ -38,7 +39,7 @@ pub struct JobHistory {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PastRun {
     pub run_id: String,
-    /// When the job was submitted, otherwise when it was analyzed; RFC 3339.
+    /// When the job was submitted, RFC 3339; empty if no file says.
     pub submitted: String,
     pub failed: bool,
     pub verdict: Option<String>,
@@ -100,9 +101,9 @@ impl Store {
             Ok(_) | Err(StoreError::UnknownRun(_)) => self.newest_of(job, may_be_seen)?,
             Err(error) => return Err(error),
         };
-        let newest = self
-            .saved(&newest)?
-            .ok_or_else(|| StoreError::UnknownRun(job.to_owned()))?;
+        let report = self.report(&newest.run_id)?;
+        let report = report.ok_or_else(|| StoreError::UnknownRun(job.to_owned()))?;
+        let newest = self.saved(&newest, report)?;
         let runs = self.runs_like(&newest, may_be_seen)?;
         Ok(JobHistory::of(&runs, language))
     }
@@ -126,13 +127,12 @@ impl Store {
         found.ok_or_else(|| StoreError::UnknownRun(job.to_owned()))
     }
 
-    fn saved(&self, row: &RunRow) -> Result<Option<ComparedRun>, StoreError> {
-        let (report, summary) = (self.report(&row.run_id)?, self.summary(&row.run_id)?);
-        Ok(report.map(|report| ComparedRun {
+    fn saved(&self, row: &RunRow, report: Report) -> Result<ComparedRun, StoreError> {
+        Ok(ComparedRun {
+            summary: self.summary(&row.run_id)?.unwrap_or_default(),
             report,
-            summary: summary.unwrap_or_default(),
             origin: Origin::Kept,
-        }))
+        })
     }
 
     /// The finished runs of a run's job, oldest first; of several analyses of one run the newest.
@@ -158,13 +158,14 @@ impl Store {
         };
         let mut runs: Vec<ComparedRun> = Vec::new();
         for row in rows.iter().filter(may_be) {
-            let Some(run) = self.saved(row)? else {
+            let Some(report) = self.report(&row.run_id)? else {
                 continue;
             };
-            let is_known = runs
-                .iter()
-                .any(|known| is_same_run(&known.report, &run.report));
-            if !is_known && is_same_job(newest, &run) {
+            if runs.iter().any(|known| is_same_run(&known.report, &report)) {
+                continue;
+            }
+            let run = self.saved(row, report)?;
+            if is_same_job(newest, &run) {
                 runs.push(run);
             }
             if runs.len() == MOST {
@@ -248,7 +249,7 @@ impl PastRun {
         PastRun {
             run_id: report.run_id.clone(),
             submitted: job.submitted.clone().unwrap_or_default(),
-            failed: matches!(job.state, JobState::Failed | JobState::Cancelled),
+            failed: job.state.is_bad(),
             verdict: crate::code(&report.verdict),
             top_cause: report.findings.first().map(|f| f.cause.code().to_owned()),
             elapsed_seconds: job.elapsed_seconds,
@@ -298,13 +299,16 @@ impl JobHistory {
         history
     }
 
+    /// Times of the runs that ended well.
+    pub(crate) fn times(&self) -> impl Iterator<Item = Option<f64>> {
+        self.runs
+            .iter()
+            .map(|run| run.elapsed_seconds.filter(|_| !run.failed))
+    }
+
     /// Marks regressions and signals.
     pub fn mark(&mut self) {
-        let times = self
-            .runs
-            .iter()
-            .map(|run| run.elapsed_seconds.filter(|_| !run.failed));
-        let standings = standings(times, LEAST);
+        let standings = standings(self.times(), LEAST);
         for (run, standing) in self.runs.iter_mut().zip(standings) {
             run.usual_seconds = standing.usual;
             run.is_regression = standing.is_regression;
@@ -349,7 +353,12 @@ fn signals(before: &[PastRun], run: &PastRun) -> Vec<Signal> {
         signals.push(Signal::PlanChanged);
     }
     let ratio = |of: fn(&PastRun) -> Option<f64>| {
-        let mut usual: Vec<f64> = good.iter().rev().filter_map(|g| of(g)).take(20).collect();
+        let mut usual: Vec<f64> = good
+            .iter()
+            .rev()
+            .filter_map(|g| of(g))
+            .take(WINDOW)
+            .collect();
         let value = of(run).filter(|v| spread::is_outside(*v, &usual))?;
         usual.sort_by(f64::total_cmp);
         Some(value / usual.get(usual.len() / 2)?)

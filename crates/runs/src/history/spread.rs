@@ -4,7 +4,7 @@
 //! spread. A single run far outside is a regression; so is a sum of smaller deviations (CUSUM).
 
 /// Good runs that the spread is computed from, the latest.
-const WINDOW: usize = 20;
+pub(super) const WINDOW: usize = 20;
 /// With fewer runs, no run is called a regression.
 pub const LEAST: usize = 4;
 /// Ordinary spread of the run time of a recurring job: the median of 9,561 published pipelines.
@@ -24,8 +24,6 @@ const NORMAL: f64 = 1.0;
 pub struct Standing {
     /// Median of the good runs before it; `None` if there are too few.
     pub usual: Option<f64>,
-    /// In units of their spread.
-    pub deviation: f64,
     pub is_regression: bool,
     /// The first run of a regression.
     pub is_first: bool,
@@ -77,7 +75,6 @@ pub fn standings(series: impl IntoIterator<Item = Option<f64>>, least: usize) ->
         }
         Standing {
             usual: Some(median.exp()),
-            deviation,
             is_regression: is_regressed,
             is_first,
         }

@@ -5,6 +5,9 @@ use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+/// Runs or applications in one answer.
+pub(super) const MAX_RUNS: u32 = 200;
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnalyzeJob {

@@ -13,7 +13,7 @@ use runs::compare::ComparedRun;
 use runs::store::{RunFilter, RunRow, StoreError};
 use serde_json::json;
 
-use super::parameters::ListApplications;
+use super::parameters::{ListApplications, MAX_RUNS};
 use super::shared::Shared;
 use crate::error::Result;
 use crate::opening::Application;
@@ -172,7 +172,7 @@ fn report(shared: &Shared, roots: &Roots, run_id: &str) -> Result<Option<Report>
 }
 
 /// The saved run with this identifier, if its job is in the allowed folders.
-fn visible_run(shared: &Shared, roots: &Roots, name: &str) -> Result<Option<RunRow>> {
+pub(super) fn visible_run(shared: &Shared, roots: &Roots, name: &str) -> Result<Option<RunRow>> {
     shared.session.with_store(|store| match store.run(name) {
         Ok(row) if roots.cover(&row.job) => Ok(Some(row)),
         Ok(_) | Err(StoreError::UnknownRun(_)) => Ok(None),
@@ -201,7 +201,7 @@ pub(super) fn applications(
     roots: &Roots,
     asked: &ListApplications,
 ) -> Result<Vec<Application>> {
-    let most = asked.limit.clamp(1, 200) as usize;
+    let most = asked.limit.clamp(1, MAX_RUNS) as usize;
     let servers: Vec<String> = match &asked.server {
         Some(server) => vec![server.clone()],
         None => roots.servers().map(Url::to_string).collect(),

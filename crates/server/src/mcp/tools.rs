@@ -21,7 +21,7 @@ use super::file_part;
 use super::handler::Handler;
 use super::parameters::{
     AnalyzeJob, AskRun, CompareRuns, GiveFeedback, InspectJob, JobHistory, ListApplications,
-    ListRuns, ReadJobFile, Reasoner, SearchExperience, WhatIf,
+    ListRuns, MAX_RUNS, ReadJobFile, Reasoner, SearchExperience, WhatIf,
 };
 use super::progress::Steps;
 use super::resources::{self, Form};
@@ -37,7 +37,6 @@ use crate::session::Task;
 type Outcome = std::result::Result<Answer, String>;
 
 const MAX_PASSAGES: u32 = 20;
-const MAX_RUNS: u32 = 200;
 
 #[tool_router(vis = "pub(super)")]
 impl Handler {
@@ -99,7 +98,7 @@ impl Handler {
         });
         let links = links.collect();
         let text = (self.shared.renderers.report)(&report);
-        // A report that is not saved has no resource of its own: the whole is kept for a while.
+        // The resource of a run needs a saved report; another one is kept for a while.
         let answer = match report.run_id.is_empty() {
             true => Answer::new(&report, text),
             false => Answer::new(&Brief::of(&report), text).with_links(links),
@@ -212,13 +211,7 @@ impl Handler {
     ) -> Outcome {
         let reasoner = self.choice(asked.reasoner);
         self.blocking(move |shared| {
-            let run = shared.session.with_store(|store| {
-                let run = store.run(&asked.run_id)?;
-                match roots.cover(&run.job) {
-                    true => Ok(run.run_id),
-                    false => Err(StoreError::UnknownRun(asked.run_id)),
-                }
-            })?;
+            let run = allowed_run(shared, &roots, asked.run_id)?;
             let question = Question {
                 run,
                 text: asked.question,
@@ -413,13 +406,17 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
         note: asked.note,
         saved_seconds: asked.saved_seconds,
     };
-    shared.session.with_store(|store| {
-        let run = store.run(&asked.run_id)?;
-        if !roots.cover(&run.job) {
-            return Err(StoreError::UnknownRun(asked.run_id));
-        }
-        store.give_feedback(&run.run_id, &feedback)
-    })
+    let run = allowed_run(shared, roots, asked.run_id)?;
+    let session = &shared.session;
+    session.with_store(|store| store.give_feedback(&run, &feedback))
+}
+
+/// The whole id of a saved run whose job is in the allowed folders.
+fn allowed_run(shared: &Shared, roots: &Roots, id: String) -> Result<String> {
+    match resources::visible_run(shared, roots, &id)? {
+        Some(run) => Ok(run.run_id),
+        None => Err(StoreError::UnknownRun(id).into()),
+    }
 }
 
 fn plain(error: crate::Error) -> String {
