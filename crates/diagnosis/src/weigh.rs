@@ -99,7 +99,7 @@ pub(crate) fn weigh(
         let finding = &mut weighed.finding;
         finding.confidence = confidence(candidate.strength, share(finding)) * candidate.certainty;
         let answers = failure.is_none_or(|failure| explains(finding, failure));
-        if answers && matters(candidate, least) && !follows(finding, &large) {
+        if answers && matters(candidate, least) && !follows(candidate, &large) {
             findings.push(weighed);
         } else {
             notes.push(weighed);
@@ -236,21 +236,23 @@ fn origins(cause: Cause) -> &'static [Cause] {
 }
 
 /// Whether a larger finding in the same stage, or one that names no other, explains this one.
-fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
+fn follows(candidate: &Candidate, all: &[&Candidate]) -> bool {
+    let finding = &candidate.finding;
     let from = origins(finding.cause);
-    all.iter().any(|other| {
-        let other = &other.finding;
-        from.contains(&other.cause)
-            && (other.stage == finding.stage || finding.stage.is_none())
-            && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
-    })
+    !candidate.independent
+        && all.iter().any(|other| {
+            let other = &other.finding;
+            from.contains(&other.cause)
+                && (other.stage == finding.stage || finding.stage.is_none())
+                && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
+        })
 }
 
 /// Whether a candidate costs no time itself, and follows from a candidate that does.
 pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
     let impact = candidate.finding.impact.as_ref();
     let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
-    only_wastes && follows(&candidate.finding, all)
+    only_wastes && follows(candidate, all)
 }
 
 /// The finding that a cause in a stage follows from, directly or through others.

@@ -222,6 +222,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         at_most: share,
         fix: None,
         by_chance: false,
+        independent: false,
     });
 }
 

@@ -76,11 +76,22 @@ const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
 
 pub(super) const PARTITIONS: &str = "spark.sql.shuffle.partitions";
 pub(super) const MEMORY: &str = "spark.executor.memory";
+pub(super) const OVERHEAD: &str = "spark.executor.memoryOverhead";
 pub(super) const ENABLED: &str = "spark.sql.adaptive.enabled";
 pub(super) const SKEW_THRESHOLD: &str =
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
 pub(super) const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
 pub(super) const ADVISORY: &str = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+
+/// Settings by another name before a version.
+const RENAMED: [(&str, u32, &str); 2] = [
+    (OVERHEAD, 203, "spark.yarn.executor.memoryOverhead"),
+    (
+        "spark.driver.memoryOverhead",
+        203,
+        "spark.yarn.driver.memoryOverhead",
+    ),
+];
 
 /// Units of the settings that Spark writes without one.
 const UNITS: [(&str, &str); 2] = [
@@ -96,8 +107,28 @@ impl Case<'_> {
         Some(major.checked_mul(100)?.saturating_add(minor.min(99)))
     }
 
+    /// The name of a setting in the version of the application.
+    fn name_of(&self, key: &'static str) -> &'static str {
+        let before = |since: u32| self.version().is_some_and(|version| version < since);
+        let mut renamed = RENAMED.iter();
+        let old = renamed.find(|(new, since, _)| *new == key && before(*since));
+        old.map_or(key, |(_, _, old)| old)
+    }
+
+    /// Whether a setting exists in the version of the application, as far as its version is known.
+    fn exists(&self, key: &str) -> bool {
+        let mut known = DEFAULTS.iter();
+        let since = known
+            .find(|(known, _)| *known == key)
+            .map(|(_, values)| values[0].0);
+        since
+            .zip(self.version())
+            .is_none_or(|(since, version)| since <= version)
+    }
+
     /// The value of a setting in force, and its origin.
-    pub(super) fn current(&self, key: &str) -> Option<(String, String)> {
+    pub(super) fn current(&self, key: &'static str) -> Option<(String, String)> {
+        let key = self.name_of(key);
         let app = self.job.spark.as_deref()?;
         let execution = self
             .stage
@@ -118,21 +149,21 @@ impl Case<'_> {
     }
 
     /// The value of a setting in force; empty if unknown.
-    pub(super) fn value(&self, key: &str) -> String {
+    pub(super) fn value(&self, key: &'static str) -> String {
         self.current(key)
             .map_or_else(String::new, |(value, _)| value)
     }
 
     /// The bytes or the number of a setting in force.
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &'static str) -> Option<f64> {
         bytes(&self.value(key))
     }
 
-    pub(super) fn is_on(&self, key: &str) -> bool {
+    pub(super) fn is_on(&self, key: &'static str) -> bool {
         self.value(key).eq_ignore_ascii_case("true")
     }
 
-    /// A setting with its new value; `None` if the value is in force.
+    /// A setting with its new value; `None` if the value is in force, or the version has no such setting.
     pub(super) fn set(
         &self,
         key: &'static str,
@@ -153,7 +184,7 @@ impl Case<'_> {
         let (current, source) = current.unzip();
         let unit = UNITS.iter().find(|(known, _)| *known == key);
         let setting = Setting {
-            key: key.to_owned(),
+            key: self.name_of(key).to_owned(),
             unit: unit.map(|(_, unit)| (*unit).to_owned()),
             current,
             source,
@@ -165,7 +196,7 @@ impl Case<'_> {
             now.eq_ignore_ascii_case(&setting.suggested) || (a.is_some() && a == b)
         };
         let repeats = setting.current.as_ref().is_some_and(same);
-        (!repeats).then_some(Wanted { setting, reason })
+        (!repeats && self.exists(key)).then_some(Wanted { setting, reason })
     }
 }
 
