@@ -138,6 +138,7 @@ fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> T
     let name = stage.map_or("", |s| view.name(s));
     let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);
     let slots = view.run.as_ref().filter(|r| r.has_tokens());
+    let slots = slots.filter(|run| (run.tokens as u64) < count);
     let on = slots.map_or_else(Text::default, |run| {
         let tokens = run.tokens;
         text!("，{tokens} 个可同时运行", ", {tokens} of them at a time")

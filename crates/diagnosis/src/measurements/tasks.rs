@@ -4,7 +4,7 @@
 use job::facts::Role;
 use job::model::{Application, ExchangeKind};
 
-use super::configuration::set_bytes;
+use super::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
 use super::contention::{contention, python_start_ms};
 use crate::impact::{Saved, regroup, scale_run};
 use crate::scans::{Scanned, scanned};
@@ -15,10 +15,6 @@ use report::{Evidence, Text, text};
 /// Bytes of memory that a core serializes, compresses, writes and reads back in a second when an
 /// operator spills.
 const SPILLED_BYTES_PER_S: f64 = 100e6;
-
-/// Spark's own defaults of `spark.sql.files.maxPartitionBytes` and `openCostInBytes`.
-const MAX_SPLIT: f64 = 128.0 * 1024.0 * 1024.0;
-const OPEN_COST: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// Least ratio of a task's bytes to Spark's default for a task.
 const OVERSIZED: f64 = 1.5;
@@ -152,8 +148,8 @@ fn unsplittable(
 ) -> Option<Origin> {
     let scan = scans_of(view, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
-    let open = open_cost(app, execution);
-    let most = set_bytes(app, execution, "spark.sql.files.maxPartitionBytes").unwrap_or(MAX_SPLIT);
+    let open = bytes_in_force(app, execution, OPEN_COST)?;
+    let most = bytes_in_force(app, execution, SPLIT)?;
     let split = ((scan.bytes + scan.files * open) / slots as f64)
         .max(open)
         .min(most);
@@ -187,11 +183,6 @@ fn unsplittable(
     })
 }
 
-/// Bytes that Spark could read in the time that it needs to open a file.
-fn open_cost(app: &Application, execution: Option<usize>) -> f64 {
-    set_bytes(app, execution, "spark.sql.files.openCostInBytes").unwrap_or(OPEN_COST)
-}
-
 fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
     let read = &app.stages[stage].reads;
     let exchanges = || read.iter().filter_map(|e| app.exchanges.get(*e));
@@ -206,7 +197,7 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
         );
         return Some(Origin::new(By::Repartition, why));
     }
-    let name = "spark.sql.shuffle.partitions";
+    let name = PARTITIONS;
     let set = app.setting(app.stages[stage].execution, name)?;
     let gathered = view
         .inputs(stage)
@@ -272,7 +263,7 @@ pub(crate) fn small_files<'a>(
     app: &Application,
     stage: usize,
 ) -> Option<Scanned<'a>> {
-    let open = open_cost(app, app.stages[stage].execution);
+    let open = bytes_in_force(app, app.stages[stage].execution, OPEN_COST)?;
     scans_of(view, stage).find(|s| {
         let opening = s.files * open;
         s.files >= MANY_FILES && opening / (opening + s.bytes) >= MOSTLY_OPENING
