@@ -97,13 +97,10 @@ fn conclude(
     if let Some(account) = &mut account {
         excess::claim(&view, account, &mut claimed, &examined);
     }
-    for (place, candidate) in claimed.findings.iter_mut().enumerate() {
-        account::add_saving(&view, candidate, place == 0);
-    }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
-        account::add_saving(&view, note, true);
+        account::add_saving(&view, note);
     }
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =

@@ -254,27 +254,31 @@ impl Words {
         facts
     }
 
-    /// Saving of a fix: time, with the base of its share, and cost.
+    /// Saving of a fix, on top of the fixes of the findings before it: time, with the base of its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
-        let saved = Seconds(impact.seconds_saved);
+        let time = Seconds(impact.seconds_saved);
+        let is_first = report.findings.first().is_some_and(|f| f.id == finding.id);
+        let saved = match is_first {
+            true => text!("可节省 {time}", "saves {time}", time = time),
+            false => text!("可再节省 {time}", "saves {time} more", time = time),
+        };
         // Waiting comes before the run, so it is a share of the whole time.
         let waits = finding.cause == Cause::QueueWait && report.job.total_seconds.is_some();
-        let saved = match impact.share_of_elapsed.map(Share) {
-            None => text!("可节省 {saved}", "saves {saved}", saved = saved),
+        let part = match impact.share_of_elapsed.map(Share) {
+            None => Text::default(),
             Some(share) if waits => text!(
-                "可节省 {saved}（占从提交到结束的时间的 {share}）",
-                "saves {saved} ({share} of the time from submission to end)",
-                saved = saved,
+                "（占从提交到结束的时间的 {share}）",
+                " ({share} of the time from submission to end)",
                 share = share
             ),
             Some(share) => text!(
-                "可节省 {saved}（占运行时间的 {share}）",
-                "saves {saved} ({share} of the run)",
-                saved = saved,
+                "（占运行时间的 {share}）",
+                " ({share} of the run)",
                 share = share
             ),
         };
+        let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         Some(self.say(match report.cost.as_ref().zip(hours) {
             None => saved,

@@ -4,7 +4,7 @@
 //! claims add up to the joint saving.
 
 use report::format::{Seconds, Share};
-use report::{Cause, Impact, SegmentKind, Text, text};
+use report::{Cause, Impact, SegmentKind, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
@@ -227,42 +227,24 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
     }
 }
 
-/// Adds the saving to the summary.
-pub(crate) fn add_saving(view: &View<'_>, candidate: &mut Candidate, alone: bool) {
+/// Adds the saving to the summary of a note. A finding has its saving beside its summary.
+pub(crate) fn add_saving(view: &View<'_>, note: &mut Candidate) {
     let Some(Impact {
         seconds_saved,
         share_of_elapsed: Some(share),
         ..
-    }) = candidate.finding.impact
+    }) = note.finding.impact
     else {
         return;
     };
-    let (time, share) = (Seconds(seconds_saved), Share(share));
-    let part = match candidate.fix {
-        Some(Fix::Capacity) => text!(
-            "占从提交到结束时间的 {share}",
-            "{share} of the time from submission to end",
-            share = share
-        ),
-        _ => text!("占运行时间的 {share}", "{share} of the run", share = share),
-    };
-    let saving: Text = if alone {
-        text!(
-            "；修复后约可节省 {time}（{part}）",
-            "; fixing this would save about {time} ({part})",
-            time = time,
-            part = part
-        )
-    } else {
-        text!(
-            "；前面的问题修复之后，再修复它约可节省 {time}（{part}）",
-            "; fixing this as well would save about {time} more ({part})",
-            time = time,
-            part = part
-        )
-    };
+    let saving = text!(
+        "；修复后约可节省 {time}（占运行时间的 {share}）",
+        "; fixing this would save about {time} ({share} of the run)",
+        time = Seconds(seconds_saved),
+        share = Share(share)
+    );
     let saving: String = saving.into(view.language);
-    candidate.finding.summary.push_str(&saving);
+    note.finding.summary.push_str(&saving);
 }
 
 /// Sorts the findings for the report, and renumbers the claims on the parts.
