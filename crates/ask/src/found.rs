@@ -35,6 +35,15 @@ pub(crate) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
             title = title
         ),
     };
+    let sentence = match finding.saving() {
+        None => sentence,
+        Some(saving) => text!(
+            "{sentence}；{saving}",
+            "{sentence}; {saving}",
+            sentence = sentence,
+            saving = saving
+        ),
+    };
     said.cite(sentence, &ids);
 }
 

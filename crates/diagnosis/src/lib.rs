@@ -9,6 +9,7 @@ mod alternatives;
 #[doc(hidden)]
 pub mod calibration;
 mod completeness;
+mod configuration;
 mod diagnosis;
 mod excess;
 mod facts;

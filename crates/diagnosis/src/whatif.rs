@@ -11,8 +11,8 @@ use job::script::Dialect;
 use report::format::{EXECUTOR, Noun, TOKEN};
 use serde::Serialize;
 
+use crate::configuration::{PARTITIONS, in_force};
 use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
-use crate::measurements::configuration::{PARTITIONS, in_force};
 
 pub use limit::Limit;
 

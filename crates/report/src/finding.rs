@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, ProblemType};
+use crate::format::{Seconds, Share};
+use crate::{Cause, ProblemType, Text, text};
 
 /// Severity of a finding.
 #[derive(
@@ -41,6 +42,27 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Estimated saving of the fix; `None` without an estimate.
     pub impact: Option<Impact>,
+}
+
+impl Finding {
+    /// The saving of fixing it, after the findings before it, in a sentence without a stop; `None` if it is unknown.
+    pub fn saving(&self) -> Option<Text> {
+        let impact = self.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
+        let saved = Seconds(impact.seconds_saved);
+        Some(match impact.share_of_elapsed {
+            Some(share) => text!(
+                "解决后估计可节省 {saved}（占运行时间的 {share}）",
+                "fixing it would save about {saved} ({share} of the run)",
+                saved = saved,
+                share = Share(share)
+            ),
+            None => text!(
+                "解决后估计可节省 {saved}",
+                "fixing it would save about {saved}",
+                saved = saved
+            ),
+        })
+    }
 }
 
 /// Estimated saving of fixing a cause.

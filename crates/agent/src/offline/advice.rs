@@ -5,8 +5,6 @@ use crate::facts::StepInput;
 use crate::wording::{citing, joined, names, sentence};
 use report::{Finding, Language, Suggestion, Verdict, text};
 
-use super::steps::saving;
-
 /// THINK 5.
 pub(super) fn advice(input: &StepInput) -> Advice {
     let suggestions = input.suggestions.iter();
@@ -60,7 +58,8 @@ fn why(suggestion: &Suggestion, finding: Option<&Finding>, language: Language) -
         sentences.push(text!("针对 {id}（{cause}）。", "Fixes {id} ({cause}).").into(language));
     }
     if suggestion.gain.is_empty() {
-        sentences.extend(finding.and_then(|f| saving(f, language)));
+        let saved = finding.and_then(Finding::saving);
+        sentences.extend(saved.map(|saved| sentence(saved.pick(language), language)));
     } else {
         sentences.push(sentence(&suggestion.gain, language));
     }

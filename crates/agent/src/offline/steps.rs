@@ -5,7 +5,7 @@ use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
 use crate::found::Cleared;
 use crate::wording::{citing, joined, labeled, sentence};
-use report::format::{STAGE, STATEMENT, Seconds, Share, list, without_stop};
+use report::format::{STAGE, STATEMENT, Share, list, without_stop};
 use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text};
 
 /// Evidence quoted per cause; a longer sentence is not read.
@@ -94,26 +94,6 @@ fn classification_text(input: &StepInput) -> String {
         sentences.push(text!("此外还有{names}。", "There is also {names}.").into(language));
     }
     joined(&sentences, language)
-}
-
-/// The saving of fixing a finding, in a sentence.
-pub(super) fn saving(finding: &Finding, language: Language) -> Option<String> {
-    let impact = finding.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
-    let saved = Seconds(impact.seconds_saved);
-    let sentence = match impact.share_of_elapsed {
-        Some(share) => text!(
-            "解决后估计可节省 {saved}（占运行时间的 {share}）。",
-            "Fixing it would save about {saved} ({share} of the run).",
-            saved = saved,
-            share = Share(share)
-        ),
-        None => text!(
-            "解决后估计可节省 {saved}。",
-            "Fixing it would save about {saved}.",
-            saved = saved
-        ),
-    };
-    Some(sentence.into(language))
 }
 
 /// THINK 2.

@@ -5,7 +5,7 @@ use report::{Cause, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, stages_named};
 use crate::account::Span;
-use crate::measurements::configuration::{LOCALITY_WAIT, in_force};
+use crate::configuration::{LOCALITY_WAIT, in_force};
 use report::format::Seconds;
 
 /// With at least this share of the slots in use, an application is busy with other tasks.

@@ -2,7 +2,6 @@
 //!
 //! Measurements know no rule. A threshold is declared next to the measurement that is compared with it.
 
-pub(crate) mod configuration;
 pub(crate) mod contention;
 pub(crate) mod driver;
 pub(crate) mod estimate;

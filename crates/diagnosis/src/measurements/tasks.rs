@@ -4,8 +4,8 @@
 use job::facts::Role;
 use job::model::{Application, ExchangeKind};
 
-use super::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
 use super::contention::{contention, python_start_ms};
+use crate::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
 use crate::impact::{Saved, regroup, scale_run};
 use crate::scans::{Scanned, scanned};
 use crate::view::View;

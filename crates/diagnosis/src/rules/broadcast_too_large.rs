@@ -8,8 +8,8 @@ use job::model::{Application, Exchange};
 
 use super::support::{Symptom, both};
 use crate::alternatives::cost::Rates;
+use crate::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::impact::{Cover, Fix, Saved, StageWork, shorten_handover};
-use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
 use crate::measurements::driver::elapsed_s;
 use crate::rule::{Examination, Rule};
 use crate::settings::MIN_SHARE;

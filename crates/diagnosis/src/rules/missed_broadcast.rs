@@ -7,7 +7,7 @@ use job::model::ExchangeKind;
 use super::support::{Symptom, both};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
-use crate::measurements::configuration::broadcast_limit;
+use crate::configuration::broadcast_limit;
 use crate::measurements::estimate::wrong_fact_of;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
 use crate::rule::{Examination, Rule};

@@ -8,7 +8,7 @@ use super::case::Case;
 use super::setting::{
     ADVISORY, ENABLED, MEMORY, MIB, PARTITIONS, Wanted, memory, size, size_above,
 };
-use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST};
+use crate::configuration::{BROADCAST, DEFAULT_BROADCAST};
 use crate::measurements::tasks::By;
 
 const COALESCE: &str = "spark.sql.adaptive.coalescePartitions.enabled";

@@ -3,10 +3,10 @@
 use report::{Language, Setting, Text};
 
 use super::case::Case;
-pub(super) use crate::measurements::configuration::{
+pub(super) use crate::configuration::{
     ADVISORY, ENABLED, MEMORY, OVERHEAD, PARTITIONS, SKEW_FACTOR, SKEW_THRESHOLD,
 };
-use crate::measurements::configuration::{bytes, exists, in_force, name_of, version};
+use crate::configuration::{bytes, exists, in_force, name_of, version};
 
 pub(super) const MIB: f64 = 1024.0 * 1024.0;
 
