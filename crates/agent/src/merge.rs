@@ -1,13 +1,15 @@
-//! The conclusion of a step as the report has it: the program's, reordered and explained by a model.
+//! The conclusion of a step as the report has it: the program's, explained by a model.
 //!
 //! A model never removes a statement: if it adds no valid one, the program's conclusion is the step's.
 
 use report::{Language, text};
 
+use crate::check::names::is_id;
 use crate::conclusion::{
     Advice, CauseAnalysis, Causes, Classification, Conclusion, Hypotheses, KeyCode, Module,
     Recommendation, Reply,
 };
+use crate::wording::{cites, joined, labeled, words};
 
 /// The program's conclusion with the model's additions, and whether there are any.
 pub(crate) fn merged(
@@ -32,7 +34,7 @@ pub(crate) fn merged(
         (Conclusion::Hypotheses(a), Conclusion::Hypotheses(b)) => {
             Conclusion::Hypotheses(hypotheses(a, b, language))
         }
-        (Conclusion::Answer(a), Conclusion::Answer(b)) => Conclusion::Answer(reply(a, b)),
+        (Conclusion::Answer(a), Conclusion::Answer(b)) => Conclusion::Answer(reply(a, b, language)),
         // The rounds of THINK 4 keep the two judgments apart themselves.
         (_, model) => return (model, true),
     };
@@ -60,10 +62,12 @@ fn key_code(a: KeyCode, b: KeyCode, language: Language) -> KeyCode {
         role: continued(a.role, &b.role, language),
         ..a
     };
+    let lines = b.modules.iter().map(|m| (&m.name, vec![&m.role]));
+    let said = with_lines(lines.collect(), &a.text, &b.text, language);
     KeyCode {
-        modules: reordered(a.modules, b.modules, is_same, both),
+        modules: extended(a.modules, b.modules, is_same, both),
         experiences: union(a.experiences, b.experiences),
-        text: explained(a.text, &b.text, language),
+        text: explained(a.text, &said, language),
     }
 }
 
@@ -82,9 +86,17 @@ fn causes(a: Causes, b: Causes, language: Language) -> Causes {
         experiences: union(a.experiences, b.experiences),
         ..a
     };
+    let lines = b.causes.iter().map(|c| {
+        let texts = [Some(&c.explanation), c.against.as_ref()];
+        (
+            c.finding.as_ref().unwrap_or(&c.cause),
+            texts.into_iter().flatten().collect(),
+        )
+    });
+    let said = with_lines(lines.collect(), &a.text, &b.text, language);
     Causes {
-        causes: reordered(a.causes, b.causes, is_same, both),
-        text: explained(a.text, &b.text, language),
+        causes: extended(a.causes, b.causes, is_same, both),
+        text: explained(a.text, &said, language),
     }
 }
 
@@ -97,11 +109,14 @@ fn advice(a: Advice, b: Advice, language: Language) -> Advice {
         experiences: union(a.experiences, b.experiences),
         ..a
     };
+    let lines = b.recommendations.iter();
+    let lines = lines.map(|r| (&r.suggestion, vec![&r.why, &r.trade_offs]));
+    let said = with_lines(lines.collect(), &a.text, &b.text, language);
     Advice {
-        recommendations: reordered(a.recommendations, b.recommendations, is_same, both),
+        recommendations: extended(a.recommendations, b.recommendations, is_same, both),
         additional: b.additional,
-        text: explained(a.text, &b.text, language),
-        answer: reply(a.answer, b.answer),
+        text: explained(a.text, &said, language),
+        answer: reply(a.answer, b.answer, language),
     }
 }
 
@@ -116,32 +131,47 @@ fn hypotheses(a: Hypotheses, b: Hypotheses, language: Language) -> Hypotheses {
     }
 }
 
-/// A model may answer in the program's place; what it says has been checked.
-fn reply(a: Reply, b: Reply) -> Reply {
-    match b.text.trim().is_empty() {
-        true => a,
-        false => b,
+/// A model answers in the program's place if it rests on some of the same ids; any other answer follows the program's.
+fn reply(a: Reply, b: Reply, language: Language) -> Reply {
+    if b.text.trim().is_empty() {
+        return a;
+    }
+    let is_basis =
+        |id: &str| is_id(id) && (cites(&a.text, id) || a.evidence.iter().any(|e| e == id));
+    let rests =
+        words(&b.text).any(|(_, word)| is_basis(word)) || b.evidence.iter().any(|id| is_basis(id));
+    match a.is_empty() || rests {
+        true => b,
+        false => Reply {
+            text: explained(a.text, &b.text, language),
+            evidence: union(a.evidence, b.evidence),
+        },
     }
 }
 
-/// The items of the program in the order of the model, then the model's additions.
-fn reordered<T>(
-    mut own: Vec<T>,
+/// The items of the program in their order, which is by computed gain, then the model's additions.
+fn extended<T>(
+    own: Vec<T>,
     model: Vec<T>,
     is_same: impl Fn(&T, &T) -> bool,
     both: impl Fn(T, T) -> T,
 ) -> Vec<T> {
-    let (mut first, mut new) = (Vec::new(), Vec::new());
-    for item in model {
-        match own.iter().position(|known| is_same(known, &item)) {
-            Some(at) => first.push(both(own.remove(at), item)),
-            None if first.iter().any(|known| is_same(known, &item)) => {}
-            None => new.push(item),
+    let mut model: Vec<Option<T>> = model.into_iter().map(Some).collect();
+    let mut all: Vec<T> = Vec::new();
+    for item in own {
+        let mut others = model.iter_mut();
+        let same = others.find(|other| other.as_ref().is_some_and(|other| is_same(&item, other)));
+        all.push(match same.and_then(Option::take) {
+            Some(other) => both(item, other),
+            None => item,
+        });
+    }
+    for item in model.into_iter().flatten() {
+        if !all.iter().any(|known| is_same(known, &item)) {
+            all.push(item);
         }
     }
-    first.extend(own);
-    first.extend(new);
-    first
+    all
 }
 
 /// Some items and further ones, each once.
@@ -154,6 +184,34 @@ pub(crate) fn union<T: PartialEq>(mut own: Vec<T>, more: impl IntoIterator<Item 
     own
 }
 
+/// A model's texts about single items, each with its label, and below them its text; without those that the program's text has.
+fn with_lines(
+    items: Vec<(&String, Vec<&String>)>,
+    own: &str,
+    text: &str,
+    language: Language,
+) -> String {
+    let mut lines = Vec::new();
+    for (label, texts) in items {
+        let new: Vec<String> = texts
+            .into_iter()
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !own.contains(text.as_str()))
+            .collect();
+        if !new.is_empty() {
+            lines.push(format!(
+                "- {}",
+                labeled(label, &joined(&new, language), language)
+            ));
+        }
+    }
+    let text = text.trim();
+    if !own.contains(text) {
+        lines.push(text.to_owned());
+    }
+    lines.join("\n")
+}
+
 /// The program's text, and below it the model's.
 fn explained(own: String, model: &str, language: Language) -> String {
     let model = model.trim();
@@ -163,7 +221,11 @@ fn explained(own: String, model: &str, language: Language) -> String {
     if own.trim().is_empty() {
         return model.to_owned();
     }
-    let model: String = text!("模型补充：{model}", "The model adds: {model}").into(language);
+    let added: String = text!("模型补充：", "The model adds: ").into(language);
+    let model = match model.starts_with("- ") {
+        true => format!("{}\n{model}", added.trim_end()),
+        false => added + model,
+    };
     format!("{own}\n\n{model}")
 }
 
@@ -200,8 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn a_model_reorders_and_explains_and_takes_nothing_away() {
-        let (own, model) = (recommended(&["S1", "S2"]), recommended(&["S2"]));
+    fn a_model_explains_and_takes_nothing_away() {
+        let (own, mut model) = (recommended(&["S1", "S2"]), recommended(&["S2", "S9", "S1"]));
+        model.recommendations[0].why = "S2 is safe".to_owned();
         let (whole, adds) = merged(
             Conclusion::Advice(own.clone()),
             Conclusion::Advice(model),
@@ -216,7 +279,10 @@ mod tests {
             .iter()
             .map(|r| r.suggestion.as_str())
             .collect();
-        assert_eq!(ids, ["S2", "S1"]);
+        assert_eq!(ids, ["S1", "S2", "S9"]);
+        assert_eq!(whole.recommendations[1].why, "why S2 S2 is safe");
+        let lines = "- S2: S2 is safe\n- S9: why S9\n- S1: why S1";
+        assert_eq!(whole.text, format!("do it\n\nThe model adds:\n{lines}"));
         let nothing = Conclusion::Advice(Advice::default());
         let (whole, adds) = merged(Conclusion::Advice(own.clone()), nothing, Language::En);
         assert_eq!((whole, adds), (Conclusion::Advice(own), false));

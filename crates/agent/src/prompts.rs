@@ -35,10 +35,13 @@ fn built_in() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Source of a built-in template.
-#[cfg(test)]
-pub(crate) fn source(language: Language, name: &str) -> String {
-    built_in()[&format!("{}/{name}.md.j2", language.code())].clone()
+/// Source of a built-in template; empty if there is none of that name.
+pub(crate) fn source(language: Language, name: &str) -> &'static str {
+    let name = format!("{}/{name}.md.j2", language.code());
+    let mut texts = BUILT_IN.iter().flatten();
+    texts
+        .find(|(file, _)| *file == name)
+        .map_or("", |(_, text)| text)
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -11,6 +11,7 @@ use crate::allowed::Allowed;
 use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode, Reply};
 use crate::facts::StepInput;
 use crate::step::StepId;
+use llm::Profile;
 
 static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
     BTreeMap::from([
@@ -75,11 +76,76 @@ pub(crate) fn schema_of(steps: &[StepId]) -> Value {
     }
 }
 
-/// The same with the ids and names of a job listed where they are asked for.
-pub(crate) fn schema_for(steps: &[StepId], input: &StepInput) -> Value {
+/// The same with the ids and names of a job listed where they are asked for, and with limits where the server needs them.
+pub(crate) fn schema_for(steps: &[StepId], input: &StepInput, profile: &Profile) -> Value {
     let mut schema = schema_of(steps);
     Allowed::of(input).restrict(&mut schema, input);
+    if profile.is_self_hosted() {
+        bound(&mut schema, TEXT);
+    }
     schema
+}
+
+/// Characters of a conclusion's prose, and of any other text: a small model that does not end by itself ends there.
+const PROSE: usize = 900;
+const TEXT: usize = 360;
+
+/// Items of a list.
+const ITEMS: usize = 6;
+
+/// Limits texts and lists, for servers that enforce a schema and whose models may ramble.
+fn bound(schema: &mut Value, most: usize) {
+    let Some(map) = schema.as_object_mut() else {
+        return;
+    };
+    let is = |name: &str| match map.get("type") {
+        Some(Value::Array(types)) => types.contains(&name.into()),
+        one => one.is_some_and(|one| one == name),
+    };
+    let (is_text, is_list) = (is("string") && !map.contains_key("enum"), is("array"));
+    if is_text {
+        map.insert("maxLength".to_owned(), most.into());
+    }
+    if is_list {
+        map.insert("maxItems".to_owned(), ITEMS.into());
+    }
+    for (name, inner) in map
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flatten()
+    {
+        match name.as_str() {
+            // A diff is as long as its change.
+            "diff" => {}
+            "text" | "basis" => bound(inner, PROSE),
+            _ => bound(inner, TEXT),
+        }
+    }
+    map.get_mut("items")
+        .into_iter()
+        .for_each(|items| bound(items, TEXT));
+}
+
+/// Drops the unfinished sentence of each text that ended at its limit.
+pub(crate) fn finish(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let is_cut = [PROSE, TEXT].contains(&text.chars().count());
+            let stops = ['.', '!', '?', '。', '！', '？'];
+            if is_cut && !text.ends_with(stops) {
+                // The point of a number ends no sentence.
+                let is_end = |(at, stop): &(usize, &str)| {
+                    !text[at + stop.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+                };
+                let end = text.rmatch_indices(stops).find(is_end);
+                text.truncate(end.map_or(0, |(at, stop)| at + stop.len()));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(finish),
+        Value::Object(map) => map.values_mut().for_each(finish),
+        _ => {}
+    }
 }
 
 /// Keywords that strict modes refuse, and descriptions: the prompt explains each field in its language.
@@ -158,6 +224,28 @@ mod tests {
             Value::Array(items) => items.iter().for_each(|item| properties(item, found)),
             _ => {}
         }
+    }
+
+    #[test]
+    fn texts_and_lists_are_limited_and_an_unfinished_sentence_goes() {
+        let mut limited = schema(StepId::Advice).clone();
+        bound(&mut limited, TEXT);
+        let properties = &limited["properties"];
+        assert_eq!(properties["text"]["maxLength"], PROSE);
+        let proposals = &properties["additional"];
+        assert_eq!(proposals["maxItems"], ITEMS);
+        let proposal = &proposals["items"]["properties"];
+        assert_eq!(proposal["steps"]["items"]["maxLength"], TEXT);
+        assert!(proposal["diff"].get("maxLength").is_none());
+        let endless = format!("One is 1.5 s. {}", "more ".repeat(TEXT));
+        let cut: String = endless.chars().take(TEXT).collect();
+        let mut answer =
+            serde_json::json!({ "steps": [cut, "add a hint"], "title": "x".repeat(TEXT) });
+        finish(&mut answer);
+        assert_eq!(
+            answer,
+            serde_json::json!({ "steps": ["One is 1.5 s.", "add a hint"], "title": "" })
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use connect::{ConnectError, Keys};
 pub use doctor::{Symptom, examine};
 pub use mask::{Mask, is_word_part};
 pub use model::{LlmOptions, Model};
-pub use profile::{Level, LlmConfig, Profile, Provider};
+pub use profile::{LIST_PRICES_OF, Level, LlmConfig, Profile, Provider};
 pub use secrets::{has_secrets, hide, hide_in, remember, secrets};
 pub use target::ClientError;
 pub use tool_call::{ToolCall, ToolCalls, ToolResult, ToolRound, ToolSpec};

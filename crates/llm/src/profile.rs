@@ -217,9 +217,14 @@ impl Profile {
 
     /// Limit for an answer. Providers with hosted models have sound limits of their own; a small model elsewhere may never stop.
     pub fn answer_limit(&self) -> Option<u32> {
-        let own = matches!(self.provider, Provider::Ollama | Provider::Compatible);
-        let default = || u32::try_from(self.answer_tokens()).ok().filter(|_| own);
+        let default = || u32::try_from(self.answer_tokens()).ok();
+        let default = || default().filter(|_| self.is_self_hosted());
         self.max_output_tokens.or_else(default)
+    }
+
+    /// Whether the server is not a known provider's: its model may be small.
+    pub fn is_self_hosted(&self) -> bool {
+        matches!(self.provider, Provider::Ollama | Provider::Compatible)
     }
 
     pub fn context_tokens(&self) -> usize {
@@ -246,7 +251,10 @@ impl Profile {
     }
 }
 
-/// List prices per million tokens, read and written, in US dollars, in November 2025; by the beginning of the model's name.
+/// The month of [`LIST_PRICES`].
+pub const LIST_PRICES_OF: &str = "2025-11";
+
+/// List prices per million tokens, read and written, in US dollars; by the beginning of the model's name.
 const LIST_PRICES: [(Provider, &str, f64, f64); 9] = [
     (Provider::Anthropic, "claude-opus-4-5", 5.0, 25.0),
     (Provider::Anthropic, "claude-sonnet-4", 3.0, 15.0),

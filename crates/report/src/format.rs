@@ -78,6 +78,7 @@ pub const DISTINCT_VALUE: Noun = noun("distinct value", "distinct values", " 个
 pub const LINE: Noun = noun("line", "lines", " 行");
 pub const TOKEN: Noun = noun("token", "tokens", " 个令牌");
 pub const ATTEMPT: Noun = noun("attempt", "attempts", " 次尝试");
+pub const CALL: Noun = noun("call", "calls", " 次调用");
 pub const TIME: Noun = noun("time", "times", " 次");
 pub const PLACE: Noun = noun("place", "places", " 处");
 pub const CHANGE: Noun = noun("change", "changes", " 处变化");

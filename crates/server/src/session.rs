@@ -338,7 +338,7 @@ impl Session {
         Ok(Analysis { report, summary })
     }
 
-    /// Works with the services for advice: a reasoner, and experience.
+    /// Works with the services for advice: a reasoner, and experience. Returns also the prompts of a dry run.
     ///
     /// # Errors
     /// If the reasoner cannot be set up, or there is no index.
@@ -347,15 +347,18 @@ impl Session {
         choice: &ReasonerChoice,
         cancel: &CancellationToken,
         work: impl FnOnce(&Services<'_>) -> T,
-    ) -> Result<T> {
+    ) -> Result<(T, Vec<Preview>)> {
         let reasoners = self.reasoners(choice)?;
+        let previews = reasoners.previews.clone().unwrap_or_default();
         let index = self.index()?;
         let remembered = self.searches.over(&index);
         let services = Services {
             index: Some(&remembered),
             ..self.services(reasoners, choice.redact, cancel)
         };
-        Ok(work(&services))
+        let done = work(&services);
+        let previews = locked(&previews).clone();
+        Ok((done, previews))
     }
 
     /// The services for an analysis, without experience and feedback.

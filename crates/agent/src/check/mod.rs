@@ -18,6 +18,7 @@ mod ledger;
 mod lexicon;
 mod mention;
 pub(crate) mod names;
+mod news;
 mod proposal;
 pub(crate) mod quantity;
 mod saving;
@@ -31,15 +32,17 @@ pub use diff::apply_diff;
 use job::Job;
 
 use crate::allowed::Allowed;
-use crate::conclusion::Conclusion;
+use crate::conclusion::{Conclusion, HypothesisResult};
 use crate::facts::StepInput;
+use crate::prompts;
 use crate::step::StepId;
 use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
 use judge::{Judge, Kind};
 use ledger::Ledger;
 use names::Names;
-use seen::{cited_in, prose, seen, texts};
+use news::Told;
+use seen::{cited_in, prose, reply, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
@@ -80,6 +83,7 @@ pub struct Checker<'a> {
     judge: Judge<'a>,
     names: Names,
     allowed: Allowed,
+    told: Told,
     outcome: Outcome,
 }
 
@@ -87,6 +91,8 @@ impl<'a> Checker<'a> {
     pub fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
+        let mut told = Told::default();
+        texts().for_each(|text| told.add(text));
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
         let summary = &input.facts.job;
         let elapsed = summary
@@ -98,6 +104,7 @@ impl<'a> Checker<'a> {
         let ids = evidence.chain(findings);
         let ids = ids.chain(suggestions.clone().map(|s| &s.id));
         let remembered: Vec<&str> = input.memory.iter().map(|m| m.text.as_str()).collect();
+        remembered.iter().for_each(|text| told.add(text));
         let passages = input.experiences.iter().map(|p| &p.chunk);
         let sources = passages.chain(suggestions.flat_map(|s| &s.sources));
         let chunks = sources.map(String::as_str).chain(cited_in(&remembered));
@@ -113,6 +120,7 @@ impl<'a> Checker<'a> {
             },
             names: Names::new(texts(), ids.map(String::as_str), chunks),
             allowed: Allowed::of(input),
+            told,
             outcome: Outcome::default(),
         }
     }
@@ -120,10 +128,19 @@ impl<'a> Checker<'a> {
     /// Accepts the sentences of the program's own conclusions: they are true of the job.
     pub(crate) fn accepting(mut self, program: &[Conclusion]) -> Checker<'a> {
         self.own = program.iter().map(|c| (c.step(), prose(c))).collect();
+        self.own
+            .values()
+            .flatten()
+            .for_each(|text| self.told.add(text));
+        for step in self.own.keys() {
+            let instruction = prompts::source(self.input.facts.language, step.id());
+            self.told.add(instruction);
+        }
         self
     }
 
-    /// Faults of conclusions, in short lines; the conclusions stay as they are.
+    /// Faults of conclusions one of which says nothing without them, in short lines; the conclusions stay as they are. A repair costs
+    /// as much as a step, so conclusions of which something stands are not repaired.
     pub(crate) fn faults(&mut self, conclusions: &[Conclusion]) -> Vec<String> {
         let mut copies = conclusions.to_vec();
         for conclusion in &mut copies {
@@ -133,7 +150,12 @@ impl<'a> Checker<'a> {
                 c.problem_type = class;
             }
         }
+        let told = self.told.clone();
         let mut faults = self.check(&mut copies).remarks;
+        self.told = told;
+        if copies.iter().all(says_something) {
+            return Vec::new();
+        }
         faults.truncate(FAULTS_NAMED);
         faults
     }
@@ -157,14 +179,20 @@ impl<'a> Checker<'a> {
         self.coerce(conclusion);
         self.structure(conclusion);
         let step = conclusion.step();
+        let keeps = step == StepId::Completeness;
         for (text, about) in texts(conclusion) {
             if !self.is_own(step, text) {
-                self.mark(text, &about, step == StepId::Completeness);
+                self.mark(text, &about, keeps);
+                *text = self.told.news(text, keeps);
+                self.told.add(text);
             }
         }
-        if let Conclusion::Hypotheses(c) = conclusion {
-            c.hypotheses.retain(|h| !h.hypothesis.trim().is_empty());
+        // An answer repeats the facts that it is about.
+        if let Some(text) = reply(conclusion).filter(|text| !self.is_own(step, text)) {
+            self.mark(text, &[], false);
+            *text = self.told.news(text, true);
         }
+        self.leave_out_empty(conclusion);
         if let Conclusion::Advice(advice) = conclusion {
             self.keep(&mut advice.additional, Self::useless);
             for proposal in &mut advice.additional {
@@ -178,13 +206,46 @@ impl<'a> Checker<'a> {
         text.into(self.input.facts.language)
     }
 
+    /// Leaves out the entries without a text.
+    fn leave_out_empty(&self, conclusion: &mut Conclusion) {
+        let is_said = |text: &String| !text.is_empty();
+        match conclusion {
+            Conclusion::KeyCode(c) => {
+                c.modules
+                    .retain(|m| is_said(&m.role) || m.finding.is_some());
+            }
+            Conclusion::Experience(c) => {
+                c.causes
+                    .retain(|c| is_said(&c.explanation) || c.finding.is_some());
+            }
+            Conclusion::Advice(c) => {
+                for p in &mut c.additional {
+                    for list in [&mut p.steps, &mut p.pros, &mut p.cons] {
+                        list.retain(is_said);
+                    }
+                }
+            }
+            Conclusion::Hypotheses(c) => c.hypotheses.retain(|h| {
+                let text = &h.hypothesis;
+                let is_own = self.is_own(StepId::Hypotheses, text) && is_said(text);
+                is_own
+                    || is_said(
+                        &self
+                            .told
+                            .news(text, h.result == HypothesisResult::Confirmed),
+                    )
+            }),
+            _ => {}
+        }
+    }
+
     fn drop(&mut self, remark: Text) {
         self.outcome.dropped += 1;
         self.outcome.remarks.push(self.say(remark));
     }
 
-    /// Marks the claims of a text without basis or against the facts. A text is removed if more than half of its claims fail or
-    /// if it denies a finding.
+    /// Marks the claims of a text without basis, and removes the sentences against the facts. A text is removed if more than half of
+    /// its claims fail or if it denies a finding.
     fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
@@ -201,14 +262,26 @@ impl<'a> Checker<'a> {
             text.clear();
             return;
         }
-        for Mark {
-            at, mark, remark, ..
-        } in marks.into_iter().rev()
-        {
-            text.insert_str(at, mark);
-            self.outcome.unverified += 1;
-            self.outcome.remarks.push(remark);
+        let mut marks = marks.into_iter().peekable();
+        let mut kept = String::new();
+        for piece in verdict::pieces(text) {
+            let (mut at, start) = (piece.start, kept.len());
+            let mut contradicts = false;
+            while let Some(mark) = marks.next_if(|mark| mark.at <= piece.end) {
+                kept.push_str(&text[at..mark.at]);
+                kept.push_str(mark.mark);
+                at = mark.at;
+                contradicts |= mark.contradicts;
+                self.outcome.unverified += u32::from(!mark.contradicts);
+                self.outcome.remarks.push(mark.remark);
+            }
+            kept.push_str(&text[at..piece.end]);
+            if contradicts && !keeps {
+                kept.truncate(start);
+                self.outcome.dropped += 1;
+            }
         }
+        *text = kept;
     }
 
     /// The faults of a text, in short lines; empty if it has no faults.
@@ -233,6 +306,7 @@ impl<'a> Checker<'a> {
                 mark,
                 remark,
                 is_denial: true,
+                contradicts: true,
             });
         }
         for unknown in self.names.unknown(text) {
@@ -251,6 +325,7 @@ impl<'a> Checker<'a> {
                 mark: mark_of(language),
                 remark: self.say(remark),
                 is_denial: false,
+                contradicts: false,
             });
         }
         let (faults, claims) = self.judge.faults(text, about);
@@ -268,11 +343,21 @@ impl<'a> Checker<'a> {
                     mark,
                     remark,
                     is_denial: false,
+                    contradicts: fault.kind == Kind::Contradiction,
                 });
             }
         }
         marks.sort_by_key(|mark| mark.at);
         (marks, claims)
+    }
+}
+
+/// Whether a conclusion has a text or a proposal.
+fn says_something(conclusion: &Conclusion) -> bool {
+    match conclusion {
+        Conclusion::Completeness(_) => true,
+        Conclusion::Advice(c) if !c.additional.is_empty() => true,
+        other => prose(other).iter().any(|text| !text.trim().is_empty()),
     }
 }
 
@@ -296,6 +381,7 @@ struct Mark {
     remark: String,
     /// It denies the program's verdict or a finding.
     is_denial: bool,
+    contradicts: bool,
 }
 
 /// The mark behind a claim that the facts contradict.

@@ -133,7 +133,7 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// `E12`, `F1`, `S3`: a letter and at most three digits.
-pub(super) fn is_id(word: &str) -> bool {
+pub(crate) fn is_id(word: &str) -> bool {
     let mut chars = word.chars();
     let first = chars.next().is_some_and(|c| matches!(c, 'E' | 'F' | 'S'));
     let rest = chars.as_str();

@@ -33,7 +33,7 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
             all.extend(files.map(|f| (&mut f.reason, Vec::new())));
         }
         Conclusion::Advice(c) => {
-            all.extend([(&mut c.text, Vec::new()), (&mut c.answer.text, Vec::new())]);
+            all.push((&mut c.text, Vec::new()));
             for r in &mut c.recommendations {
                 let about = vec![r.suggestion.clone()];
                 all.extend([(&mut r.why, about.clone()), (&mut r.trade_offs, about)]);
@@ -54,16 +54,31 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
                 all.extend(texts.map(|text| (text, Vec::new())));
             }
         }
-        Conclusion::Answer(c) => all.push((&mut c.text, Vec::new())),
+        Conclusion::Answer(_) => {}
     }
     all
+}
+
+/// The answer to the question.
+pub(super) fn reply(conclusion: &mut Conclusion) -> Option<&mut String> {
+    match conclusion {
+        Conclusion::Advice(c) => Some(&mut c.answer.text),
+        Conclusion::Answer(c) => Some(&mut c.text),
+        _ => None,
+    }
 }
 
 /// The texts of a conclusion.
 pub(super) fn prose(conclusion: &Conclusion) -> Vec<String> {
     let mut copy = conclusion.clone();
+    let replied = reply(&mut copy).map(std::mem::take);
+    let supposed = match &copy {
+        Conclusion::Hypotheses(c) => c.hypotheses.iter().map(|h| h.hypothesis.clone()).collect(),
+        _ => Vec::new(),
+    };
     let all = texts(&mut copy).into_iter();
-    all.map(|(text, _)| std::mem::take(text)).collect()
+    let all = all.map(|(text, _)| std::mem::take(text));
+    all.chain(replied).chain(supposed).collect()
 }
 
 /// Everything that the step could read.

@@ -13,6 +13,17 @@ impl Checker<'_> {
                 self.keep_ids(&mut c.findings, "/findings");
                 self.keep_ids(&mut c.evidence, "/evidence");
                 self.keep_chunks(&mut c.experiences);
+                self.keep(&mut c.also, |this, class| {
+                    let findings = &this.input.facts.found.findings;
+                    let code = class.code();
+                    let fault = || {
+                        text!(
+                            "没有 `{code}` 类的发现",
+                            "no finding has the class `{code}`"
+                        )
+                    };
+                    (!findings.iter().any(|f| f.problem_type == *class)).then(fault)
+                });
                 self.outcome.claims += 1;
                 let settled = settled_class(self.input).filter(|class| *class != c.problem_type);
                 if let Some(class) = settled {

@@ -1,6 +1,8 @@
 //! Sentences against the program's verdict: that a job with findings is fine, or that a finding
 //! does not count.
 
+use std::ops::Range;
+
 use report::Verdict;
 
 use crate::found::Found;
@@ -139,6 +141,18 @@ fn says(sentence: &str, phrases: &[&str]) -> bool {
         let before = &sentence[..at];
         !NEGATIONS.iter().any(|word| before.ends_with(word))
     })
+}
+
+/// Each sentence with its stop and the space before it; together they are the text.
+pub(super) fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (_, end) in sentences(text) {
+        let stop = text[end..].chars().next().map_or(0, char::len_utf8);
+        found.push(start..end + stop);
+        start = end + stop;
+    }
+    found
 }
 
 /// Start and end of each sentence, its stop left out.

@@ -226,9 +226,10 @@ fn conclude(
 }
 
 fn one(step: StepId, mut value: Value, language: Language) -> Result<Conclusion, Vec<String>> {
-    let schema = schema::accepted(step);
-    fill_gaps(&mut value, schema);
-    let mut errors = validate::faults(&value, schema, language);
+    let accepted = schema::accepted(step);
+    fill_gaps(&mut value, accepted);
+    schema::finish(&mut value);
+    let mut errors = validate::faults(&value, accepted, language);
     errors.truncate(ERRORS_QUOTED);
     if !errors.is_empty() {
         return Err(errors);

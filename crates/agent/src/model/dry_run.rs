@@ -42,6 +42,8 @@ pub struct Preview {
     pub tokens_out: usize,
     /// Price of sending it and of such an answer, by the prices of the profile or the list price; `None` if neither is known.
     pub cost: Option<f64>,
+    /// Whether `cost` is by the list price: the profile has no prices.
+    pub is_list_price: bool,
 }
 
 pub struct DryRun {
@@ -64,7 +66,7 @@ impl DryRun {
     }
 
     fn preview(&self, task: &Task<'_>) -> Result<Preview, ReasonerError> {
-        let schema = schema::schema_for(task.steps, task.input);
+        let schema = schema::schema_for(task.steps, task.input, &self.profile);
         let form = Form {
             level: level::first(&self.profile),
             schema: &schema,
@@ -79,6 +81,7 @@ impl DryRun {
         let mask = task.input.facts.mask.as_ref();
         mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
         let tokens = chat::sent(&chat);
+        let (read, written) = (tokens as u64, ANSWER_TOKENS as u64);
         Ok(Preview {
             steps: task.steps.iter().map(|s| s.id().to_owned()).collect(),
             system: chat.system,
@@ -88,7 +91,8 @@ impl DryRun {
             tokens,
             cuts: prompt.cuts,
             tokens_out: ANSWER_TOKENS,
-            cost: self.profile.list_price(tokens as u64, ANSWER_TOKENS as u64),
+            cost: self.profile.list_price(read, written),
+            is_list_price: self.profile.price(read, written).is_none(),
         })
     }
 }

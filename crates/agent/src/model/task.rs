@@ -51,7 +51,7 @@ impl<'a> Call<'a> {
             model,
             options,
             task,
-            schema: schema::schema_for(task.steps, task.input),
+            schema: schema::schema_for(task.steps, task.input, &model.profile),
             usage: Usage::default(),
             remarks: Vec::new(),
             stream: options.stream,

@@ -14,7 +14,7 @@ use super::clusters::{Cluster, clusters};
 use super::ledger::Ledger;
 use super::object::{self, ADVICE_VERSION, ClusterAdvice, key_of, path_of, to_json};
 use crate::error::{Error, Result};
-use crate::result::{JobResult, Program};
+use crate::result::Program;
 use crate::store::Store;
 
 /// Calls that fail one after the other until no more are made: the server or the profile is at fault then.
@@ -118,6 +118,30 @@ impl Advising<'_> {
         })
     }
 
+    /// Makes the prompt of each cluster without advice, for a reasoner that sends nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn preview(&self, retry_failed: bool) -> Result<Totals> {
+        let clusters = clusters(self.store).await?;
+        for cluster in &clusters {
+            let path = path_of(&key_of(&cluster.key, &self.program));
+            let known = object::read(self.store, &path).await?;
+            let is_asked = known.is_none_or(|known| retry_failed && known.advice.is_none());
+            if is_asked && let Some((_, input)) = self.input(cluster).await? {
+                // A cluster whose prompt cannot be made is not asked about either.
+                let _ = agent::advise(input, self.services, &mut Silent).await;
+            }
+            if self.cancel.is_cancelled() {
+                break;
+            }
+        }
+        Ok(Totals {
+            clusters: clusters.len(),
+            stopped: None,
+        })
+    }
+
     async fn all(
         &self,
         clusters: &[Cluster],
@@ -166,9 +190,7 @@ impl Advising<'_> {
         if object::read(self.store, &path_of(&key)).await?.is_some() {
             return Ok(Outcome::Known);
         }
-        let result = self.store.result(&cluster.result).await?;
-        let redact = self.services.redact;
-        let Some((job, input)) = result.and_then(|r| input(r, &cluster.finding, redact)) else {
+        let Some((job, input)) = self.input(cluster).await? else {
             let reason = "its result was replaced".to_owned();
             return Ok(Outcome::Postponed { cause, reason });
         };
@@ -215,6 +237,22 @@ impl Advising<'_> {
         })
     }
 
+    /// The name of a job and the input of THINK 5 for one of its findings; `None` if the result has no such finding.
+    async fn input(&self, cluster: &Cluster) -> Result<Option<(String, StepInput)>> {
+        let Some(result) = self.store.result(&cluster.result).await? else {
+            return Ok(None);
+        };
+        let Some(report) = result.report.as_deref() else {
+            return Ok(None);
+        };
+        let nothing = RunSummary::default();
+        let summary = result.summary.as_deref().unwrap_or(&nothing);
+        let (finding, redact) = (&cluster.finding, self.services.redact);
+        let is_known = report.findings.iter().any(|f| f.id == *finding);
+        let name = report.job.name.as_ref().unwrap_or(&result.uri).clone();
+        Ok(is_known.then(|| (name, advice_input(report, summary, finding, redact))))
+    }
+
     fn object(&self, cluster: &Cluster, key: &str) -> ClusterAdvice {
         ClusterAdvice {
             version: ADVICE_VERSION,
@@ -247,16 +285,6 @@ impl Advising<'_> {
         let bytes = to_json(path.as_ref(), &object)?;
         self.store.replace(&path, bytes).await
     }
-}
-
-/// The name of a job and the input of THINK 5 for one of its findings; `None` if the result has no such finding.
-fn input(result: JobResult, finding: &str, redact: bool) -> Option<(String, StepInput)> {
-    let report = result.report.as_deref()?;
-    let nothing = RunSummary::default();
-    let summary = result.summary.as_deref().unwrap_or(&nothing);
-    let is_known = report.findings.iter().any(|f| f.id == finding);
-    let name = report.job.name.clone().unwrap_or(result.uri);
-    is_known.then(|| (name, advice_input(report, summary, finding, redact)))
 }
 
 /// Advice as one paragraph: the summary, then what to do and why.

@@ -184,6 +184,10 @@ pub(crate) struct BatchAdvise {
     /// ‖ 同时进行的调用数。
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) concurrency: u16,
+    /// Show calls, tokens and price, and the prompt of the costliest cluster, without asking.
+    /// ‖ 只显示调用次数、token 数、价格和代价最高的一组的提示词，不发送。
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Ask again about clusters without a usable answer.
     /// ‖ 对此前得不到可用回答的问题簇再次询问。
     #[arg(long)]

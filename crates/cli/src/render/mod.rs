@@ -8,7 +8,9 @@ pub(crate) mod whatif;
 pub(crate) use ::render::{comparison, explained, history, html, markdown, table, text};
 
 use agent::model::Preview;
+use llm::LIST_PRICES_OF;
 use report::Report;
+use report::format::CALL;
 use runs::RunSummary;
 
 use crate::args::ReportFormat;
@@ -62,53 +64,63 @@ pub(crate) fn previews(previews: &[Preview]) -> String {
     let mut out = format!("{bold}{}{bold:#}\n\n", planned(previews));
     let mut before: Option<&Preview> = None;
     for p in previews {
-        let (steps, tokens) = (p.steps.join(", "), p.tokens);
-        out.push_str(&format!("{bold}{steps} · {tokens} tokens{bold:#}\n"));
-        p.cuts
-            .iter()
-            .for_each(|cut| out.push_str(&format!("cut: {cut}\n")));
-        if before.is_none_or(|before| before.system != p.system) {
-            out.push_str(&format!("{}\n\n", p.system));
-        }
-        let lines = p.user.lines();
-        let earlier = before.map_or("", |before| before.user.as_str()).lines();
-        let same = earlier
-            .zip(lines.clone())
-            .take_while(|(a, b)| a == b)
-            .count();
-        if same > 0 {
-            let as_before = report::say!(
-                "（前 {same} 行与上一步相同）",
-                "(the first {same} lines are those of the step before)"
-            );
-            out.push_str(&format!("{as_before}\n"));
-        }
-        lines
-            .skip(same)
-            .for_each(|line| out.push_str(&format!("{line}\n")));
-        out.push_str(&format!("\n{}", tools_or_schema(p)));
+        out.push_str(&prompt(p, before));
         before = Some(p);
     }
     out
 }
 
+/// A prompt, without its common beginning with the one before.
+pub(crate) fn prompt(p: &Preview, before: Option<&Preview>) -> String {
+    let bold = anstyle::Style::new().bold();
+    let (steps, tokens) = (p.steps.join(", "), p.tokens);
+    let mut out = format!("{bold}{steps} · {tokens} tokens{bold:#}\n");
+    p.cuts
+        .iter()
+        .for_each(|cut| out.push_str(&format!("cut: {cut}\n")));
+    if before.is_none_or(|before| before.system != p.system) {
+        out.push_str(&format!("{}\n\n", p.system));
+    }
+    let lines = p.user.lines();
+    let earlier = before.map_or("", |before| before.user.as_str()).lines();
+    let same = earlier
+        .zip(lines.clone())
+        .take_while(|(a, b)| a == b)
+        .count();
+    if same > 0 {
+        let as_before = report::say!(
+            "（前 {same} 行与上一步相同）",
+            "(the first {same} lines are those of the step before)"
+        );
+        out.push_str(&format!("{as_before}\n"));
+    }
+    lines
+        .skip(same)
+        .for_each(|line| out.push_str(&format!("{line}\n")));
+    out + &format!("\n{}", tools_or_schema(p))
+}
+
 /// Calls, tokens and price in a sentence.
-fn planned(previews: &[Preview]) -> String {
-    let calls = previews.len();
+pub(crate) fn planned(previews: &[Preview]) -> String {
     let sum = |of: fn(&Preview) -> usize| previews.iter().map(of).sum::<usize>();
     let (read, written) = (sum(|p| p.tokens), sum(|p| p.tokens_out));
     let cost: Option<f64> = previews.iter().map(|p| p.cost).sum();
-    let cost = match cost {
-        Some(cost) => report::say!("约 {cost}", "about {cost}", cost = format!("{cost:.2}")),
+    let is_listed = previews.iter().any(|p| p.is_list_price);
+    let cost = match cost.map(|cost| format!("{cost:.2}")) {
+        Some(cost) if is_listed => report::say!(
+            "约 {cost} 美元（按 {LIST_PRICES_OF} 的公开价，请以服务商的价格为准）",
+            "about {cost} US dollars (list price of {LIST_PRICES_OF}; check with your provider)"
+        ),
+        Some(cost) => report::say!("约 {cost}", "about {cost}"),
         None => report::say!(
             "未知（请在配置中设置 price_per_million_in 和 price_per_million_out）",
             "unknown (set price_per_million_in and price_per_million_out in the profile)"
         ),
     };
     report::say!(
-        "{calls} 次调用；发送 {read} 个 token，收到约 {written} 个；价格：{cost}",
-        "{calls} calls; {read} tokens to send, about {written} to receive; price: {cost}",
-        calls = calls.to_string(),
+        "{calls}；发送 {read} 个 token，收到约 {written} 个；价格：{cost}",
+        "{calls}; {read} tokens to send, about {written} to receive; price: {cost}",
+        calls = CALL.count(previews.len() as f64),
         read = read.to_string(),
         written = written.to_string()
     )

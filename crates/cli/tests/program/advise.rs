@@ -161,6 +161,32 @@ fn all_calls_share_one_budget() {
 }
 
 #[test]
+fn a_dry_run_counts_the_calls_and_asks_nothing() {
+    let server = adviser(Duration::ZERO);
+    let user = user(&server);
+    let planned = || {
+        user.run("batch advise store --dry-run --format json")
+            .json()
+    };
+    let all = planned();
+    assert_eq!(all["calls"], all["clusters"]);
+    let number = |name: &str| all[name].as_f64().expect(name);
+    let (read, written, cost) = (number("tokens_in"), number("tokens_out"), number("cost"));
+    assert!(written > 0.0 && read > 1000.0 * number("calls"), "{all}");
+    // The prices of the profile: 1 per million tokens to read, 10 per million to write.
+    assert!((cost - (read + 10.0 * written) / 1e6).abs() < 1e-9, "{all}");
+    assert_eq!(all["is_list_price"], false);
+    let text = user.run("batch advise store --dry-run --lang en").text();
+    let first = text.lines().next().unwrap_or_default();
+    contains(first, ["calls; ", "tokens to send", "price: about"]);
+    contains(text, ["think5 · ", "[THINK 5] Advice"]);
+    assert!(server.requests().is_empty() && files(&user, "store/advice").is_empty());
+    user.run("batch advise store --max-calls 1").text();
+    let rest = planned();
+    assert_eq!(rest["calls"].as_u64(), all["calls"].as_u64().map(|n| n - 1));
+}
+
+#[test]
 fn a_server_that_fails_is_said_and_leaves_the_clusters_to_the_next_call() {
     let works = Arc::new(AtomicBool::new(false));
     let switch = Arc::clone(&works);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent::model::Preview;
 use batch::{Advising, Caps, Ledger, Outcome, Spent, Stopped, Store, Totals};
 use report::{say, visible_line};
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::program::adviser;
 use crate::args::BatchAdvise;
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::render;
 use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::{Progress, Terminal};
@@ -35,6 +37,40 @@ struct Answer {
     spent: Spent,
 }
 
+/// The calls that a dry run would make.
+#[derive(Debug, Serialize)]
+struct Planned {
+    clusters: usize,
+    calls: usize,
+    tokens_in: usize,
+    /// Of ordinary answers.
+    tokens_out: usize,
+    /// `None` if no price is known.
+    cost: Option<f64>,
+    /// Whether the cost is by the list price: the profile has no prices.
+    is_list_price: bool,
+}
+
+impl Planned {
+    fn of(clusters: usize, previews: &[Preview]) -> Planned {
+        Planned {
+            clusters,
+            calls: previews.len(),
+            tokens_in: previews.iter().map(|p| p.tokens).sum(),
+            tokens_out: previews.iter().map(|p| p.tokens_out).sum(),
+            cost: previews.iter().map(|p| p.cost).sum(),
+            is_list_price: previews.iter().any(|p| p.is_list_price),
+        }
+    }
+
+    /// The sums, and the prompt of the costliest cluster.
+    fn said(&self, previews: &[Preview]) -> String {
+        let first = previews.iter().take(1);
+        let prompt: String = first.map(|p| render::prompt(p, None)).collect();
+        format!("{}\n\n{prompt}", render::planned(previews))
+    }
+}
+
 pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open_resident(config, terminal, &runtime)?;
@@ -50,6 +86,7 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
         mode: Mode::Llm,
         profile: args.llm.clone(),
         redact: args.redact,
+        dry_run: args.dry_run,
         no_fallback: true,
         budget: Some(Arc::clone(&ledger) as _),
         ..ReasonerChoice::default()
@@ -64,7 +101,7 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
     };
     let line = terminal.progress(&say!("读取结果", "reading results"));
     let mut report = |outcome: &Outcome, clusters: usize| answer.add(outcome, clusters, &line);
-    let totals = session.with_services(&choice, &cancel, |services| {
+    let (totals, previews) = session.with_services(&choice, &cancel, |services| {
         let advising = Advising {
             store: &store,
             program: adviser(config, &knowledge, args.redact, &announced),
@@ -74,10 +111,18 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
             concurrency: 2 * calls,
             cancel: cancel.clone(),
         };
-        runtime.block_on(advising.run(args.retry_failed, &mut report))
+        match args.dry_run {
+            true => runtime.block_on(advising.preview(args.retry_failed)),
+            false => runtime.block_on(advising.run(args.retry_failed, &mut report)),
+        }
     })?;
     drop(line);
     let Totals { clusters, stopped } = totals.map_err(explained)?;
+    if args.dry_run {
+        let planned = Planned::of(clusters, &previews);
+        crate::command::show(terminal, args.format, &planned, || planned.said(&previews))?;
+        return Ok(Exit::Success);
+    }
     answer.clusters = clusters;
     answer.spent = ledger.spent();
     answer.stopped = stopped.as_ref().map(|stopped| match stopped {
