@@ -96,8 +96,11 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         .collect();
     for one_question in asked.chunk_by(|a, b| a.words == b.words) {
         let first = one_question[0];
-        let is_spread = rank::SPREAD.contains(&first) && first.words == book::ROWS_MAX.words;
+        // the longest vertex, or how even a stage is
+        let is_even = intent.asks_for(&[&book::ROWS_MAX]);
+        let is_spread = is_even && rank::SPREAD.contains(&first);
         match first {
+            m if is_spread && *m != book::ROWS_MAX => {}
             m if *m == book::VERTICES => vertices(said, run),
             m if *m == book::PARTITIONS => rank::exchanges(said, run),
             _ if is_spread => rank::widest(said, run),
@@ -117,7 +120,7 @@ fn rows_and_bytes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         .filter_map(|(s, o)| Some((s, o, o.values.value(&book::OPERATOR_ROWS)?)))
         .collect();
     named.sort_by(|a, b| b.2.number().total_cmp(&a.2.number()));
-    if named.is_empty() {
+    if named.is_empty() && intent.causes.is_empty() {
         return inputs(said, run);
     }
     for (stage, operator, rows) in named.into_iter().take(SHOWN) {

@@ -338,8 +338,11 @@ impl<'a> Known<'a> {
         let kind = place.kind();
         // A word in the very letters of a name is that name, unless every sentence begins like it.
         let is_written = is_capital(name) && (place.is_chinese() || !place.begins_sentence());
-        let fits = |(known, what, _): &&(String, Kind, Subject)| {
+        let fits = |(known, what, subject): &&(String, Kind, Subject)| {
+            // a hint such as ROWCOUNT is no counter
+            let is_metric = matches!(subject, Subject::Evidence(id) if id != known);
             known.eq_ignore_ascii_case(name)
+                && (!is_metric || known == name)
                 && (is_name(known)
                     || place.is_quoted()
                     || kind == Some(*what)

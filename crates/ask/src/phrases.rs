@@ -131,7 +131,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Cost,
-        "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|多少资源|多少钱",
+        "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
         "cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money",
     ),
     (
@@ -341,13 +341,13 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
-        zh: "执行器|资源分配",
-        en: "executors|allocat*",
+        zh: "执行器太|executor 太|资源分配",
+        en: "too many executors|too few executors|idle executors|allocat*",
     },
     Topic {
         includes: |c| c == Cause::ExecutorLost,
-        zh: "执行器丢失",
-        en: "lost executor*|executor lost",
+        zh: "丢失|挂了|掉线",
+        en: "lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
     },
     Topic {
         includes: |c| c == Cause::DriverBottleneck,

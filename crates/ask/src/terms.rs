@@ -179,7 +179,8 @@ pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bo
         .find(|term| is_name(term.zh) || is_name(term.en))
     {
         said.say(term.says.into());
-        if let Some(kind) = term.kind.filter(|_| run.report.time.is_some()) {
+        let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
+        if let Some(kind) = term.kind.filter(has_some) {
             time::time_of(said, run, kind, None);
         }
         return true;

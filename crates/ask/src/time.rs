@@ -161,6 +161,10 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
         None => text!("从提交到结束的", ""),
     };
     let verdict = match computing / data {
+        _ if computing + data < total / 2.0 => text!(
+            "大部分时间两者都不是，而是启动、等待或长尾",
+            "most of the time is neither, but start-up, waiting or stragglers"
+        ),
         ratio if ratio >= MAINLY => text!("主要受 CPU 限制", "mainly CPU-bound"),
         ratio if ratio <= 1.0 / MAINLY => text!("主要受 I/O 限制", "mainly I/O-bound"),
         _ => text!("CPU 和 I/O 都占相当部分", "bound by CPU and I/O alike"),

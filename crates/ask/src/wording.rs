@@ -144,7 +144,7 @@ impl Wording {
 
     pub(crate) fn compares(&self) -> bool {
         self.has(
-            "比|对比|相比|差别|区别",
+            "比|对比|相比|差别|区别|哪个更",
             "than|compar*|versus|vs|difference|differ",
         )
     }

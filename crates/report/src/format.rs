@@ -221,6 +221,7 @@ pub fn amount(value: f64, unit: &str, language: Language) -> Option<String> {
         "share" => Share(value).localize(language),
         "rows" => ROW.count(value).localize(language),
         "vertices" => VERTEX.count(value).localize(language),
+        "tokens" => TOKEN.count(value).localize(language),
         "files" => FILE.count(value).localize(language),
         _ => return None,
     })

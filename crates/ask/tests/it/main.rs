@@ -1,6 +1,6 @@
 //! Questions about a run: understood, answered, or admitted to be unknown.
 
 mod question;
-mod table;
 #[path = "../../../runs/tests/it/support.rs"]
 mod support;
+mod table;

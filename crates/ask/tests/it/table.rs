@@ -16,7 +16,11 @@ const TABLE: &str = include_str!("questions.tsv");
 fn place(run: &str) -> Option<PathBuf> {
     match run.strip_prefix("shared/") {
         Some(rest) => testkit::shared(rest),
-        None => Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases").join(run)),
+        None => Some(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../tests/cases")
+                .join(run),
+        ),
     }
 }
 
@@ -35,7 +39,12 @@ async fn analyzed(job: &Path, language: Language) -> (Report, RunSummary) {
 }
 
 fn is_refused(text: &str) -> bool {
-    let refusals = ["I did not understand", "没有理解", "can't be answered", "无法回答"];
+    let refusals = [
+        "I did not understand",
+        "没有理解",
+        "can't be answered",
+        "无法回答",
+    ];
     refusals.iter().any(|refusal| text.starts_with(refusal))
 }
 
@@ -67,6 +76,9 @@ async fn users_questions_are_answered_or_refused() {
         }
     }
     eprintln!("{asked} questions, {} wrong", wrong.len());
-    assert!(asked > 30, "the table has questions about the cases of the project");
+    assert!(
+        asked > 30,
+        "the table has questions about the cases of the project"
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

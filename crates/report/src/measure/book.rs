@@ -152,8 +152,8 @@ measures! {
         title ("平均运行", "mean run")
         says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average")
         asked (
-            "顶点平均|平均每个顶点|每个顶点平均|task 平均|平均每个 task|每个 task 平均|任务平均|每个任务平均|平均运行|平均多久",
-            "on average|average vertex|average task|mean task|mean vertex|average run|average time|average duration",
+            "平均运行|平均多久|平均时间|平均用时|平均耗时|平均要",
+            "average run|mean run|average time|average duration|run on average|take on average|takes on average",
         );
     MEDIAN_RUN = Stage "median_run_ms" Ms Less
         title ("运行中位数", "median run")
