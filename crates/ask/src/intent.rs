@@ -18,6 +18,9 @@ pub(crate) struct Intent {
     pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
     pub(crate) measures: Vec<&'static Measure>,
+    /// Kinds of operators that are named.
+    pub(crate) operators: Vec<&'static str>,
+    pub(crate) names_executors: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
@@ -37,6 +40,12 @@ impl Intent {
         let wording = Wording::of(&named.rest);
         let mut subjects = named.subjects;
         let (asked, measures) = (asked(&wording), measures(&wording));
+        if !asked.contains(&Quantity::Reason) && !asked.contains(&Quantity::Remedy) {
+            let keys = wording
+                .settings()
+                .filter(|key| run.summary.settings.contains_key(*key));
+            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+        }
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
         let asks_any = !asked.is_empty() || !measures.is_empty();
         let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
@@ -55,11 +64,14 @@ impl Intent {
         }
         subjects.truncate(MOST);
         let (goal, belief) = times(&named.rest, &wording, &asked, run);
-        // A time next to the name of a stage is that stage's.
-        let belief = belief.filter(|_| subjects == [Subject::Job]);
+        // A time next to the name of a part of the job is that part's.
+        let is_whole = wording.is_about_job() || wording.points_back() || wording.is_bare();
+        let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
             compares: wording.compares() && subjects.len() > 1,
-            causes: wording.causes(),
+            operators: wording.operators(),
+            names_executors: wording.has("executor|执行器", "executor*"),
+            causes: causes(&wording, &asked),
             unknown: named.unknown,
             subjects,
             asked,
@@ -117,6 +129,14 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
 
 fn asked(wording: &Wording) -> Vec<Quantity> {
     let mut asked = wording.quantities();
+    let has = |asked: &[Quantity], quantity| asked.contains(&quantity);
+    // "Which input is the largest?" is about inputs, "which stages have one task?" is a condition.
+    if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
+        asked.retain(|q| !matches!(q, Quantity::Which | Quantity::Stages));
+    }
+    if has(&asked, Quantity::Cost) {
+        asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
+    }
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.
     if !asked.contains(&Quantity::Reason) || wording.causes().is_empty() {
         asked.extend(wording.segments().into_iter().map(Quantity::Segment));
@@ -124,13 +144,35 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
     asked
 }
 
+/// The causes that are named; a question about settings, the balance of the work or single tasks is not about a cause.
+fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
+    let is_other =
+        |q: &Quantity| matches!(q, Quantity::Bound | Quantity::Single | Quantity::Settings);
+    match asked.iter().any(is_other) && !asked.contains(&Quantity::Reason) {
+        true => Vec::new(),
+        false => wording.causes(),
+    }
+}
+
 /// The measures that are asked for; the question why something is wrong asks for its cause.
 fn measures(wording: &Wording) -> Vec<&'static Measure> {
     let asks_for_cause =
         wording.quantities().contains(&Quantity::Reason) && !wording.causes().is_empty();
     let is_trouble = |m: &&Measure| {
-        use report::measure::book::{FAILED, GC_SHARE, LOST_WORK, REVOKED, SPILLS, WAIT};
-        [&FAILED, &GC_SHARE, &LOST_WORK, &REVOKED, &SPILLS, &WAIT].contains(m)
+        use report::measure::book::{
+            FAILED, FETCH_WAIT, GC_SHARE, LOST_WORK, REVOKED, SPILLED, SPILLS, WAIT,
+        };
+        let of_trouble = [
+            &FAILED,
+            &FETCH_WAIT,
+            &GC_SHARE,
+            &LOST_WORK,
+            &REVOKED,
+            &SPILLED,
+            &SPILLS,
+            &WAIT,
+        ];
+        of_trouble.contains(m)
     };
     let mut measures = wording.measures();
     measures.retain(|m| !(asks_for_cause && is_trouble(m)));

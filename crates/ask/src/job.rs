@@ -1,14 +1,14 @@
 //! Measurements of the whole job.
 
-use report::format::{STAGE, Seconds, without_stop};
-use report::measure::book;
+use report::format::{Number, STAGE, Seconds, without_stop};
+use report::measure::{Entity, Measure, book};
 use report::{JobState, Report, Text, text};
 
 use crate::Asked;
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
-use crate::{found, rank, thing, time, verdict};
+use crate::{found, rank, setting, thing, time, verdict};
 use runs::InputSummary;
 
 /// Inputs, places and findings named in an answer.
@@ -27,13 +27,22 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         use Quantity::*;
         matches!(
             q,
-            Stages | Duration | Inputs | Which | Segment(_) | Cost | Identity
+            Stages
+                | Duration
+                | Inputs
+                | Which
+                | Segment(_)
+                | Cost
+                | Identity
+                | Bound
+                | Single
+                | Settings
         )
     });
     let amounts = [&book::ROWS_IN, &book::BYTES_READ];
-    let counts = counts || intent.asks_for(&amounts) || intent.asks_for(&[&book::VERTICES]);
+    let counts = counts || !intent.measures.is_empty();
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
-    if asks(Quantity::Duration) {
+    if asks(Quantity::Duration) && intent.measures.is_empty() {
         time::duration(said, run);
     }
     if wants_verdict && states_problem {
@@ -43,23 +52,18 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         time::account(said, run);
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
-        time::time_of(said, run, segment, None);
+        // a measure of the same says more than that none of it is on the critical path
+        if intent.measures.is_empty() || time::seconds_of(run, segment, None) > 0.0 {
+            time::time_of(said, run, segment, None);
+        }
     }
     if asks(Quantity::Which) {
         rank::rank(said, run, intent);
     }
-    if intent.asks_for(&[&book::VERTICES]) {
-        vertices(said, run);
-    }
     if intent.asks_for(&amounts) && !asks(Quantity::Inputs) {
-        inputs(said, run);
+        rows_and_bytes(said, run, intent);
     }
-    if intent.asks_for(&rank::SPREAD) {
-        rank::widest(said, run);
-    }
-    if intent.asks_for(&[&book::MEMORY_PEAK]) {
-        rank::most(said, run, &book::MEMORY_PEAK);
-    }
+    measures(said, run, intent);
     for quantity in &intent.asked {
         match quantity {
             Quantity::Stages => stages(said, run),
@@ -69,8 +73,59 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             Quantity::Missing => missing(said, run),
             Quantity::Sources => sources(said, run),
             Quantity::Identity => identity(said, run.report),
+            Quantity::Bound => time::balance(said, run, None),
+            Quantity::Single => rank::single(said, run),
+            Quantity::Settings => setting::list(said, run, intent),
             _ => {}
         }
+    }
+}
+
+/// The measures that are asked for, over the stages of the job.
+fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let is_told = |m: &&&Measure| {
+        [&book::ROWS_IN, &book::BYTES_READ]
+            .iter()
+            .any(|a| a.words == m.words)
+    };
+    let asked: Vec<&'static Measure> = intent
+        .measures
+        .iter()
+        .copied()
+        .filter(|m| !is_told(&m))
+        .collect();
+    for one_question in asked.chunk_by(|a, b| a.words == b.words) {
+        let first = one_question[0];
+        // the longest vertex, or how even a stage is
+        let is_even = intent.asks_for(&[&book::ROWS_MAX]);
+        let is_spread = is_even && rank::SPREAD.contains(&first);
+        match first {
+            m if is_spread && *m != book::ROWS_MAX => {}
+            m if *m == book::VERTICES => vertices(said, run),
+            m if *m == book::PARTITIONS => rank::exchanges(said, run),
+            _ if is_spread => rank::widest(said, run),
+            // the rank of the stages has said it
+            m if intent.asks(Quantity::Which) && m.entity == Entity::Stage => {}
+            _ => rank::most(said, run, one_question),
+        }
+    }
+}
+
+/// Rows and bytes: of the named operators, else of the inputs.
+fn rows_and_bytes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let stages = run.summary.stages.iter();
+    let named = stages.flat_map(|s| s.operators.iter().map(move |o| (s, o)));
+    let mut named: Vec<_> = named
+        .filter(|(_, o)| intent.operators.contains(&o.kind.as_str()))
+        .filter_map(|(s, o)| Some((s, o, o.values.value(&book::OPERATOR_ROWS)?)))
+        .collect();
+    named.sort_by(|a, b| b.2.number().total_cmp(&a.2.number()));
+    if named.is_empty() && intent.causes.is_empty() {
+        return inputs(said, run);
+    }
+    for (stage, operator, rows) in named.into_iter().take(SHOWN) {
+        let name = format!("{}/{}", stage.name, operator.id);
+        said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
     }
 }
 
@@ -184,25 +239,18 @@ fn cost(said: &mut Said<'_>, report: &Report) {
             "No file tells what the run cost"
         ));
     };
-    let unit = &cost.unit;
-    let hours = |n: Option<f64>| n.map(|n| format!("{n:.2}"));
-    let wasted = match hours(cost.wasted_vertex_hours) {
-        Some(n) => text!("，其中 {n} 可以避免", ", {n} of them avoidable"),
+    let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
+    let wasted = match wasted.map(Number) {
+        Some(n) => text!("，其中 {n} 可以避免", ", {n} of them avoidable", n = n),
         None => Text::default(),
     };
-    let plural = format!("{unit}s");
-    let zh = match unit.as_str() {
-        "vertex-hour" => "顶点小时",
-        "AU-hour" => "AU 小时",
-        _ => "Executor 核小时",
-    };
-    if let Some(n) = hours(cost.vertex_hours) {
-        let sentence = text!(
-            "这次运行用了 {n} {zh}{wasted}",
-            "The run took {n} {plural}{wasted}",
+    if let Some(hours) = cost.vertex_hours {
+        said.say(text!(
+            "这次运行用了 {hours}{wasted}",
+            "The run took {hours}{wasted}",
+            hours = cost.noun().count(hours),
             wasted = wasted
-        );
-        said.say(sentence);
+        ));
     }
 }
 

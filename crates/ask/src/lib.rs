@@ -2,8 +2,8 @@
 //!
 //! `intent` reads the question: the parts of the run (`names`, the run's own), and the quantities and measures (`wording`, using
 //! the `phrases` of users and the words of the book of measures). Each subject has a module that states its measurements with the
-//! evidence; `verdict` states the conclusions of the rules. If a question can't be understood, the answer lists supported
-//! questions and gives the verdict. Knows no LLM and no store.
+//! evidence; `verdict` states the conclusions of the rules; `terms` defines words. If a question can't be understood, the answer
+//! says so and lists supported questions. Knows no LLM and no store.
 
 mod asked;
 mod change;
@@ -17,7 +17,9 @@ mod phrases;
 mod rank;
 mod resource;
 mod said;
+mod setting;
 mod stage;
+mod terms;
 mod thing;
 mod time;
 mod verdict;
@@ -37,14 +39,17 @@ use said::Said;
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
     let mut said = Said::new(run);
+    if terms::define(&mut said, run, question) {
+        return said.finish();
+    }
     if let Some(wanted) = resource::Wanted::of(question) {
         resource::answer(&mut said, run, wanted);
         return said.finish();
     }
-    let mut intent = Intent::of(question, before, run);
+    let intent = Intent::of(question, before, run);
     if intent.is_empty() {
         not_understood(&mut said);
-        intent.asked = vec![Quantity::Verdict];
+        return said.finish();
     }
     for unknown in &intent.unknown {
         said.say(unknown.sentence());
@@ -84,6 +89,7 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         }
         Subject::Input(at) => thing::input(said, run, *at, intent),
         Subject::Column(name) => thing::column(said, run, name, intent),
+        Subject::Setting(key) => setting::about(said, run, key, intent),
         Subject::File(name) => thing::file(said, run, name),
         Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),
         Subject::Suggestion(id) => thing::suggestion(said, run, id),

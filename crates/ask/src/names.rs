@@ -31,6 +31,8 @@ pub(crate) enum Subject {
     Input(usize),
     Column(String),
     File(String),
+    /// A setting of Spark by its key.
+    Setting(String),
     Finding(String),
     Suggestion(String),
     Evidence(String),
@@ -173,6 +175,10 @@ impl Place<'_> {
     fn is_quoted(&self) -> bool {
         let before = self.question[..self.span.start].chars().next_back();
         matches!(before, Some('`' | '"' | '“' | '「' | '\''))
+    }
+
+    fn is_chinese(&self) -> bool {
+        report::Language::of(self.question) == report::Language::Zh
     }
 
     fn begins_sentence(&self) -> bool {
@@ -322,12 +328,25 @@ impl<'a> Known<'a> {
     /// The subject that a place names.
     fn find(&self, place: &Place<'_>) -> Vec<Subject> {
         let name = place.name();
+        if is_setting(name) {
+            let mut known = self.run.summary.settings.keys();
+            let known = known.find(|key| key.eq_ignore_ascii_case(name));
+            return vec![Subject::Setting(
+                known.map_or(name, String::as_str).to_owned(),
+            )];
+        }
         let kind = place.kind();
-        let fits = |(known, what, _): &&(String, Kind, Subject)| {
+        // A word in the very letters of a name is that name, unless every sentence begins like it.
+        let is_written = is_capital(name) && (place.is_chinese() || !place.begins_sentence());
+        let fits = |(known, what, subject): &&(String, Kind, Subject)| {
+            // a hint such as ROWCOUNT is no counter
+            let is_metric = matches!(subject, Subject::Evidence(id) if id != known);
             known.eq_ignore_ascii_case(name)
+                && (!is_metric || known == name)
                 && (is_name(known)
                     || place.is_quoted()
                     || kind == Some(*what)
+                    || is_written && known == name
                     || *what == Kind::Input && known.len() > 3)
         };
         let mut found: Vec<&(String, Kind, Subject)> = self.names.iter().filter(fits).collect();
@@ -511,6 +530,14 @@ fn is_stage_number(name: &str) -> bool {
         .strip_prefix("stage")
         .or_else(|| lower.strip_prefix("阶段"));
     rest.is_some_and(|r| !r.trim().is_empty() && r.trim().bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `spark.sql.shuffle.partitions`.
+fn is_setting(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower
+        .strip_prefix("spark.")
+        .is_some_and(|rest| !rest.is_empty())
 }
 
 fn is_capital(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The measure for ranking stages, taken from the question.
 
-use report::measure::{Measure, Unit, book};
+use report::measure::{Entity, Measure, Unit, book};
 use report::{Text, text};
 
 use crate::Asked;
@@ -9,8 +9,9 @@ use runs::StageSummary;
 /// The measure for ranking stages: time unless the question names another. Of several measures, a ratio to the mean wins, as more
 /// data is not less even.
 pub(crate) fn measure(asked: &[&'static Measure]) -> &'static Measure {
-    let ratio = asked.iter().find(|m| m.unit == Unit::Ratio);
-    ratio.or(asked.first()).copied().unwrap_or(&book::SPAN)
+    let mut of_stages = asked.iter().filter(|m| m.entity == Entity::Stage);
+    let ratio = of_stages.clone().find(|m| m.unit == Unit::Ratio);
+    ratio.or(of_stages.next()).copied().unwrap_or(&book::SPAN)
 }
 
 /// The superlative of a measure.

@@ -21,6 +21,12 @@ pub(crate) enum Quantity {
     Duration,
     /// How long it takes to do one thing.
     Segment(SegmentKind),
+    /// Whether computing or data takes the time.
+    Bound,
+    /// Stages with one vertex.
+    Single,
+    /// Settings and their values.
+    Settings,
     /// Which stage it is.
     Which,
     Stages,
@@ -62,15 +68,16 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Reason,
-        "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|报错|根因|性能问题|\
-         太慢|很慢|特别慢|这么慢|瓶颈",
+        "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
+         被杀|杀掉|杀死|退出码|根因|性能问题|太慢|很慢|特别慢|这么慢|瓶颈",
         "why|reason*|cause*|what happened|what is wrong|what's wrong|what went wrong|how come|explain|\
-         hold* up|slow|too long|so long|fail*|crash*|died|end*|bottleneck*|misses its sla|due to|responsible",
+         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|\
+         end|ended|bottleneck*|misses its sla|due to|responsible",
     ),
     (
         Quantity::Remedy,
         "怎么改|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|\
-         先做什么|先改|改哪|先优化|从哪里入手|怎么修|修复|避免",
+         先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
         "what would you do|what should|what can|what could|should i change|should we change|to change|\
          can we do|can i do|do about|fix*|optimi*|improv*|speed*|faster|suggest*|recommend*|advise|advice|\
          tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|do first|change first|fix first|where do i start|\
@@ -78,7 +85,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Gain,
-        "节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|一半|多大影响|影响多大",
+        "节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
         "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|\
          how much would|how much time would",
     ),
@@ -90,9 +97,26 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Duration,
-        "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒|花了多",
+        "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|\
          how much time|how fast",
+    ),
+    (
+        Quantity::Bound,
+        "cpu 密集|cpu密集|io 密集|io密集|i/o 密集|计算密集|cpu 瓶颈|io 瓶颈|i/o 瓶颈|cpu 还是|io 还是|i/o 还是|受限于|受 cpu|受 io",
+        "cpu bound|cpu-bound|io bound|io-bound|i o bound|o-bound|bound by|limited by|compute bound|compute-bound|cpu or|\
+         io or cpu",
+    ),
+    (
+        Quantity::Single,
+        "只有一个 task|只有一个task|只有一个任务|只有一个顶点|只有 1 个|单 task|单task|单个 task|单任务|单个任务|单顶点|\
+         单个顶点|一个 task 的|一个顶点的",
+        "one task|single task|single-task|one vertex|single vertex|single-vertex",
+    ),
+    (
+        Quantity::Settings,
+        "设置|设为|设成|设的|设多少|应该设|配置|参数|开了|开启|启用|打开了",
+        "set to|setting*|configur*|enabled|disabled|turned on|turned off|switched on|parameter*",
     ),
     (
         Quantity::Which,
@@ -107,14 +131,16 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Cost,
-        "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|多少资源|多少钱",
+        "成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
         "cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money",
     ),
     (
         Quantity::Inputs,
-        "哪些表|输入表|哪些输入|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些",
-        "which tables|what tables|inputs|input tables|which inputs|what does it read|what data|\
-         which files does it read|how many inputs|how many tables",
+        "哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|\
+         输入有多|输入数据有多|输入多大",
+        "which table|which tables|what tables|inputs|input tables|which input|which inputs|what input|largest input|biggest input|\
+         largest table|biggest table|input data|what does it read|what data|which files does it read|how many inputs|\
+         how many tables",
     ),
     (
         Quantity::Place,
@@ -168,7 +194,7 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
         "start-up|startup|starting",
     ),
     (SegmentKind::Gc, "垃圾回收|gc", "gc|garbage"),
-    (SegmentKind::Spill, "落盘|溢出", "spill*"),
+    (SegmentKind::Spill, "落盘|溢出|溢写", "spill*"),
     (SegmentKind::Sort, "排序", "sort|sorts|sorting"),
     (
         SegmentKind::Exchange,
@@ -209,6 +235,21 @@ pub(crate) const TOPICS: &[Topic] = &[
         en: "skew*|hot key*|uneven*|imbalance*|unbalanced",
     },
     Topic {
+        includes: |c| c.problem_type() == ProblemType::DataSkew,
+        zh: "哪个 key|哪个key|哪个键|哪个值",
+        en: "which key|what key|which value|heaviest key",
+    },
+    Topic {
+        includes: |c| c == Cause::NullOrDefaultKey,
+        zh: "空值|默认值|null",
+        en: "null|nulls|default key|default value",
+    },
+    Topic {
+        includes: |c| c == Cause::FetchWait,
+        zh: "fetch|等待 shuffle|拉取",
+        en: "fetch*",
+    },
+    Topic {
         includes: |c| c.problem_type() == ProblemType::ExcessiveShuffle,
         zh: "洗牌|shuffle|重新分区|数据交换",
         en: "shuffl*|repartition*",
@@ -220,7 +261,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::Spill,
-        zh: "落盘|溢出到磁盘",
+        zh: "落盘|溢出|溢写|spill",
         en: "spill*",
     },
     Topic {
@@ -300,17 +341,74 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
-        zh: "执行器|资源分配",
-        en: "executors|allocat*",
+        zh: "执行器太|executor 太|资源分配",
+        en: "too many executors|too few executors|idle executors|allocat*",
     },
     Topic {
         includes: |c| c == Cause::ExecutorLost,
-        zh: "执行器丢失",
-        en: "lost executor*|executor lost",
+        zh: "丢失|挂了|掉线",
+        en: "lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
     },
     Topic {
         includes: |c| c == Cause::DriverBottleneck,
         zh: "驱动程序",
         en: "driver",
     },
+];
+
+/// Kinds of operators by the words that name them.
+pub(crate) const OPERATORS: &[(&str, Phrases, Phrases)] = &[
+    ("join", "连接|join|关联", "join*"),
+    ("combine", "连接|join|关联", "join*|combine*"),
+    ("aggregate", "聚合|分组", "aggregat*|group by|grouping"),
+    ("window", "窗口", "window*"),
+    ("transform", "过滤", "filter*"),
+    ("reduce", "reduce", "reducer*|reduce"),
+    ("output", "写出|输出", "output*|written|write*"),
+];
+
+/// Settings by the names that people give them.
+pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
+    ("spark.sql.adaptive.enabled", "aqe|自适应", "aqe|adaptive"),
+    (
+        "spark.sql.shuffle.partitions",
+        "shuffle 分区|shuffle 的分区|shuffle partition",
+        "shuffle partition*|partitions for shuffl*|partitions used for shuffl*|partitions are used for shuffl*",
+    ),
+    (
+        "spark.executor.memory",
+        "executor 内存|executor 的内存|执行内存|执行器内存",
+        "executor memory|memory per executor",
+    ),
+    (
+        "spark.executor.cores",
+        "executor 核|executor 的核|每个 executor 多少核|每个 executor 几核",
+        "executor cores|cores per executor|cores does each executor",
+    ),
+    (
+        "spark.driver.memory",
+        "driver 内存|driver 的内存",
+        "driver memory",
+    ),
+    (
+        "spark.sql.autoBroadcastJoinThreshold",
+        "广播阈值|广播的阈值",
+        "broadcast threshold|broadcast join threshold|threshold for broadcast*",
+    ),
+    (
+        "spark.speculation",
+        "推测执行",
+        "speculation|speculative execution",
+    ),
+    (
+        "spark.dynamicAllocation.enabled",
+        "动态分配",
+        "dynamic allocation",
+    ),
+    ("spark.memory.fraction", "内存比例", "memory fraction"),
+    (
+        "spark.sql.files.maxPartitionBytes",
+        "输入分区大小|文件分区大小",
+        "max partition bytes|input partition size|input split size",
+    ),
 ];

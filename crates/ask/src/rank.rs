@@ -1,7 +1,7 @@
 //! How stages compare: the first by some measure, and two with their largest difference.
 
-use report::format::Ratio;
-use report::measure::{Measure, book};
+use report::format::{Ratio, STAGE, Seconds};
+use report::measure::{Measure, Value, book};
 use report::{Text, Verdict, text};
 
 use crate::intent::Intent;
@@ -14,6 +14,9 @@ use runs::StageSummary;
 
 /// Stages listed by rank.
 const RANKED: usize = 3;
+
+/// Stages with one vertex that are listed.
+const SINGLE: usize = 8;
 
 /// A stage is uneven from this spread over vertices.
 const UNEVEN: f64 = 2.0;
@@ -100,17 +103,138 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
-/// The stage with most of a measure.
-pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measure: &Measure) {
-    let known = run.summary.stages.iter();
-    let known = known.filter_map(|s| Some((s, s.values.value(measure)?)));
-    match known.max_by(|a, b| a.1.number().total_cmp(&b.1.number())) {
-        Some((stage, value)) => said.say_value(measure, value, &stage.name, run.vertex()),
-        None => said.say(text!(
+/// Measures whose values add up over stages.
+const SUMS: [&Measure; 6] = [
+    &book::SPILLED,
+    &book::FETCH_WAIT,
+    &book::CPU_TIME,
+    &book::LOST_WORK,
+    &book::FAILED,
+    &book::NETWORK,
+];
+
+/// The stages with most of the measures that one question is about, and their sum.
+pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
+    let mut is_known = false;
+    for measure in measures {
+        if let Some(value) = run.summary.values.value(measure) {
+            is_known = true;
+            said.say_value(measure, value, run.report.job.label(), run.vertex());
+        }
+        let stages = run.summary.stages.iter();
+        let known = stages.filter_map(|s| Some((s, s.values.value(measure)?)));
+        let mut known: Vec<_> = known.collect();
+        let is_measured = !known.is_empty();
+        known.retain(|(_, value)| value.number() > 0.0);
+        known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
+        match known.is_empty() {
+            // another measure of the same question says that there is none
+            true if is_known => {}
+            true if is_measured => said.say(text!(
+                "{title}：没有",
+                "{title}: none",
+                title = measure.title(run.vertex())
+            )),
+            true => continue,
+            false => over_stages(said, run, measure, &known),
+        }
+        is_known |= is_measured;
+    }
+    if !is_known {
+        said.say(text!(
             "没有文件给出{title}",
             "No file gives {title}",
-            title = measure.title(run.vertex())
-        )),
+            title = measures[0].title(run.vertex())
+        ));
+    }
+}
+
+/// Says the stages with a measure, most first.
+fn over_stages(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    measure: &'static Measure,
+    known: &[(&StageSummary, &Value)],
+) {
+    let (language, vertex) = (said.language(), run.vertex());
+    let mut ids = Vec::new();
+    let shown = known.iter().take(RANKED).map(|(stage, value)| {
+        ids.extend(said.evidence_of(measure, value, &stage.name, vertex));
+        let (name, n) = (&stage.name, measure.shown(value.number(), vertex));
+        text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
+    });
+    let shown: Vec<String> = shown.collect();
+    let total: f64 = known.iter().map(|(_, value)| value.number()).sum();
+    let total = match SUMS.contains(&measure) && known.len() > 1 {
+        true => text!(
+            "共 {total}，最多的阶段：",
+            "{total} in all, most in ",
+            total = measure.shown(total, vertex)
+        ),
+        false => Text::default(),
+    };
+    let sentence = text!(
+        "{title}：{total}{shown}",
+        "{title}: {total}{shown}",
+        title = measure.title(vertex),
+        total = total,
+        shown = names(&shown, language)
+    );
+    said.cite(sentence, &ids);
+}
+
+/// The stages with one vertex, the longest first.
+pub(crate) fn single(said: &mut Said<'_>, run: &Asked<'_>) {
+    let stages = run.summary.stages.iter();
+    let mut single: Vec<_> = stages
+        .filter(|s| s.get(&book::VERTICES) == Some(1.0))
+        .collect();
+    let span = |s: &StageSummary| s.get(&book::SPAN).unwrap_or(0.0);
+    single.sort_by(|a, b| span(b).total_cmp(&span(a)));
+    let (language, one) = (said.language(), run.vertex().count(1.0));
+    if single.is_empty() {
+        return said.say(text!(
+            "没有哪个阶段只有 {one}",
+            "No stage has just {one}",
+            one = one
+        ));
+    }
+    let mut ids = Vec::new();
+    let shown = single.iter().take(SINGLE).map(|stage| {
+        let value = stage.values.value(&book::VERTICES);
+        ids.extend(value.map(|v| said.evidence_of(&book::VERTICES, v, &stage.name, run.vertex())));
+        let (name, time) = (&stage.name, Seconds(span(stage) / 1e3));
+        text!("{name}（{time}）", "{name} ({time})", time = time).into(language)
+    });
+    let shown: Vec<String> = shown.collect();
+    let ids: Vec<String> = ids.into_iter().flatten().collect();
+    let sentence = text!(
+        "有 {n}只有 {one}：{shown}",
+        "{n} with just {one}: {shown}",
+        n = STAGE.count(single.len() as f64),
+        one = one,
+        shown = names(&shown, language)
+    );
+    said.cite(sentence, &ids);
+}
+
+/// The exchanges with most partitions.
+pub(crate) fn exchanges(said: &mut Said<'_>, run: &Asked<'_>) {
+    let name = |at: usize| run.summary.stages.get(at).map_or("", |s| s.name.as_str());
+    let edges = run.summary.edges.iter();
+    let mut known: Vec<_> = edges
+        .filter_map(|e| Some((e, e.values.value(&book::PARTITIONS)?)))
+        .collect();
+    known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
+    if known.is_empty() {
+        return said.say(text!(
+            "没有文件给出 Shuffle 的分区数",
+            "No file gives the partitions of an exchange"
+        ));
+    }
+    for (edge, value) in known.into_iter().take(RANKED) {
+        let between = format!("{} → {}", name(edge.from), name(edge.to));
+        said.say_value(&book::PARTITIONS, value, &between, run.vertex());
     }
 }
 

@@ -1,18 +1,21 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
 use report::format::{Change, Noun, Number, Seconds};
-use report::{CurvePoint, CurveResource, JobEngine, JobState, Text, text};
+use report::{CurvePoint, CurveResource, Finding, JobEngine, JobState, Text, text};
 
-use super::Asked;
 use super::said::Said;
 use super::time;
 use super::wording::Wording;
+use super::{Asked, found};
 
 /// Words between an amount and its resource: "twice as many tokens".
 const APART: usize = 4;
 
 /// The same in Chinese characters: "令牌数增加到两倍".
 const APART_ZH: usize = 8;
+
+/// Characters of a question that is no more than a change: "twice the executors?".
+const BRIEF: usize = 24;
 
 /// The resource that a question would change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,32 +52,33 @@ const RESOURCES: &[(Resource, &str, &str)] = &[
 
 const FACTORS: &[(f64, &str, &str)] = &[
     (0.25, "四分之一", "quarter"),
-    (0.5, "一半|减半", "half|halve|halved|halving"),
+    (0.5, "一半|减半|半数", "half|halve|halved|halving"),
     (
         2.0,
-        "两倍|二倍|翻倍|加倍|翻一番|多一倍",
+        "双倍|翻倍|加倍|翻一番|翻番|多一倍|增加一倍",
         "twice|double|doubled|doubling",
     ),
-    (3.0, "三倍", "triple|tripled|thrice"),
-    (4.0, "四倍", "quadruple"),
-    (5.0, "五倍", ""),
-    (10.0, "十倍", ""),
+    (3.0, "", "triple|tripled|tripling|thrice"),
+    (4.0, "翻两番", "quadruple|quadrupled"),
 ];
 
-/// Words that count before "times": "three times the input".
-const NUMBERS: [(&str, f64); 6] = [
-    ("two", 2.0),
-    ("three", 3.0),
-    ("four", 4.0),
-    ("five", 5.0),
-    ("eight", 8.0),
-    ("ten", 10.0),
+/// Numbers in words before "times" and “倍”.
+const NUMBERS: [(&str, &str, f64); 9] = [
+    ("两", "two", 2.0),
+    ("二", "two", 2.0),
+    ("三", "three", 3.0),
+    ("四", "four", 4.0),
+    ("五", "five", 5.0),
+    ("六", "six", 6.0),
+    ("八", "eight", 8.0),
+    ("十", "ten", 10.0),
+    ("百", "hundred", 100.0),
 ];
 
 /// Words of a change that is only thought of.
 const THOUGHT: (&str, &str) = (
-    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成",
-    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of",
+    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成|快多少|慢多少|怎么样|怎样|需要|够|用 |呢",
+    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of|need*|enough|happens",
 );
 
 /// Words of changes in the past.
@@ -102,7 +106,9 @@ impl Wanted {
     /// The change of a resource that a question is about; `None` if it is about something else.
     pub(super) fn of(question: &str) -> Option<Wanted> {
         let wording = Wording::of(question);
-        if !wording.has(THOUGHT.0, THOUGHT.1) || wording.has(PAST.0, PAST.1) {
+        let is_brief = question.chars().count() <= BRIEF;
+        let is_thought = is_brief || wording.has(THOUGHT.0, THOUGHT.1);
+        if !is_thought || wording.has(PAST.0, PAST.1) || wording.has("为什么|为何", "why") {
             return None;
         }
         in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))
@@ -126,14 +132,17 @@ fn in_english(wording: &Wording) -> Option<Wanted> {
         let factor = FACTORS.iter().find(|(.., en)| fits(word, en));
         let factor = factor.map(|(factor, ..)| *factor);
         let factor = factor.or_else(|| word.strip_suffix('x')?.parse().ok());
-        let spelled = NUMBERS.iter().find(|(name, _)| *name == word);
-        let number = spelled.map(|(_, n)| *n).or_else(|| word.parse().ok());
+        let spelled = NUMBERS.iter().find(|(_, name, _)| *name == word);
+        let number = spelled.map(|(.., n)| *n).or_else(|| word.parse().ok());
         let is_times = words.get(at + 1).is_some_and(|next| next == "times");
         match (factor, number) {
             (Some(factor), _) => Some(Amount::Times(factor)),
             (None, Some(n)) if is_times => Some(Amount::Times(n)),
             (None, Some(n)) => Some(Amount::Count(n)),
-            _ if matches!(word, "more" | "fewer" | "less" | "additional") => Some(Amount::Open),
+            _ if matches!(word, "more" | "fewer" | "less" | "additional" | "enough") => {
+                Some(Amount::Open)
+            }
+            _ if word == "many" && wording.has("", "need*|should|required") => Some(Amount::Open),
             _ => None,
         }
     };
@@ -171,24 +180,26 @@ fn in_chinese(question: &str) -> Option<Wanted> {
 
 /// The amount in a few Chinese characters.
 fn amount_in(text: &str) -> Option<Amount> {
-    let named = FACTORS
-        .iter()
-        .find(|(_, zh, _)| zh.split('|').any(|word| text.contains(word)));
-    if let Some((factor, ..)) = named {
+    let is_in = |words: &str| {
+        let mut words = words.split('|').filter(|word| !word.is_empty());
+        words.any(|word| text.contains(word))
+    };
+    if let Some((factor, ..)) = FACTORS.iter().find(|(_, zh, _)| is_in(zh)) {
         return Some(Amount::Times(*factor));
     }
+    let spelled = NUMBERS
+        .iter()
+        .find(|(zh, ..)| text.contains(&format!("{zh}倍")));
     let digits: String = text
         .chars()
         .skip_while(|c| !c.is_ascii_digit())
         .take_while(|c| c.is_ascii_digit() || *c == '.')
         .collect();
-    match digits.parse::<f64>() {
-        Ok(n) if text.contains('倍') => Some(Amount::Times(n)),
-        Ok(n) if n > 0.0 => Some(Amount::Count(n)),
-        _ if ["更多", "更少", "增加", "减少"]
-            .iter()
-            .any(|word| text.contains(word)) =>
-        {
+    match (spelled, digits.parse::<f64>()) {
+        (Some((.., n)), _) => Some(Amount::Times(*n)),
+        (_, Ok(n)) if text.contains('倍') => Some(Amount::Times(n)),
+        (_, Ok(n)) if n > 0.0 => Some(Amount::Count(n)),
+        _ if is_in("更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大") => {
             Some(Amount::Open)
         }
         _ => None,
@@ -198,7 +209,12 @@ fn amount_in(text: &str) -> Option<Amount> {
 /// Answers it, or says why the run cannot.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
     if let Some(why) = refusal(run, wanted) {
-        return said.say(why);
+        said.say(why);
+        let is_memory = |f: &&Finding| f.cause.code().starts_with("memory.");
+        let findings = run.report.findings.iter().filter(is_memory);
+        return findings
+            .filter(|_| wanted.resource == Resource::Memory)
+            .for_each(|f| found::finding(said, f, false));
     }
     let curve = run.report.time.iter().flat_map(|time| &time.curve);
     let is_input = |p: &&CurvePoint| p.resource == CurveResource::Input;
@@ -219,7 +235,7 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
     else {
         return;
     };
-    let noun = noun(run);
+    let [noun, hours] = nouns(run);
     let count = match wanted.amount {
         Amount::Times(factor) => (now.count as f64 * factor).round().max(1.0),
         Amount::Count(count) => count.round(),
@@ -227,23 +243,16 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
     };
     let seconds = at(&counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
-    let (unit_zh, unit) = match run.report.job.engine {
-        Some(JobEngine::Spark) => ("核小时", "core-hours"),
-        Some(JobEngine::Usql) => ("AU 小时", "AU-hours"),
-        _ => ("令牌小时", "token-hours"),
-    };
     let ids = time::elapsed(said, run);
     said.cite(
         text!(
-            "用 {count}（现在 {now}），运行约 {time}（{change}），占用 {cost} {unit_zh}（现在 {cost_now}）",
-            "With {count} instead of {now}, the run would take about {time} ({change}) and hold {cost} {unit} instead of {cost_now}",
+            "用 {count}（现在 {now}），运行约 {time}（{change}），占用 {cost}（现在 {cost_now}）",
+            "With {count} instead of {now}, the run would take about {time} ({change}) and hold {cost} instead of {cost_now}",
             count = noun.count(count),
             now = noun.count(now.count as f64),
             time = Seconds(seconds),
             change = Change::between(now.seconds, seconds),
-            cost = Number(rounded(cost)),
-            unit_zh = unit_zh,
-            unit = unit,
+            cost = hours.count(rounded(cost)),
             cost_now = Number(rounded(now.cost)),
         ),
         &ids,
@@ -280,7 +289,7 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
 
 /// The ends of the curve, for a question without a number.
 fn outlook(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
-    let noun = noun(run);
+    let [noun, _] = nouns(run);
     let ends = counts.first().zip(counts.last());
     for point in ends.into_iter().flat_map(|(first, last)| [first, last]) {
         said.say(text!(
@@ -341,13 +350,9 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
     })
 }
 
-fn noun(run: &Asked<'_>) -> Noun {
-    let (one, many, zh) = match run.report.job.engine {
-        Some(JobEngine::Spark) => ("executor", "executors", " 个 Executor"),
-        Some(JobEngine::Usql) => ("AU", "AUs", " 个 AU"),
-        _ => ("token", "tokens", " 个令牌"),
-    };
-    Noun { one, many, zh }
+/// The nouns for the resource of the job and for hours of it.
+fn nouns(run: &Asked<'_>) -> [Noun; 2] {
+    run.report.job.engine.unwrap_or(JobEngine::Scope).resource()
 }
 
 /// Run time at a count: work in parallel takes time in inverse proportion to it.
@@ -417,6 +422,10 @@ mod tests {
             ("Could it run in half the time?", None),
             ("Why did it get twice the data since last week?", None),
             ("Why is it slow?", None),
+            ("How many executors does it need?", Some((Executors, Open))),
+            ("双倍 executor 会快多少", Some((Executors, Times(2.0)))),
+            ("executor 翻倍", Some((Executors, Times(2.0)))),
+            ("三倍的输入会怎样", Some((Input, Times(3.0)))),
             ("令牌翻倍要多久？", Some((Tokens, Times(2.0)))),
             ("如果用 200 个令牌，要多久？", Some((Tokens, Count(200.0)))),
             ("Executor 减半会慢多少？", Some((Executors, Times(0.5)))),

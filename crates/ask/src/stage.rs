@@ -36,7 +36,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
     for quantity in &intent.asked {
         match quantity {
-            Quantity::Duration | Quantity::Account => times(said, run, at),
+            Quantity::Duration | Quantity::Account if intent.measures.is_empty() => {
+                times(said, run, at)
+            }
+            Quantity::Bound => time::balance(said, run, Some(&stage.name)),
             Quantity::Place => place(said, run, stage),
             Quantity::Flow | Quantity::Inputs => flow(said, run, at),
             Quantity::Sources => {
@@ -47,7 +50,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         }
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
-        time::time_of(said, run, segment, Some(&stage.name));
+        if intent.measures.is_empty() || time::seconds_of(run, segment, Some(&stage.name)) > 0.0 {
+            time::time_of(said, run, segment, Some(&stage.name));
+        }
     }
     measures(said, run, stage, intent);
     if is_plain || judges && findings(run, stage).next().is_none() {
@@ -58,7 +63,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
 
 /// Says the values that are asked for, or that no file gives any of them.
 fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) {
-    let (name, asked) = (&stage.name, &intent.measures);
+    let name = &stage.name;
+    let of_stage = intent.measures.iter().copied();
+    let asked: Vec<_> = of_stage.filter(|m| m.entity == Entity::Stage).collect();
     for one_question in asked.chunk_by(|a, b| a.words == b.words) {
         let known = one_question.iter().copied();
         let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));

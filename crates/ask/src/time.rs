@@ -8,6 +8,9 @@ use crate::intent::Intent;
 use crate::said::{Said, names};
 use crate::{Asked, found};
 
+/// One of two uses of time is the main one from this ratio on.
+const MAINLY: f64 = 2.0;
+
 /// Segments named in an answer.
 const SHOWN: usize = 3;
 
@@ -134,7 +137,61 @@ fn part(seconds: f64, total: f64, segment: &Segment) -> Text {
     }
 }
 
+/// Whether computing or reading and moving data takes the time, of a stage or of the job.
+pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) {
+    use SegmentKind::{Compute, Exchange, Gc, Read, Sort, Spill, UserCode};
+    let seconds = |kinds: &[SegmentKind]| {
+        let kinds = kinds.iter();
+        kinds.map(|kind| seconds_of(run, *kind, stage)).sum::<f64>()
+    };
+    let computing = seconds(&[Compute, UserCode, Sort, Gc]);
+    let data = seconds(&[Read, Exchange, Spill]);
+    let time = run.report.time.iter();
+    let segments = time.flat_map(|time| &time.segments);
+    let of_stage = segments.filter(|s| stage.is_none_or(|name| s.stage.as_deref() == Some(name)));
+    let total: f64 = of_stage.map(|s| s.seconds).sum();
+    if computing + data <= 0.0 {
+        return said.say(text!(
+            "没有文件说明计算和读写数据各用多少时间",
+            "No file tells the time of computing from the time of reading and moving data"
+        ));
+    }
+    let place = match stage {
+        Some(stage) => text!("{stage} 在关键路径上的", "{stage}'s "),
+        None => text!("从提交到结束的", ""),
+    };
+    let verdict = match computing / data {
+        _ if computing + data < total / 2.0 => text!(
+            "大部分时间两者都不是，而是启动、等待或长尾",
+            "most of the time is neither, but start-up, waiting or stragglers"
+        ),
+        ratio if ratio >= MAINLY => text!("主要受 CPU 限制", "mainly CPU-bound"),
+        ratio if ratio <= 1.0 / MAINLY => text!("主要受 I/O 限制", "mainly I/O-bound"),
+        _ => text!("CPU 和 I/O 都占相当部分", "bound by CPU and I/O alike"),
+    };
+    said.say(text!(
+        "{place} {total} 中，计算用 {computing}（{share}），读取和传输数据用 {data}（{other}）：{verdict}",
+        "Of {place}{total} on the critical path, computing takes {computing} ({share}), reading and moving data {data} ({other}): {verdict}",
+        place = place,
+        total = Seconds(total),
+        computing = Seconds(computing),
+        share = Share(computing / total),
+        data = Seconds(data),
+        other = Share(data / total),
+        verdict = verdict
+    ));
+}
+
 /// Seconds of the critical path of one kind, in a stage or in the job.
+pub(crate) fn seconds_of(run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>) -> f64 {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
+    let fits = |s: &&Segment| {
+        s.kind == kind && stage.is_none_or(|stage| s.stage.as_deref() == Some(stage))
+    };
+    segments.filter(fits).map(|s| s.seconds).sum()
+}
+
+/// Says the seconds of the critical path of one kind, in a stage or in the job.
 pub(crate) fn time_of(
     said: &mut Said<'_>,
     run: &Asked<'_>,
@@ -162,7 +219,7 @@ pub(crate) fn time_of(
         let sentence = text!(
             "{kind}用时 {time}",
             "{kind}: {time}",
-            kind = kind.title(),
+            kind = kind.title_in(run.report.job.engine),
             time = Seconds(stated)
         );
         let ids = evidence_of(said, run, measure);
@@ -183,7 +240,7 @@ pub(crate) fn time_of(
             "关键路径上{place}的{kind}用时 {time}，占全程的 {share}",
             "On the critical path, {kind}{place} takes {time}, {share} of the whole time",
             place = place,
-            kind = kind.title(),
+            kind = kind.title_in(run.report.job.engine),
             time = Seconds(seconds),
             share = Share(seconds / time.total_seconds())
         ),
@@ -191,7 +248,7 @@ pub(crate) fn time_of(
             "关键路径上{place}没有{kind}的时间",
             "None of the critical path{place} is {kind}",
             place = place,
-            kind = kind.title()
+            kind = kind.title_in(run.report.job.engine)
         ),
     };
     said.cite(sentence, &ids);

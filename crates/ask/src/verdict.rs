@@ -10,7 +10,7 @@ use crate::intent::Intent;
 use crate::names::Subject;
 use crate::phrases::Quantity;
 use crate::said::Said;
-use crate::{Asked, time};
+use crate::{Asked, setting, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
@@ -211,6 +211,9 @@ fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_
         ),
     };
     said.say(sentence);
+    for setting in &suggestion.settings {
+        setting::suggested(said, setting);
+    }
 }
 
 fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {

@@ -3,7 +3,24 @@
 use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind};
 
-use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, TOPICS, Topic};
+use crate::phrases::{OPERATORS, Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS, Topic};
+
+/// Amounts of data that anything can have.
+const AMOUNTS: [&Measure; 4] = [
+    &book::ROWS_IN,
+    &book::ROWS_OUT,
+    &book::BYTES_READ,
+    &book::BYTES_WRITTEN,
+];
+
+/// Words for an amount of data without saying which.
+const DATA: [&str; 5] = [
+    "how much data",
+    "what data",
+    "which data",
+    "多少数据",
+    "数据量",
+];
 
 /// A question prepared for looking up phrases; names are taken out of it before.
 pub(crate) struct Wording {
@@ -47,10 +64,39 @@ impl Wording {
         named.map(|(quantity, ..)| *quantity).collect()
     }
 
-    /// Measures that are asked for, of the stages of a run.
+    /// Measures of the job, its stages and exchanges that are asked for. "How much data" is an amount of whatever else is named.
     pub(crate) fn measures(&self) -> Vec<&'static Measure> {
-        let stage = book::of(Entity::Stage).filter(|m| !m.words.en.is_empty());
-        stage.filter(|m| self.has(m.words.zh, m.words.en)).collect()
+        let is_named = |m: &&&Measure| {
+            let of_run = matches!(m.entity, Entity::Job | Entity::Stage);
+            (of_run || **m == &book::PARTITIONS)
+                && !m.words.en.is_empty()
+                && self.has(m.words.zh, m.words.en)
+        };
+        let mut measures: Vec<&'static Measure> =
+            book::ALL.iter().filter(is_named).copied().collect();
+        let is_amount = |m: &&'static Measure| AMOUNTS.contains(m);
+        let names_other = !self.causes().is_empty() || !self.segments().is_empty();
+        if names_other || !measures.iter().all(|m| is_amount(m)) {
+            let plain = Wording::of(
+                &DATA
+                    .iter()
+                    .fold(self.lower.clone(), |text, amount| text.replace(amount, " ")),
+            );
+            measures.retain(|m| !is_amount(m) || plain.has(m.words.zh, m.words.en));
+        }
+        measures
+    }
+
+    /// Settings that are named.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
+        let named = SETTINGS.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(key, ..)| *key)
+    }
+
+    /// Kinds of operators that are named.
+    pub(crate) fn operators(&self) -> Vec<&'static str> {
+        let named = OPERATORS.iter().filter(|(_, zh, en)| self.has(zh, en));
+        named.map(|(kind, ..)| *kind).collect()
     }
 
     pub(crate) fn segments(&self) -> Vec<SegmentKind> {
@@ -79,6 +125,11 @@ impl Wording {
         )
     }
 
+    /// Whether it has no noun: "why 50 minutes?", "为什么要 50 分钟".
+    pub(crate) fn is_bare(&self) -> bool {
+        self.words.len() <= 5
+    }
+
     /// Whether it points at something named before: "it", "that stage".
     pub(crate) fn points_back(&self) -> bool {
         self.points_at_stage() || self.has("它", "it|its|there")
@@ -93,7 +144,7 @@ impl Wording {
 
     pub(crate) fn compares(&self) -> bool {
         self.has(
-            "比|对比|相比|差别|区别",
+            "比|对比|相比|差别|区别|哪个更",
             "than|compar*|versus|vs|difference|differ",
         )
     }
@@ -101,8 +152,8 @@ impl Wording {
     /// Whether a time in the question is one to reach.
     pub(crate) fn sets_goal(&self) -> bool {
         self.has(
-            "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内",
-            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in",
+            "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内|钟内|秒内|小时内|能不能|能在|可以在",
+            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in|can it|could it|run in|done in",
         )
     }
 

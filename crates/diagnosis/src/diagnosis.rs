@@ -1,6 +1,6 @@
 //! The result for one job, in the types of the report, and how its parts get their ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -90,13 +90,16 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Ids of some evidence, each once.
+    /// Ids of some evidence, each once; a text that repeats another says nothing new.
     pub(crate) fn ids(&mut self, evidence: impl IntoIterator<Item = Evidence>) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
+        let mut texts: HashSet<String> = HashSet::new();
         for item in evidence {
-            let id = self.id(item);
-            if !ids.contains(&id) {
-                ids.push(id);
+            if texts.insert(item.text.clone()) {
+                let id = self.id(item);
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
             }
         }
         ids

@@ -43,7 +43,7 @@ use job::{Catalogue, Job};
 use crate::account::Account;
 use crate::diagnosis::Numbering;
 use crate::impact::{Fix, RunModel};
-use crate::whatif::{Unanswerable, WhatIf};
+use crate::whatif::{Repair, Unanswerable, WhatIf};
 use report::{Cause, Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
@@ -74,7 +74,14 @@ pub fn what_if(
     language: Language,
 ) -> (Diagnosis, Result<WhatIf, Unanswerable>) {
     let (diagnosis, run, fixes) = conclude(job, catalogue, settings, language);
-    (diagnosis, WhatIf::new(job, run, fixes))
+    let saved = |f: &report::Finding| f.impact.as_ref().map(|impact| impact.seconds_saved);
+    let saved = diagnosis.findings.iter().map(saved);
+    let repairs = fixes
+        .into_iter()
+        .zip(saved)
+        .map(|(fix, seconds)| Repair { fix, seconds });
+    let run = WhatIf::new(job, run, repairs.collect());
+    (diagnosis, run)
 }
 
 /// The diagnosis, the model of the run, and the fix of each finding.

@@ -100,7 +100,7 @@ impl<'a> View<'a> {
     pub(crate) fn curve(&self) -> Option<&Curve> {
         let computed = || {
             let run = WhatIf::new(self.job, self.run.as_ref(), Vec::new()).ok()?;
-            run.curve(&Change::default()).ok()
+            run.curve(&Change::default(), &[]).ok()
         };
         self.curve.get_or_init(computed).as_ref()
     }

@@ -7,11 +7,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use job::Job;
-use job::script::Dialect;
-use report::format::{EXECUTOR, Noun, TOKEN};
 use serde::Serialize;
 
-use crate::configuration::{PARTITIONS, in_force};
+use crate::configuration::PARTITIONS;
 use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
 
 pub use limit::Limit;
@@ -32,6 +30,9 @@ const NOTHING: f64 = 0.02;
 /// Acceptable relative loss of time with fewer resources.
 const STILL_DOES: f64 = 0.05;
 
+/// Least share of the replayed time that is left after repairs.
+const SHORTEST: f64 = 0.05;
+
 /// Relative error of the replay at the present count, and per doubling away from it. A judgment: replays of
 /// simulated jobs are within 1 % (`examples/what_if.rs`), but the simulator schedules like the replay, and a real
 /// cluster is less regular.
@@ -46,27 +47,6 @@ pub enum Resource {
     Tokens,
     /// Executors with this many task slots each.
     Executors { slots: usize },
-}
-
-const fn noun(one: &'static str, many: &'static str, zh: &'static str) -> Noun {
-    Noun { one, many, zh }
-}
-
-impl Resource {
-    /// The nouns for a count and for hours.
-    pub fn nouns(self, job: &Job) -> [Noun; 2] {
-        let dialect = job.script.as_ref().map(|script| script.dialect);
-        match (self, dialect) {
-            (Resource::Executors { .. }, _) => {
-                [EXECUTOR, noun("core-hour", "core-hours", " 核小时")]
-            }
-            (Resource::Tokens, Some(Dialect::USql)) => [
-                noun("AU", "AUs", " 个 AU"),
-                noun("AU-hour", "AU-hours", " AU 小时"),
-            ],
-            (Resource::Tokens, _) => [TOKEN, noun("token-hour", "token-hours", " 令牌小时")],
-        }
-    }
 }
 
 /// Changes to a run, applied together.
@@ -144,6 +124,30 @@ pub enum Unanswerable {
     NoPartitions,
 }
 
+/// The repair of a finding.
+#[derive(Debug, Clone)]
+pub(crate) struct Repair {
+    /// Its change of the run's work.
+    pub(crate) fix: Option<Fix>,
+    /// Seconds that the finding claims to save.
+    pub(crate) seconds: Option<f64>,
+}
+
+impl Repair {
+    /// Seconds of the run that it saves; `None` if its effect on the run is unknown.
+    fn saves(&self) -> Option<f64> {
+        let is_replayed = self.fix.as_ref().is_none_or(Fix::is_replayed);
+        self.seconds.filter(|_| is_replayed)
+    }
+}
+
+/// Work of the stages after a change.
+struct Changed {
+    stages: Vec<StageWork>,
+    /// Seconds that the fixed findings save beyond the change of the work.
+    beyond_s: f64,
+}
+
 /// A run that can be replayed with changes.
 #[derive(Debug, Clone)]
 pub struct WhatIf<R = RunModel> {
@@ -151,17 +155,17 @@ pub struct WhatIf<R = RunModel> {
     resource: Resource,
     /// Stages that read a shuffle with the number of partitions in the setting.
     partitioned: Vec<usize>,
-    /// Fix of each finding, in the order of the report.
-    fixes: Vec<Option<Fix>>,
+    /// Repair of each finding, in the order of the report.
+    repairs: Vec<Repair>,
     names: Vec<String>,
 }
 
 impl<R: Borrow<RunModel>> WhatIf<R> {
-    /// A run by its model and the fixes of its findings.
+    /// A run by its model and the repairs of its findings.
     pub(crate) fn new(
         job: &Job,
         run: Option<R>,
-        fixes: Vec<Option<Fix>>,
+        repairs: Vec<Repair>,
     ) -> Result<WhatIf<R>, Unanswerable> {
         if job.info.state == report::JobState::Failed {
             return Err(Unanswerable::Failed);
@@ -176,7 +180,7 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
         Ok(WhatIf {
             resource: resource(job),
             partitioned: partitioned(job, &run.borrow().stages),
-            fixes,
+            repairs,
             names: job.stages.iter().map(|s| s.name.clone()).collect(),
             run,
         })
@@ -204,12 +208,12 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
         Ok(self.point(&self.work(change)?, count, change.cores))
     }
 
-    /// The run with a change, over counts of its resource.
+    /// The run with a change, over counts of its resource, `asked` among them.
     ///
     /// # Errors
     ///
     /// The change cannot be replayed.
-    pub fn curve(&self, change: &Change) -> Result<Curve, Unanswerable> {
+    pub fn curve(&self, change: &Change, asked: &[usize]) -> Result<Curve, Unanswerable> {
         let work = self.work(change)?;
         let now = self.now();
         // the searches and the points need the same replays
@@ -220,7 +224,7 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
                 .entry(count)
                 .or_insert_with(|| self.point(&work, count, change.cores))
         };
-        let vertices: usize = work.iter().map(|s| s.vertices.len()).sum();
+        let vertices: usize = work.stages.iter().map(|s| s.vertices.len()).sum();
         let most = vertices.max(now);
         let present = at(now).seconds;
         let least = at(most).seconds;
@@ -239,9 +243,10 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
         let enough = first(least * (1.0 + NOTHING));
         let would_do = first(present * (1.0 + STILL_DOES)).min(now);
         counts.extend([enough, would_do]);
+        counts.retain(|n| *n <= enough.max(now));
+        counts.extend(asked);
         counts.sort_unstable();
         counts.dedup();
-        counts.retain(|n| *n <= enough.max(now));
         let points: Vec<Point> = counts.into_iter().map(at).collect();
         let best = |worth: fn(&Point) -> f64| {
             let best = points.iter().min_by(|a, b| worth(a).total_cmp(&worth(b)));
@@ -254,7 +259,7 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
             enough,
             balanced: best(|p| p.seconds * p.hours),
             cheapest: best(|p| p.hours),
-            limit: limit::of(&work, self.slots(enough, change.cores), &self.names),
+            limit: limit::of(&work.stages, self.slots(enough, change.cores), &self.names),
             points,
         })
     }
@@ -267,38 +272,57 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
     }
 
     /// The work of the stages after a change.
-    fn work(&self, change: &Change) -> Result<Vec<StageWork>, Unanswerable> {
-        let mut work = self.run.borrow().stages.clone();
+    fn work(&self, change: &Change) -> Result<Changed, Unanswerable> {
+        let run = self.run.borrow();
+        let mut stages = run.stages.clone();
+        let mut claimed_s = 0.0;
         for finding in &change.fixed {
-            let fix = self.fixes.get(*finding).and_then(Option::as_ref);
-            fix.ok_or(Unanswerable::NoFix(*finding))?.apply(&mut work);
+            let repair = self.repairs.get(*finding);
+            let unknown = Unanswerable::NoFix(*finding);
+            let repair = repair.and_then(|repair| Some((repair.saves()?, repair)));
+            let (seconds, repair) = repair.ok_or(unknown)?;
+            claimed_s += seconds;
+            if let Some(fix) = &repair.fix {
+                fix.apply(&mut stages);
+            }
         }
+        // The findings say what their repair saves at the present count; the replay says how that changes with the count.
+        let replayed_s = match change.fixed.as_slice() {
+            [] => 0.0,
+            _ => (run.replayed_s - run.replay(&stages)) / run.replayed_s * run.working_s,
+        };
         if let Some(count) = change.partitions {
             if self.partitioned.is_empty() {
                 return Err(Unanswerable::NoPartitions);
             }
             for stage in &self.partitioned {
-                regroup(&mut work[*stage], count, 0.0);
+                regroup(&mut stages[*stage], count, 0.0);
             }
         }
         if change.input != 1.0 {
-            work.iter_mut().for_each(|stage| grow(stage, change.input));
+            stages
+                .iter_mut()
+                .for_each(|stage| grow(stage, change.input));
         }
-        Ok(work)
+        Ok(Changed {
+            stages,
+            beyond_s: claimed_s - replayed_s,
+        })
     }
 
-    fn point(&self, work: &[StageWork], count: usize, cores: Option<usize>) -> Point {
+    fn point(&self, work: &Changed, count: usize, cores: Option<usize>) -> Point {
         let (run, count) = (self.run.borrow(), count.max(1));
         let slots = self.slots(count, cores);
         let scale = run.working_s / run.replayed_s;
         let apart_s = (run.elapsed_s - run.working_s).max(0.0);
-        let seconds = apart_s + replay(work, slots) * scale;
+        let replayed = apart_s + replay(&work.stages, slots) * scale;
+        let seconds = (replayed - work.beyond_s).max(SHORTEST * replayed);
         let doublings = (slots as f64 / run.tokens as f64).log2().abs();
         let error = 1.0 + ERROR + ERROR_PER_DOUBLING * doublings;
         Point {
             count,
             seconds,
-            between: [apart_s.max(seconds / error), seconds * error],
+            between: [apart_s.min(seconds).max(seconds / error), seconds * error],
             hours: slots as f64 * seconds / HOUR_S,
         }
     }
@@ -347,7 +371,7 @@ fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
     let Some(app) = &job.spark else {
         return Vec::new();
     };
-    let set = in_force(app, None, PARTITIONS);
+    let set = app.in_force(None, PARTITIONS);
     let Some(count) = set.and_then(|(n, _)| n.parse::<usize>().ok()) else {
         return Vec::new();
     };
@@ -393,9 +417,15 @@ mod tests {
             run: RunModel::from_stages(stages, tokens),
             resource: Resource::Tokens,
             partitioned: Vec::new(),
-            fixes: vec![
-                Some(Fix::stage(0, |stage| stage.vertices.truncate(1))),
-                None,
+            repairs: vec![
+                Repair {
+                    fix: Some(Fix::stage(0, |stage| stage.vertices.truncate(1))),
+                    seconds: Some(12.0),
+                },
+                Repair {
+                    fix: None,
+                    seconds: None,
+                },
             ],
         }
     }
@@ -403,7 +433,7 @@ mod tests {
     #[test]
     fn a_curve_ends_where_more_tokens_change_nothing() {
         let curve = run(4, &[(&[], &[10.0; 8])])
-            .curve(&Change::default())
+            .curve(&Change::default(), &[])
             .expect("answerable");
         assert_eq!((curve.now, curve.would_do, curve.enough), (4, 4, 8));
         assert_eq!(
@@ -420,7 +450,7 @@ mod tests {
     #[test]
     fn idle_tokens_are_not_needed() {
         let curve = run(50, &[(&[], &[10.0; 8])])
-            .curve(&Change::default())
+            .curve(&Change::default(), &[])
             .expect("answerable");
         assert_eq!((curve.would_do, curve.enough, curve.cheapest), (8, 8, 8));
     }
@@ -429,7 +459,11 @@ mod tests {
     fn the_limit_is_the_longest_part_of_the_critical_path() {
         let stages: [(&[usize], &[f64]); 3] =
             [(&[], &[5.0; 3]), (&[0], &[2.0, 2.0, 30.0]), (&[1], &[9.0])];
-        let limit = |run: WhatIf| run.curve(&Change::default()).expect("answerable").limit;
+        let limit = |run: WhatIf| {
+            run.curve(&Change::default(), &[])
+                .expect("answerable")
+                .limit
+        };
         assert_eq!(
             limit(run(2, &stages)),
             Some(Limit::LargestVertex {
@@ -468,7 +502,8 @@ mod tests {
                 fixed: vec![0],
                 ..Change::default()
             }),
-            Ok(10.0)
+            // what the finding claims, more than its fix alone
+            Ok(8.0)
         );
         assert_eq!(
             at(&Change {

@@ -3,11 +3,11 @@
 //! The program itself fetches keys from the environment or a command.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use url::{Host, Url};
 
 /// Tokens kept free for an answer where the profile names none: conclusions take up to three thousand, thoughts some more.
 const MOST_ANSWER_TOKENS: usize = 8_000;
@@ -194,18 +194,12 @@ impl Profile {
             .base_url
             .as_deref()
             .or_else(|| self.provider.base_url());
-        let rest = base
-            .and_then(|base| base.split_once("://"))
-            .map_or("", |(_, rest)| rest);
-        let host = rest.split('/').next().unwrap_or_default();
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        if let Some(v6) = host.strip_prefix('[') {
-            return v6.starts_with("::1]");
-        }
-        let name = host.split(':').next().unwrap_or_default();
-        match name.parse::<Ipv4Addr>() {
-            Ok(ip) => ip.is_loopback() || ip.is_private(),
-            Err(_) => name == "localhost",
+        let url = base.and_then(|base| Url::parse(base).ok());
+        match url.as_ref().and_then(Url::host) {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+            None => false,
         }
     }
 

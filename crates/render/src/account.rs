@@ -1,6 +1,6 @@
 //! The time account for every output format: rows by start time, and one line of totals.
 
-use report::format::{Noun, Number, STAGE, Seconds, Share};
+use report::format::{Number, STAGE, Seconds, Share};
 use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
 
 use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
@@ -203,19 +203,9 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
     items
 }
 
-/// Unit of the cost.
-pub fn unit(cost: &Cost) -> Noun {
-    let (one, many, zh) = match cost.unit.as_str() {
-        "AU-hour" => ("AU-hour", "AU-hours", " AU 小时"),
-        "executor-core-hour" => ("core-hour", "core-hours", " 核小时"),
-        _ => ("vertex-hour", "vertex-hours", " 顶点小时"),
-    };
-    Noun { one, many, zh }
-}
-
 /// `41.2 vertex-hours, 12.9 of them wasted`.
 fn hours(cost: &Cost, words: Words) -> Option<String> {
-    let all = unit(cost).count(cost.vertex_hours?);
+    let all = cost.noun().count(cost.vertex_hours?);
     let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
     Some(match wasted {
         Some(hours) => words.say(text!(

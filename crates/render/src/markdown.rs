@@ -169,7 +169,7 @@ fn write_finding(
     report: &Report,
     words: Words,
 ) -> fmt::Result {
-    let title = words.say(finding.cause.title());
+    let title = words.cause(finding.cause);
     let facts = escaped(&words.finding_facts(finding).join(" · "));
     writeln!(
         out,

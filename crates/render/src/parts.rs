@@ -8,7 +8,6 @@ use report::{
 
 use serde::Serialize;
 
-use super::account;
 use super::words::Words;
 
 /// Experiences shown per step unless all are asked for; the JSON report has every one.
@@ -46,7 +45,7 @@ impl Gap<'_> {
         } else {
             words.not_in_folder()
         };
-        let titles = self.first.would_decide.iter().map(|c| words.say(c.title()));
+        let titles = self.first.would_decide.iter().map(|c| words.cause(*c));
         let causes = titles.collect::<Vec<_>>().join(words.comma());
         let (info, decides) = (&self.first.info, words.would_decide());
         let facts = text!("（{present}） · {info}", " ({present}) · {info}");
@@ -177,7 +176,7 @@ impl Words {
         let Some((cause, rest)) = gap.first.would_decide.split_first() else {
             return verdict;
         };
-        let (cause, more, all) = (cause.title(), rest.len(), rest.len() + 1);
+        let (cause, more, all) = (cause.title_in(self.1), rest.len(), rest.len() + 1);
         let needed = if rest.is_empty() {
             text!("{cause}", "{cause}", cause = cause)
         } else {
@@ -219,7 +218,7 @@ impl Words {
                 "{found}：{one}",
                 "{found}: {one}",
                 found = found,
-                one = one.title()
+                one = one.title_in(self.1)
             ),
             [first, rest @ ..] => {
                 let more = rest.len();
@@ -227,7 +226,7 @@ impl Words {
                     "{found}：{first}（另有 {more} 个）",
                     "{found}: {first} (+{more} more)",
                     found = found,
-                    first = first.title()
+                    first = first.title_in(self.1)
                 )
             }
         };
@@ -286,7 +285,7 @@ impl Words {
                 "{saved}和 {hours}",
                 "{saved} and {hours}",
                 saved = saved,
-                hours = account::unit(cost).count(hours)
+                hours = cost.noun().count(hours)
             ),
         }))
     }

@@ -122,7 +122,7 @@ impl Page {
 
     fn finding(&mut self, finding: &Finding, report: &Report) -> fmt::Result {
         let style = style::severity(finding.severity);
-        let title = self.words.say(finding.cause.title());
+        let title = self.words.cause(finding.cause);
         let mut parts = vec![
             format!("{style}{}{style:#} {BOLD}{title}{BOLD:#}", finding.id),
             finding.cause.to_string(),

@@ -2,7 +2,7 @@
 
 use report::format::{Noun, TASK, VERTEX};
 use report::{
-    JobEngine, JobState, JobSummary, Language, Localize, Report, SegmentKind, Severity,
+    Cause, JobEngine, JobState, JobSummary, Language, Localize, Report, SegmentKind, Severity,
     SuggestionKind,
 };
 use runs::compare::{FindingStatus, PlanChangeKind};
@@ -29,6 +29,19 @@ impl Words {
         match self.1 {
             Some(JobEngine::Spark) => TASK,
             _ => VERTEX,
+        }
+    }
+
+    pub fn cause(self, cause: Cause) -> String {
+        self.say(cause.title_in(self.1))
+    }
+
+    /// A text in the words of the engine.
+    pub fn in_engine(self, text: impl Localize) -> String {
+        let text = self.say(text);
+        match self.1 {
+            Some(JobEngine::Spark) => report::spark_words(&text, self.0).trim().to_owned(),
+            _ => text,
         }
     }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format::{AU_HOUR, CORE_HOUR, Noun, VERTEX_HOUR};
 use crate::{JobEngine, StaticText, Text};
 
 /// The elapsed time, split into segments that do not overlap and add up to `total_seconds`.
@@ -205,6 +206,17 @@ pub struct Cost {
     pub wasted_vertex_hours: Option<f64>,
     /// `vertex-hour`, `AU-hour` or `executor-core-hour`.
     pub unit: String,
+}
+
+impl Cost {
+    /// The noun of its unit.
+    pub fn noun(&self) -> Noun {
+        match self.unit.as_str() {
+            "AU-hour" => AU_HOUR,
+            "executor-core-hour" => CORE_HOUR,
+            _ => VERTEX_HOUR,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{JobEngine, StaticText, Text};
+use crate::{JobEngine, Language, StaticText, Text, spark_words};
 
 macro_rules! causes {
     ($($variant:ident = $code:literal, $type:ident, $zh:literal, $en:literal;)*) => {
@@ -85,6 +85,21 @@ causes! {
 }
 
 impl Cause {
+    /// Its title in the words of an engine.
+    pub fn title_in(self, engine: Option<JobEngine>) -> Text {
+        let Text { zh, en } = self.title();
+        match engine {
+            Some(JobEngine::Spark) => Text {
+                zh: spark_words(zh, Language::Zh).trim().to_owned(),
+                en: spark_words(en, Language::En),
+            },
+            _ => Text {
+                zh: zh.to_owned(),
+                en: en.to_owned(),
+            },
+        }
+    }
+
     /// Whether jobs of an engine can have this cause.
     pub fn occurs_in(self, engine: JobEngine) -> bool {
         use Cause::*;

@@ -77,6 +77,11 @@ pub const VALUE: Noun = noun("value", "values", " 个值");
 pub const DISTINCT_VALUE: Noun = noun("distinct value", "distinct values", " 个不同值");
 pub const LINE: Noun = noun("line", "lines", " 行");
 pub const TOKEN: Noun = noun("token", "tokens", " 个令牌");
+pub const TOKEN_HOUR: Noun = noun("token-hour", "token-hours", " 令牌小时");
+pub const AU: Noun = noun("AU", "AUs", " 个 AU");
+pub const AU_HOUR: Noun = noun("AU-hour", "AU-hours", " AU 小时");
+pub const VERTEX_HOUR: Noun = noun("vertex-hour", "vertex-hours", " 顶点小时");
+pub const CORE_HOUR: Noun = noun("core-hour", "core-hours", " 核小时");
 pub const ATTEMPT: Noun = noun("attempt", "attempts", " 次尝试");
 pub const CALL: Noun = noun("call", "calls", " 次调用");
 pub const TIME: Noun = noun("time", "times", " 次");
@@ -217,6 +222,7 @@ pub fn amount(value: f64, unit: &str, language: Language) -> Option<String> {
         "share" => Share(value).localize(language),
         "rows" => ROW.count(value).localize(language),
         "vertices" => VERTEX.count(value).localize(language),
+        "tokens" => TOKEN.count(value).localize(language),
         "files" => FILE.count(value).localize(language),
         _ => return None,
     })

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format::{AU, AU_HOUR, CORE_HOUR, EXECUTOR, Noun, TOKEN, TOKEN_HOUR};
+
 /// Final state of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -30,6 +32,17 @@ pub enum JobEngine {
     Scope,
     Usql,
     Spark,
+}
+
+impl JobEngine {
+    /// The nouns for its resource and for hours of it.
+    pub fn resource(self) -> [Noun; 2] {
+        match self {
+            JobEngine::Scope => [TOKEN, TOKEN_HOUR],
+            JobEngine::Usql => [AU, AU_HOUR],
+            JobEngine::Spark => [EXECUTOR, CORE_HOUR],
+        }
+    }
 }
 
 /// Name, state and size of the job. An unknown value is `None`, never 0.

@@ -49,11 +49,12 @@ fn causes(truth: &Value) -> Vec<String> {
 
 /// Whether a reason is a finding of the cause or, where the analysis has none, the property that the cause changes.
 fn names(reason: &Reason, cause: &str) -> bool {
-    use ReasonKind::{Driver, Imbalance, Plan, Rows, Vertices, WorkPerRow};
+    use ReasonKind::{Driver, Imbalance, Plan, Rows, Settings, Vertices, WorkPerRow};
     let group = cause.split('.').next().unwrap_or_default();
     reason.cause.as_deref() == Some(cause)
         || match reason.kind {
             Vertices => group == "parallelism",
+            Settings => matches!(group, "parallelism" | "shuffle" | "memory"),
             Rows | Plan => matches!(group, "cache" | "shuffle" | "join" | "io"),
             Imbalance => group == "skew",
             WorkPerRow => matches!(group, "udo" | "compute" | "gc" | "memory"),

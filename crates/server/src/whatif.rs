@@ -35,28 +35,33 @@ impl Session {
             language,
         );
         let ids: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
-        let failed = |why| unanswerable(why, &ids);
+        let failed = |why| unanswerable(why, &ids, "`fixed`");
         let run = run.map_err(failed)?;
         for id in fixed {
             let at = ids.iter().position(|known| known.eq_ignore_ascii_case(id));
             let known = ids.join(", ");
-            change.fixed.push(at.ok_or_else(|| {
+            let at = at.ok_or_else(|| {
                 let error = say!("没有发现 `{id}`", "there is no finding `{id}`");
                 Error::new(ErrorKind::Usage, error)
                     .hint(say!("有：{known}", "the findings are {known}"))
-            })?);
+            })?;
+            if !change.fixed.contains(&at) {
+                change.fixed.push(at);
+            }
         }
         Ok(Replayed {
             resource: run.resource(),
             now: run.at(&Change::default()).map_err(failed)?,
             changed: run.at(&change).map_err(failed)?,
-            curve: run.curve(&change).map_err(failed)?,
+            curve: run
+                .curve(&change, change.count.as_slice())
+                .map_err(failed)?,
         })
     }
 }
 
-/// The error for a run that cannot be replayed.
-pub fn unanswerable(why: Unanswerable, findings: &[String]) -> Error {
+/// The error for a run that cannot be replayed; `fixed` is the name of the argument with the fixed findings.
+pub fn unanswerable(why: Unanswerable, findings: &[String], fixed: &str) -> Error {
     let (error, hint) = match why {
         Unanswerable::Failed => (
             say!(
@@ -89,7 +94,7 @@ pub fn unanswerable(why: Unanswerable, findings: &[String]) -> Error {
             let id = findings.get(at).cloned().unwrap_or_default();
             (
                 say!("{id} 的修复无法重放", "fixing {id} can't be replayed"),
-                say!("去掉 --fix 中的 {id}", "leave {id} out of --fix"),
+                say!("去掉 {fixed} 中的 {id}", "leave {id} out of {fixed}"),
             )
         }
         Unanswerable::NoPartitions => (

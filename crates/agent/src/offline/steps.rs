@@ -6,7 +6,7 @@ use crate::facts::StepInput;
 use crate::found::Cleared;
 use crate::wording::{citing, joined, labeled, sentence};
 use report::format::{STAGE, STATEMENT, Share, list, without_stop};
-use report::{Evidence, Finding, Language, ProblemType, StaticText, Verdict, text};
+use report::{Evidence, Finding, Language, Localize, ProblemType, StaticText, Verdict, text};
 
 /// Evidence quoted per cause; a longer sentence is not read.
 const EVIDENCE_QUOTED: usize = 3;
@@ -204,7 +204,13 @@ fn cause(finding: &Finding, input: &StepInput) -> CauseAnalysis {
     let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
     let quoted: Vec<String> = evidence.take(EVIDENCE_QUOTED).map(quote).collect();
     let quoted = quoted.join(language.select("；", "; "));
-    let mut explanation = sentence(finding.cause.title().pick(language), language);
+    let mut explanation = sentence(
+        &finding
+            .cause
+            .title_in(input.facts.job.engine)
+            .localize(language),
+        language,
+    );
     if !quoted.is_empty() {
         let quoted: String = text!("依据：{quoted}。", "Evidence: {quoted}.").into(language);
         explanation = joined(&[explanation, quoted], language);

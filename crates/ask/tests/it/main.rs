@@ -3,3 +3,4 @@
 mod question;
 #[path = "../../../runs/tests/it/support.rs"]
 mod support;
+mod table;

@@ -28,7 +28,7 @@ const ENGINES: Choices<Engine> = &[
 pub(crate) struct Search {
     /// What to look for: words, a counter, an error id or a piece of script, in Chinese or English.
     /// ‖ 要找什么：词语、计数器、错误编号或一段脚本，中英文均可。
-    #[arg(required = true)]
+    #[arg(required_unless_present = "explain")]
     pub(crate) query: Vec<String>,
     /// Number of chunks to show.
     /// ‖ 显示多少个片段。

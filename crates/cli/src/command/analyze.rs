@@ -134,7 +134,11 @@ impl Call<'_> {
         }
         let analysis = self.analyst.analyze(task(), &mut display);
         drop(display);
-        let analysis = analysis?;
+        let mut analysis = analysis?;
+        if args.no_store {
+            // no command finds a run that is not saved
+            analysis.report.run_id.clear();
+        }
         let (report, summary) = (&analysis.report, &analysis.summary);
         let mut text = render::report(report, summary, args.format, args.verbose)?;
         let is_text = args.format == ReportFormat::Text;
@@ -152,8 +156,7 @@ impl Call<'_> {
             }
             return Ok(Exit::Interrupted);
         }
-        let is_kept = !args.no_store && !report.run_id.is_empty();
-        if self.asks && is_text && is_kept && self.terminal.is_interactive() {
+        if self.asks && is_text && !report.run_id.is_empty() && self.terminal.is_interactive() {
             super::plans::ask_for_plans(report, self.session, self.terminal);
         }
         if args.gate.is_given() {

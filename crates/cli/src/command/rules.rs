@@ -23,10 +23,15 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
             "没有以 `{prefix}` 开头的规则",
             "no rule starts with `{prefix}`"
         );
-        let hint = say!(
-            "`scopeagent rules` 列出所有规则",
-            "`scopeagent rules` lists them all"
-        );
+        let known = diagnosis::rules().iter().map(|rule| rule.cause.code());
+        let groups = known.clone().filter_map(|code| code.split('.').next());
+        let hint = match report::nearest(prefix, known.chain(groups)) {
+            Some(near) => say!("是不是 `{near}`？", "did you mean `{near}`?"),
+            None => say!(
+                "`scopeagent rules` 列出所有规则",
+                "`scopeagent rules` lists them all"
+            ),
+        };
         return Err(Error::new(ErrorKind::Usage, error).hint(hint));
     }
     let values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();

@@ -17,17 +17,18 @@ use server::{Error, ErrorKind, Result};
 const LINES_SHOWN: usize = 4;
 
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
+    let (wanted, explained) = asked(args)?;
     let knowledge = session::knowledge(config)?;
     // The documents are looked at while the index is opened and searched.
     let documents = knowledge.clone();
     let changed = std::thread::spawn(move || documents.changed_documents());
     let open = knowledge.open(false, terminal)?;
     let index = open.current()?;
-    let mut query = Query::new(args.query.join(" "), usize::from(args.k));
+    let mut query = Query::new(wanted, usize::from(args.k));
     query.filter = filter(args)?;
     let hits = index.search(&query)?;
     super::warn_if_stale(changed, terminal);
-    if let Some(page) = args.explain.as_deref().filter(|page| !page.is_empty()) {
+    if let Some(page) = explained {
         let found = index.explain(&query, page)?;
         super::show(terminal, args.format, &found, || {
             let language = config.language.unwrap_or(Language::of(&query.text));
@@ -45,6 +46,22 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
         remarks.collect::<String>() + &text(&hits, args, language)
     })?;
     Ok(Exit::Success)
+}
+
+/// The query, and the page whose place is explained. The only text of a call is the query, also behind `--explain`.
+fn asked(args: &Search) -> Result<(String, Option<&str>)> {
+    let page = args.explain.as_deref().filter(|page| !page.is_empty());
+    let query = args.query.join(" ");
+    let (query, page) = match page {
+        Some(only) if args.query.is_empty() => (only.to_owned(), None),
+        page => (query, page),
+    };
+    if query.trim().is_empty() {
+        let error = say!("查询是空的", "the query is empty");
+        let hint = say!("请写出要找的内容", "say what to look for");
+        return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+    }
+    Ok((query, page))
 }
 
 fn filter(args: &Search) -> Result<Filter> {

@@ -32,10 +32,10 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
     let language = config.language.unwrap_or(report::interface());
     let (found, run) = diagnosis::what_if(&job, &Catalogue::builtin(), &settings, language);
     drop(progress);
-    let run = run.map_err(|why| unanswerable(why, &[]))?;
+    let run = run.map_err(|why| unanswerable(why, &[], "--fix"))?;
     let findings: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
     let change = change(args, &run, report.as_ref(), &findings)?;
-    let failed = |why| unanswerable(why, &findings);
+    let failed = |why| unanswerable(why, &findings, "--fix");
     let mut counts = counts(args, &change, &run);
     if counts.is_empty() && change != Change::default() {
         counts.push(run.now());
@@ -47,12 +47,13 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
             ..change.clone()
         })
     };
-    let asked: std::result::Result<_, _> = counts.into_iter().map(at).collect();
+    let asked: std::result::Result<_, _> = counts.iter().copied().map(at).collect();
     let answer = render::whatif::Answer {
         job: job.info.name.clone().unwrap_or_else(|| args.run.clone()),
         now: run.at(&Change::default()).map_err(failed)?,
         asked: asked.map_err(failed)?,
-        curve: run.curve(&change).map_err(failed)?,
+        curve: run.curve(&change, &counts).map_err(failed)?,
+        is_changed: change != Change::default(),
         price: args.price,
     };
     terminal.out(&args.target).write(&match args.format {

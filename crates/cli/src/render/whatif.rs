@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use diagnosis::whatif::{Curve, Point};
 use job::Job;
 use report::format::{Noun, Number, Seconds, Share};
-use report::{Language, Localize, Text, text};
+use report::{JobEngine, Language, Localize, Text, text};
 
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ pub(crate) struct Answer {
     pub(crate) asked: Vec<Point>,
     /// The run with the change, over counts.
     pub(crate) curve: Curve,
+    /// Whether the curve is of a changed run.
+    #[serde(skip)]
+    pub(crate) is_changed: bool,
     /// Price of an hour of `curve.resource`.
     pub(crate) price: Option<f64>,
 }
@@ -30,7 +33,7 @@ const BAR: f64 = 24.0;
 
 /// Renders an answer.
 pub(crate) fn render(answer: &Answer, language: Language, job: &Job) -> String {
-    let [noun, hours] = answer.curve.resource.nouns(job);
+    let [noun, hours] = job.engine().unwrap_or(JobEngine::Scope).resource();
     let page = Page {
         language,
         noun,
@@ -135,8 +138,12 @@ impl Page<'_> {
     }
 
     fn marks(&self, curve: &Curve, count: usize) -> String {
+        let now = match self.answer.is_changed {
+            true => ("现有数目", "present count"),
+            false => ("现在", "now"),
+        };
         let marks = [
-            (curve.now, ("现在", "now")),
+            (curve.now, now),
             (curve.cheapest, ("最便宜", "cheapest")),
             (curve.balanced, ("均衡", "balanced")),
             (curve.enough, ("最快", "fastest")),

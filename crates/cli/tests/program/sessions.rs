@@ -54,6 +54,33 @@ fn whatif_session() {
     session("whatif", with_the_knowledge_base);
 }
 
+/// Six runs of one job; the last one has half of the tokens.
+fn write_days(folder: &Path) {
+    let request = simulator::Request {
+        tidy: true,
+        ..simulator::Request::single(simulator::Cause::JoinHotKey, 7)
+    };
+    let day = |luck: u64| simulator::Rerun {
+        luck,
+        tokens: if luck == 6 { 0.3 } else { 1.0 },
+        ..simulator::Rerun::default()
+    };
+    let days: Vec<simulator::Rerun> = (1..=6).map(day).collect();
+    let runs = simulator::simulate_reruns(&request, &days).expect("runs");
+    for (n, run) in runs.iter().enumerate() {
+        run.write(&folder.join(format!("day-{}", n + 1)))
+            .expect("written");
+    }
+}
+
+#[test]
+fn history_session() {
+    session("history", |place, cases| {
+        write_days(&place.join("jobs"));
+        with_the_knowledge_base(place, cases);
+    });
+}
+
 #[test]
 fn cases_session() {
     session("cases", |place, _| {

@@ -1,7 +1,7 @@
 //! The run with other resources or more input, for the report: the points of the curve, and a sentence.
 
 use report::format::{Noun, Share};
-use report::{CurvePoint, CurveResource, Text, text};
+use report::{CurvePoint, CurveResource, JobEngine, Text, text};
 
 use crate::impact::RunModel;
 use crate::view::View;
@@ -40,7 +40,7 @@ pub(super) fn outlook(view: &View<'_>) -> Option<(Vec<CurvePoint>, Text)> {
         };
         Some(point(CurveResource::Input, times, &run.at(&change).ok()?))
     });
-    let nouns = curve.resource.nouns(view.job);
+    let nouns = view.job.engine().unwrap_or(JobEngine::Scope).resource();
     let conclusion = curve.conclusion(nouns[0]);
     let said = match requested(view, model, nouns) {
         None => conclusion,

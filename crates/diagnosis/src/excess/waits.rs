@@ -5,7 +5,7 @@ use report::{Cause, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, stages_named};
 use crate::account::Span;
-use crate::configuration::{LOCALITY_WAIT, in_force};
+use crate::configuration::LOCALITY_WAIT;
 use report::format::Seconds;
 
 /// With at least this share of the slots in use, an application is busy with other tasks.
@@ -82,7 +82,7 @@ fn excess(
                 "for {time}, tasks of {names} are ready and slots are idle: they wait for the executors that have their data (spark.locality.wait is {wait}), or the driver is slow to schedule them",
                 names = names,
                 time = time,
-                wait = in_force(app, None, LOCALITY_WAIT).unwrap_or_default().0,
+                wait = app.in_force(None, LOCALITY_WAIT).unwrap_or_default().0,
             ),
         ),
     };

@@ -156,10 +156,12 @@ impl<'a> Case<'a> {
     }
 
     /// Keys that bring rows of the finding's statement together; without a statement,
-    /// the keys of the exchange into its stage.
+    /// the keys of the uneven exchange into its stage, or of any.
     pub(super) fn keys(&self) -> Vec<String> {
         let Some(statement) = self.statement else {
-            let keys = self.edges().map(|edge| &edge.keys);
+            let uneven = self.uneven().and_then(|u| self.job.edges.get(u.edge?));
+            let all = self.edges().filter(|_| uneven.is_none());
+            let keys = uneven.into_iter().chain(all).map(|edge| &edge.keys);
             return keys
                 .max_by_key(|keys| keys.len())
                 .cloned()

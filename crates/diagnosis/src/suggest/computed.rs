@@ -124,7 +124,7 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
         "Spark 据此在运行时合并小分区",
         "Spark then merges small partitions at run time",
     );
-    let knows = case.version().is_some_and(|version| version >= 302) && !case.is_streaming();
+    let knows = case.release().is_some_and(|version| version >= 302) && !case.is_streaming();
     let off = [ENABLED, COALESCE]
         .into_iter()
         .filter(|key| knows && !case.is_on(key));

@@ -3,10 +3,10 @@
 use report::{Language, Setting, Text};
 
 use super::case::Case;
+use crate::configuration::bytes;
 pub(super) use crate::configuration::{
     ADVISORY, ENABLED, MEMORY, OVERHEAD, PARTITIONS, SKEW_FACTOR, SKEW_THRESHOLD,
 };
-use crate::configuration::{bytes, exists, in_force, name_of, version};
 
 pub(super) const MIB: f64 = 1024.0 * 1024.0;
 
@@ -34,8 +34,8 @@ const UNITS: [(&str, &str); 2] = [
 
 impl Case<'_> {
     /// Version of Spark, 3.2 as 302; `None` if the log lacks it.
-    pub(super) fn version(&self) -> Option<u32> {
-        version(self.job.spark.as_deref()?)
+    pub(super) fn release(&self) -> Option<u32> {
+        self.job.spark.as_ref()?.release()
     }
 
     /// The value of a setting in force, and its origin.
@@ -44,7 +44,7 @@ impl Case<'_> {
         let execution = self
             .stage
             .and_then(|stage| app.stages.get(stage)?.execution);
-        in_force(app, execution, key)
+        app.in_force(execution, app.name_of(key))
     }
 
     /// The value of a setting in force; empty if unknown.
@@ -84,7 +84,7 @@ impl Case<'_> {
         let (current, source) = current.unzip();
         let unit = UNITS.iter().find(|(known, _)| *known == key);
         let setting = Setting {
-            key: app.map_or(key, |app| name_of(app, key)).to_owned(),
+            key: app.map_or(key, |app| app.name_of(key)).to_owned(),
             unit: unit.map(|(_, unit)| (*unit).to_owned()),
             current,
             source,
@@ -96,7 +96,8 @@ impl Case<'_> {
             now.eq_ignore_ascii_case(&setting.suggested) || (a.is_some() && a == b)
         };
         let repeats = setting.current.as_ref().is_some_and(same);
-        (!repeats && app.is_none_or(|app| exists(app, key))).then_some(Wanted { setting, reason })
+        (!repeats && app.is_none_or(|app| app.has_setting(key)))
+            .then_some(Wanted { setting, reason })
     }
 }
 

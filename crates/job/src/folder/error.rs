@@ -1,6 +1,6 @@
 //! Reasons why a folder or one of its files is unavailable.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use report::say;
 
@@ -42,7 +42,14 @@ impl OpenError {
     /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
-            OpenError::Missing(_) => {
+            OpenError::Missing(path) => {
+                if let Some(near) = near(path) {
+                    return say!(
+                        "是不是 {near}？",
+                        "did you mean {near}?",
+                        near = near.display().to_string()
+                    );
+                }
                 say!(
                     "请检查路径；给出作业文件所在的目录",
                     "check the path; give the folder that holds the job's files"
@@ -69,6 +76,10 @@ impl OpenError {
                     one = one.display().to_string()
                 )
             }
+            OpenError::Empty(path) if path.is_file() => say!(
+                "日志还没有写入，或没有下载完整",
+                "the log is not written yet, or its download failed"
+            ),
             OpenError::Empty(_) => say!(
                 "请先把作业的文件下载到其中",
                 "download the job's files into it first"
@@ -113,4 +124,21 @@ pub enum TextError {
         name: String,
         source: std::io::Error,
     },
+}
+
+/// Entries of a folder that are looked through for a misspelled name.
+const LOOKED_AT: usize = 10_000;
+
+/// The path with the nearest name, where the folder of a missing path exists.
+fn near(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).ok()?.take(LOOKED_AT).flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names: Vec<String> = names.collect();
+    let near = report::nearest(name, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near))
 }

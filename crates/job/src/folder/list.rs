@@ -91,6 +91,9 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         source,
     })?;
     file(&folder, name.to_owned(), &mut job);
+    if std::fs::metadata(&real).is_ok_and(|file| file.len() == 0) {
+        return Err(OpenError::Empty(path.to_owned()));
+    }
     if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
         return Err(OpenError::NotAFolder(path.to_owned()));
     }

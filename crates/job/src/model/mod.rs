@@ -14,6 +14,7 @@ mod info;
 mod names;
 mod operator;
 mod plan;
+mod settings;
 mod stage;
 mod streams;
 mod table;

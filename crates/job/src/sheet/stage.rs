@@ -256,6 +256,22 @@ fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Opt
 }
 
 fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
+    let details = &facts.per_vertex;
+    let spread = |of: &Option<Derived<Spread>>, name| spreading(stage, of.as_ref(), name, None);
+    let cpu = spread(&details.cpu_ms, "CPU time").total.or_else(|| {
+        let files = [&facts.counted, &facts.stated];
+        files
+            .into_iter()
+            .flatten()
+            .find_map(|file| at(&file.cpu_ms))
+    });
+    values.set(&book::CPU_TIME, cpu);
+    let fetch = spread(&details.fetch_wait_ms, "fetch wait");
+    values.set(&book::FETCH_WAIT, fetch.total);
+    let spilled = spread(&details.disk_spilled, "disk spilled");
+    values.set(&book::SPILLED, spilled.total);
+    let working = spread(&details.peak_memory, "peak memory");
+    values.set(&book::WORKING_MEMORY, working.max);
     values.set(&book::GC_SHARE, gc_share(facts));
     let spills = facts.spills().and_then(|n| {
         let mut counted = facts.operators.iter();

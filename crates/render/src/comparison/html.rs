@@ -5,12 +5,11 @@ use minijinja::value::Serde;
 use runs::compare::Comparison;
 use serde::Serialize;
 
-use super::run_facts;
 use super::sections::{Body, Marked, Section, sections};
+use super::{run_facts, words_of};
 use crate::html::{STYLE, environment};
 use crate::layout::DiffPart;
 use crate::table::Align;
-use crate::words::Words;
 
 #[derive(Serialize)]
 struct Page<'a> {
@@ -66,7 +65,7 @@ fn fill(
     comparison: &Comparison,
     all: bool,
 ) -> Result<String, minijinja::Error> {
-    let words = Words::new(comparison.language);
+    let words = words_of(comparison);
     let facts = |run| run_facts(run, words).join(" · ");
     let page = Page {
         style: STYLE,

@@ -2,8 +2,8 @@
 
 use runs::compare::Comparison;
 
-use super::run_facts;
 use super::sections::{Body, Section, sections};
+use super::{run_facts, words_of};
 use crate::shown;
 use crate::table::Align;
 use crate::words::Words;
@@ -12,7 +12,7 @@ use report::markdown::{escaped, fenced};
 /// Renders a comparison; with `all`, unchanged stages too.
 pub fn render(comparison: &Comparison, all: bool) -> String {
     let comparison = &shown(comparison);
-    let words = Words::new(comparison.language);
+    let words = words_of(comparison);
     let mut out = format!("# {}\n\n", escaped(&comparison.headline));
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
         let facts = run_facts(run, words).join(" · ");

@@ -21,6 +21,15 @@ pub use text::render as text;
 /// Stages, plan changes and estimates shown unless all are asked for; the JSON form has every one.
 const SHOWN: usize = 8;
 
+/// The words of the language and of the engine that ran both.
+fn words_of(comparison: &Comparison) -> Words {
+    let engine = comparison.b.engine;
+    Words(
+        comparison.language,
+        engine.filter(|_| comparison.a.engine == engine),
+    )
+}
+
 /// A number in both runs, ready to be shown.
 struct Row {
     label: String,
@@ -36,7 +45,7 @@ struct Row {
 fn row(measure: &Measure, pair: Pair, words: Words) -> Row {
     let shown = |number: Option<f64>| known(number.map(|n| number_of(measure, n, words)));
     Row {
-        label: words.say(measure.title(words.vertex())),
+        label: words.in_engine(measure.title(words.vertex())),
         a: shown(pair.a),
         b: shown(pair.b),
         change: change(pair, words),

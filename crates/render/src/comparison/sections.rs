@@ -6,7 +6,7 @@ use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, Scri
 
 use super::{
     Row, SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
-    percent, rest, stage_marks, stage_numbers, time_of, totals,
+    percent, rest, stage_marks, stage_numbers, time_of, totals, words_of,
 };
 use crate::layout::shorten;
 use crate::table::Align;
@@ -51,7 +51,7 @@ impl From<String> for Marked {
 /// The sections of a comparison; with `all`, small changes too.
 pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
     let writer = Writer {
-        words: Words::new(c.language),
+        words: words_of(c),
         shown: if all { usize::MAX } else { SHOWN },
         all,
     };
@@ -119,7 +119,7 @@ impl Writer {
                 [a, b] => b.or(a).unwrap_or_default().to_owned(),
             };
             let cost = finding_cost(finding, words);
-            let title = Cause::from_code(&finding.cause).map(|cause| words.say(cause.title()));
+            let title = Cause::from_code(&finding.cause).map(|cause| words.cause(cause));
             let cause = format!("`{}`", finding.cause);
             let parts = [
                 title.unwrap_or_default(),

@@ -4,13 +4,12 @@
 use anstyle::{AnsiColor, Effects};
 use runs::compare::Comparison;
 
-use super::run_facts;
 use super::sections::{Body, Marked, Section, sections};
+use super::{run_facts, words_of};
 use crate::layout::{pad, width, wrap, wrap_items, wrap_names};
 use crate::shown;
 use crate::style::{self, BOLD, DIM, HEADING};
 use crate::table::Table;
-use crate::words::Words;
 
 /// Width of an item's first column; a longer entry moves its text to the right.
 const LEAD: usize = 24;
@@ -19,7 +18,7 @@ const LEAD: usize = 24;
 /// unchanged stages and every change are shown.
 pub fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
     let comparison = &shown(comparison);
-    let words = Words::new(comparison.language);
+    let words = words_of(comparison);
     let mut lines: Vec<String> = Vec::new();
     let headline = wrap(&comparison.headline, columns, "", "");
     lines.extend(headline.iter().map(|l| format!("{BOLD}{l}{BOLD:#}")));

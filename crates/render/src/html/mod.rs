@@ -308,7 +308,7 @@ fn finding_view<'a>(
     let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
     FindingView {
         finding,
-        title: words.say(finding.cause.title()),
+        title: words.cause(finding.cause),
         facts: words.finding_facts(finding),
         saving: words.saving(finding, report),
         share_percent: share.map(|s| (s * 1000.0).round() / 10.0),

@@ -60,18 +60,24 @@ const BYTES: Words = (
 );
 /// Words by which people ask how evenly something is spread.
 const SPREAD: Words = (
-    "均匀|倾斜|不均|分布|平衡|最慢的顶点|最大的顶点",
-    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|slowest vertex|largest vertex|slowest task|max over mean",
+    "均匀|倾斜|不均|分布|平衡|最大的顶点|最大的 task|最大的任务",
+    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|largest vertex|largest task|biggest task|max over mean",
+);
+const LONGEST: Words = (
+    "均匀|倾斜|不均|分布|平衡|最慢的顶点|最长的顶点|最长顶点|最慢顶点|最慢的 task|最长的 task|最长 task|最慢的任务|最长的任务",
+    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|slowest vertex|longest vertex|longest vertices|slowest task|longest task|\
+     max over mean",
 );
 const WAITS: Words = (
     "排队|队列等待|队列里|等待资源|等资源|等待令牌|等机器|启动时间|启动开销|启动",
     "queue*|queuing|wait*|capacity|tokens|start-up|startup|starting",
 );
 const LOST: Words = (
-    "重试|失败的顶点|重跑",
-    "retr*|failed attempts|failed vert*|failed tasks|revoked",
+    "重试|失败的顶点|重跑|尝试|任务失败|task 失败|失败的 task",
+    "retr*|attempt*|failed vert*|failed tasks|tasks failed|revoked",
 );
-const MEMORY: Words = ("内存", "memory|ram");
+const SPILL: Words = ("落盘|溢出|溢写|spill", "spill*");
+const MEMORY: Words = ("内存", "memory|ram|heap");
 /// Nobody asks for it by itself.
 const NONE: Words = ("", "");
 
@@ -89,7 +95,11 @@ measures! {
         title ("无效尝试", "lost attempts") says ("无效尝试共用 {value}", "lost attempts took {value}") asked NONE;
     /// Vertices that may run concurrently.
     TOKENS = Job "tokens" Tokens Neither
-        title ("令牌", "tokens") says ("作业可用 {value}", "the job may use {value}") asked NONE;
+        title ("令牌", "tokens") says ("作业可用 {value}", "the job may use {value}")
+        asked (
+            "多少令牌|多少个令牌|令牌数|几个令牌|多少 token|多少个 token|token 数|多少 au|多少个 au|多少槽|多少个槽",
+            "how many tokens|number of tokens|tokens does|how many aus|how many slots|number of slots",
+        );
     STAGES = Job "stages" Count Neither
         title ("阶段", "stages") says ("作业有 {value} 个阶段", "stages of the job: {value}") asked NONE;
     JOB_VERTICES = Job "vertices" Vertices Neither
@@ -98,9 +108,17 @@ measures! {
         title ("输入行数", "input rows") says ("作业输入 {value}", "the job reads {value}") asked NONE;
     INPUT_BYTES = Job "input_bytes" Bytes Neither
         title ("输入大小", "input size") says ("作业输入 {value}", "the job reads {value}") asked NONE;
+    /// Heap of the executor with the largest one.
+    HEAP_PEAK = Job "heap_peak_bytes" Bytes Less
+        title ("堆内存峰值", "peak heap")
+        says ("Executor 的堆内存峰值为 {value}", "the heap of an executor peaks at {value}") asked MEMORY;
     /// Bytes that crossed between stages.
     SHUFFLED = Job "shuffled_bytes" Bytes Less
-        title ("阶段间传输", "between stages") says ("阶段之间传输 {value}", "{value} cross between stages") asked NONE;
+        title ("阶段间传输", "between stages") says ("阶段之间传输 {value}", "{value} cross between stages")
+        asked (
+            "传输多少|传输了多少|shuffle 多少|shuffle 了多少|shuffle 数据量|shuffle 量|多少 shuffle|多少数据 shuffle|交换了多少",
+            "shuffled|shuffle size|shuffle volume|data shuffle|much shuffle",
+        );
 
     /// From the creation of the first vertex to the end of the last.
     SPAN = Stage "span_ms" Ms Less
@@ -132,16 +150,20 @@ measures! {
         asked WAITS;
     MEAN_RUN = Stage "mean_run_ms" Ms Less
         title ("平均运行", "mean run")
-        says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average") asked NONE;
+        says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average")
+        asked (
+            "平均运行|平均多久|平均时间|平均用时|平均耗时|平均要",
+            "average run|mean run|average time|average duration|run on average|take on average|takes on average",
+        );
     MEDIAN_RUN = Stage "median_run_ms" Ms Less
         title ("运行中位数", "median run")
         says ("{name} 的顶点运行时间中位数为 {value}", "the median vertex of {name} runs {value}") asked NONE;
     MAX_RUN = Stage "max_run_ms" Ms Less
         title ("最长运行", "max run")
-        says ("{name} 最慢的顶点运行了 {value}", "the slowest vertex of {name} ran {value}") asked SPREAD;
+        says ("{name} 最慢的顶点运行了 {value}", "the slowest vertex of {name} ran {value}") asked LONGEST;
     RUN_MAX_OVER_MEAN = Stage "run_max_over_mean" Ratio Less
         title ("最长/平均", "max/mean run")
-        says ("{name} 最慢的顶点的运行时间是平均的 {value}", "the slowest vertex of {name} ran {value} the mean") asked SPREAD;
+        says ("{name} 最慢的顶点的运行时间是平均的 {value}", "the slowest vertex of {name} ran {value} the mean") asked LONGEST;
     /// Run time of all vertices.
     BUSY = Stage "busy_ms" Ms Less
         title ("顶点总时间", "vertex time")
@@ -175,18 +197,33 @@ measures! {
     NETWORK = Stage "network_bytes" Bytes Less
         title ("网络传输", "network")
         says ("{name} 通过网络读取 {value}", "{name} reads {value} over the network") asked ("网络", "network|over the wire");
+    /// Time that the vertices wait for shuffled data.
+    FETCH_WAIT = Stage "fetch_wait_ms" Ms Less
+        title ("等待 Shuffle 数据", "fetch wait")
+        says ("{name} 的顶点等待 Shuffle 数据共 {value}", "the vertices of {name} wait {value} in all for shuffled data")
+        asked ("fetch|等待 shuffle|等 shuffle|shuffle 等待|拉取", "fetch*|shuffle read wait|wait for shuffle*|waiting for shuffle*");
+    CPU_TIME = Stage "cpu_ms" Ms Neither
+        title ("CPU 时间", "CPU time")
+        says ("{name} 的顶点共用 {value} CPU 时间", "the vertices of {name} use {value} of CPU time in all") asked ("cpu", "cpu");
     GC_SHARE = Stage "gc_share" Share Less
         title ("垃圾回收", "garbage collection")
         says ("{name} 的时间有 {value} 用于垃圾回收", "{name} spends {value} of its time in garbage collection")
         asked ("垃圾回收|gc", "gc|garbage");
+    SPILLED = Stage "spilled_bytes" Bytes Less
+        title ("落盘数据", "spilled")
+        says ("{name} 落盘 {value}", "{name} spills {value} to disk") asked SPILL;
     /// Operators that went to disk.
     SPILLS = Stage "spills" Count Less
         title ("落盘算子", "spilling operators")
         says ("{name} 有 {value} 个算子落盘", "operators of {name} that spill: {value}")
-        asked ("落盘|溢出", "spill*");
+        asked SPILL;
     /// Memory of the largest vertex.
     MEMORY_PEAK = Stage "memory_peak_bytes" Bytes Less
         title ("内存", "memory") says ("{name} 的内存峰值为 {value}", "the memory of {name} peaks at {value}") asked MEMORY;
+    /// Memory of the sorts, joins and aggregations of the vertex with most of it.
+    WORKING_MEMORY = Stage "working_memory_bytes" Bytes Less
+        title ("执行内存", "execution memory")
+        says ("{name} 的顶点执行内存最多 {value}", "a vertex of {name} uses up to {value} of execution memory") asked MEMORY;
     /// Bytes that the compiler allows a vertex.
     MEMORY_LIMIT = Stage "memory_limit_bytes" Bytes Neither
         title ("内存上限", "memory limit")
@@ -213,7 +250,8 @@ measures! {
         title ("自身用时", "own time") says ("{name} 自身用时 {value}", "{name} itself takes {value}") asked NONE;
 
     PARTITIONS = Exchange "partitions" Partitions Neither
-        title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
+        title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}")
+        asked ("分区数|多少分区|多少个分区|几个分区", "how many partitions|number of partitions|partition count");
     ROWS_CROSSING = Exchange "rows" Rows Less
         title ("行数", "rows") says ("{name} 传输 {value}", "{value} cross {name}") asked ROWS;
     BYTES_CROSSING = Exchange "bytes" Bytes Less

@@ -183,6 +183,37 @@ fn named(code: &str) -> Text {
     }
 }
 
+/// Settings shown of those that changed.
+const SETTINGS: usize = 3;
+
+/// Changed settings of an application claim what no finding does, apart from the input, the resources and the waits.
+pub(super) fn settings(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
+    let (slow, fast) = (&runs.slow.summary.settings, &runs.fast.summary.settings);
+    let changed = slow.iter().filter_map(|(key, [here, _])| {
+        let [there, _] = fast.get(key)?;
+        (here != there).then_some((key, here, there))
+    });
+    let changed: Vec<_> = changed.collect();
+    let (in_slow, in_fast) = runs.names();
+    let shown = changed.iter().take(SETTINGS).map(|(key, here, there)| {
+        text!(
+            "{key} 在 {in_slow} 中为 {here}，在 {in_fast} 中为 {there}",
+            "{key} is {here} in {in_slow}, {there} in {in_fast}"
+        )
+    });
+    let shown: Vec<Text> = shown.collect();
+    let seconds = claim(left, f64::INFINITY, |part| {
+        use Factor::{Capacity, Input, Lost, Queue, Tokens};
+        !changed.is_empty() && !matches!(part.factor, Capacity | Input | Lost | Queue | Tokens)
+    });
+    let text = text!(
+        "设置不同：{shown}",
+        "the settings differ: {shown}",
+        shown = Text::joined(&shown, ["；", "; "])
+    );
+    (seconds > 0.0).then(|| runs.reason(ReasonKind::Settings, Some(seconds), None, text))
+}
+
 /// The changed stages and channels claim the rest of their stages, together with the script's change if there is one.
 pub(super) fn plan(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
     let script = match &runs.seen.script {

@@ -11,7 +11,11 @@ fn reliability(kind: ReasonKind) -> f64 {
     match kind {
         ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
         ReasonKind::Queue | ReasonKind::Finding => 0.95,
-        ReasonKind::Script | ReasonKind::Plan | ReasonKind::Tokens | ReasonKind::Data => 0.85,
+        ReasonKind::Script
+        | ReasonKind::Plan
+        | ReasonKind::Settings
+        | ReasonKind::Tokens
+        | ReasonKind::Data => 0.85,
         ReasonKind::LostWork | ReasonKind::Machines | ReasonKind::Driver => 0.7,
         ReasonKind::Imbalance | ReasonKind::Rows | ReasonKind::Vertices => 0.65,
         ReasonKind::WorkPerRow => 0.5,

@@ -4,18 +4,35 @@ use super::matching::{StagePair, partner};
 use super::{ComparedRun, FindingChange, FindingStatus, Pair};
 use report::Finding;
 
-/// Every finding of either run: new and worse ones first, the costliest of each kind first.
+/// Every finding of either run: new and worse ones first, the costliest of each kind first. Findings of one cause at one place are
+/// the same, then those of one cause elsewhere: the stages of two plans rarely match exactly. A run without the finding may have it
+/// as a note, since it costs little there.
 pub(super) fn changes(a: &ComparedRun, b: &ComparedRun, pairs: &[StagePair]) -> Vec<FindingChange> {
-    let mut left: Vec<&Finding> = a.report.findings.iter().collect();
+    let mut old: Vec<&Finding> = a.report.findings.iter().collect();
+    let mut new: Vec<&Finding> = b.report.findings.iter().collect();
     let mut changes: Vec<FindingChange> = Vec::new();
-    for found in &b.report.findings {
-        let same = left
-            .iter()
-            .position(|old| old.cause == found.cause && same_place(old, found, a, b, pairs));
-        let old = same.map(|at| left.remove(at));
-        changes.push(change(old, Some(found)));
+    let is_here = |x: &Finding, y: &Finding| same_place(x, y, a, b, pairs);
+    let rounds: [&dyn Fn(&Finding, &Finding) -> bool; 2] = [&is_here, &|_, _| true];
+    for is_same in rounds {
+        new.retain(|found| {
+            let same = |old: &&Finding| old.cause == found.cause && is_same(old, found);
+            let at = old.iter().position(same);
+            changes.extend(at.map(|at| change(Some(old.remove(at)), Some(found))));
+            at.is_none()
+        });
     }
-    changes.extend(left.into_iter().map(|old| change(Some(old), None)));
+    let note = |run: &ComparedRun, cause| {
+        let notes = run.report.notes.iter();
+        notes.clone().find(|n| n.cause == cause).cloned()
+    };
+    changes.extend(
+        new.into_iter()
+            .map(|found| change(note(a, found.cause).as_ref(), Some(found))),
+    );
+    changes.extend(
+        old.into_iter()
+            .map(|found| change(Some(found), note(b, found.cause).as_ref())),
+    );
     let cost = |c: &FindingChange| {
         let (a, b) = (c.seconds.a.unwrap_or(0.0), c.seconds.b.unwrap_or(0.0));
         (b - a).abs()

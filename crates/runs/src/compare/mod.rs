@@ -70,6 +70,7 @@ fn header(run: &ComparedRun) -> RunHeader {
         path: job.path.clone(),
         state: job.state,
         verdict: run.report.verdict,
+        engine: job.engine,
         causes: run.report.findings.iter().map(|f| f.cause).collect(),
         elapsed_seconds: job.elapsed_seconds,
         origin: run.origin,

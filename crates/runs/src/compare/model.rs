@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use report::measure::{Entity, Measure, Values, book};
-use report::{Cause, JobState, Language, Severity, Verdict};
+use report::{Cause, JobEngine, JobState, Language, Severity, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`]; adding a field doesn't change it. Since 2 the numbers of stages have the names and units of the
@@ -63,6 +63,8 @@ pub struct RunHeader {
     pub path: String,
     pub state: JobState,
     pub verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<JobEngine>,
     /// Causes of its findings, most seconds saved first.
     #[serde(default)]
     pub causes: Vec<Cause>,
@@ -158,6 +160,8 @@ pub enum ReasonKind {
     Script,
     /// The plan, with the same script.
     Plan,
+    /// Settings of an application.
+    Settings,
     /// More input.
     Data,
     /// Fewer vertices may run concurrently.

@@ -1,6 +1,6 @@
 //! Why the runs differ: parts of the difference, with a sentence each.
 
-use super::claims::{findings, plan};
+use super::claims::{findings, plan, settings};
 use super::contrast::{Contrast, oriented};
 use super::measured::{measured, unknown};
 use super::shares::parts;
@@ -30,6 +30,7 @@ pub(super) fn reasons(
     }
     let mut left = parts(&runs, runs.delta.unwrap_or_default());
     let mut found = findings(&runs, &mut left);
+    found.extend(settings(&runs, &mut left));
     found.extend(plan(&runs, &mut left));
     found.extend(measured(&runs, &left));
     found.retain(|r| r.share.is_none_or(|share| share >= NOTHING));

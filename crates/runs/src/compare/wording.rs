@@ -1,7 +1,7 @@
 //! The headline of a comparison, and remarks on missing data.
 
 use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind, ScriptChange};
-use report::format::{Change, Seconds};
+use report::format::{Change, Seconds, without_stop};
 use report::measure::book;
 use report::{JobState, Language, StaticText, Text, text};
 
@@ -18,7 +18,7 @@ pub(super) fn state(state: JobState) -> StaticText {
 /// The first line: the difference and its most likely reason.
 pub(super) fn headline(comparison: &Comparison) -> String {
     let reason = comparison.reasons.first();
-    let why = reason.map_or("", |r| r.text.as_str());
+    let why = reason.map_or("", |r| without_stop(&r.text));
     let same = reason.is_some_and(|r| r.kind == ReasonKind::NoDifference);
     let text = match difference(comparison) {
         Some(times) if same && is_equal(comparison) => {

@@ -102,7 +102,7 @@ impl Store {
             Err(error) => return Err(error),
         };
         let report = self.report(&newest.run_id)?;
-        let report = report.ok_or_else(|| StoreError::UnknownRun(job.to_owned()))?;
+        let report = report.ok_or_else(|| StoreError::UnknownRun(job.into()))?;
         let newest = self.saved(&newest, report)?;
         let runs = self.runs_like(&newest, may_be_seen)?;
         Ok(JobHistory::of(&runs, language))
@@ -124,7 +124,7 @@ impl Store {
         };
         let named = finished().find(|row| row.job_name.as_deref() == Some(job));
         let found = named.or(finished().next()).cloned();
-        found.ok_or_else(|| StoreError::UnknownRun(job.to_owned()))
+        found.ok_or_else(|| StoreError::UnknownRun(job.into()))
     }
 
     fn saved(&self, row: &RunRow, report: Report) -> Result<ComparedRun, StoreError> {

@@ -28,8 +28,8 @@ pub enum StoreError {
         found: u32,
         known: u32,
     },
-    #[error("{}", report::say!("没有运行 `{run}`", "there is no run `{run}`", run = .0))]
-    UnknownRun(String),
+    #[error("{}", report::say!("没有运行 `{run}`", "there is no run `{run}`", run = .0.asked))]
+    UnknownRun(UnknownRun),
     #[error("{}", report::say!("有 {count} 次运行以 `{prefix}` 开头", "`{prefix}` matches {count} runs"))]
     AmbiguousRun { prefix: String, count: usize },
     #[error("{}", report::say!("运行 `{run}` 没有建议 `{suggestion}`；有：{known}", "run `{run}` has no suggestion `{suggestion}`; it has {known}"))]
@@ -43,6 +43,33 @@ pub enum StoreError {
         run: String,
         source: serde_json::Error,
     },
+}
+
+/// A name that no run has.
+#[derive(Debug)]
+pub struct UnknownRun {
+    asked: String,
+    /// The nearest name of a run.
+    near: Option<String>,
+}
+
+impl From<&str> for UnknownRun {
+    fn from(asked: &str) -> UnknownRun {
+        UnknownRun {
+            asked: asked.to_owned(),
+            near: None,
+        }
+    }
+}
+
+impl UnknownRun {
+    /// With the nearest of the names that it could be.
+    pub(super) fn among<'n>(asked: &str, names: impl IntoIterator<Item = &'n str>) -> UnknownRun {
+        UnknownRun {
+            near: report::nearest(asked, names).map(str::to_owned),
+            ..UnknownRun::from(asked)
+        }
+    }
 }
 
 /// Problem with the files of the store.
@@ -81,9 +108,19 @@ impl Trouble {
 }
 
 impl StoreError {
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> String {
+        if let StoreError::UnknownRun(UnknownRun {
+            near: Some(near), ..
+        }) = self
+        {
+            return report::say!("是不是 `{near}`？", "did you mean `{near}`?");
+        }
+        self.fixed_hint().to_owned()
+    }
+
+    fn fixed_hint(&self) -> &'static str {
         match self {
-            StoreError::ReadOnly { source, .. } => return source.hint(),
+            StoreError::ReadOnly { source, .. } => return source.fixed_hint(),
             StoreError::TooNew { .. } => {
                 return interface().select(
                     "请使用较新的程序，或另选数据目录",

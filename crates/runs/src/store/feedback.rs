@@ -77,7 +77,8 @@ impl Store {
             "WHERE f.run_id = ?1 AND f.suggestion = ?2",
             &[&run_id, &feedback.suggestion],
         )?;
-        rows.pop().ok_or(StoreError::UnknownRun(run_id))
+        rows.pop()
+            .ok_or(StoreError::UnknownRun(run_id.as_str().into()))
     }
 
     /// Takes feedback on a suggestion back.

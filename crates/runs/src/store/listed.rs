@@ -89,7 +89,7 @@ impl Store {
     pub fn listed(&self, key: &str) -> Result<RunRow, StoreError> {
         let sql = format!("{SELECT} WHERE run_id = ?1");
         let found = self.select(&sql, [key], run_row)?.pop();
-        found.ok_or_else(|| StoreError::UnknownRun(key.to_owned()))
+        found.ok_or_else(|| StoreError::UnknownRun(key.into()))
     }
 
     /// The clusters of the jobs that a filter selects, most seconds first, in the part of the list that it names.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::error::UnknownRun;
 use super::schema::LIST;
 use super::{OpenRun, Store, StoreError, lock, old};
 use crate::{RunSummary, code};
@@ -113,6 +114,9 @@ pub struct RunFacets {
 
 /// Maximum values of a facet; a longer list would be unreadable.
 const FACETS: usize = 200;
+
+/// Newest runs among which a misspelled id is looked for.
+const LOOKED_AT: usize = 200;
 
 pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
     findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds FROM runs";
@@ -277,7 +281,7 @@ impl Store {
             format!("{SELECT} WHERE run_id >= ?1 AND run_id < ?1 || '~' ORDER BY run_id LIMIT 100");
         let mut rows = self.select(&sql, params![wanted], run_row)?;
         match rows.len() {
-            0 => Err(StoreError::UnknownRun(prefix.to_owned())),
+            0 => Err(StoreError::UnknownRun(self.near(prefix)?)),
             1 => Ok(rows.remove(0)),
             count => match rows.iter().position(|r| r.run_id == wanted) {
                 Some(at) => Ok(rows.remove(at)),
@@ -287,6 +291,19 @@ impl Store {
                 }),
             },
         }
+    }
+
+    /// A name that no run has, with the nearest id or beginning of an id.
+    fn near(&self, asked: &str) -> Result<UnknownRun, StoreError> {
+        let filter = RunFilter {
+            limit: Some(LOOKED_AT),
+            ..RunFilter::default()
+        };
+        let rows = self.runs(&filter)?;
+        let ids = rows
+            .iter()
+            .map(|row| row.run_id.get(..asked.len()).unwrap_or(&row.run_id));
+        Ok(UnknownRun::among(asked, ids.chain(["last"])))
     }
 
     fn nth_newest(&self, back: usize, asked: &str) -> Result<RunRow, StoreError> {
@@ -303,7 +320,7 @@ impl Store {
             newest = nth("")?;
         }
         let found = newest.into_iter().next();
-        found.ok_or_else(|| StoreError::UnknownRun(asked.to_owned()))
+        found.ok_or_else(|| StoreError::UnknownRun(asked.into()))
     }
 
     /// The report of a run; `None` if it has none.

@@ -4,7 +4,7 @@
 
 mod charts;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use job::Job;
 use job::model::{CodeExcerpt, ColumnStatistics, Edge, Operator, Stage, Table};
@@ -32,6 +32,9 @@ pub struct RunSummary {
     pub timeline: Option<Timeline>,
     /// `None` if no file holds it.
     pub script: Option<Script>,
+    /// Settings of an application, the value in force and its origin: the log, or the default of a version.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, [String; 2]>,
     /// C# that the findings are about.
     pub code: Vec<CodeExcerpt>,
     /// Names that the owners of the job chose (tables, paths, columns, hot values): masked wherever
@@ -71,6 +74,9 @@ pub struct OperatorSummary {
     pub kind: String,
     /// Keys that it joins, groups, sorts or partitions by.
     pub keys: Vec<String>,
+    /// Script line of its statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     #[serde(flatten, deserialize_with = "Values::of_operator")]
     pub values: Values,
 }
@@ -168,6 +174,7 @@ impl RunSummary {
                 file: s.file.clone(),
                 text: s.text.clone(),
             }),
+            settings: job.spark.iter().flat_map(|app| app.settings()).collect(),
             private_names: private_names(job),
             ..RunSummary::default()
         }
@@ -224,6 +231,7 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
         keys: operator.keys.clone(),
+        line: operator.line,
         values,
     };
     let runs = runs.as_ref();

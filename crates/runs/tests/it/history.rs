@@ -67,8 +67,13 @@ enum Change {
     Capacity,
 }
 
-/// Thirty runs; from run `onset` on, the job takes twice as long because of a change.
-fn simulated(job: usize, seed: u64, regression: Option<(usize, Change)>) -> JobHistory {
+/// Thirty runs; from run `onset` on, the job takes `slower` times as long because of a change.
+fn simulated(
+    job: usize,
+    seed: u64,
+    slower: f64,
+    regression: Option<(usize, Change)>,
+) -> JobHistory {
     let at = (job as f64 + 0.5) / 40.0;
     let (time, input) = (quantile(&TIME, at), quantile(&INPUT, (at * 7.0).fract()));
     let mut noise = Noise(seed * 1000 + job as u64);
@@ -80,7 +85,7 @@ fn simulated(job: usize, seed: u64, regression: Option<(usize, Change)>) -> JobH
         PastRun {
             run_id: format!("{n:02}"),
             elapsed_seconds: Some(
-                600.0 * noise.factor(time) * if change.is_some() { 2.0 } else { 1.0 },
+                600.0 * noise.factor(time) * if change.is_some() { slower } else { 1.0 },
             ),
             input_bytes: Some(1e11 * noise.factor(input) * of(Change::Data, 2.2)),
             tokens: Some(100.0 * of(Change::Capacity, 0.4)),
@@ -104,15 +109,15 @@ fn simulated(job: usize, seed: u64, regression: Option<(usize, Change)>) -> JobH
     history
 }
 
-/// 40 jobs × 30 runs, 25 times: every second job gets twice as slow in some run, and must be marked within five runs.
-#[test]
-fn regressions_beyond_the_spread_are_marked_and_ordinary_runs_are_not() {
+/// 40 jobs × 30 runs, 25 times: every second job gets slower in some run, and must be marked within five runs. Returns the recall,
+/// the false alarms per ordinary run, and the share of regressions whose change is a signal.
+fn marked(slower: f64) -> [f64; 3] {
     let (mut regressions, mut found, mut signals, mut healthy, mut alarms) = (0, 0, 0, 0, 0);
     let changes = [Change::Plan, Change::Data, Change::Capacity];
     for (seed, job) in (0..25).flat_map(|seed| (0..40).map(move |job| (seed, job))) {
         let onset = 12 + (job * 5 + seed as usize) % 12;
         let regression = (job % 2 == 0).then(|| (onset, changes[job / 2 % 3]));
-        let history = simulated(job, seed, regression);
+        let history = simulated(job, seed, slower, regression);
         let end = regression.map_or(30, |(onset, _)| onset);
         healthy += end;
         alarms += history.runs[..end]
@@ -140,20 +145,25 @@ fn regressions_beyond_the_spread_are_marked_and_ordinary_runs_are_not() {
                 }),
         );
     }
-    let (recall, rate) = (
+    [
         found as f64 / regressions as f64,
         alarms as f64 / healthy as f64,
-    );
-    eprintln!(
-        "recall {recall:.3}, false alarms per 100 runs {:.2}, {signals} of {regressions} signals",
-        rate * 100.0
-    );
-    assert!(recall >= 0.9, "{recall}");
-    assert!(rate <= 0.01, "{rate}");
-    assert!(
-        signals * 10 >= regressions * 8,
-        "{signals} of {regressions}"
-    );
+        signals as f64 / regressions as f64,
+    ]
+}
+
+#[test]
+fn regressions_beyond_the_spread_are_marked_and_ordinary_runs_are_not() {
+    for slower in [1.5, 2.0, 3.0] {
+        let [recall, rate, signals] = marked(slower);
+        eprintln!(
+            "{slower} times as slow: recall {recall:.3}, false alarms per 100 runs {:.2}, signals {signals:.2}",
+            rate * 100.0
+        );
+        assert!(slower < 2.0 || recall >= 0.9, "{slower}: {recall}");
+        assert!(rate <= 0.01, "{slower}: {rate}");
+        assert!(signals >= 0.8, "{slower}: {signals}");
+    }
 }
 
 fn save(store: &mut Store, n: usize, name: &str, seconds: f64, tokens: f64) -> Report {

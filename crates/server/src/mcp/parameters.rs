@@ -1,9 +1,12 @@
 //! Parameters of the tools. Models read the comments: they are the schema's descriptions.
 
-use report::{JobEngine, Language};
+use diagnosis::whatif::Change;
+use report::{JobEngine, Language, say};
 use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// Runs or applications in one answer.
 pub(super) const MAX_RUNS: u32 = 200;
@@ -180,9 +183,11 @@ pub(super) struct WhatIf {
     pub(super) job: String,
     /// Tokens, or executors of a Spark application.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub(super) count: Option<u32>,
     /// Cores of an executor.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub(super) cores: Option<u32>,
     /// Factor of the input: 2 for twice as much.
     #[serde(default)]
@@ -190,6 +195,35 @@ pub(super) struct WhatIf {
     /// Ids of findings that are fixed: `F1`.
     #[serde(default)]
     pub(super) fixed: Vec<String>,
+}
+
+impl WhatIf {
+    /// The change, without the findings that are fixed.
+    pub(super) fn change(&self) -> Result<Change> {
+        let counts = [("count", self.count), ("cores", self.cores)];
+        let mut counts = counts.into_iter();
+        if let Some((name, _)) = counts.find(|(_, n)| *n == Some(0)) {
+            return Err(out_of_range(name, say!("至少为 1", "at least 1")));
+        }
+        let input = self.input.unwrap_or(1.0);
+        if !(0.001..=1000.0).contains(&input) {
+            return Err(out_of_range(
+                "input",
+                say!("0.001 至 1000", "0.001 to 1000"),
+            ));
+        }
+        Ok(Change {
+            count: self.count.map(|n| n as usize),
+            cores: self.cores.map(|n| n as usize),
+            input,
+            ..Change::default()
+        })
+    }
+}
+
+fn out_of_range(name: &str, range: String) -> Error {
+    let error = say!("`{name}` 超出范围", "`{name}` is out of range");
+    Error::new(ErrorKind::Usage, error).hint(say!("应为 {range}", "it must be {range}"))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use agent::Request;
-use diagnosis::whatif::Change;
 use indexer::Query;
 use rmcp::handler::server::tool::Extension;
 use rmcp::handler::server::wrapper::Parameters;
@@ -260,12 +259,7 @@ impl Handler {
         self.blocking(move |shared| {
             let job = resources::job_of(shared, &roots, &asked.job)?;
             let opened = shared.open(job)?;
-            let change = Change {
-                count: asked.count.map(|n| n as usize),
-                cores: asked.cores.map(|n| n as usize),
-                input: asked.input.filter(|n| *n > 0.0).unwrap_or(1.0),
-                ..Change::default()
-            };
+            let change = asked.change()?;
             let fixed = asked.fixed.as_slice();
             let session = &shared.session;
             let replayed = session.what_if(&opened.path, change, fixed, report::Language::En)?;
@@ -415,7 +409,7 @@ fn give(shared: &Shared, roots: &Roots, asked: GiveFeedback) -> Result<FeedbackR
 fn allowed_run(shared: &Shared, roots: &Roots, id: String) -> Result<String> {
     match resources::visible_run(shared, roots, &id)? {
         Some(run) => Ok(run.run_id),
-        None => Err(StoreError::UnknownRun(id).into()),
+        None => Err(StoreError::UnknownRun(id.as_str().into()).into()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! `scopeagent batch plan`: which jobs there are.
 
 use batch::{Entry, Sources, Store};
-use futures::stream::{StreamExt, TryStreamExt};
+use futures::stream::StreamExt;
 use report::format::JOB;
 use report::say;
 use serde::Serialize;
-use server::Result;
+use server::{Error, Result};
 
 use crate::args::BatchPlan;
 use crate::exit::Exit;
@@ -22,6 +22,20 @@ pub(super) struct Planned {
     pub(super) jobs: usize,
     pub(super) new: usize,
     pub(super) changed: usize,
+    /// Sources that cannot be listed.
+    #[serde(skip)]
+    pub(super) missing: Vec<Error>,
+}
+
+impl Planned {
+    /// Reports the sources that cannot be listed; the exit status of a call that did the rest.
+    pub(super) fn report_missing(&self, terminal: &Terminal) -> Exit {
+        self.missing.iter().for_each(|error| terminal.fail(error));
+        match self.missing.is_empty() {
+            true => Exit::Success,
+            false => Exit::Input,
+        }
+    }
 }
 
 pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
@@ -33,21 +47,34 @@ pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
     drop(progress);
     let planned = planned?;
     crate::command::show(terminal, args.format, &planned, || said(&planned, &store))?;
-    Ok(Exit::Success)
+    Ok(planned.report_missing(terminal))
 }
 
-/// Lists the jobs of the sources into the manifest.
+/// Lists the jobs of the sources into the manifest. Sources that cannot be listed are left out, unless none can.
 pub(super) async fn plan(sources: &Sources, from: &[String], store: &Store) -> Result<Planned> {
     let listed = futures::stream::iter(from)
         .map(|source| batch::discover(sources, source, store.name()))
         .buffered(CONCURRENT);
-    let entries: Vec<Vec<Entry>> = listed.try_collect().await.map_err(explained)?;
-    let changes = store.plan(entries.into_iter().flatten()).await;
+    let listed: Vec<_> = listed.collect().await;
+    let (mut entries, mut missing): (Vec<Entry>, Vec<Error>) = Default::default();
+    for source in listed {
+        match source {
+            Ok(found) => entries.extend(found),
+            Err(error) => missing.push(explained(error)),
+        }
+    }
+    if missing.len() == from.len()
+        && let Some(error) = missing.pop()
+    {
+        return Err(error);
+    }
+    let changes = store.plan(entries.into_iter()).await;
     let changes = changes.map_err(explained)?;
     Ok(Planned {
         jobs: changes.new + changes.changed + changes.unchanged,
         new: changes.new,
         changed: changes.changed,
+        missing,
     })
 }
 

@@ -19,11 +19,14 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
     let pool = pool(&args.engine, terminal);
     let session = open(store, &servers, &args.thinking, pool, config, terminal)?;
     let (runtime, batch) = (&session.runtime, &session.batch);
+    let mut listed = Exit::Success;
     if args.out.is_some() {
         let line = terminal.progress("listing");
         let planned = runtime.block_on(plan::plan(&batch.sources, &args.places, &batch.store));
         drop(line);
-        terminal.remark(plan::said(&planned?, &batch.store).trim_end());
+        let planned = planned?;
+        terminal.remark(plan::said(&planned, &batch.store).trim_end());
+        listed = planned.report_missing(terminal);
     }
     let open = async {
         if args.retry_failed {
@@ -61,7 +64,7 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
         tracing::warn!("{warning}");
         return Ok(Exit::Failure);
     }
-    Ok(exit)
+    Ok(if exit == Exit::Success { listed } else { exit })
 }
 
 /// The store of a call.

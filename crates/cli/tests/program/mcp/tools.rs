@@ -138,6 +138,19 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
     assert!(seconds(&replayed) > seconds(&now));
     let unknown = json!({ "job": runs[1], "fixed": ["F9"] });
     contains(session.refusal("whatif", unknown).await, ["F1"]);
+    let twice = json!({ "job": runs[1], "count": 5, "fixed": ["F1", "f1"] });
+    let twice = session.answer("whatif", twice).await;
+    assert_eq!(twice["changed"], replayed["changed"]);
+    for (change, said) in [
+        (json!({ "input": 0 }), "`input` is out of range"),
+        (json!({ "input": -2 }), "0.001 to 1000"),
+        (json!({ "cores": 0 }), "`cores` is out of range"),
+        (json!({ "count": 0 }), "at least 1"),
+    ] {
+        let mut change = change;
+        change["job"] = json!(runs[1]);
+        contains(session.refusal("whatif", change).await, [said]);
+    }
     let outside = json!({ "a": "/etc", "b": runs[0] });
     contains(
         session.refusal("compare_runs", outside).await,

@@ -1,0 +1,197 @@
+//! Definitions of terms: "what does capacity wait mean".
+
+use report::{Cause, SegmentKind, StaticText};
+
+use crate::phrases::Phrases;
+use crate::said::Said;
+use crate::{Asked, time};
+
+/// A term by its names, with the kind of time that it stands for.
+struct Term {
+    kind: Option<SegmentKind>,
+    zh: Phrases,
+    en: Phrases,
+    says: StaticText,
+}
+
+const fn term(
+    kind: Option<SegmentKind>,
+    zh: Phrases,
+    en: Phrases,
+    says_zh: &'static str,
+    says_en: &'static str,
+) -> Term {
+    let says = StaticText {
+        zh: says_zh,
+        en: says_en,
+    };
+    Term { kind, zh, en, says }
+}
+
+use SegmentKind as Kind;
+
+#[rustfmt::skip]
+const TERMS: &[Term] = &[
+    term(Some(Kind::CapacityWait), "等待资源|资源等待|等待令牌|等待 executor", "capacity wait|wait for capacity|wait for executors|waiting for capacity",
+        "等待资源：顶点已可运行，但令牌或 Executor 的槽位都被占用",
+        "capacity wait is time in which vertices are ready to run, but all tokens or executor slots are in use"),
+    term(Some(Kind::Queue), "排队|排队时间", "queue|queuing|queueing|queue time",
+        "排队：作业已提交，但集群还没有资源启动它",
+        "queue is the time after submission in which the cluster has no capacity to start the job"),
+    term(Some(Kind::Compile), "编译|编译时间", "compilation|compiling|compile time",
+        "编译：把脚本变成执行计划和代码的时间，与数据和资源无关",
+        "compilation turns the script into a plan and code; its time does not depend on data or resources"),
+    term(Some(Kind::Startup), "启动|启动时间|启动开销", "start-up|startup|start-up time|startup time",
+        "启动：顶点分到机器之后、开始处理数据之前的时间，用于启动进程和加载代码",
+        "start-up is the time between a vertex's placement on a machine and its first row: starting the process, loading code"),
+    term(Some(Kind::Exchange), "shuffle|洗牌|数据交换|交换", "shuffle|exchange|a shuffle|shuffling",
+        "Shuffle：按键重新分配各行，每一行写出后由下一阶段的另一个顶点读取",
+        "exchange (shuffle) sends each row to the vertex of the next stage that is responsible for its key"),
+    term(Some(Kind::Straggler), "长尾|拖尾", "straggler|stragglers|long tail",
+        "长尾：阶段的大多数顶点已结束，仍在等待最慢的几个顶点的时间",
+        "a straggler is a vertex that still runs when nearly all others of its stage have ended; the stage waits for it"),
+    term(Some(Kind::Spill), "落盘|溢写|溢出", "spill|spilling|spills|spilled",
+        "落盘：内存放不下排序、连接或聚合的数据，于是写到磁盘再读回",
+        "spilling writes data of a sort, join or aggregation to disk, and reads it again, because it does not fit into memory"),
+    term(Some(Kind::Gc), "gc|垃圾回收", "gc|garbage collection|gc time",
+        "垃圾回收：托管代码（.NET、JVM）释放内存时暂停工作的时间",
+        "garbage collection is time in which managed code (.NET, JVM) pauses to free memory"),
+    term(Some(Kind::UserCode), "用户代码|udf|udo|自定义函数", "user code|udf|udo|a udf",
+        "用户代码：脚本作者自己写的 C#、Python、Java 或 Scala 函数，优化器看不到其内部",
+        "user code is C#, Python, Java or Scala that the author of the script wrote; the optimizer can't look into it"),
+    term(Some(Kind::Driver), "driver|作业管理器", "driver|job manager",
+        "Driver（作业管理器）：提交阶段、汇总结果的进程；它工作时各阶段可能都在等待",
+        "the driver (job manager) is the process that submits stages and gathers results; while it works, stages may wait"),
+    term(Some(Kind::Retry), "重试", "retry|retries",
+        "重试：尝试失败或被收回之后，同样的工作再做一遍",
+        "retries repeat work of attempts that failed or were revoked"),
+    term(Some(Kind::Idle), "空闲", "idle|idle time", "空闲：没有阶段在运行，也没有别的解释", "idle is time without a running stage"),
+    term(None, "关键路径|临界路径", "critical path",
+        "关键路径：从提交到结束、前后相接、决定总时间的一串工作和等待；只有缩短它，作业才会更快",
+        "the critical path is the chain of work and waits from submission to end that decides the total time; only a shorter critical path makes the job faster"),
+    term(None, "数据倾斜|倾斜", "skew|data skew",
+        "数据倾斜：一个分区比其他分区大得多，处理它的顶点拖住整个阶段",
+        "data skew means that one partition is much larger than the others, so its vertex holds up the stage"),
+    term(None, "热点键|热点值|热点 key|热点", "hot key|hot keys",
+        "热点键：出现在大量行中的键值，这些行都落到同一个顶点",
+        "a hot key is a value in very many rows, which all go to one vertex"),
+    term(None, "顶点", "vertex|vertices",
+        "顶点：阶段中处理一个分区的进程（Spark 称 Task）", "a vertex is the process that works on one partition of a stage (Spark: a task)"),
+    term(None, "阶段|stage", "stage|a stage",
+        "阶段：两次 Shuffle 之间的算子，由一组顶点并行执行", "a stage is the operators between two exchanges, run by vertices in parallel"),
+    term(None, "令牌|token", "token|tokens", "令牌：允许一个顶点运行的许可；令牌数是同时运行的顶点数的上限",
+        "a token allows one vertex to run; their number limits how many vertices run at once"),
+    term(None, "au", "au|aus|analytics unit", "AU：U-SQL 作业的计算单位；AU 数是同时运行的顶点数的上限",
+        "an AU is the unit of compute of a U-SQL job; their number limits how many vertices run at once"),
+    term(None, "executor|执行器", "executor|executors", "Executor：运行 Task 的 JVM 进程，有若干槽位和一份内存",
+        "an executor is a JVM process that runs tasks; it has slots and memory"),
+    term(None, "波次", "wave|waves", "波次：顶点多于令牌时，一个阶段要分几轮运行",
+        "waves are the rounds in which a stage runs if it has more vertices than there are tokens"),
+    term(None, "分区", "partition|partitions", "分区：由同一个顶点处理的那部分行", "a partition is the part of the rows that one vertex works on"),
+    term(None, "广播|广播连接|broadcast join", "broadcast|broadcast join",
+        "广播连接：把小表整个发给大表的每个顶点，大表因此不必 Shuffle",
+        "a broadcast join sends the small side to every vertex of the large side, so that the large side isn't shuffled"),
+    term(None, "aqe|自适应查询执行|自适应执行", "aqe|adaptive query execution",
+        "AQE：Spark 运行时按实际大小调整计划：合并小分区、拆分倾斜分区、改用广播",
+        "AQE is Spark's adaptive query execution: during the run it merges small partitions, splits skewed ones, and switches to broadcasts by actual sizes"),
+    term(None, "重新分区|重分区", "repartition|repartitioning", "重新分区：按另一个键或分区数再次 Shuffle 各行",
+        "a repartition shuffles rows again, by another key or into another number of partitions"),
+    term(None, "顶点小时", "vertex-hour|vertex-hours|vertex hours", "顶点小时：所有顶点运行时间之和", "vertex-hours are the run time of all vertices together"),
+    term(None, "核小时", "core-hour|core-hours|core hours|executor-core-hour", "核小时：Executor 的核数乘以占用时间",
+        "core-hours are the cores of the executors times the time they are held"),
+    term(None, "fetch wait|等待 shuffle 数据", "fetch wait|fetch wait time", "Fetch 等待：Task 等待别的机器把 Shuffle 数据传过来的时间",
+        "fetch wait is time in which tasks wait for shuffled data from other machines"),
+    term(None, "可避免|可以避免", "avoidable|avoidable time", "可避免：按重放估计，全部问题修复后能省下的时间",
+        "avoidable is the time saved with every finding fixed, estimated by a replay of the run"),
+    term(None, "置信度", "confidence", "置信度：原因成立的可能性，由支持和反对它的测量得出",
+        "confidence is how likely the cause is, from the measurements for and against it"),
+    term(None, "基数|行数估计|估计行数", "cardinality|row estimate|estimated rows", "行数估计：优化器在运行前预计的行数，决定分区数和连接方式",
+        "the row estimate is the optimizer's expectation before the run; it decides the number of partitions and the kind of join"),
+];
+
+/// The term whose definition a question asks for.
+fn asked(question: &str) -> Option<String> {
+    let lower = question.trim().to_lowercase();
+    let ends: &[char] = &['?', '？', '。', '.', '!', '"', '“', '”', '`', '\'', ' '];
+    let text = lower.trim_matches(ends);
+    let inside = |before: &str, after: &str| {
+        let rest = text.split_once(before)?.1;
+        let found = match after {
+            "" => Some(rest),
+            _ => rest.split_once(after).map(|(head, _)| head),
+        };
+        found.map(str::to_owned)
+    };
+    let found = inside("what does ", " mean")
+        .or_else(|| inside("what do ", " mean"))
+        .or_else(|| inside("what is meant by ", ""))
+        .or_else(|| inside("meaning of ", ""))
+        .or_else(|| inside("definition of ", ""))
+        .or_else(|| inside("what exactly is ", ""))
+        .or_else(|| inside("what is ", ""))
+        .or_else(|| inside("what's ", ""))
+        .or_else(|| inside("what are ", ""))
+        .or_else(|| inside("define ", ""))
+        .or_else(|| inside("explain ", ""))
+        .or_else(|| inside("什么是", ""))
+        .or_else(|| inside("什么叫", ""))
+        .or_else(|| inside("解释一下", ""))
+        .or_else(|| {
+            [
+                "是什么意思",
+                "什么意思",
+                "是指什么",
+                "指什么",
+                "的含义",
+                "是什么",
+            ]
+            .iter()
+            .find_map(|end| Some(text.split_once(end)?.0.to_owned()))
+        })?;
+    let found = found.trim_matches(ends);
+    let articles = ["a ", "an ", "the ", "这里的", "报告里的", "所谓的", "所谓"];
+    let bare = articles
+        .iter()
+        .find_map(|article| found.strip_prefix(article));
+    let bare = bare.unwrap_or(found).trim_matches(ends);
+    let endings = [
+        " here",
+        " in spark",
+        " in scope",
+        " in this report",
+        " in the report",
+    ];
+    let bare = endings
+        .iter()
+        .find_map(|end| bare.strip_suffix(end))
+        .unwrap_or(bare);
+    Some(bare.trim_matches(ends).to_owned())
+}
+
+/// Says the definition that a question asks for, and how much of it the run has. Returns false for any other question.
+pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
+    let Some(name) = asked(question) else {
+        return false;
+    };
+    let is_name = |names: Phrases| names.split('|').any(|known| known == name);
+    if let Some(term) = TERMS
+        .iter()
+        .find(|term| is_name(term.zh) || is_name(term.en))
+    {
+        said.say(term.says.into());
+        let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
+        if let Some(kind) = term.kind.filter(has_some) {
+            time::time_of(said, run, kind, None);
+        }
+        return true;
+    }
+    let is_title = |cause: &Cause| {
+        cause.code() == name || [cause.title().zh, cause.title().en].contains(&name.as_str())
+    };
+    let rules = diagnosis::rules();
+    let rule = rules.iter().find(|rule| is_title(&rule.cause));
+    if let Some(rule) = rule {
+        said.say(rule.what.into());
+    }
+    rule.is_some()
+}
