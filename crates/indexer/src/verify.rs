@@ -13,7 +13,8 @@ use crate::error::{OpenError, damaged};
 use crate::guard::guarded;
 use crate::search::Index;
 use crate::settings::Settings;
-use crate::store::lexical::{Words, page};
+use crate::store::entries::page;
+use crate::store::lexical::Words;
 use crate::store::manifest::{Documents, Ordinal};
 
 /// How many of its rarest terms a chunk is looked up by.

@@ -1,11 +1,10 @@
-//! The tantivy index: an entry for each chunk, and one for each question that a document lists ([`super::questions`]).
+//! The tantivy index: its chunks, found by their words.
 //!
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
 mod among;
 mod columns;
-mod write;
 
 use std::collections::BTreeMap;
 
@@ -13,18 +12,16 @@ use tantivy::collector::{Count, DocSetCollector, TopDocs};
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
-    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
-    TantivyError, Term,
+    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, TantivyError, Term,
 };
 
+use super::entries::Fields;
 use super::facets::{CHUNK, Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
-use super::questions;
 use crate::model::{Chunk, Filter, Kind};
 
 use columns::Columns;
-use write::Fields;
-pub(crate) use write::{Entry, LexicalWriter, page, terms_option};
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.
@@ -71,6 +68,16 @@ pub(super) fn any_of(clauses: impl Iterator<Item = Clause>) -> BooleanQuery {
         (Occur::Should, query)
     });
     BooleanQuery::new(clauses.collect())
+}
+
+/// The entries of a list that were not deleted.
+pub(crate) fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
+    let all = std::iter::from_fn(move || {
+        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
+        list.advance();
+        Some(entry)
+    });
+    all.filter(|&entry| !segment.is_deleted(entry))
 }
 
 pub(crate) struct Lexical {
@@ -126,7 +133,7 @@ impl Lexical {
         rows.first(ordinal.doc()).map(|row| row as usize)
     }
 
-    /// Number of the chunk's document, as [`page`] makes it.
+    /// Number of the chunk's document, as [`super::entries::page`] makes it.
     pub(crate) fn page(&self, ordinal: Ordinal) -> Option<u64> {
         self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc())
     }
@@ -263,9 +270,7 @@ impl Lexical {
         for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
             let index = segment.inverted_index(field)?;
             let list = index.read_postings(&term, IndexRecordOption::Basic)?;
-            let docs = list
-                .into_iter()
-                .flat_map(|list| questions::alive(list, segment));
+            let docs = list.into_iter().flat_map(|list| alive(list, segment));
             out.extend(docs.map(|doc| Ordinal::new(number, doc)));
         }
         Ok(out)

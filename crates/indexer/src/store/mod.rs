@@ -12,6 +12,7 @@
 
 pub(crate) mod best;
 pub(crate) mod directory;
+pub(crate) mod entries;
 pub(crate) mod facets;
 pub(crate) mod files;
 pub(crate) mod generation;

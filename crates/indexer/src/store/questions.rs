@@ -10,15 +10,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use tantivy::fastfield::Column;
-use tantivy::schema::{FAST, Field, IndexRecordOption, STRING, Schema, SchemaBuilder};
-use tantivy::{
-    DocId, DocSet, InvertedIndexReader, Searcher, SegmentReader, TERMINATED, TantivyDocument,
-    TantivyError, Term,
-};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyError, Term};
 
-use super::lexical::{self, Lexical, Weighted, page};
+use super::entries::{COUNT, FEATURES, QuestionFields, SPARK, page};
+use super::lexical::{self, Lexical, Weighted, alive};
 use super::manifest::Ordinal;
-use crate::model::{Engine, subject};
+use crate::model::subject;
 
 /// Size of the background, in questions: the words of a document's questions are mixed with the words of all questions, so that a
 /// word in a single question does not decide. Chosen on the tuning judgments for a dozen questions per page.
@@ -38,58 +36,8 @@ const PROPOSED: usize = 50;
 const FEWEST: f32 = 5.0;
 const MOST: f32 = 3.0;
 
-#[derive(Clone, Copy)]
-pub(crate) struct Fields {
-    pub(crate) document: Field,
-    features: Field,
-    numbers: [Field; 3],
-}
-
-/// Numbers of an entry: chunks of its document, features, and whether it is about Spark.
-const COUNT: &str = "count";
-const FEATURES: &str = "number";
-const SPARK: &str = "spark";
-const NUMBERS: [&str; 3] = [COUNT, FEATURES, SPARK];
-
-pub(crate) fn add_fields(schema: &mut SchemaBuilder) {
-    schema.add_text_field("asked", STRING);
-    schema.add_text_field("features", lexical::terms_option());
-    for number in NUMBERS {
-        schema.add_u64_field(number, FAST);
-    }
-}
-
-impl Fields {
-    pub(crate) fn find(schema: &Schema) -> tantivy::Result<Fields> {
-        let [count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
-        Ok(Fields {
-            document: schema.get_field("asked")?,
-            features: schema.get_field("features")?,
-            numbers: [count?, features?, spark?],
-        })
-    }
-
-    pub(crate) fn entry(
-        &self,
-        document: &str,
-        engine: Engine,
-        chunks: usize,
-        features: &[String],
-    ) -> TantivyDocument {
-        let mut entry = TantivyDocument::new();
-        entry.add_text(self.document, document);
-        entry.add_text(self.features, features.join(" "));
-        let is_spark = u64::from(engine == Engine::Spark);
-        let numbers = [chunks as u64, features.len() as u64, is_spark];
-        for (field, number) in self.numbers.into_iter().zip(numbers) {
-            entry.add_u64(field, number);
-        }
-        entry
-    }
-}
-
 pub(crate) struct Questions {
-    fields: Fields,
+    fields: QuestionFields,
     searcher: Searcher,
     /// Loaded at the first question search; an analysis searches by cause and needs none.
     entries: OnceLock<Entries>,
@@ -118,7 +66,7 @@ struct Entries {
 impl Questions {
     /// `None` if no document lists a question.
     pub(crate) fn open(searcher: &Searcher) -> tantivy::Result<Option<Questions>> {
-        let fields = Fields::find(searcher.schema())?;
+        let fields = QuestionFields::find(searcher.schema())?;
         let mut listed = 0;
         for segment in searcher.segment_readers() {
             listed += segment.inverted_index(fields.document)?.terms().num_terms();
@@ -246,16 +194,6 @@ impl Questions {
     }
 }
 
-/// The entries of a list that were not deleted.
-pub(super) fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
-    let all = std::iter::from_fn(move || {
-        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
-        list.advance();
-        Some(entry)
-    });
-    all.filter(|&entry| !segment.is_deleted(entry))
-}
-
 impl Entries {
     /// By document, the mean likeness of its most similar questions, from the likeness of each
     /// question.
@@ -285,7 +223,7 @@ impl Entries {
         best.into_iter().map(mean).collect()
     }
 
-    fn read(searcher: &Searcher, fields: Fields) -> tantivy::Result<Entries> {
+    fn read(searcher: &Searcher, fields: QuestionFields) -> tantivy::Result<Entries> {
         let segments = searcher.segment_readers();
         // By segment, the share of each feature of each entry; deleted entries have none.
         let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());

@@ -4,33 +4,34 @@ use std::path::Path;
 
 use tantivy::indexer::{IndexWriterOptions, PreparedCommit};
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
 };
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
 
+use super::directory::Folder;
+use super::facets;
 use crate::model::{Chunk, Engine};
-use crate::store::directory::Folder;
-use crate::store::{facets, questions};
 
 /// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
 const UPDATE_ARENA: usize = 16_000_000;
 const BUILD_ARENA: usize = 200_000_000;
 
 #[derive(Clone, Copy)]
-pub(super) struct Fields {
-    pub(super) id: Field,
-    pub(super) document: Field,
-    pub(super) facet: Field,
-    pub(super) body: Field,
-    pub(super) pairs: Field,
-    pub(super) questions: Field,
-    pub(super) row: Field,
-    pub(super) page: Field,
-    pub(super) chunk: Field,
+pub(crate) struct Fields {
+    pub(crate) id: Field,
+    pub(crate) document: Field,
+    pub(crate) facet: Field,
+    pub(crate) body: Field,
+    pub(crate) pairs: Field,
+    pub(crate) questions: Field,
+    pub(crate) row: Field,
+    pub(crate) page: Field,
+    pub(crate) chunk: Field,
 }
 
 impl Fields {
-    pub(super) fn find(schema: &Schema) -> tantivy::Result<Fields> {
+    pub(crate) fn find(schema: &Schema) -> tantivy::Result<Fields> {
         Ok(Fields {
             id: schema.get_field("id")?,
             document: schema.get_field("document")?,
@@ -45,6 +46,56 @@ impl Fields {
     }
 }
 
+#[derive(Clone, Copy)]
+pub(crate) struct QuestionFields {
+    pub(crate) document: Field,
+    pub(crate) features: Field,
+    numbers: [Field; 3],
+}
+
+/// Numbers of an entry: chunks of its document, features, and whether it is about Spark.
+pub(crate) const COUNT: &str = "count";
+pub(crate) const FEATURES: &str = "number";
+pub(crate) const SPARK: &str = "spark";
+const NUMBERS: [&str; 3] = [COUNT, FEATURES, SPARK];
+
+fn add_fields(schema: &mut SchemaBuilder) {
+    schema.add_text_field("asked", STRING);
+    schema.add_text_field("features", terms_option());
+    for number in NUMBERS {
+        schema.add_u64_field(number, FAST);
+    }
+}
+
+impl QuestionFields {
+    pub(crate) fn find(schema: &Schema) -> tantivy::Result<QuestionFields> {
+        let [count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
+        Ok(QuestionFields {
+            document: schema.get_field("asked")?,
+            features: schema.get_field("features")?,
+            numbers: [count?, features?, spark?],
+        })
+    }
+
+    fn entry(
+        &self,
+        document: &str,
+        engine: Engine,
+        chunks: usize,
+        features: &[String],
+    ) -> TantivyDocument {
+        let mut entry = TantivyDocument::new();
+        entry.add_text(self.document, document);
+        entry.add_text(self.features, features.join(" "));
+        let is_spark = u64::from(engine == Engine::Spark);
+        let numbers = [chunks as u64, features.len() as u64, is_spark];
+        for (field, number) in self.numbers.into_iter().zip(numbers) {
+            entry.add_u64(field, number);
+        }
+        entry
+    }
+}
+
 fn schema() -> Schema {
     let mut schema = Schema::builder();
     schema.add_text_field("id", STRING | FAST);
@@ -56,7 +107,7 @@ fn schema() -> Schema {
     schema.add_u64_field("row", FAST);
     schema.add_u64_field("page", FAST);
     schema.add_bytes_field("chunk", STORED);
-    questions::add_fields(&mut schema);
+    add_fields(&mut schema);
     schema.build()
 }
 
@@ -80,7 +131,7 @@ pub(crate) struct Entry<'a> {
 }
 
 /// A text of terms with spaces between them.
-pub(crate) fn terms_option() -> TextOptions {
+fn terms_option() -> TextOptions {
     let terms = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::WithFreqs);
@@ -99,7 +150,7 @@ fn writer(index: &Index, arena: usize) -> tantivy::Result<IndexWriter> {
 pub(crate) struct LexicalWriter {
     writer: IndexWriter,
     fields: Fields,
-    questions: questions::Fields,
+    questions: QuestionFields,
 }
 
 impl LexicalWriter {
@@ -123,7 +174,7 @@ impl LexicalWriter {
     fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
         Ok(LexicalWriter {
             fields: Fields::find(&index.schema())?,
-            questions: questions::Fields::find(&index.schema())?,
+            questions: QuestionFields::find(&index.schema())?,
             writer: writer(index, arena)?,
         })
     }
