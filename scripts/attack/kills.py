@@ -139,8 +139,8 @@ def index(bench):
     Killer(bench, home, folder, "index", "--full", *where).rounds_of(20, check, change)
     change()
     home.survives("index", *where, statuses={0})
-    left = [p.name for p in folder.iterdir() if p.name.startswith("gen-")]
-    bench.expect(len(left) == 1, f"half-built generations stay: {left}")
+    left = [p.name for p in folder.iterdir() if p.name.startswith("documents-")]
+    bench.expect(len(left) == 1, f"files of killed writers stay: {left}")
 
 
 def batch(bench):

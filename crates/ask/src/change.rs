@@ -17,7 +17,7 @@ pub(crate) fn since(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let Some(earlier) = (run.earlier)() else {
         let sentence = text!(
             "没有保存这个作业更早的一次运行，无法说明变化；用 `scopeagent compare` 可以比较两个作业目录",
-            "No earlier run of this job is saved, so there is nothing to compare with; `scopeagent compare` compares two job folders"
+            "No earlier run of this job is saved to compare with; `scopeagent compare` compares two job folders"
         );
         return said.say(sentence);
     };

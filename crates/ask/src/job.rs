@@ -236,7 +236,7 @@ fn cost(said: &mut Said<'_>, report: &Report) {
     let Some(cost) = &report.cost else {
         return said.say(text!(
             "没有文件可以算出成本",
-            "No file tells what the run cost"
+            "The files don't contain the cost of the run"
         ));
     };
     let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
@@ -289,7 +289,7 @@ fn missing(said: &mut Said<'_>, run: &Asked<'_>) {
     if run.report.missing_information.is_empty() {
         return said.say(text!(
             "不缺信息：规则需要的数据都有",
-            "Nothing is missing: the rules have everything they need"
+            "No file is missing: the rules have everything they need"
         ));
     }
     found::undecided(said, run, |_| true);

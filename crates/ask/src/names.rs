@@ -460,10 +460,7 @@ impl Unknown {
                 "这次运行没有读取文件 `{name}`",
                 "no file `{name}` was read for this run"
             ),
-            Kind::Any => text!(
-                "这次运行中没有 `{name}`",
-                "this run has nothing called `{name}`"
-            ),
+            Kind::Any => text!("这次运行中没有 `{name}`", "this run has no `{name}`"),
         };
         let quoted = |names: &mut dyn Iterator<Item = &String>| {
             let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();

@@ -294,7 +294,7 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         if by > 1.1 {
             let sentence = text!(
                 "差别最大的是{what}：{bigger} 是 {smaller} 的 {by}",
-                "The largest difference is {what}: {bigger} has {by} that of {smaller}",
+                "The largest difference is {what}: {bigger} has {by} the value of {smaller}",
                 what = measure.title(vertex),
                 by = Ratio(by)
             );

@@ -218,7 +218,7 @@ pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
             seconds = Seconds(seconds),
             share = Share(seconds / total)
         ),
-        None if total.is_some() => text!("，不在关键路径上", ", none of it on the critical path"),
+        None if total.is_some() => text!("，不在关键路径上", ", off the critical path"),
         None => Text::default(),
     };
     let sentence = text!(

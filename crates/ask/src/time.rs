@@ -246,7 +246,7 @@ pub(crate) fn time_of(
         ),
         false => text!(
             "关键路径上{place}没有{kind}的时间",
-            "None of the critical path{place} is {kind}",
+            "The critical path{place} has no {kind}",
             place = place,
             kind = kind.title_in(run.report.job.engine)
         ),
@@ -281,7 +281,7 @@ pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let sentence = match (avoidable > 0.0, left <= goal) {
         (false, _) => text!(
             "已知的问题省不出时间，达不到 {goal}（这次 {ran}）",
-            "Nothing that was found saves time, so {goal} is out of reach (this run: {ran})",
+            "No finding saves time, so {goal} is out of reach (this run: {ran})",
             goal = goal_time,
             ran = Seconds(ran)
         ),

@@ -80,7 +80,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 let by = rule.by.as_deref().unwrap_or("–");
                 let sentence = text!(
                     "{title}的迹象是 {by} 造成的",
-                    "What looks like {title} is the effect of {by}",
+                    "The signs of {title} are the effect of {by}",
                     title = rule.cause.title()
                 );
                 said.say(sentence);
@@ -107,7 +107,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .collect();
         let sentence = text!(
             "作业中没有会出现“{titles}”的地方",
-            "Nothing in the job could suffer from: {titles}",
+            "No part of the job could suffer from: {titles}",
             titles = list(&titles, said.language())
         );
         said.say(sentence);
@@ -220,7 +220,7 @@ fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {
     let sentence = match run.report.verdict {
         Verdict::Healthy => text!(
             "没有需要修改的地方：时间花在作业本身的工作上",
-            "Nothing needs to change: the time goes into the work itself"
+            "No change is needed: the time goes into the work itself"
         ),
         Verdict::Problem => text!("没有可以给出的改写建议", "There is no change to suggest"),
         Verdict::InsufficientInformation => text!(

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! index_bench hash FOLDER                      reads and hashes every file, as `sha256sum` would
-//! index_bench texts INDEX < ids                a JSON object per chunk: id, text
+//! index_bench export INDEX VECTORS             a JSON object per chunk: id, text; its vector to VECTORS, f32, little-endian
 //! index_bench embed < queries > vectors        f32, little-endian, one row per query
 //! index_bench graph INDEX                      builds the graphs of an index of any size
 //! index_bench warm INDEX exact|graph < queries a JSON object: times, memory, the best cosines of each query
@@ -33,12 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["hash", folder] => hash(Path::new(folder)),
-        ["texts", index] => texts(Path::new(index)),
+        ["export", index, vectors] => export(Path::new(index), Path::new(vectors)),
         ["embed"] => embed(),
         ["graph", index] => open(Path::new(index), "graph").map(drop),
         ["warm", index, way @ ("exact" | "graph")] => warm(Path::new(index), way),
         ["crossing", ref sizes @ ..] => crossing(sizes),
-        _ => Err("usage: index_bench hash FOLDER | texts INDEX | embed | graph INDEX | warm INDEX exact|graph | crossing ROWS…".into()),
+        _ => Err("usage: index_bench hash FOLDER | export INDEX VECTORS | embed | graph INDEX | warm INDEX exact|graph | crossing ROWS…".into()),
     }
 }
 
@@ -77,12 +77,37 @@ fn hash(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn texts(index: &Path) -> Result<(), Box<dyn Error>> {
-    let index = open(index, "exact")?;
+/// `index/README.md` describes the fields and the file of vectors.
+fn export(folder: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    let index = open(folder, "exact")?;
+    let mut files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+    let file = files.find(|path| path.extension().is_some_and(|end| end == "vec"));
+    let bytes = fs::read(file.ok_or("no vectors")?)?;
+    let dimension = u32::from_le_bytes(bytes[8..12].try_into()?) as usize;
+    let stride = 24 + dimension.next_multiple_of(4);
+    let mut vectors = std::io::BufWriter::new(fs::File::create(to)?);
     let mut out = std::io::stdout().lock();
-    for id in lines()? {
-        let chunk = index.chunk(&id).ok_or("no such chunk")?;
-        writeln!(out, "{}", json!({ "id": id, "text": chunk.text }))?;
+    let reader = tantivy::Index::open_in_dir(folder)?.reader()?;
+    for segment in reader.searcher().segment_readers() {
+        let columns = segment.fast_fields();
+        let (Some(ids), Some(rows)) = (columns.str("id")?, columns.column_opt::<u64>("row")?)
+        else {
+            continue;
+        };
+        for doc in segment.doc_ids_alive() {
+            let (Some(id), Some(row)) = (ids.ords().first(doc), rows.first(doc)) else {
+                continue;
+            };
+            let mut name = String::new();
+            ids.ord_to_str(id, &mut name)?;
+            let chunk = index.chunk(&name).ok_or("no such chunk")?;
+            writeln!(out, "{}", json!({ "id": name, "text": chunk.text }))?;
+            let row = &bytes[64 + row as usize * stride..][..stride];
+            let scale = f32::from_le_bytes(row[20..24].try_into()?);
+            for &cell in &row[24..24 + dimension] {
+                vectors.write_all(&(f32::from(cell as i8) * scale).to_le_bytes())?;
+            }
+        }
     }
     Ok(())
 }

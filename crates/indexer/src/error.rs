@@ -27,9 +27,6 @@ pub enum BuildError {
     NoDocuments { path: PathBuf },
     #[error("{}", report::say!("没有可索引的文档；{document}:{line}：{reason}", "no document can be indexed; {document}:{line}: {reason}", document = .0.document, line = .0.line.to_string(), reason = .0.reason))]
     Broken(Skipped),
-    /// The new generation was inconsistent and has been discarded.
-    #[error("{}", report::say!("新索引未通过检查：{reason}；原有索引仍在", "the new generation failed its check: {reason}; the previous index is still in place"))]
-    Verify { reason: String },
     #[error("{}", report::say!("{path} 中的 BM25 库出错：{reason}；原有索引仍在", "the BM25 store in {path} failed: {reason}; the previous index is still in place", path = .path.display().to_string()))]
     Lexical { path: PathBuf, reason: String },
     #[error(transparent)]

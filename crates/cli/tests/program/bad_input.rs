@@ -139,9 +139,7 @@ fn an_outdated_index_is_mentioned_and_an_unreadable_one_named() {
         analyze().err,
         ["1 document changed since the index was built"],
     );
-    let generation = user.read("index/CURRENT");
-    let manifest = format!("index/{}/manifest.json", generation.trim());
-    user.write(&manifest, "no manifest");
+    user.write("index/meta.json", "no manifest");
     for answer in [
         analyze(),
         user.run_plain("search hot"),
@@ -150,7 +148,7 @@ fn an_outdated_index_is_mentioned_and_an_unreadable_one_named() {
         let error = answer.refused(3);
         contains(
             &error,
-            ["manifest.json", "`scopeagent index --full` rebuilds it"],
+            ["meta.json", "`scopeagent index --full` rebuilds it"],
         );
         assert_eq!(error.matches("--full").count(), 1, "{error}");
     }

@@ -1,69 +1,61 @@
-//! Vectors for the texts of new chunks: from the previous generation, the cache or the model.
+//! Vectors for the texts of new chunks: known ones by the hash of the text, others from the model.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::path::Path;
 
 use super::{Phase, Progress};
 use crate::embed::{EmbedError, Embedder};
 use crate::error::BuildError;
 use crate::parallel;
-use crate::store::cache::Cache;
-use crate::store::vectors::{TextHash, text_hash};
+use crate::store::files::write_error;
+use crate::store::vectors::{TextHash, VectorsWriter, text_hash};
 
 /// Texts per call of the embedder: few enough that a slow model reports progress and its memory stays bounded, enough
 /// that a server need not be called for each text.
 const BATCH: usize = 32;
 
-/// Batches in flight; their vectors reach the cache before the next batches start.
+/// Batches in flight; their vectors are written before the next batches start.
 const BATCHES_PER_ROUND: usize = 16;
 
 pub(crate) struct Embedded {
-    pub(crate) hashes: Vec<TextHash>,
-    pub(crate) by_hash: HashMap<TextHash, Vec<f32>>,
+    /// The row of each text.
+    pub(crate) rows: Vec<u32>,
     pub(crate) embedded: usize,
     pub(crate) cached: usize,
 }
 
-/// Finds or computes the vector of every text. `known` looks them up in the previous generation.
+pub(crate) fn hashes(texts: &[String]) -> Vec<TextHash> {
+    parallel::map(texts, BATCH, |text| text_hash(text))
+}
+
+/// Finds or computes the vector of every text; `path` is the file of `store`.
 pub(crate) fn embed(
     texts: &[String],
-    known: &dyn Fn(&TextHash) -> Option<Vec<f32>>,
-    mut cache: Option<Cache>,
+    hashes: &[TextHash],
+    (path, store): (&Path, &mut VectorsWriter),
     embedder: &dyn Embedder,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Embedded, BuildError> {
-    let hashes = parallel::map(texts, BATCH, |text| text_hash(text));
-    let mut by_hash = HashMap::with_capacity(texts.len());
+    let mut seen = HashSet::new();
     let mut wanted: Vec<(TextHash, &str)> = Vec::new();
     for (hash, text) in hashes.iter().zip(texts) {
-        if by_hash.contains_key(hash) {
-            continue;
-        }
-        let found = known(hash).or_else(|| cache.as_mut()?.get(hash));
-        if found.is_none() {
+        if seen.insert(hash) && store.known(hash).is_none() {
             wanted.push((*hash, text));
         }
-        // An empty vector as a placeholder, so that equal texts are embedded once.
-        by_hash.insert(*hash, found.unwrap_or_default());
     }
     let total = wanted.len();
-    let cached = by_hash.len() - total;
     for (round, part) in wanted.chunks(BATCH * BATCHES_PER_ROUND).enumerate() {
         let (phase, done) = (Phase::Embed, round * BATCH * BATCHES_PER_ROUND);
         progress(Progress { phase, done, total });
         let vectors = embed_round(part, embedder)?;
-        if let Some(cache) = &mut cache {
-            let pairs = part.iter().map(|(hash, _)| *hash);
-            let pairs = pairs.zip(vectors.iter().map(Vec::as_slice));
-            // A cache that cannot be written only costs time at the next update.
-            let _ = cache.add(pairs);
-        }
-        by_hash.extend(part.iter().map(|(hash, _)| *hash).zip(vectors));
+        let hashes: Vec<TextHash> = part.iter().map(|(hash, _)| *hash).collect();
+        store.add(&hashes, &vectors).map_err(write_error(path))?;
     }
+    store.sync().map_err(write_error(path))?;
     Ok(Embedded {
-        hashes,
-        by_hash,
+        rows: hashes.iter().filter_map(|hash| store.known(hash)).collect(),
         embedded: total,
-        cached,
+        cached: seen.len() - total,
     })
 }
 

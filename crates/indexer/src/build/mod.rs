@@ -1,5 +1,4 @@
-//! From knowledge to a new generation of the index: read, compare, chunk, embed, write next to the old
-//! one, verify, swap.
+//! From knowledge to the next commit of the index: read, compare, chunk, embed, write.
 
 mod embed;
 mod outdated;
@@ -20,7 +19,6 @@ use crate::embed::{Embedder, load};
 pub use crate::error::Skipped;
 use crate::error::{BuildError, OpenError};
 use crate::settings::{Rebuild, Settings};
-use crate::store::cache::Cache;
 use crate::store::generation::{self, Held, Writer};
 use crate::store::manifest::Documents;
 pub use crate::store::mark::{has_mark, set_mark};
@@ -113,9 +111,10 @@ pub(crate) fn update_with(
     let known = current.as_ref().map(|(_, documents)| documents);
     let mut hashes = listing.hashes(known)?;
     let everything = settings.rebuild != Rebuild::Changed;
-    let compared = current
+    let compared: Option<Result<_, OpenError>> = current
         .as_ref()
-        .map(|(held, documents)| (documents, held.manifest.segments.as_slice()));
+        .map(|(held, documents)| Ok((documents, held.lexical()?.stored())));
+    let compared = compared.transpose()?;
     let planned = |listing: &Listing, hashes: &[String]| {
         plan::plan(&listing.sources, hashes, compared, everything)
     };
@@ -127,20 +126,19 @@ pub(crate) fn update_with(
     }
     plan.summary.skipped = skipped;
     if let (true, Some((held, _))) = (plan.is_empty(), &current) {
-        writer.collect();
+        writer.collect(&held.manifest);
         return Ok(Summary {
             chunks: held.manifest.chunks,
             generation: held.manifest.generation.clone(),
             ..plan.summary
         });
     }
-    // The glossary is written into every generation.
+    // The glossary is written into every commit.
     let glossary = listing.sources.iter().position(|s| s.path == GLOSSARY);
     let unread = glossary.filter(|at| plan.write.binary_search(at).is_err());
     listing.load(unread.as_slice(), &mut hashes)?;
     let job = write::Job {
         writer: &writer,
-        index,
         sources: &listing.sources,
         cutter,
         hashes: &hashes,
@@ -150,10 +148,8 @@ pub(crate) fn update_with(
         embedder: &*embedder,
         rebuild: settings.rebuild,
     };
-    let summary = write::run(job, progress)?;
-    // Releases the old generation, so that it is collected too.
-    drop(current);
-    writer.collect();
+    let (manifest, summary) = write::run(job, progress)?;
+    writer.collect(&manifest);
     Ok(summary)
 }
 
@@ -190,44 +186,26 @@ fn skip_broken(
     }
 }
 
-/// The generation to start from; `None` to start from scratch.
+/// The index to start from; `None` to start from scratch.
 fn current(
     index: &Path,
     rebuild: Rebuild,
     embedder: &dyn Embedder,
 ) -> Result<Option<(Held, Documents)>, BuildError> {
-    let held = match generation::hold(index) {
+    let held = generation::hold(index, true);
+    let held = held.and_then(|held| Ok((held.documents()?, held)));
+    let (documents, held) = match held {
         Ok(held) => held,
         Err(OpenError::Missing { .. }) => return Ok(None),
         Err(_) if rebuild == Rebuild::Full => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let agrees = match rebuild {
+    match rebuild {
         Rebuild::Changed => held.manifest.check(&embedder.fingerprint()),
         // Known vectors are kept, so the model must be the same.
         Rebuild::Rechunk => held.manifest.check_embedder(&embedder.fingerprint()),
         Rebuild::Reembed => held.manifest.check_code(),
         Rebuild::Full => Ok(()),
-    };
-    agrees?;
-    if rebuild != Rebuild::Full {
-        // The reused files must be intact.
-        held.check()?;
-    }
-    match generation::documents(&held.folder) {
-        Ok(documents) => Ok(Some((held, documents))),
-        Err(_) if rebuild == Rebuild::Full => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// `None` if the embedder is faster than a cache.
-fn open_cache(index: &Path, embedder: &dyn Embedder) -> Result<Option<Cache>, BuildError> {
-    if !embedder.worth_caching() {
-        return Ok(None);
-    }
-    let folder = index.join("cache");
-    Cache::open(&folder, &embedder.fingerprint(), embedder.dimension())
-        .map(Some)
-        .map_err(crate::store::files::write_error(&folder))
+    }?;
+    Ok(Some((held, documents)))
 }

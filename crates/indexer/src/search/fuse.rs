@@ -36,6 +36,8 @@ pub(crate) struct Branches<'a> {
     pub(crate) asked: &'a Near<'a>,
     /// The chunks that pass the filter, sorted; `None` if all do.
     pub(crate) allowed: Option<&'a [Ordinal]>,
+    /// Number of a chunk's document.
+    pub(crate) page: &'a dyn Fn(Ordinal) -> Option<u64>,
     /// Vector score of a chunk that this branch did not propose; not called if `vector` is empty.
     pub(crate) cosine: &'a dyn Fn(Ordinal) -> Option<f32>,
 }
@@ -86,11 +88,17 @@ fn union(branches: &Branches<'_>) -> Vec<Candidate> {
         let allowed = branches.allowed;
         allowed.is_none_or(|all| all.binary_search(ordinal).is_ok())
     };
-    for ordinal in branches.asked.chunks().filter(is_allowed) {
+    for &ordinal in branches
+        .asked
+        .proposed
+        .iter()
+        .filter(|ordinal| is_allowed(ordinal))
+    {
         place(ordinal, &mut out);
     }
     for candidate in &mut out {
-        candidate.question = branches.asked.score(candidate.ordinal);
+        let page = (branches.page)(candidate.ordinal);
+        candidate.question = page.and_then(|page| branches.asked.score(page));
         if candidate.vector.is_none() && !vector.is_empty() {
             let score = (branches.cosine)(candidate.ordinal);
             candidate.vector = score.map(|score| Ranked { rank: None, score });
@@ -150,27 +158,30 @@ fn reciprocal(candidates: &mut [Candidate], k: f32, weight: f32) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
-    fn ordinal(row: usize) -> Ordinal {
-        Ordinal::new(1, row)
+    fn ordinal(doc: u32) -> Ordinal {
+        Ordinal::new(1, doc)
     }
 
-    fn order(fusion: Fusion, vector: &[(Ordinal, f32)]) -> Vec<usize> {
+    fn order(fusion: Fusion, vector: &[(Ordinal, f32)]) -> Vec<u32> {
         let bm25 = [(ordinal(1), 10.0), (ordinal(2), 5.0)];
         let branches = Branches {
             bm25: &bm25,
             vector,
             asked: &Near::default(),
             allowed: None,
+            page: &|_| None,
             cosine: &|_| Some(0.1),
         };
         order_of(fuse(&branches, fusion))
     }
 
-    fn order_of(mut fused: Vec<Candidate>) -> Vec<usize> {
+    fn order_of(mut fused: Vec<Candidate>) -> Vec<u32> {
         fused.sort_by(|a, b| b.fused.total_cmp(&a.fused));
-        fused.iter().map(|c| c.ordinal.row()).collect()
+        fused.iter().map(|c| c.ordinal.doc()).collect()
     }
 
     #[test]
@@ -186,13 +197,17 @@ mod tests {
 
     #[test]
     fn similar_questions_raise_the_chunks_of_their_document_and_no_question_lowers_none() {
-        let documents = [(ordinal(1), 1), (ordinal(3), 1)];
-        let order = |scores: &[((Ordinal, usize), Likeness)]| {
+        let pages = HashSet::from([1, 3]);
+        let order = |scores: &[(u64, Likeness)]| {
+            let mut asked = Near::scaled(scores.iter().copied().collect(), &pages);
+            let proposed = scores.iter().map(|(page, _)| ordinal(*page as u32));
+            asked.proposed = proposed.collect();
             let branches = Branches {
                 bm25: &[],
                 vector: &[(ordinal(1), 0.9), (ordinal(2), 0.8)],
-                asked: &Near::new(scores.iter().copied().collect(), &documents),
+                asked: &asked,
                 allowed: None,
+                page: &|chunk| Some(chunk.doc().into()),
                 cosine: &|_| Some(0.7),
             };
             order_of(fuse(&branches, Fusion::Convex { vector: 1.0 }))
@@ -203,9 +218,9 @@ mod tests {
             words: 0.6,
             share: 0.0,
         };
-        assert_eq!(order(&[(documents[0], likeness)]), [1, 2]);
+        assert_eq!(order(&[(1, likeness)]), [1, 2]);
         assert_eq!(
-            order(&[(documents[1], likeness)]),
+            order(&[(3, likeness)]),
             [2, 3, 1],
             "3 passes 1, and 2 has no questions"
         );

@@ -1,16 +1,15 @@
-//! The graphs of a session: opened from disk, or built in the background while their segment is scanned.
+//! The graph of a session: opened from disk, or built in the background while the rows are scanned.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::store::graph::Graph;
 use crate::store::vectors::Vectors;
 
-/// Without a place there are no graphs, and every segment is scanned.
+/// Without a place there are no graphs, and every row is scanned.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// The folder, and the number of rows that a segment must have for a graph.
+    /// The folder, and the number of rows from which a graph is built.
     place: Option<(PathBuf, usize)>,
     state: Mutex<State>,
     idle: Condvar,
@@ -18,10 +17,16 @@ pub(crate) struct Graphs {
 
 #[derive(Default)]
 struct State {
-    /// By checksum of the segment.
-    ready: HashMap<String, Arc<Graph>>,
-    wanted: Vec<(String, Arc<Vectors>)>,
+    /// The file of vectors and its graph.
+    ready: Option<(String, Arc<Graph>)>,
+    wanted: Option<Wanted>,
     is_building: bool,
+}
+
+struct Wanted {
+    file: String,
+    vectors: Arc<Vectors>,
+    rows: usize,
 }
 
 impl Graphs {
@@ -32,32 +37,32 @@ impl Graphs {
         }
     }
 
-    /// The graph of the segment with this checksum.
-    pub(crate) fn get(&self, sum: &str) -> Option<Arc<Graph>> {
+    pub(crate) fn get(&self) -> Option<Arc<Graph>> {
         self.place.as_ref()?;
-        self.state().ready.get(sum).cloned()
+        let state = self.state();
+        state.ready.as_ref().map(|(_, graph)| Arc::clone(graph))
     }
 
-    /// Opens the graphs of these segments (checksum and vectors), requests missing ones, and forgets all others.
-    pub(crate) fn want(self: &Arc<Self>, segments: &[(&str, &Arc<Vectors>)]) {
+    /// Opens the graph of a file of vectors. Requests one if it is missing, or if so many rows are newer that they deserve one.
+    pub(crate) fn want(self: &Arc<Self>, file: &str, vectors: &Arc<Vectors>, rows: usize) {
         let Some((folder, from_rows)) = &self.place else {
             return;
         };
         let mut state = self.state();
-        let known = |sum: &str| segments.iter().any(|(other, _)| *other == sum);
-        state.ready.retain(|sum, _| known(sum));
-        state.wanted.clear();
-        for (sum, vectors) in segments.iter().filter(|(_, v)| v.len() >= *from_rows) {
-            if state.ready.contains_key(*sum) {
-                continue;
-            }
-            let sum = (*sum).to_owned();
-            match Graph::open(folder, &sum, vectors.len()) {
-                Some(graph) => drop(state.ready.insert(sum, Arc::new(graph))),
-                None => state.wanted.push((sum, Arc::clone(vectors))),
-            }
+        state.wanted = None;
+        let known = state.ready.take().filter(|(known, _)| known == file);
+        let open = || Some((file.to_owned(), Arc::new(Graph::open(folder, file, rows)?)));
+        state.ready = known.or_else(open);
+        let covered = state.ready.as_ref().map_or(0, |(_, graph)| graph.rows());
+        if rows.saturating_sub(covered) < *from_rows {
+            return;
         }
-        if !state.wanted.is_empty() && !state.is_building {
+        state.wanted = Some(Wanted {
+            file: file.to_owned(),
+            vectors: Arc::clone(vectors),
+            rows,
+        });
+        if !state.is_building {
             state.is_building = true;
             let (session, folder) = (Arc::downgrade(self), folder.clone());
             std::thread::spawn(move || build(&session, folder));
@@ -76,21 +81,27 @@ impl Graphs {
     }
 }
 
-/// Builds the requested graphs, one after the other, until the session ends.
+/// Builds the requested graph, and what is requested meanwhile, until the session ends.
 fn build(session: &Weak<Graphs>, folder: PathBuf) {
     while let Some(graphs) = session.upgrade() {
         let mut state = graphs.state();
-        let Some((sum, vectors)) = state.wanted.pop() else {
+        let Some(wanted) = state.wanted.take() else {
             state.is_building = false;
             graphs.idle.notify_all();
             return;
         };
         drop(state);
         drop(graphs);
-        let built = Graph::build(&vectors, &folder, &sum, || session.strong_count() == 0);
-        // Without its graph, as in a folder that cannot be written, a segment is scanned.
+        let Wanted {
+            file,
+            vectors,
+            rows,
+        } = wanted;
+        let is_over = || session.strong_count() == 0;
+        let built = Graph::build(&vectors, rows, &folder, &file, is_over);
+        // Without a graph, as in a folder that cannot be written, the rows are scanned.
         if let (Ok(Some(graph)), Some(graphs)) = (built, session.upgrade()) {
-            graphs.state().ready.insert(sum, Arc::new(graph));
+            graphs.state().ready = Some((file, Arc::new(graph)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An open index: one generation, read-only.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use super::fuse::{Branches, Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
 use super::passages::{Asked, Passage, arrange};
-use super::segments::Segments;
+use super::rows::Rows;
+use super::scored::{Scored, lift, reach};
 use super::thin::thin;
 use crate::analyze;
 use crate::context;
@@ -17,18 +18,16 @@ use crate::document::language_of_query;
 use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
-use crate::glossary::{Expansion, Glossary, Named};
+use crate::glossary::{Expansion, Named};
 use crate::guard::guarded;
-use crate::model::{
-    Chunk, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, subject,
-};
+use crate::model::{Chunk, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
-use crate::store::facets::{Facets, filter_groups};
-use crate::store::generation::{self, Held, read_json};
-use crate::store::lexical::{Allowed, Lexical};
-use crate::store::manifest::{GLOSSARY, Ordinal};
-use crate::store::questions::{Near, Questions};
+use crate::store::facets::filter_groups;
+use crate::store::generation::{self, Held};
+use crate::store::lexical::Lexical;
+use crate::store::manifest::Ordinal;
+use crate::store::questions::{self, Near, Questions};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -55,11 +54,6 @@ const NAMED: f32 = 1.0;
 /// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
 const BOOST_FROM: usize = 50;
 
-/// Effect of a prior of 1, bounded for the same reason. It is also bounded by the distance between the first hit and the tenth: even among
-/// similar pages, one person cannot bury a page.
-const PRIOR: f32 = 0.15;
-const TENTH: usize = 9;
-
 /// Weight of a word in the questions of a document relative to one in the chunk. Of 0 to 1.2, .4 found most on the tuning judgments.
 const QUESTION_WORDS: f32 = 0.4;
 
@@ -69,10 +63,9 @@ type Ranking = Vec<(Ordinal, f32)>;
 /// One generation of an index, open for search. Later updates do not touch it.
 pub struct Index {
     pub(crate) held: Held,
-    pub(crate) segments: Segments,
+    pub(crate) rows: Rows,
     pub(crate) lexical: Lexical,
     pub(crate) questions: Option<Questions>,
-    glossary: Glossary,
     models: Arc<Models>,
 }
 
@@ -98,14 +91,13 @@ impl Models {
 impl Index {
     /// Opens the current generation, to be searched by exact scan.
     pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        let held = generation::hold(index)?;
-        held.check()?;
+        let held = generation::hold(index, true)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 
-    /// As [`Index::open`], but also with files that differ from the manifest: to find all of them.
+    /// As [`Index::open`], but without comparing checksums: to find all damaged files.
     pub(crate) fn open_unchecked(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        let held = generation::hold(index)?;
+        let held = generation::hold(index, false)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 
@@ -115,9 +107,12 @@ impl Index {
         graphs: Arc<Graphs>,
     ) -> Result<Index, OpenError> {
         held.manifest.check(&models.embedder.fingerprint())?;
+        let Held {
+            manifest, vectors, ..
+        } = &held;
+        graphs.want(&manifest.vectors, vectors, manifest.rows);
         Ok(Index {
-            segments: Segments::open(&held.folder, &held.manifest, graphs)?,
-            glossary: read_json(&held.folder.join(GLOSSARY))?,
+            rows: Rows::new(Arc::clone(vectors), graphs),
             lexical: held.lexical()?,
             questions: held.questions()?,
             models,
@@ -151,50 +146,31 @@ impl Index {
         let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
         let search = Branch {
             reading: &reading,
-            allowed: allowed.as_ref(),
+            allowed: allowed.as_deref(),
             fusion,
             depth,
             remote: query.remote,
         };
-        let by_words = || self.lexical_branch(&search);
-        let by_vector = || self.vector_branch(&search);
-        let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
-            (by_words(), by_vector())
-        } else {
-            rayon::join(by_words, by_vector)
+        let (bm25, (vector, nearest)) = self.branches(&search, hidden > 0)?;
+        let cosine = |chunk| {
+            let row = self.lexical.row(chunk)?;
+            self.rows.cosine(row, vector.as_deref()?)
         };
-        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
-        if hidden > 0 {
-            bm25.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
-            nearest.retain(|&(ordinal, _)| !self.is_glossary(ordinal));
-        }
-        let cosine = |ordinal| self.segments.cosine(ordinal, vector.as_deref()?);
-        let allowed = search.allowed.map(Allowed::ordinals);
-        // A query with a cause has its subject already.
-        let compares = with(Part::Questions) && query.filter.causes.is_empty();
-        let questions = self.questions.as_ref().filter(|_| compares);
-        let asked =
-            questions.map(|store| store.ask(&reading.features(), reading.own.len(), allowed));
-        let asked = asked.transpose().map_err(lexical_error)?;
+        let page = |chunk| self.lexical.page(chunk);
+        let asked = self.asked(query, &reading, search.allowed)?;
         let none = Near::default();
         let branches = Branches {
             bm25: &bm25,
             vector: &nearest,
             asked: asked.as_ref().map_or(&none, |asked| &asked.near),
-            allowed,
+            allowed: search.allowed,
+            page: &page,
             cosine: &cosine,
         };
         let candidates = fuse(&branches, fusion);
         let named = reading.named.filter(|_| query.filter.engine.is_none());
-        let leaning = match (named, &asked) {
-            (Some(Named::Engine(Engine::Spark)), _) => NAMED,
-            (Some(Named::Engine(_)), _) => -NAMED,
-            (_, Some(asked)) if query.filter.engine.is_none() && with(Part::Engine) => {
-                ENGINE * asked.leaning
-            }
-            _ => 0.0,
-        };
-        let mut scored = self.score(query, leaning, candidates);
+        let leaning = leaning(query, named, asked.as_ref());
+        let mut scored = self.score(query, leaning, candidates)?;
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
@@ -204,13 +180,57 @@ impl Index {
         self.hits(query, &fit, &scored)
     }
 
+    /// Both branches, without glossary entries if they are to be hidden.
+    fn branches(
+        &self,
+        search: &Branch<'_>,
+        hides: bool,
+    ) -> Result<(Ranking, Nearest), SearchError> {
+        let by_words = || self.lexical_branch(search);
+        let by_vector = || self.vector_branch(search);
+        let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
+            (by_words(), by_vector())
+        } else {
+            rayon::join(by_words, by_vector)
+        };
+        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
+        if hides {
+            bm25.retain(|&(chunk, _)| !self.is_glossary(chunk));
+            nearest.retain(|&(chunk, _)| !self.is_glossary(chunk));
+        }
+        Ok((bm25, (vector, nearest)))
+    }
+
+    /// Compares the query with the questions of documents; `None` for a query with a cause, which has its subject already.
+    fn asked(
+        &self,
+        query: &Query<'_>,
+        reading: &Reading,
+        allowed: Option<&[Ordinal]>,
+    ) -> Result<Option<questions::Asked<'_>>, SearchError> {
+        let compares = !query.without.contains(&Part::Questions) && query.filter.causes.is_empty();
+        let Some(questions) = self.questions.as_ref().filter(|_| compares) else {
+            return Ok(None);
+        };
+        let page = |&chunk: &Ordinal| self.lexical.page(chunk);
+        let pages = allowed.map(|all| all.iter().filter_map(page).collect::<HashSet<u64>>());
+        let features = reading.features();
+        let asked = questions.ask(&features, reading.own.len(), pages.as_ref(), &self.lexical);
+        asked.map(Some).map_err(lexical_error)
+    }
+
     /// Interpretations of `query` beyond its words.
     pub fn remarks(&self, query: &Query<'_>) -> Vec<Remark> {
         self.read(query).remarks
     }
 
     fn read(&self, query: &Query<'_>) -> Reading {
-        query::read(&query.text, &query.without, &self.glossary, &self.lexical)
+        query::read(
+            &query.text,
+            &query.without,
+            &self.held.manifest.glossary,
+            &self.lexical,
+        )
     }
 
     /// `None` if this generation has no such chunk.
@@ -219,12 +239,12 @@ impl Index {
             || self.lexical.find(id),
             tantivy::TantivyError::InternalError,
         );
-        self.segments.chunk(found.ok()??).ok()
+        self.lexical.chunk(found.ok()??).ok()
     }
 
     /// Paths of all documents with text.
     pub(crate) fn documents(&self) -> BTreeSet<String> {
-        let documents = generation::documents(&self.held.folder);
+        let documents = self.held.documents();
         documents.map_or_else(|_| BTreeSet::new(), |all| all.into_keys().collect())
     }
 
@@ -242,14 +262,13 @@ impl Index {
         count.map(|n| n as usize).map_err(lexical_error)
     }
 
-    fn is_glossary(&self, ordinal: Ordinal) -> bool {
-        let id = self.segments.id(ordinal);
-        id.is_some_and(|id| id.starts_with("glossary.toml#"))
+    fn is_glossary(&self, chunk: Ordinal) -> bool {
+        self.lexical.facets(chunk).is_of_kind(Kind::Glossary)
     }
 
     /// The chunks nearest to `vector`, found as for a query.
     pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Ranking {
-        self.segments.nearest(vector, None, limit)
+        self.rows.nearest(&self.lexical, vector, None, limit)
     }
 
     /// The weights of the embedder, mixed according to the script of the query.
@@ -275,8 +294,8 @@ impl Index {
         let Some(vector) = self.query_vector(asked)? else {
             return Ok(Nearest::default());
         };
-        let allowed = asked.allowed.map(Allowed::ordinals);
-        let nearest = self.segments.nearest(&vector, allowed, asked.depth);
+        let (chunks, allowed) = (&self.lexical, asked.allowed);
+        let nearest = self.rows.nearest(chunks, &vector, allowed, asked.depth);
         Ok((Some(vector), nearest))
     }
 
@@ -304,16 +323,17 @@ impl Index {
         query: &Query<'_>,
         leaning: f32,
         mut candidates: Vec<Candidate>,
-    ) -> Vec<Scored<'_>> {
+    ) -> Result<Vec<Scored>, SearchError> {
         candidates.retain(|c| c.fused > 0.0);
+        let chunks: Vec<Ordinal> = candidates.iter().map(|c| c.ordinal).collect();
+        let ids = self.lexical.ids(&chunks).map_err(lexical_error)?;
         let reach = query.prior.map_or(0.0, |_| reach(&candidates));
-        let prior = |id| match query.prior.map_or(0.0, |prior| prior(id)) {
+        let prior = |id: &str| match query.prior.map_or(0.0, |prior| prior(id)) {
             prior if prior.is_finite() => reach * prior.clamp(-1.0, 1.0),
             _ => 0.0,
         };
-        let with_prior = |candidate: Candidate| {
-            let id = self.segments.id(candidate.ordinal).unwrap_or_default();
-            let prior = prior(id);
+        let with_prior = |(candidate, id): (Candidate, String)| {
+            let prior = prior(&id);
             Scored {
                 id,
                 boost: 0.0,
@@ -323,7 +343,8 @@ impl Index {
                 candidate,
             }
         };
-        let mut scored: Vec<Scored<'_>> = candidates.into_iter().map(with_prior).collect();
+        let scored = candidates.into_iter().zip(ids).map(with_prior);
+        let mut scored: Vec<Scored> = scored.collect();
         scored.sort_by(Scored::compare);
         let depth = match query.prefer.is_empty() {
             true => BOOST_FROM.max(THIN_FROM * query.k),
@@ -333,24 +354,21 @@ impl Index {
         let language = language_of_query(&query.text);
         let preferred = filter_groups(&query.prefer);
         lift(&mut scored[..near], |hit| {
-            let facets = self.segments.facets(hit.candidate.ordinal);
-            facets.is_some_and(|facets| facets.is_in(language))
+            self.lexical.facets(hit.candidate.ordinal).is_in(language)
         });
         for hit in scored.iter_mut().take(depth) {
-            // An unreadable chunk is reported if it becomes a hit.
-            if let Some(facets) = self.segments.facets(hit.candidate.ordinal) {
-                let same = f32::from(u8::from(facets.is_in(language)));
-                let engine = match facets.engine() {
-                    Engine::Spark => leaning,
-                    Engine::Scope => -leaning,
-                    Engine::Any => 0.0,
-                };
-                hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred);
-                hit.score = hit.candidate.fused + hit.prior + hit.boost;
-            }
+            let facets = self.lexical.facets(hit.candidate.ordinal);
+            let same = f32::from(u8::from(facets.is_in(language)));
+            let engine = match facets.engine() {
+                Engine::Spark => leaning,
+                Engine::Scope => -leaning,
+                Engine::Any => 0.0,
+            };
+            hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred);
+            hit.score = hit.candidate.fused + hit.prior + hit.boost;
         }
         scored.sort_by(Scored::compare);
-        scored
+        Ok(scored)
     }
 
     /// Sorts the best candidates by the cross-encoder, before all others.
@@ -358,7 +376,7 @@ impl Index {
         &self,
         reranker: &OnnxReranker,
         query: &str,
-        scored: &mut [Scored<'_>],
+        scored: &mut [Scored],
     ) -> Result<(), SearchError> {
         let depth = reranker.depth.min(scored.len());
         let mut texts = Vec::with_capacity(depth);
@@ -376,23 +394,18 @@ impl Index {
     }
 
     fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
-        let (chunk, ordinal) = (self.segments.chunk(ordinal), ordinal.0);
+        let (chunk, ordinal) = (self.lexical.chunk(ordinal), ordinal.0);
         chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
     }
 
-    fn hits(
-        &self,
-        query: &Query<'_>,
-        fit: &Fit,
-        all: &[Scored<'_>],
-    ) -> Result<Vec<Hit>, SearchError> {
+    fn hits(&self, query: &Query<'_>, fit: &Fit, all: &[Scored]) -> Result<Vec<Hit>, SearchError> {
         let most = query.k.saturating_mul(THIN_FROM).max(BOOST_FROM);
         let scored = &all[..all.len().min(most)];
         let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
-        let vector = |hit: &Scored<'_>| self.segments.vector(hit.candidate.ordinal);
-        let vectors: Vec<Option<&[f32]>> = scored.iter().map(vector).collect();
-        let similarity = |a: usize, b: usize| match (vectors[a], vectors[b]) {
-            (Some(a), Some(b)) => crate::store::kernel::dot_f32(a, b),
+        let row = |hit: &Scored| self.lexical.row(hit.candidate.ordinal);
+        let rows: Vec<Option<usize>> = scored.iter().map(row).collect();
+        let similarity = |a: usize, b: usize| match (rows[a], rows[b]) {
+            (Some(a), Some(b)) => self.rows.between(a, b),
             _ => 0.0,
         };
         let subjects: Vec<&str> = scored.iter().map(Scored::subject).collect();
@@ -404,8 +417,8 @@ impl Index {
             }
             false => picked,
         };
-        let picked: Vec<&Scored<'_>> = picked.into_iter().map(|at| &all[at]).collect();
-        let ids: Vec<&str> = picked.iter().map(|hit| hit.id).collect();
+        let picked: Vec<&Scored> = picked.into_iter().map(|at| &all[at]).collect();
+        let ids: Vec<&str> = picked.iter().map(|hit| hit.id.as_str()).collect();
         let scores = picked.iter().map(|hit| {
             let Candidate {
                 bm25,
@@ -430,11 +443,10 @@ impl Index {
         hits.collect()
     }
 
-    fn passage<'a>(&self, hit: &Scored<'a>) -> Passage<'a> {
-        let facets = self.segments.facets(hit.candidate.ordinal);
+    fn passage<'a>(&self, hit: &'a Scored) -> Passage<'a> {
         Passage {
             document: hit.document(),
-            section: facets.and_then(Facets::section),
+            section: self.lexical.facets(hit.candidate.ordinal).section(),
             bm25: hit.candidate.bm25.map_or(0.0, |ranked| ranked.score),
         }
     }
@@ -442,7 +454,7 @@ impl Index {
     fn hit(
         &self,
         rank: usize,
-        scored: &Scored<'_>,
+        scored: &Scored,
         fit: &Fit,
         evidence: Evidence,
     ) -> Result<Hit, SearchError> {
@@ -480,27 +492,15 @@ fn asks_for_an_answer(query: &Query<'_>) -> bool {
     !chosen(&query.filter) && !chosen(&query.prefer)
 }
 
-/// Lifts a page in the language of the query to its translation: a pasted error has the words of one of them, but the prose decides.
-fn lift(scored: &mut [Scored<'_>], is_preferred: impl Fn(&Scored<'_>) -> bool) {
-    let (mut subjects, mut documents) = (HashMap::new(), HashMap::new());
-    for hit in scored.iter() {
-        let subject: &mut f32 = subjects.entry(hit.subject()).or_default();
-        *subject = subject.max(hit.candidate.fused);
-        let document: &mut f32 = documents.entry(hit.document()).or_default();
-        *document = document.max(hit.candidate.fused);
+/// Bonus of pages about Spark, by the engine that the query names or seems to be about.
+fn leaning(query: &Query<'_>, named: Option<Named>, asked: Option<&questions::Asked<'_>>) -> f32 {
+    let guesses = query.filter.engine.is_none() && !query.without.contains(&Part::Engine);
+    match (named, asked) {
+        (Some(Named::Engine(Engine::Spark)), _) => NAMED,
+        (Some(Named::Engine(_)), _) => -NAMED,
+        (_, Some(asked)) if guesses => ENGINE * asked.leaning,
+        _ => 0.0,
     }
-    for hit in scored.iter_mut().filter(|hit| is_preferred(hit)) {
-        hit.boost += subjects[hit.subject()] - documents[hit.document()];
-    }
-}
-
-/// How far a prior of 1 moves one of these candidates.
-fn reach(candidates: &[Candidate]) -> f32 {
-    let mut fused: Vec<f32> = candidates.iter().map(|c| c.fused).collect();
-    fused.sort_by(|a, b| b.total_cmp(a));
-    let last = fused.get(TENTH).or(fused.last());
-    let span = fused.first().zip(last).map(|(first, last)| first - last);
-    PRIOR.min(span.unwrap_or(0.0))
 }
 
 /// The vector of a query and the chunks nearest to it.
@@ -510,36 +510,10 @@ type Nearest = (Option<Vec<f32>>, Ranking);
 struct Branch<'a> {
     reading: &'a Reading,
     /// The chunks that pass the filter; `None` if all do.
-    allowed: Option<&'a Allowed>,
+    allowed: Option<&'a [Ordinal]>,
     fusion: Fusion,
     depth: usize,
     remote: Remote<'a>,
-}
-
-struct Scored<'a> {
-    candidate: Candidate,
-    id: &'a str,
-    boost: f32,
-    prior: f32,
-    rerank: Option<f32>,
-    score: f32,
-}
-
-impl<'a> Scored<'a> {
-    /// Best first, ties by id.
-    fn compare(&self, other: &Scored<'_>) -> std::cmp::Ordering {
-        let by_score = other.score.total_cmp(&self.score);
-        by_score.then_with(|| self.id.cmp(other.id))
-    }
-
-    fn document(&self) -> &'a str {
-        self.id.split('#').next().unwrap_or(self.id)
-    }
-
-    /// A page and its translation fill a list like one.
-    fn subject(&self) -> &'a str {
-        subject(self.id)
-    }
 }
 
 fn lexical_error(error: tantivy::TantivyError) -> SearchError {

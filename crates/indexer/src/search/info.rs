@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::OpenError;
 use crate::model::Kind;
+use crate::store::FORMAT;
 use crate::store::files::folder_bytes;
 use crate::store::generation::{self, Held};
 use crate::store::lexical::Lexical;
@@ -21,7 +22,7 @@ pub struct Info {
     pub kinds: BTreeMap<String, usize>,
     pub languages: BTreeMap<String, usize>,
     pub segments: usize,
-    /// Rows of deleted or replaced chunks still in the segments.
+    /// Vectors of deleted or replaced chunks still in the file.
     pub dead: usize,
     pub embedder: String,
     pub dimension: usize,
@@ -34,8 +35,7 @@ pub struct Info {
 /// # Errors
 /// If there is no index, or it is damaged or has another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
-    let held = generation::hold(folder)?;
-    held.check()?;
+    let held = generation::hold(folder, true)?;
     Ok(Info::of(&held, &held.lexical()?))
 }
 
@@ -55,11 +55,11 @@ impl Info {
             generation: manifest.generation,
             documents: manifest.documents,
             chunks: manifest.chunks,
-            segments: manifest.segments.len(),
-            dead: manifest.segments.iter().map(|s| s.dead_rows()).sum(),
+            segments: held.searcher.segment_readers().len(),
+            dead: manifest.rows.saturating_sub(manifest.chunks),
             embedder: manifest.embedder,
             dimension: manifest.dimension,
-            format: manifest.format,
+            format: FORMAT,
             chunker: manifest.chunker,
             analyser: manifest.analyser,
             bytes: folder_bytes(&held.folder),

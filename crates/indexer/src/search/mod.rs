@@ -7,7 +7,8 @@ mod graphs;
 mod index;
 mod info;
 mod passages;
-mod segments;
+mod rows;
+mod scored;
 mod session;
 mod thin;
 

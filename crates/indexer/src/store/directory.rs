@@ -1,10 +1,10 @@
-//! The folder of a lexical store: tantivy's own, except that it does not wait for the disk, and takes no locks. The writer of the
-//! generation waits once for all files, before the first read. Generations have their own locks, which need no permission to write.
+//! The folder of an index for tantivy: waits for the disk once per commit instead of once per file, and takes no locks. The writer
+//! holds the lock of the index, and a reader opens again if a file was removed meanwhile.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -12,11 +12,17 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A folder. Its files reach the disk only with [`super::files::sync_all`].
+use super::files::{replace, sync_all, sync_folder};
+
+/// Tantivy's list of its files. The folder itself is the list, so a killed writer leaves nothing behind that a later one misses.
+const MANAGED: &str = ".managed.json";
+
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     folder: PathBuf,
     inner: MmapDirectory,
+    /// Files written since the last commit.
+    written: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Folder {
@@ -24,8 +30,15 @@ impl Folder {
         Ok(Folder {
             folder: folder.to_owned(),
             inner: MmapDirectory::open(folder)?,
+            written: Arc::default(),
         })
     }
+}
+
+/// Whether tantivy wrote the file: its segments are named by 32 hexadecimal digits.
+pub(crate) fn is_of_segment(name: &str) -> bool {
+    let segment = name.split('.').next().unwrap_or_default();
+    segment.len() == 32 && segment.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Directory for Folder {
@@ -42,24 +55,38 @@ impl Directory for Folder {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let own = || path.to_owned();
-        let file =
-            File::create_new(self.folder.join(path)).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(own()),
-                _ => OpenWriteError::wrap_io_error(error, own()),
-            })?;
+        let target = self.folder.join(path);
+        let file = File::create_new(&target).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        })?;
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.push(target);
         Ok(BufWriter::new(Box::new(Plain(file))))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.inner.atomic_read(path)
+        if path != Path::new(MANAGED) {
+            return self.inner.atomic_read(path);
+        }
+        let broken = |error| OpenReadError::wrap_io_error(error, path.to_owned());
+        let entries = fs::read_dir(&self.folder).map_err(broken)?.flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names: Vec<String> = names.filter(|name| is_of_segment(name)).collect();
+        serde_json::to_vec(&names).map_err(|error| broken(error.into()))
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        let target = self.folder.join(path);
-        let beside = target.with_extension("new");
-        fs::write(&beside, data)?;
-        fs::rename(&beside, &target)
+        if path == Path::new(MANAGED) {
+            return Ok(());
+        }
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that a merge replaced is gone already.
+        written.retain(|file| file.exists());
+        sync_all(&written)?;
+        written.clear();
+        sync_folder(&self.folder)?;
+        replace(&self.folder.join(path), data)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

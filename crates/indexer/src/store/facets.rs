@@ -2,11 +2,12 @@
 
 use report::Language;
 
-use crate::model::{Chunk, Engine, Filter, Section};
+use crate::model::{Chunk, Engine, Filter, Kind, Section};
 
 /// `name:value` for every facet of a chunk. A cause is listed under its group as well; the default engine is not listed.
 pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
     let mut out = vec![
+        CHUNK.to_owned(),
         facet("kind", chunk.kind.as_str()),
         facet(LANGUAGE, chunk.language.code()),
     ];
@@ -24,43 +25,48 @@ pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
     out
 }
 
-/// The names of a chunk's facets, one per line: read without the chunk, for hundreds of candidates per query.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facets<'a>(pub(crate) &'a str);
+/// The names of a chunk's facets: read without the chunk, for hundreds of candidates per query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facets<'a>(pub(crate) Vec<&'a str>);
 
-impl Facets<'_> {
-    pub(crate) fn is_in(self, language: Language) -> bool {
-        let values = self.0.lines().filter_map(|name| name.split_once(':'));
-        let mut languages = values.filter(|(name, _)| *name == LANGUAGE);
-        languages.any(|(_, value)| value == language.code())
+impl<'a> Facets<'a> {
+    fn values(&self, facet: &str) -> impl Iterator<Item = &'a str> {
+        let named = self.0.iter().filter_map(|name| name.split_once(':'));
+        named.filter_map(move |(name, value)| (name == facet).then_some(value))
     }
 
-    pub(crate) fn engine(self) -> Engine {
-        let is_of = |engine: &Engine| self.0.lines().any(|name| name == engine_facet(*engine));
-        let named = Engine::ALL.into_iter().find(is_of);
+    pub(crate) fn is_in(&self, language: Language) -> bool {
+        self.values(LANGUAGE).any(|value| value == language.code())
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        let named = self.values("engine").find_map(Engine::parse);
         named.unwrap_or_default()
     }
 
-    pub(crate) fn section(self) -> Option<Section> {
-        let mut values = self
-            .0
-            .lines()
-            .filter_map(|name| name.strip_prefix("section:"));
-        values.find_map(Section::parse)
+    pub(crate) fn section(&self) -> Option<Section> {
+        self.values("section").find_map(Section::parse)
+    }
+
+    pub(crate) fn is_of_kind(&self, kind: Kind) -> bool {
+        self.values("kind").any(|value| value == kind.as_str())
     }
 
     /// Share of `groups` that these facets match; 0 without groups.
-    pub(crate) fn share(self, groups: &[Vec<String>]) -> f32 {
+    pub(crate) fn share(&self, groups: &[Vec<String>]) -> f32 {
         if groups.is_empty() {
             return 0.0;
         }
-        let has = |value: &String| self.0.lines().any(|name| name == value);
+        let has = |value: &String| self.0.iter().any(|name| name == value);
         let matching = groups.iter().filter(|group| group.iter().any(has));
         matching.count() as f32 / groups.len() as f32
     }
 }
 
 const LANGUAGE: &str = "language";
+
+/// A facet of every chunk, which questions don't have.
+pub(crate) const CHUNK: &str = "is:chunk";
 
 pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}:{value}")

@@ -1,6 +1,6 @@
-//! Durable writes: under a new name, synced, renamed. The files of a generation are synced together.
+//! Durable writes: under a new name, synced, renamed. The files of a commit are synced together.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -56,17 +56,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    only_regular(file.metadata()?).map(|_| file)
-}
-
-/// Metadata of a file of the index; refuses the same files as [`open_regular`].
-pub(crate) fn regular(path: &Path) -> io::Result<Metadata> {
-    only_regular(fs::symlink_metadata(path)?)
-}
-
-fn only_regular(found: Metadata) -> io::Result<Metadata> {
-    match found.is_file() {
-        true => Ok(found),
+    match file.metadata()?.is_file() {
+        true => Ok(file),
         false => Err(io::Error::other("it is not a regular file")),
     }
 }
@@ -93,14 +84,6 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
         Ok(file) => file.sync_all(),
         Err(_) if cfg!(not(unix)) => Ok(()),
         Err(error) => Err(error),
-    }
-}
-
-/// Links `from`; copies it on file systems without hard links.
-pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(()),
-        Err(_) => fs::copy(from, to).and_then(|_| sync(to)),
     }
 }
 

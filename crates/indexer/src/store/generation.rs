@@ -1,136 +1,218 @@
-//! Generations: the current one, its readers, the writer of the next one, and the removal of old ones.
+//! Opening an index, and the right to write it.
 //!
-//! A reader holds a shared lock on `READERS` of its generation, the collector an exclusive one. The system releases
-//! locks when a process ends, so a killed process blocks no other. On file systems without locks, old generations
-//! are never collected.
+//! Tantivy's `meta.json` decides: a writer replaces it in one step when everything that it names is on disk. A reader keeps the files that
+//! it has mapped; if a file is removed before it could be opened, the reader starts again with the new `meta.json`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use rayon::prelude::*;
+use tantivy::Searcher;
+use tantivy::directory::error::OpenReadError;
+use tantivy::index::SegmentId;
 
-use super::check::{check_files, check_manifest};
+use super::directory::{Folder, is_of_segment};
 use super::files::{self, write_error};
-use super::lexical::Lexical;
-use super::manifest::{BM25, DOCUMENTS, Documents, MANIFEST, Manifest, QUESTIONS, check_format};
+use super::lexical::{self, Lexical};
+use super::manifest::{DOCUMENTS, Documents, Manifest, check_format};
 use super::questions::Questions;
+use super::stamp::State;
+use super::vectors::Vectors;
 use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError, damaged};
 use crate::guard::guarded;
 
-const CURRENT: &str = "CURRENT";
+const META: &str = "meta.json";
 const LOCK: &str = "LOCK";
-pub(crate) const READERS: &str = "READERS";
-const PREFIX: &str = "gen-";
 
-/// How often a reader tries again when the generation that it was about to open has been collected.
+/// Names in an index of format 5 or older, which kept each generation in a folder.
+const OLDER: [&str; 2] = ["CURRENT", "cache"];
+const OLDER_GENERATION: &str = "gen-";
+
+/// How often a reader tries again when a commit removed the files that it was about to open.
 const OPEN_ATTEMPTS: usize = 100;
 const OPEN_PAUSE: Duration = Duration::from_millis(2);
 
-/// The current generation, protected from the collector as long as this lives.
+/// Size of an index up to which every opening compares all checksums, which takes milliseconds; `index verify` compares those of any.
+const CHECKED: u64 = 64 << 20;
+
+/// A commit, open for reading.
 pub(crate) struct Held {
     pub(crate) folder: PathBuf,
     pub(crate) manifest: Manifest,
-    _readers: Option<File>,
+    pub(crate) vectors: Arc<Vectors>,
+    pub(crate) searcher: Searcher,
 }
 
 impl Held {
-    /// Checks the files, which must be done before any other than a small JSON file is opened.
-    pub(crate) fn check(&self) -> Result<(), OpenError> {
-        check_files(&self.folder, &self.manifest)
-    }
-
     pub(crate) fn lexical(&self) -> Result<Lexical, OpenError> {
-        let path = self.folder.join(BM25);
-        let open = || Lexical::open(&path).map_err(|error| damaged(&path, error));
-        guarded(open, |reason| damaged(&path, reason))
+        let open = || Lexical::open(&self.searcher, self.manifest.chunks);
+        let open = || open().map_err(|error| damaged(&self.folder, error));
+        guarded(open, |reason| damaged(&self.folder, reason))
     }
 
-    /// `None` if no document has questions.
     pub(crate) fn questions(&self) -> Result<Option<Questions>, OpenError> {
-        if !self.manifest.has_questions() {
-            return Ok(None);
-        }
-        let path = self.folder.join(QUESTIONS);
-        let open = || Questions::open(&path).map_err(|error| damaged(&path, error));
-        guarded(open, |reason| damaged(&path, reason)).map(Some)
+        let open = || Questions::open(&self.searcher).map_err(|error| damaged(&self.folder, error));
+        guarded(open, |reason| damaged(&self.folder, reason))
+    }
+
+    pub(crate) fn documents(&self) -> Result<Documents, OpenError> {
+        documents(&self.folder, &self.manifest)
+    }
+
+    /// Files of this commit that are not as they were written, with the reason.
+    pub(crate) fn damaged_files(&self) -> Vec<(PathBuf, String)> {
+        let index = self.searcher.index();
+        damaged_files(&self.folder, index, &self.manifest, &self.vectors)
     }
 }
 
-/// `None` if there is no index.
-pub(crate) fn current_name(index: &Path) -> Option<String> {
-    let name = String::from_utf8(files::read_regular(&index.join(CURRENT)).ok()?).ok()?;
-    let name = name.trim();
-    let is_plain = name.starts_with(PREFIX) && !name.contains(['/', '\\']) && !name.contains("..");
-    is_plain.then(|| name.to_owned())
+fn documents(folder: &Path, manifest: &Manifest) -> Result<Documents, OpenError> {
+    let path = folder.join(manifest.documents_file());
+    let wrong = |reason: String| damaged(&path, reason);
+    let bytes = files::read_regular(&path).map_err(|error| wrong(error.to_string()))?;
+    if blake3::hash(&bytes).to_hex().as_str() != manifest.documents_sum {
+        return Err(wrong("its checksum is wrong".to_owned()));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
 }
 
-/// Opens the current generation.
-pub(crate) fn hold(index: &Path) -> Result<Held, OpenError> {
-    let mut last = None;
-    for _ in 0..OPEN_ATTEMPTS {
-        let pointer = index.join(CURRENT);
-        let Some(name) = current_name(index) else {
-            let path = index.to_owned();
-            return Err(match pointer.exists() {
-                true => damaged(&pointer, "it does not name a generation"),
-                false => OpenError::Missing { path },
-            });
+fn damaged_files(
+    folder: &Path,
+    index: &tantivy::Index,
+    manifest: &Manifest,
+    vectors: &Vectors,
+) -> Vec<(PathBuf, String)> {
+    let ids = index.searchable_segment_ids().unwrap_or_default();
+    let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
+    let is_used = |name: &String| ids.iter().any(|id| name.starts_with(id));
+    let names = names(folder).unwrap_or_default().into_iter();
+    let names: Vec<String> = names.map(|(name, _)| name).filter(is_used).collect();
+    let reason = |name: &String| {
+        let check = || match index.directory().validate_checksum(Path::new(name)) {
+            // A commit after this one may have removed the file, which this reader has open.
+            Ok(true) | Err(OpenReadError::FileDoesNotExist(_)) => Ok(()),
+            Ok(false) => Err("its checksum is wrong".to_owned()),
+            Err(error) => Err(error.to_string()),
         };
-        match hold_named(index, &name) {
-            Ok(held) => return Ok(held),
-            Err(error) => {
-                // The same name twice in a row: the generation is damaged, not collected.
-                let again = last.as_ref() == Some(&name);
-                if again && current_name(index).as_ref() == Some(&name) {
-                    return Err(error);
-                }
-                last = Some(name);
-                std::thread::sleep(OPEN_PAUSE);
-            }
-        }
+        Some((folder.join(name), guarded(check, |reason| reason).err()?))
+    };
+    let mut out: Vec<(PathBuf, String)> = names.par_iter().filter_map(reason).collect();
+    let rows = (0..manifest.rows).into_par_iter();
+    if let Some(row) = rows.find_any(|&row| !vectors.is_whole(row)) {
+        let reason = format!("the checksum of row {row} is wrong");
+        out.push((folder.join(&manifest.vectors), reason));
     }
-    let reason = "the generation was replaced faster than it could be opened";
-    Err(damaged(&index.join(CURRENT), reason))
+    out
 }
 
-fn hold_named(index: &Path, name: &str) -> Result<Held, OpenError> {
-    let folder = index.join(name);
-    let readers = files::open_regular(&folder.join(READERS)).ok();
-    if let Some(file) = &readers
-        && let Err(TryLockError::WouldBlock) = file.try_lock_shared()
-    {
-        return Err(damaged(&folder, "it is being collected"));
+/// Changes with every commit and merge.
+pub(crate) fn state(index: &Path) -> Option<State> {
+    State::of(&fs::symlink_metadata(index.join(META)).ok()?)
+}
+
+/// `None` if there is no readable index.
+pub(crate) fn current_name(index: &Path) -> Option<String> {
+    let meta = files::read_regular(&index.join(META)).ok()?;
+    let meta: serde_json::Value = serde_json::from_slice(&meta).ok()?;
+    let manifest = Manifest::parse(meta["payload"].as_str()?).ok()?;
+    Some(manifest.generation)
+}
+
+/// Opens the last commit; with `check`, compares the checksums of a small index first.
+pub(crate) fn hold(index: &Path, check: bool) -> Result<Held, OpenError> {
+    for _ in 0..OPEN_ATTEMPTS {
+        let before = state(index);
+        let held = hold_once(index, check);
+        if state(index) == before {
+            return held;
+        }
+        std::thread::sleep(OPEN_PAUSE);
     }
-    let path = folder.join(MANIFEST);
-    let raw: Value = read_json(&path)?;
-    if let Some(format) = raw["format"].as_u64() {
-        check_format(format)?;
+    let reason = "it was replaced faster than it could be opened";
+    Err(damaged(&index.join(META), reason))
+}
+
+fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
+    let meta = folder.join(META);
+    let missing = || OpenError::Missing {
+        path: folder.to_owned(),
+    };
+    if fs::symlink_metadata(&meta).is_err() {
+        return Err(older_format(folder).map_or_else(missing, OpenError::Mismatch));
     }
-    let manifest = serde_json::from_value(raw).map_err(|error| damaged(&path, error))?;
-    check_manifest(&manifest, name).map_err(|reason| damaged(&path, reason))?;
+    let names = names(folder).map_err(|error| damaged(folder, error))?;
+    if let Some((name, _)) = names.iter().find(|(_, is_regular)| !is_regular) {
+        // A pipe would block its reader.
+        return Err(damaged(&folder.join(name), "it is not a regular file"));
+    }
+    let open = || {
+        let index = tantivy::Index::open(Folder::open(folder)?)?;
+        let payload = index.load_metas()?.payload;
+        Ok::<_, tantivy::TantivyError>((index, payload))
+    };
+    let open = || open().map_err(|error| damaged(&meta, error));
+    let (index, payload) = guarded(open, |reason| damaged(&meta, reason))?;
+    // A writer was killed between creating the index and its first commit.
+    let payload = payload.ok_or_else(missing)?;
+    let manifest = Manifest::parse(&payload).map_err(|error| match error {
+        Ok(mismatch) => OpenError::Mismatch(mismatch),
+        Err(reason) => damaged(&meta, reason),
+    })?;
+    let path = folder.join(&manifest.vectors);
+    let vectors = Vectors::open(&path).map_err(|reason| damaged(&path, reason))?;
+    if vectors.dimension() != manifest.dimension || vectors.len() < manifest.rows {
+        return Err(damaged(&path, "it does not fit the manifest"));
+    }
+    if check && files::folder_bytes(folder) <= CHECKED {
+        let damages = damaged_files(folder, &index, &manifest, &vectors);
+        if let Some((path, reason)) = damages.into_iter().next() {
+            return Err(damaged(&path, reason));
+        }
+        documents(folder, &manifest)?;
+    }
+    let open = || lexical::searcher(&index).map_err(|error| damaged(folder, error));
     Ok(Held {
+        searcher: guarded(open, |reason| damaged(folder, reason))?,
+        vectors: Arc::new(vectors),
+        folder: folder.to_owned(),
         manifest,
-        folder,
-        _readers: readers,
     })
 }
 
-pub(crate) fn documents(folder: &Path) -> Result<Documents, OpenError> {
-    read_json(&folder.join(DOCUMENTS))
+/// Files and links of the folder, and whether each is a regular file.
+fn names(folder: &Path) -> io::Result<Vec<(String, bool)>> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if !kind.is_dir() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            out.push((name, kind.is_file()));
+        }
+    }
+    Ok(out)
 }
 
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OpenError> {
-    let bytes = files::read_regular(path).map_err(|error| damaged(path, error))?;
-    serde_json::from_slice(&bytes).map_err(|error| damaged(path, error))
+/// The mismatch of an index that an earlier version wrote.
+fn older_format(folder: &Path) -> Option<crate::error::Mismatch> {
+    let generation = files::read_regular(&folder.join(OLDER[0])).ok()?;
+    let generation = String::from_utf8(generation).ok()?;
+    let is_plain = |name: &&str| name.starts_with(OLDER_GENERATION) && !name.contains('/');
+    let manifest = Some(generation.trim()).filter(is_plain)?;
+    let manifest = files::read_regular(&folder.join(manifest).join("manifest.json")).ok();
+    let manifest: Option<serde_json::Value> =
+        manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let format = manifest.and_then(|manifest| manifest["format"].as_u64());
+    check_format(&format.unwrap_or(0).to_string()).err()
 }
 
 /// The right to write the index, until dropped or until the process ends.
 pub(crate) struct Writer {
-    index: PathBuf,
+    pub(crate) index: PathBuf,
     lock: File,
 }
 
@@ -146,13 +228,9 @@ impl Writer {
     pub(crate) fn lock(index: &Path) -> Result<Writer, BuildError> {
         fs::create_dir_all(index).map_err(write_error(index))?;
         let path = index.join(LOCK);
-        let mut lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(write_error(&path))?;
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut lock = options.open(&path).map_err(write_error(&path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -173,74 +251,64 @@ impl Writer {
         })
     }
 
-    /// An empty folder for the next generation, numbered after `previous`.
-    pub(crate) fn new_generation(
-        &self,
-        previous: Option<&str>,
-    ) -> Result<(String, PathBuf), BuildError> {
-        let number = previous.map_or(0, generation_number) + 1;
-        // A killed writer may have left a folder with this number.
-        for attempt in 0_u32.. {
-            let name = format!("{PREFIX}{number:08}-{:08x}", unique() ^ attempt);
-            let folder = self.index.join(&name);
-            match fs::create_dir(&folder) {
-                Ok(()) => {
-                    let readers = folder.join(READERS);
-                    File::create(&readers).map_err(write_error(&readers))?;
-                    return Ok((name, folder));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(write_error(&folder)(error)),
-            }
+    /// A name for the generation after `previous`.
+    pub(crate) fn next_generation(&self, previous: Option<&str>) -> String {
+        let digits = previous.and_then(|name| name.split('-').next());
+        let number: u64 = digits.and_then(|digits| digits.parse().ok()).unwrap_or(0);
+        // Differs between processes and moments; need not be random.
+        let unique = since_1970().subsec_nanos() ^ std::process::id().rotate_left(16);
+        format!("{:08}-{unique:08x}", number + 1)
+    }
+
+    /// The file of vectors to continue for a model: the current one, or one left by an earlier use of the model.
+    pub(crate) fn vectors_file(&self, model: &str, current: Option<&str>) -> Option<String> {
+        let is_of_model = |name: &String| is_vectors_of(name, model);
+        let current = current.map(str::to_owned).filter(is_of_model);
+        let names = names(&self.index).unwrap_or_default().into_iter();
+        current.or_else(|| names.map(|(name, _)| name).filter(is_of_model).max())
+    }
+
+    /// Makes room for a new index where no usable one is. With `all`, vectors go too; otherwise those of an interrupted first build are used.
+    pub(crate) fn clear(&self, all: bool) -> Result<(), BuildError> {
+        for entry in fs::read_dir(&self.index).map_err(write_error(&self.index))? {
+            let path = entry.map_err(write_error(&self.index))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_older = name.starts_with(OLDER_GENERATION) || OLDER.contains(&&*name);
+            let is_index = is_of_segment(&name) || name.starts_with(DOCUMENTS) || name == META;
+            let is_cache = name.ends_with(".vec") || name == GRAPHS;
+            let removed = match path.is_dir() && !path.is_symlink() {
+                _ if !(is_older || is_index || all && is_cache) => Ok(()),
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(write_error(&path))?;
         }
-        unreachable!("four billion names are taken")
+        Ok(())
     }
 
-    /// Atomically makes `name` the current generation.
-    pub(crate) fn publish(&self, name: &str) -> Result<(), BuildError> {
-        files::sync_folder(&self.index).map_err(write_error(&self.index))?;
-        let path = self.index.join(CURRENT);
-        files::replace(&path, format!("{name}\n").as_bytes()).map_err(write_error(&path))
-    }
-
-    /// Removes generations that are neither current nor being read. A failed removal is tried again next time.
-    pub(crate) fn collect(&self) {
-        let current = current_name(&self.index);
-        let Ok(entries) = fs::read_dir(&self.index) else {
-            return;
+    /// Removes the files that the commit no longer needs; tantivy removes its own. A failed removal is tried again next time.
+    pub(crate) fn collect(&self, manifest: &Manifest) {
+        let model = model_of(&manifest.vectors);
+        let (documents, vectors) = (manifest.documents_file(), &manifest.vectors);
+        let is_old = |name: &String| {
+            let is_of_model = is_vectors_of(name, model) && name != vectors;
+            is_of_model || (name.starts_with(DOCUMENTS) && *name != documents)
         };
-        for entry in entries.flatten() {
-            let name = entry.file_name().into_string().unwrap_or_default();
-            if name.starts_with(PREFIX) && Some(&name) != current.as_ref() {
-                remove_unread(&entry.path());
-            }
+        let names = names(&self.index).unwrap_or_default().into_iter();
+        for (name, _) in names.filter(|(name, _)| is_old(name)) {
+            let _ = fs::remove_file(self.index.join(name));
         }
-        let graphs = self.index.join(GRAPHS);
-        if let (true, Ok(held)) = (graphs.is_dir(), hold(&self.index)) {
-            graph::collect(&graphs, &held.manifest);
-        }
+        graph::collect(&self.index.join(GRAPHS), vectors);
     }
 }
 
-fn remove_unread(folder: &Path) {
-    let readers = folder.join(READERS);
-    match OpenOptions::new().read(true).write(true).open(&readers) {
-        Ok(file) if file.try_lock().is_ok() => {
-            // The manifest first: the remains of a killed process then cannot pass for a generation.
-            let _ = fs::remove_file(folder.join(MANIFEST));
-            let _ = fs::remove_dir_all(folder);
-        }
-        // A process was killed before it created the lock file, or after it removed it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let _ = fs::remove_dir_all(folder);
-        }
-        _ => {}
-    }
+fn is_vectors_of(name: &str, model: &str) -> bool {
+    name.ends_with(".vec") && model_of(name) == model
 }
 
-fn generation_number(name: &str) -> u64 {
-    let digits = name.trim_start_matches(PREFIX).split('-').next();
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+/// The model in the name of a file of vectors.
+fn model_of(name: &str) -> &str {
+    name.split('-').next().unwrap_or_default()
 }
 
 fn note_owner(lock: &mut File) -> io::Result<()> {
@@ -253,9 +321,4 @@ fn note_owner(lock: &mut File) -> io::Result<()> {
 
 fn since_1970() -> Duration {
     UNIX_EPOCH.elapsed().unwrap_or_default()
-}
-
-/// Differs between processes and moments; need not be random.
-fn unique() -> u32 {
-    since_1970().subsec_nanos() ^ std::process::id().rotate_left(16)
 }

@@ -1,13 +1,13 @@
-//! A graph (HNSW) over the vectors of one segment, for sessions that keep an index open: a cache next to the generations, checked when it
+//! A graph (HNSW) over the first rows of a file of vectors, for sessions that keep an index open: a cache next to the generations, checked when it
 //! is opened and rebuilt when it is damaged.
 //!
 //! ```text
-//! index/graph/<segment checksum>.graph
+//! index/graph/<file of vectors>.graph
 //! "SCAGRPH1"  rows:u32  degree:u32  entries:u32  copies:u32  strays:u32  0:u32  BLAKE3 of the rest: 32 bytes
 //! neighbor:u32 × rows × degree (NONE after the last)  entry:u32 × entries  (row, copy):u32 × copies  stray:u32 × strays
 //! ```
 //! Little-endian. hnsw_rs builds the graph. The file has its lowest layer, with the rows of the upper layers as entry points. The search
-//! here runs over the mapped int8 vectors of the segment: no second copy of the vectors in memory, no loading, and no panic of the library
+//! here runs over the mapped int8 vectors: no second copy of the vectors in memory, no loading, and no panic of the library
 //! on a damaged file. The caller compares the candidates exactly, so the coarse order costs no recall.
 //!
 //! No row is lost: equal points are inserted once (many copies cut others off), the rest in shuffled order (sorted clusters do the same),
@@ -23,7 +23,6 @@ use rayon::prelude::*;
 use super::best::{Best, Scored};
 use super::files::replace;
 use super::kernel::dot_i8;
-use super::manifest::{Manifest, Segment};
 use super::map::Map;
 use super::vectors::{Quantized, Vectors};
 
@@ -51,34 +50,41 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Opens the graph of the segment of `rows` vectors with this checksum; `None` if it is missing or damaged.
-    pub(crate) fn open(folder: &Path, segment: &str, rows: usize) -> Option<Graph> {
-        let bytes = Map::open(&place(folder, segment)).ok()?;
+    /// Opens the graph of a file with `rows` vectors; `None` if it is missing or damaged.
+    pub(crate) fn open(folder: &Path, file: &str, rows: usize) -> Option<Graph> {
+        let bytes = Map::open(&place(folder, file)).ok()?;
         let sum = blake3::hash(bytes.get(HEADER..)?);
         if bytes[..8] != *MAGIC || bytes[32..HEADER] != *sum.as_bytes() {
             return None;
         }
         let counts: &[u32] = bytemuck::cast_slice(&bytes[8..32]);
-        let [found, degree, entries, copies, strays] = [0, 1, 2, 3, 4].map(|n| counts[n] as usize);
-        let numbers = rows * degree + entries + 2 * copies + strays;
-        let fits = found == rows && bytes.len() == HEADER + 4 * numbers;
+        let [covered, degree, entries, copies, strays] =
+            [0, 1, 2, 3, 4].map(|n| counts[n] as usize);
+        let numbers = covered * degree + entries + 2 * copies + strays;
+        let fits = covered <= rows && bytes.len() == HEADER + 4 * numbers;
         fits.then_some(Graph {
             bytes,
-            rows,
+            rows: covered,
             degree,
             entries,
             copies,
         })
     }
 
-    /// Builds and writes the graph of a segment; deterministic. `None` if `stop` interrupts it.
+    /// Rows that the graph covers.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Builds and writes the graph of the first `rows` of a file; deterministic. `None` if `stop` interrupts it.
     pub(crate) fn build(
         vectors: &Vectors,
+        rows: usize,
         folder: &Path,
-        segment: &str,
+        file: &str,
         stop: impl Fn() -> bool,
     ) -> io::Result<Option<Graph>> {
-        let points = shuffled(distinct(vectors));
+        let points = shuffled(distinct(vectors, rows));
         let most = points.len().max(1);
         let hnsw = Hnsw::new(NEIGHBORS, most, LAYERS, BUILD_CANDIDATES, Coarse);
         for (point, rows) in &points {
@@ -87,21 +93,21 @@ impl Graph {
             }
             hnsw.insert((point, rows[0] as usize));
         }
-        let mut parts = Parts::new(&hnsw, vectors.len(), &points);
+        let mut parts = Parts::new(&hnsw, rows, &points);
         drop(hnsw);
         fs::create_dir_all(folder)?;
         let write = |parts: &Parts| {
-            replace(&place(folder, segment), &parts.to_bytes())?;
-            Graph::open(folder, segment, vectors.len())
+            replace(&place(folder, file), &parts.to_bytes())?;
+            Graph::open(folder, file, rows)
                 .ok_or_else(|| io::Error::other("the graph changed while it was written"))
         };
         let graph = write(&parts)?;
         let is_lost = |row: usize| {
-            let own = Quantized::stored(vectors, row);
+            let own = vectors.stored(row);
             !graph.near(vectors, &own, 1, |_| true).contains(&row)
         };
-        let rows = points.par_iter().map(|(_, rows)| rows[0]);
-        parts.strays = rows.filter(|&row| is_lost(row as usize)).collect();
+        let firsts = points.par_iter().map(|(_, rows)| rows[0]);
+        parts.strays = firsts.filter(|&row| is_lost(row as usize)).collect();
         match parts.strays.is_empty() {
             true => Ok(Some(graph)),
             false => write(&parts).map(Some),
@@ -167,32 +173,27 @@ impl Graph {
     }
 }
 
-/// Removes the graphs of segments that are not in `manifest`. A failed removal is tried again at the next update.
-pub(crate) fn collect(folder: &Path, manifest: &Manifest) {
-    let files = manifest.segments.iter().flat_map(Segment::files);
-    let kept = files.filter_map(|file| Some(place(folder, manifest.checksum(&file)?)));
-    let kept: Vec<PathBuf> = kept.collect();
+/// Removes the graphs of other files of vectors. A failed removal is tried again at the next update.
+pub(crate) fn collect(folder: &Path, file: &str) {
+    let kept = place(folder, file);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if !kept.contains(&path) {
-            // Graphs of version 0.1 are folders.
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        if entry.path() != kept {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-fn place(folder: &Path, segment: &str) -> PathBuf {
-    let name: String = segment.chars().take(32).collect();
-    folder.join(format!("{name}.graph"))
+fn place(folder: &Path, file: &str) -> PathBuf {
+    folder.join(file).with_extension("graph")
 }
 
 /// A point of the graph: the cells of a vector and the bytes of its scale, and the rows with that vector.
 type Point = (Vec<i8>, Vec<u32>);
 
 /// Zero vectors are left out: only words find them.
-fn distinct(vectors: &Vectors) -> BTreeMap<Vec<i8>, Vec<u32>> {
+fn distinct(vectors: &Vectors, rows: usize) -> BTreeMap<Vec<i8>, Vec<u32>> {
     let mut out: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
-    for row in 0..vectors.len() {
+    for row in 0..rows {
         let (cells, scale) = vectors.coarse(row);
         if scale != 0.0 {
             let scale = scale.to_le_bytes().map(|byte| byte as i8);
@@ -293,7 +294,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::vectors::{self, text_hash};
+    use crate::store::vectors::{VectorsWriter, text_hash};
 
     /// Clustered unit vectors with some exact copies, sorted by cluster: inserted in this order, points would be lost.
     fn sample(count: usize, dimension: usize) -> (tempfile::TempDir, Vectors) {
@@ -324,21 +325,23 @@ mod tests {
         let path = folder.path().join("a.vec");
         let hash = |row: usize| text_hash(&row.to_string());
         let hashes: Vec<_> = (0..rows.len()).map(hash).collect();
-        let slices: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
-        vectors::write(&path, dimension, &slices, &hashes).expect("written");
+        let mut writer = VectorsWriter::open(&path, dimension).expect("created");
+        writer.add(&hashes, rows).expect("written");
         let open = Vectors::open(&path).expect("opened");
         (folder, open)
     }
 
     fn build(folder: &tempfile::TempDir, vectors: &Vectors) -> Graph {
-        let graph = Graph::build(vectors, folder.path(), "sum", || false).expect("written");
+        let graph =
+            Graph::build(vectors, vectors.len(), folder.path(), "sum", || false).expect("written");
         graph.expect("nothing stopped it")
     }
 
     fn lost(graph: &Graph, vectors: &Vectors) -> usize {
         let reached = |&row: &usize| {
-            let query = Quantized::new(vectors.exact(row));
-            graph.near(vectors, &query, 10, |_| true).contains(&row)
+            graph
+                .near(vectors, &vectors.stored(row), 10, |_| true)
+                .contains(&row)
         };
         (0..vectors.len()).filter(|row| !reached(row)).count()
     }
@@ -354,15 +357,14 @@ mod tests {
             assert_eq!(lost(&graph, &vectors), 0, "{count} points");
             let (mut found, mut wanted) = (0, 0);
             for row in (0..count).step_by(count.div_ceil(50)) {
-                let query = vectors.exact(row);
                 let best = |rows: &mut dyn Iterator<Item = usize>| -> Vec<f32> {
-                    let cosines = rows.map(|row| vectors.cosine(row, query));
+                    let cosines = rows.map(|other| vectors.between(other, row));
                     let mut cosines: Vec<f32> = cosines.collect();
                     cosines.sort_by(|a, b| b.total_cmp(a));
                     cosines.truncate(10);
                     cosines
                 };
-                let near = graph.near(&vectors, &Quantized::new(query), 10, |_| true);
+                let near = graph.near(&vectors, &vectors.stored(row), 10, |_| true);
                 let exact = best(&mut (0..count));
                 wanted += exact.len();
                 // Equal scores are equally right.
@@ -379,7 +381,7 @@ mod tests {
         let (folder, vectors) = sample(300, 16);
         let graph = build(&folder, &vectors);
         // Rows 41 to 49 are copies of one vector.
-        let query = Quantized::stored(&vectors, 41);
+        let query = vectors.stored(41);
         let near = graph.near(&vectors, &query, 10, |row| row % 2 == 0);
         assert!(near.iter().all(|row| row % 2 == 0));
         let copies = [42, 44, 46, 48];
@@ -412,7 +414,7 @@ mod tests {
         let query = Quantized::new(&[1.0, 0.0]);
         assert!(graph.near(&vectors, &query, 5, |_| true).is_empty());
         let (folder, vectors) = sample(300, 16);
-        let stopped = Graph::build(&vectors, folder.path(), "sum", || true);
+        let stopped = Graph::build(&vectors, 300, folder.path(), "sum", || true);
         assert!(stopped.expect("no error").is_none());
     }
 }

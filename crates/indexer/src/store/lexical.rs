@@ -1,36 +1,27 @@
-//! The BM25 store: one tantivy index per generation, with segment files linked from the previous
-//! generation.
+//! The tantivy index: its chunks, found by their words.
 //!
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
 mod among;
+mod columns;
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
 use tantivy::collector::{Count, DocSetCollector, TopDocs};
-use tantivy::fastfield::Column;
-use tantivy::indexer::IndexWriterOptions;
-use tantivy::query::{AllQuery, BooleanQuery, BoostQuery, Occur, Query, TermQuery};
-use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
-    DocAddress, DocId, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy,
-    Searcher, TERMINATED, TantivyDocument, TantivyError, Term,
+    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, TantivyError, Term,
 };
 
-use super::directory::Folder;
-use super::facets::{self, excluded, facet, filter_groups};
+use super::entries::Fields;
+use super::facets::{CHUNK, Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
-pub(crate) use among::Allowed;
-
-/// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
-pub(super) const UPDATE_ARENA: usize = 16_000_000;
-pub(super) const BUILD_ARENA: usize = 200_000_000;
+use columns::Columns;
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.
@@ -40,52 +31,6 @@ const PAIR_WEIGHT: f32 = 0.25;
 pub(crate) const BM25_TOP: f32 = 2.2;
 
 pub(crate) type Weighted = (String, f32);
-
-#[derive(Clone, Copy)]
-struct Fields {
-    id: Field,
-    document: Field,
-    facet: Field,
-    body: Field,
-    pairs: Field,
-    questions: Field,
-    ordinal: Field,
-}
-
-impl Fields {
-    fn schema() -> Schema {
-        let mut schema = Schema::builder();
-        for name in ["id", "document", "facet"] {
-            schema.add_text_field(name, STRING);
-        }
-        for name in ["body", "pairs", "questions"] {
-            schema.add_text_field(name, terms_option());
-        }
-        schema.add_u64_field("ordinal", FAST);
-        schema.build()
-    }
-
-    fn find(schema: &Schema) -> tantivy::Result<Fields> {
-        Ok(Fields {
-            id: schema.get_field("id")?,
-            document: schema.get_field("document")?,
-            facet: schema.get_field("facet")?,
-            body: schema.get_field("body")?,
-            pairs: schema.get_field("pairs")?,
-            questions: schema.get_field("questions")?,
-            ordinal: schema.get_field("ordinal")?,
-        })
-    }
-}
-
-pub(crate) struct Entry<'a> {
-    pub(crate) chunk: &'a Chunk,
-    pub(crate) ordinal: Ordinal,
-    pub(crate) terms: Vec<String>,
-    pub(crate) pairs: Vec<String>,
-    /// Terms of the questions that the document answers, with spaces between them.
-    pub(crate) questions: &'a str,
-}
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
@@ -101,36 +46,15 @@ pub(super) struct Clause {
     pub(super) weight: f32,
 }
 
-/// A text of terms with spaces between them.
-pub(super) fn terms_option() -> TextOptions {
-    let terms = TextFieldIndexing::default()
-        .set_tokenizer("whitespace")
-        .set_index_option(IndexRecordOption::WithFreqs);
-    TextOptions::default().set_indexing_options(terms.set_fieldnorms(true))
-}
-
-pub(super) fn create(folder: &Path, schema: Schema) -> tantivy::Result<Index> {
-    Index::create(Folder::open(folder)?, schema, IndexSettings::default())
-}
-
-/// One thread to write and one to merge; more would only wait.
-pub(super) fn writer(index: &Index, arena: usize) -> tantivy::Result<IndexWriter> {
-    let options = IndexWriterOptions::builder()
-        .memory_budget_per_thread(arena)
-        .num_worker_threads(1)
-        .num_merge_threads(1);
-    index.writer_with_options(options.build())
-}
-
-pub(super) fn searcher(index: &Index) -> tantivy::Result<Searcher> {
+pub(crate) fn searcher(index: &Index) -> tantivy::Result<Searcher> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
     let reader: IndexReader = reader.try_into()?;
     Ok(reader.searcher())
 }
 
-/// How rare a term in `having` entries is, as BM25 counts it.
-pub(super) fn idf(searcher: &Searcher, having: u64) -> f32 {
-    let (all, having) = (searcher.num_docs() as f32, having as f32);
+/// How rare a term in `having` of `all` entries is, as BM25 counts it.
+pub(super) fn idf(all: f32, having: u64) -> f32 {
+    let having = having as f32;
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }
 
@@ -146,88 +70,147 @@ pub(super) fn any_of(clauses: impl Iterator<Item = Clause>) -> BooleanQuery {
     BooleanQuery::new(clauses.collect())
 }
 
-pub(crate) struct LexicalWriter {
-    writer: IndexWriter,
-    fields: Fields,
-}
-
-impl LexicalWriter {
-    /// A new, empty store in `folder`, which must exist.
-    pub(crate) fn create(folder: &Path) -> tantivy::Result<LexicalWriter> {
-        LexicalWriter::of(&create(folder, Fields::schema())?, BUILD_ARENA)
-    }
-
-    /// Continues a store from the files that were linked into `folder`.
-    pub(crate) fn resume(folder: &Path) -> tantivy::Result<LexicalWriter> {
-        LexicalWriter::of(&Index::open(Folder::open(folder)?)?, UPDATE_ARENA)
-    }
-
-    fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
-        Ok(LexicalWriter {
-            fields: Fields::find(&index.schema())?,
-            writer: writer(index, arena)?,
-        })
-    }
-
-    pub(crate) fn remove(&mut self, document: &str) {
-        let term = Term::from_field_text(self.fields.document, document);
-        self.writer.delete_term(term);
-    }
-
-    pub(crate) fn add(&mut self, entry: Entry<'_>) -> tantivy::Result<()> {
-        let mut document = TantivyDocument::new();
-        document.add_text(self.fields.id, &entry.chunk.id);
-        document.add_text(self.fields.document, &entry.chunk.document);
-        for facet in facets::names(entry.chunk) {
-            document.add_text(self.fields.facet, facet);
-        }
-        document.add_text(self.fields.body, entry.terms.join(" "));
-        document.add_text(self.fields.pairs, entry.pairs.join(" "));
-        if !entry.questions.is_empty() {
-            document.add_text(self.fields.questions, entry.questions);
-        }
-        document.add_u64(self.fields.ordinal, entry.ordinal.0);
-        self.writer.add_document(document)?;
-        Ok(())
-    }
-
-    /// Writes pending chunks; the caller waits for the disk.
-    pub(crate) fn finish(mut self) -> tantivy::Result<()> {
-        self.writer.commit()?;
-        self.writer.wait_merging_threads()
-    }
+/// The entries of a list that were not deleted.
+pub(crate) fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
+    let all = std::iter::from_fn(move || {
+        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
+        list.advance();
+        Some(entry)
+    });
+    all.filter(|&entry| !segment.is_deleted(entry))
 }
 
 pub(crate) struct Lexical {
     fields: Fields,
     searcher: Searcher,
-    /// By segment of the store.
-    ordinals: Vec<Column<u64>>,
+    /// By segment.
+    columns: Vec<Columns>,
+    /// Live chunks, and all chunks with the dead ones in unmerged segments.
+    chunks: usize,
+    total: u64,
+}
+
+/// BM25 counts chunks, and no questions.
+impl Bm25StatisticsProvider for Lexical {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.searcher.total_num_tokens(field)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.total)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.searcher.doc_freq(term)
+    }
 }
 
 impl Lexical {
-    pub(crate) fn open(folder: &Path) -> tantivy::Result<Lexical> {
-        let index = Index::open(Folder::open(folder)?)?;
-        let fields = Fields::find(&index.schema())?;
-        let searcher = searcher(&index)?;
-        let segments = searcher.segment_readers().iter();
-        let ordinals = segments.map(|segment| segment.fast_fields().u64("ordinal"));
+    pub(crate) fn open(searcher: &Searcher, chunks: usize) -> tantivy::Result<Lexical> {
+        let fields = Fields::find(searcher.schema())?;
+        let columns = searcher.segment_readers().iter().map(Columns::open);
         Ok(Lexical {
             fields,
-            ordinals: ordinals.collect::<Result<_, _>>()?,
-            searcher,
+            columns: columns.collect::<tantivy::Result<_>>()?,
+            searcher: searcher.clone(),
+            chunks,
+            total: searcher.doc_freq(&Term::from_field_text(fields.facet, CHUNK))?,
         })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        usize::try_from(self.searcher.num_docs()).unwrap_or(usize::MAX)
+    /// Number of chunks with the dead ones in unmerged segments.
+    pub(crate) fn stored(&self) -> usize {
+        usize::try_from(self.total).unwrap_or(usize::MAX)
+    }
+
+    fn column(&self, ordinal: Ordinal) -> Option<&Columns> {
+        self.columns.get(ordinal.segment() as usize)
+    }
+
+    /// Row of the chunk's vector.
+    pub(crate) fn row(&self, ordinal: Ordinal) -> Option<usize> {
+        let rows = self.column(ordinal)?.rows.as_ref()?;
+        rows.first(ordinal.doc()).map(|row| row as usize)
+    }
+
+    /// Number of the chunk's document, as [`super::entries::page`] makes it.
+    pub(crate) fn page(&self, ordinal: Ordinal) -> Option<u64> {
+        self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc())
+    }
+
+    pub(crate) fn facets(&self, ordinal: Ordinal) -> Facets<'_> {
+        let facets = self.column(ordinal).and_then(|columns| {
+            let all = columns.facets.as_ref()?.ords();
+            let name = |number: u64| columns.names.get(number as usize);
+            let names = all.values_for_doc(ordinal.doc()).filter_map(name);
+            Some(Facets(names.map(String::as_str).collect()))
+        });
+        facets.unwrap_or_default()
+    }
+
+    /// Ids of the chunks, in their order.
+    pub(crate) fn ids(&self, chunks: &[Ordinal]) -> tantivy::Result<Vec<String>> {
+        let mut out = vec![String::new(); chunks.len()];
+        for (number, columns) in self.columns.iter().enumerate() {
+            let Some(ids) = &columns.ids else {
+                continue;
+            };
+            let here = chunks.iter().enumerate();
+            let here = here.filter(|(_, chunk)| chunk.segment() as usize == number);
+            let numbered =
+                here.filter_map(|(at, chunk)| Some((ids.ords().first(chunk.doc())?, at)));
+            let mut numbered: Vec<(u64, usize)> = numbered.collect();
+            numbered.sort_unstable();
+            let ords: Vec<u64> = numbered.iter().map(|(ord, _)| *ord).collect();
+            let mut places = numbered.iter().map(|(_, at)| *at);
+            ids.dictionary().sorted_ords_to_term_cb(&ords, |id| {
+                if let Some(at) = places.next() {
+                    out[at] = String::from_utf8_lossy(id).into_owned();
+                }
+            })?;
+        }
+        Ok(out)
+    }
+
+    pub(crate) fn id(&self, chunk: Ordinal) -> String {
+        let ids = self.ids(&[chunk]).unwrap_or_default();
+        ids.into_iter().next().unwrap_or_default()
+    }
+
+    pub(crate) fn chunk(&self, ordinal: Ordinal) -> Result<Chunk, String> {
+        let found = self.searcher.doc::<TantivyDocument>(ordinal.into());
+        let found = found.map_err(|error| error.to_string())?;
+        let record = found.get_first(self.fields.chunk);
+        let record = record.and_then(|value| value.as_bytes());
+        let record = record.ok_or("no such record")?;
+        postcard::from_bytes(record).map_err(|error| error.to_string())
+    }
+
+    /// The live chunks by row.
+    pub(crate) fn rows(&self) -> Vec<(u32, Ordinal)> {
+        let mut out = Vec::with_capacity(self.chunks);
+        let segments = self.searcher.segment_readers().iter();
+        for (number, (segment, columns)) in (0..).zip(segments.zip(&self.columns)) {
+            let Some(rows) = &columns.rows else {
+                continue;
+            };
+            let row = |doc| Some((rows.first(doc)? as u32, Ordinal::new(number, doc)));
+            out.extend(segment.doc_ids_alive().filter_map(row));
+        }
+        out.sort_unstable();
+        out
+    }
+
+    /// The chunks of a document.
+    pub(crate) fn chunks_of(&self, document: &str) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(self.fields.document, document)
     }
 
     /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, only these chunks.
     pub(crate) fn search(
         &self,
         words: &Words,
-        allowed: Option<&Allowed>,
+        allowed: Option<&[Ordinal]>,
         limit: usize,
     ) -> tantivy::Result<Vec<(Ordinal, f32)>> {
         if words.terms.is_empty() || limit == 0 {
@@ -235,13 +218,16 @@ impl Lexical {
         }
         let clauses = self.clauses(words);
         if let Some(allowed) = allowed {
-            return among::search(&self.searcher, clauses, allowed, limit);
+            return among::search(self, clauses, allowed, limit);
         }
         let query = any_of(clauses);
         let top = TopDocs::with_limit(limit).order_by_score();
-        let found = self.searcher.search(&query, &top)?.into_iter();
-        let ranked = found.map(|(score, address)| Ok((self.ordinal(address)?, score)));
-        ranked.collect()
+        let searcher = &self.searcher;
+        let found = searcher.search_with_statistics_provider(&query, &top, self)?;
+        let ranked = found.into_iter();
+        Ok(ranked
+            .map(|(score, address)| (address.into(), score))
+            .collect())
     }
 
     fn clauses(&self, words: &Words) -> impl Iterator<Item = Clause> {
@@ -265,27 +251,33 @@ impl Lexical {
         terms.chain(pairs).chain(asked)
     }
 
-    /// The chunks that pass `filter`; `None` if all do.
-    pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Allowed>> {
-        let Some(query) = self.filter_query(filter) else {
-            return Ok(None);
-        };
-        let found = self.searcher.search(&*query, &DocSetCollector)?;
-        let chunks = found.into_iter();
-        let chunks = chunks.map(|address| Ok((address, self.ordinal(address)?)));
-        Ok(Some(Allowed::new(chunks.collect::<tantivy::Result<_>>()?)))
+    /// The chunks that pass `filter`, sorted; `None` if all do.
+    pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Vec<Ordinal>>> {
+        let query = self.filter_query(filter);
+        query.map(|query| self.matching(&*query)).transpose()
     }
 
-    fn matching<C: FromIterator<Ordinal>>(&self, query: &dyn Query) -> tantivy::Result<C> {
+    fn matching(&self, query: &dyn Query) -> tantivy::Result<Vec<Ordinal>> {
         let found = self.searcher.search(query, &DocSetCollector)?;
-        let ordinals = found.into_iter().map(|address| self.ordinal(address));
-        ordinals.collect()
+        let mut ordinals: Vec<Ordinal> = found.into_iter().map(Ordinal::from).collect();
+        ordinals.sort_unstable();
+        Ok(ordinals)
+    }
+
+    fn with_term(&self, field: Field, text: &str) -> tantivy::Result<Vec<Ordinal>> {
+        let term = Term::from_field_text(field, text);
+        let mut out = Vec::new();
+        for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let index = segment.inverted_index(field)?;
+            let list = index.read_postings(&term, IndexRecordOption::Basic)?;
+            let docs = list.into_iter().flat_map(|list| alive(list, segment));
+            out.extend(docs.map(|doc| Ordinal::new(number, doc)));
+        }
+        Ok(out)
     }
 
     pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<Ordinal>> {
-        let term = Term::from_field_text(self.fields.id, id);
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        Ok(self.matching::<Vec<_>>(&query)?.pop())
+        Ok(self.with_term(self.fields.id, id)?.pop())
     }
 
     /// Chunks that contain `term`, including dead ones in unmerged segments.
@@ -350,7 +342,7 @@ impl Lexical {
 
     /// How rare `term` is, as BM25 counts it.
     pub(crate) fn idf(&self, term: &str) -> tantivy::Result<f32> {
-        Ok(idf(&self.searcher, self.frequency(term)?))
+        Ok(idf(self.chunks as f32, self.frequency(term)?))
     }
 
     /// Chunks of this kind, including dead ones in unmerged segments.
@@ -365,21 +357,6 @@ impl Lexical {
         let term = Term::from_field_text(self.fields.facet, &facet(name, value));
         let query = TermQuery::new(term, IndexRecordOption::Basic);
         self.searcher.search(&query, &Count)
-    }
-
-    pub(crate) fn damaged_files(&self) -> tantivy::Result<HashSet<PathBuf>> {
-        self.searcher.index().validate_checksum()
-    }
-
-    pub(crate) fn ordinals(&self) -> tantivy::Result<Vec<Ordinal>> {
-        self.matching(&AllQuery)
-    }
-
-    fn ordinal(&self, address: DocAddress) -> tantivy::Result<Ordinal> {
-        let column = self.ordinals.get(address.segment_ord as usize);
-        let ordinal = column.and_then(|column| column.first(address.doc_id));
-        let missing = || TantivyError::InternalError("a chunk without an ordinal".to_owned());
-        ordinal.map(Ordinal).ok_or_else(missing)
     }
 
     fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
@@ -400,7 +377,7 @@ impl Lexical {
         let excluded = excluded(filter);
         if !excluded.is_empty() {
             // A clause that only excludes has no matches.
-            clauses.push((Occur::Must, Box::new(AllQuery)));
+            clauses.push((Occur::Must, any(&vec![CHUNK.to_owned()])));
             clauses.push((Occur::MustNot, any(&excluded)));
         }
         (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)

@@ -1,122 +1,106 @@
-//! Content and builder of a generation.
+//! Content and builder of an index, in the payload of tantivy's commit.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tantivy::DocAddress;
 
 use super::FORMAT;
 use super::stamp::State;
 use crate::error::Mismatch;
+use crate::glossary::Glossary;
 use crate::{analyze, chunk};
 
-pub(crate) const MANIFEST: &str = "manifest.json";
-pub(crate) const DOCUMENTS: &str = "documents.json";
-pub(crate) const GLOSSARY: &str = "glossary.json";
-/// Folder of the lexical store in a generation.
-pub(crate) const BM25: &str = "bm25";
-/// Folder of the store of questions; only if a document has any.
-pub(crate) const QUESTIONS: &str = "questions";
-
-/// `manifest.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    pub(crate) format: u32,
     pub(crate) chunker: String,
     pub(crate) analyser: String,
     pub(crate) embedder: String,
     pub(crate) dimension: usize,
+    /// Number of the commit and a mark that no other commit has.
     pub(crate) generation: String,
     pub(crate) documents: usize,
-    /// Live chunks.
     pub(crate) chunks: usize,
-    pub(crate) segments: Vec<Segment>,
-    /// Size and checksum of every other file, by path in the generation.
-    pub(crate) files: BTreeMap<String, FileSum>,
-}
-
-/// The files `seg-<seq>.chunks` and `seg-<seq>.vec`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Segment {
-    /// Never used twice in one index.
-    pub(crate) seq: u32,
+    /// File of the vectors, and the number of rows in use.
+    pub(crate) vectors: String,
     pub(crate) rows: usize,
-    /// Rows no longer served, as first and count, sorted.
-    pub(crate) dead: Vec<(usize, usize)>,
+    /// BLAKE3 of the file of the documents.
+    pub(crate) documents_sum: String,
+    pub(crate) glossary: Glossary,
 }
 
-impl Segment {
-    pub(crate) fn dead_rows(&self) -> usize {
-        self.dead.iter().map(|(_, count)| count).sum()
-    }
+/// Beginning of the name of the file of the documents.
+pub(crate) const DOCUMENTS: &str = "documents-";
 
-    pub(crate) fn live_rows(&self) -> usize {
-        self.rows - self.dead_rows().min(self.rows)
-    }
-
-    pub(crate) fn chunks_file(&self) -> String {
-        format!("seg-{:08}.chunks", self.seq)
-    }
-
-    pub(crate) fn vectors_file(&self) -> String {
-        format!("seg-{:08}.vec", self.seq)
-    }
-
-    pub(crate) fn files(&self) -> [String; 2] {
-        [self.chunks_file(), self.vectors_file()]
-    }
-}
-
-/// The file that tantivy reads first in the folder of a store.
-pub(crate) fn meta(store: &str) -> String {
-    format!("{store}/meta.json")
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FileSum {
-    pub(crate) bytes: u64,
-    pub(crate) blake3: String,
-}
-
-/// `documents.json`, which an update compares with.
+/// The file `documents-….json`, which an update compares with.
 pub(crate) type Documents = BTreeMap<String, DocumentEntry>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DocumentEntry {
     /// Of the whole text, with front matter.
     pub(crate) hash: String,
-    pub(crate) seq: u32,
-    pub(crate) first: usize,
-    pub(crate) count: usize,
+    pub(crate) chunks: usize,
     /// File state with this hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<State>,
 }
 
-/// Address of a chunk in a generation: segment in the upper half, row in the lower.
+/// Address of a chunk in an open index: number of tantivy's segment in the upper half, document in the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ordinal(pub(crate) u64);
 
 impl Ordinal {
-    pub(crate) fn new(seq: u32, row: usize) -> Ordinal {
-        Ordinal(u64::from(seq) << 32 | row as u64)
+    pub(crate) fn new(segment: u32, doc: u32) -> Ordinal {
+        Ordinal(u64::from(segment) << 32 | u64::from(doc))
     }
 
-    pub(crate) fn seq(self) -> u32 {
+    pub(crate) fn segment(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    pub(crate) fn row(self) -> usize {
-        (self.0 & u64::from(u32::MAX)) as usize
+    pub(crate) fn doc(self) -> u32 {
+        (self.0 & u64::from(u32::MAX)) as u32
+    }
+}
+
+impl From<DocAddress> for Ordinal {
+    fn from(address: DocAddress) -> Ordinal {
+        Ordinal::new(address.segment_ord, address.doc_id)
+    }
+}
+
+impl From<Ordinal> for DocAddress {
+    fn from(ordinal: Ordinal) -> DocAddress {
+        DocAddress::new(ordinal.segment(), ordinal.doc())
     }
 }
 
 impl Manifest {
-    pub(crate) fn has_questions(&self) -> bool {
-        self.files.contains_key(&meta(QUESTIONS))
+    /// The payload of a commit: format, checksum of the rest, and the rest as JSON.
+    pub(crate) fn to_payload(&self) -> serde_json::Result<String> {
+        let json = serde_json::to_string(self)?;
+        let sum = blake3::hash(json.as_bytes()).to_hex();
+        Ok(format!("{FORMAT} {sum} {json}"))
     }
 
-    pub(crate) fn checksum(&self, file: &str) -> Option<&str> {
-        Some(&self.files.get(file)?.blake3)
+    /// # Errors
+    /// A mismatch of the format, or else the reason why the payload is damaged.
+    pub(crate) fn parse(payload: &str) -> Result<Manifest, Result<Mismatch, String>> {
+        let mut parts = payload.splitn(3, ' ');
+        let (format, sum, json) = (parts.next(), parts.next(), parts.next());
+        let format = format.filter(|format| format.parse::<u32>().is_ok());
+        let format = format.ok_or_else(|| Err("it has no format".to_owned()))?;
+        check_format(format).map_err(Ok)?;
+        let json = json.unwrap_or_default();
+        if sum != Some(blake3::hash(json.as_bytes()).to_hex().as_str()) {
+            return Err(Err("its checksum is wrong".to_owned()));
+        }
+        serde_json::from_str(json).map_err(|error| Err(error.to_string()))
+    }
+
+    /// File of the documents in an index.
+    pub(crate) fn documents_file(&self) -> String {
+        documents_file(&self.generation)
     }
 
     /// Rejects an index that this program would not have built with this embedder.
@@ -136,9 +120,12 @@ impl Manifest {
     }
 }
 
-pub(crate) fn check_format(found: u64) -> Result<(), Mismatch> {
-    let expected = u64::from(FORMAT).to_string();
-    differs("format", &found.to_string(), &expected, "--full")
+pub(crate) fn documents_file(generation: &str) -> String {
+    format!("{DOCUMENTS}{generation}.json")
+}
+
+pub(crate) fn check_format(found: &str) -> Result<(), Mismatch> {
+    differs("format", found, &FORMAT.to_string(), "--full")
 }
 
 fn differs(

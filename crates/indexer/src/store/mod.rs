@@ -1,24 +1,18 @@
-//! The index folder: generations, segments, the lexical store, the vector cache.
+//! The index folder: one tantivy index, and the vectors of the chunks.
 //!
 //! ```text
-//! index/CURRENT                      name of the current generation
-//! index/LOCK                         held by the writer
-//! index/SOURCE                       which documents the caller last built from; a cache
-//! index/gen-…/manifest.json          versions, segments, checksums
-//! index/gen-…/CHECKED                that the files had these checksums; a cache
-//! index/gen-…/documents.json         which chunks belong to which document
-//! index/gen-…/seg-….chunks, .vec     immutable segments, hard-linked from one generation to the next
-//! index/gen-…/bm25/                  tantivy: the chunks
-//! index/gen-…/questions/             tantivy: the questions that documents say they answer, if there are any
-//! index/graph/                       graphs over large segments; a cache
-//! index/cache/                       vectors by model and text
+//! index/meta.json              tantivy's list of segments; its payload is the manifest
+//! index/<segment>.*            tantivy: chunks, and the questions that documents say they answer
+//! index/<model>-<n>.vec        vectors by row; rows are only ever appended
+//! index/documents-<n>.json     hashes of the documents, which an update compares
+//! index/LOCK                   held by the writer
+//! index/SOURCE                 the documents that the caller last built from; a cache
+//! index/graph/                 graphs over many vectors; a cache
 //! ```
 
 pub(crate) mod best;
-pub(crate) mod cache;
-pub(crate) mod check;
-pub(crate) mod chunks;
 pub(crate) mod directory;
+pub(crate) mod entries;
 pub(crate) mod facets;
 pub(crate) mod files;
 pub(crate) mod generation;
@@ -33,12 +27,12 @@ pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";
 
-/// Minimum rows for a session to search a segment by graph instead of scanning it. Measured with `index_bench crossing` on paragraphs of
+/// Minimum rows for a session to search by graph instead of scanning. Measured with `index_bench crossing` on paragraphs of
 /// documentation, 512 components, one thread; milliseconds of a query's vector branch, and the graph's recall of the ten nearest (target
 /// .99):
 ///

@@ -1,4 +1,4 @@
-//! The store of questions: an entry of a second tantivy index for each question in a document's list.
+//! The questions that documents list: an entry of the tantivy index for each.
 //!
 //! A query is compared with a document in two ways. The first is a language model of the people who need the document: a word counts for it
 //! if its questions, or the questions of its translation, contain the word more often than all questions do. The second is the most similar
@@ -7,21 +7,16 @@
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use tantivy::fastfield::Column;
-use tantivy::indexer::IndexWriter;
-use tantivy::schema::{FAST, Field, IndexRecordOption, STRING, Schema};
-use tantivy::{
-    DocId, DocSet, Index, InvertedIndexReader, Searcher, SegmentReader, TERMINATED,
-    TantivyDocument, TantivyError, Term,
-};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyError, Term};
 
-use super::directory::Folder;
-use super::lexical::{self, Weighted};
+use super::entries::{COUNT, FEATURES, QuestionFields, SPARK, page};
+use super::lexical::{self, Lexical, Weighted, alive};
 use super::manifest::Ordinal;
-use crate::model::{Engine, subject};
+use crate::model::subject;
 
 /// Size of the background, in questions: the words of a document's questions are mixed with the words of all questions, so that a
 /// word in a single question does not decide. Chosen on the tuning judgments for a dozen questions per page.
@@ -41,102 +36,8 @@ const PROPOSED: usize = 50;
 const FEWEST: f32 = 5.0;
 const MOST: f32 = 3.0;
 
-/// The chunks of a document: the first, and how many.
-pub(crate) type Place = (Ordinal, usize);
-
-#[derive(Clone, Copy)]
-struct Fields {
-    document: Field,
-    features: Field,
-    numbers: [Field; 4],
-}
-
-/// Numbers of an entry.
-const FIRST: &str = "first";
-const COUNT: &str = "count";
-const FEATURES: &str = "number";
-const SPARK: &str = "spark";
-const NUMBERS: [&str; 4] = [FIRST, COUNT, FEATURES, SPARK];
-
-impl Fields {
-    fn schema() -> Schema {
-        let mut schema = Schema::builder();
-        schema.add_text_field("document", STRING);
-        schema.add_text_field("features", lexical::terms_option());
-        for number in NUMBERS {
-            schema.add_u64_field(number, FAST);
-        }
-        schema.build()
-    }
-
-    fn find(schema: &Schema) -> tantivy::Result<Fields> {
-        let [first, count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
-        Ok(Fields {
-            document: schema.get_field("document")?,
-            features: schema.get_field("features")?,
-            numbers: [first?, count?, features?, spark?],
-        })
-    }
-}
-
-pub(crate) struct QuestionsWriter {
-    writer: IndexWriter,
-    fields: Fields,
-}
-
-impl QuestionsWriter {
-    /// A new, empty store in `folder`, which must exist.
-    pub(crate) fn create(folder: &Path) -> tantivy::Result<QuestionsWriter> {
-        let index = lexical::create(folder, Fields::schema())?;
-        QuestionsWriter::of(&index, lexical::BUILD_ARENA)
-    }
-
-    /// Continues a store from the files that were linked into `folder`.
-    pub(crate) fn resume(folder: &Path) -> tantivy::Result<QuestionsWriter> {
-        QuestionsWriter::of(&Index::open(Folder::open(folder)?)?, lexical::UPDATE_ARENA)
-    }
-
-    fn of(index: &Index, arena: usize) -> tantivy::Result<QuestionsWriter> {
-        Ok(QuestionsWriter {
-            fields: Fields::find(&index.schema())?,
-            writer: lexical::writer(index, arena)?,
-        })
-    }
-
-    pub(crate) fn remove(&mut self, document: &str) {
-        let term = Term::from_field_text(self.fields.document, document);
-        self.writer.delete_term(term);
-    }
-
-    /// `features` has the features of one question, without repeats.
-    pub(crate) fn add(
-        &mut self,
-        document: &str,
-        engine: Engine,
-        (first, count): Place,
-        features: &[String],
-    ) -> tantivy::Result<()> {
-        let mut entry = TantivyDocument::new();
-        entry.add_text(self.fields.document, document);
-        entry.add_text(self.fields.features, features.join(" "));
-        let is_spark = u64::from(engine == Engine::Spark);
-        let numbers = [first.0, count as u64, features.len() as u64, is_spark];
-        for (field, number) in self.fields.numbers.into_iter().zip(numbers) {
-            entry.add_u64(field, number);
-        }
-        self.writer.add_document(entry)?;
-        Ok(())
-    }
-
-    /// Writes pending questions; the caller waits for the disk.
-    pub(crate) fn finish(mut self) -> tantivy::Result<()> {
-        self.writer.commit()?;
-        self.writer.wait_merging_threads()
-    }
-}
-
 pub(crate) struct Questions {
-    fields: Fields,
+    fields: QuestionFields,
     searcher: Searcher,
     /// Loaded at the first question search; an analysis searches by cause and needs none.
     entries: OnceLock<Entries>,
@@ -147,10 +48,9 @@ const ELSEWHERE: u32 = u32::MAX;
 
 /// The document of each entry.
 struct Entries {
-    /// The documents with questions, by first chunk.
-    documents: Vec<Place>,
-    /// Whether each is about Spark.
-    is_spark: Vec<bool>,
+    documents: Vec<Document>,
+    /// Numbers of the documents.
+    pages: HashSet<u64>,
     /// Which subject each is about: a page and its translation answer the same questions, and share identifiers, code and messages.
     subject: Vec<usize>,
     subjects: usize,
@@ -164,22 +64,28 @@ struct Entries {
 }
 
 impl Questions {
-    pub(crate) fn open(folder: &Path) -> tantivy::Result<Questions> {
-        let index = Index::open(Folder::open(folder)?)?;
-        Ok(Questions {
-            fields: Fields::find(&index.schema())?,
-            searcher: lexical::searcher(&index)?,
+    /// `None` if no document lists a question.
+    pub(crate) fn open(searcher: &Searcher) -> tantivy::Result<Option<Questions>> {
+        let fields = QuestionFields::find(searcher.schema())?;
+        let mut listed = 0;
+        for segment in searcher.segment_readers() {
+            listed += segment.inverted_index(fields.document)?.terms().num_terms();
+        }
+        Ok((listed > 0).then(|| Questions {
+            fields,
+            searcher: searcher.clone(),
             entries: OnceLock::new(),
-        })
+        }))
     }
 
-    /// Compares a query, given as weighted features, with the questions of each document. With `allowed` (sorted), only documents with a
-    /// chunk in it count. The first `own` features are the query's own terms; they decide the engine of the query.
+    /// Compares a query, given as weighted features, with the questions of each document. With `allowed`, only these documents count. The
+    /// first `own` features are the query's own terms; they decide the engine of the query.
     pub(crate) fn ask(
         &self,
         features: &[Weighted],
         own: usize,
-        allowed: Option<&[Ordinal]>,
+        allowed: Option<&HashSet<u64>>,
+        chunks: &Lexical,
     ) -> tantivy::Result<Asked<'_>> {
         let entries = self.entries()?;
         let lists = self.lists()?;
@@ -190,7 +96,7 @@ impl Questions {
             shares.fill(0.0);
             let (mut all, mut having, mut spark, mut not) = (0.0, 0.0, 0.0, 0.0);
             let (frequency, found) = self.having(&lists, feature)?;
-            let rarity = weight * lexical::idf(&self.searcher, frequency);
+            let rarity = weight * lexical::idf(entries.all + entries.elsewhere, frequency);
             most += rarity;
             for (segment, entry) in found {
                 let (document, share) = entries.of[segment][entry];
@@ -202,7 +108,7 @@ impl Questions {
                 shares[entries.subject[document as usize]] += share;
                 all += share;
                 having += 1.0;
-                spark += f32::from(u8::from(entries.is_spark[document as usize]));
+                spark += f32::from(u8::from(entries.documents[document as usize].is_spark));
             }
             for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
                 *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
@@ -227,13 +133,13 @@ impl Questions {
             words: words[subject] / most,
             share: 0.0,
         });
-        let places = entries.documents.iter().copied();
-        let scores = places.zip(scores).filter(|(place, likeness)| {
-            likeness.words > 0.0 && allowed.is_none_or(|all| is_among(*place, all))
+        let documents = entries.documents.iter();
+        let scores = documents.zip(scores).filter(|(document, likeness)| {
+            likeness.words > 0.0 && allowed.is_none_or(|all| all.contains(&document.page))
         });
         let knows_both = entries.spark > 0.0 && entries.spark < entries.all;
         Ok(Asked {
-            near: Near::new(scores.collect(), &entries.documents),
+            near: Near::new(scores.collect(), &entries.pages, chunks)?,
             elsewhere: (entries.elsewhere > 0.0).then(|| elsewhere / most),
             leaning: if knows_both {
                 (leaning / MOST).tanh()
@@ -274,13 +180,9 @@ impl Questions {
         Ok((frequency, found))
     }
 
-    /// The documents with questions, by first chunk.
-    pub(crate) fn documents(&self) -> tantivy::Result<&[Place]> {
-        Ok(&self.entries()?.documents)
-    }
-
-    pub(crate) fn damaged_files(&self) -> tantivy::Result<HashSet<PathBuf>> {
-        self.searcher.index().validate_checksum()
+    /// Numbers of the documents that list questions.
+    pub(crate) fn pages(&self) -> tantivy::Result<&HashSet<u64>> {
+        Ok(&self.entries()?.pages)
     }
 
     fn entries(&self) -> tantivy::Result<&Entries> {
@@ -290,16 +192,6 @@ impl Questions {
         let read = Entries::read(&self.searcher, self.fields)?;
         Ok(self.entries.get_or_init(|| read))
     }
-}
-
-/// The entries of a list that were not deleted.
-fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
-    let all = std::iter::from_fn(move || {
-        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
-        list.advance();
-        Some(entry)
-    });
-    all.filter(|&entry| !segment.is_deleted(entry))
 }
 
 impl Entries {
@@ -331,7 +223,7 @@ impl Entries {
         best.into_iter().map(mean).collect()
     }
 
-    fn read(searcher: &Searcher, fields: Fields) -> tantivy::Result<Entries> {
+    fn read(searcher: &Searcher, fields: QuestionFields) -> tantivy::Result<Entries> {
         let segments = searcher.segment_readers();
         // By segment, the share of each feature of each entry; deleted entries have none.
         let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());
@@ -353,8 +245,7 @@ impl Entries {
                     let features = columns.number(&columns.features, entry)?;
                     share[entry as usize] = 1.0 / features.max(1) as f32;
                 }
-                let path = String::from_utf8_lossy(paths.key());
-                lists.push((columns.document(&path, first)?, number, entries));
+                lists.push((columns.document(paths.key(), first)?, number, entries));
             }
             shares.push(share);
         }
@@ -363,10 +254,11 @@ impl Entries {
             lists.map(|(.., entries)| entries.len() as f32).sum()
         };
         let documents = lists.iter().map(|(document, ..)| document);
-        let mut documents: Vec<&Document> = documents.filter(|d| d.has_text()).collect();
+        let documents = documents.filter(|d| d.has_text()).cloned();
+        let mut documents: Vec<Document> = documents.collect();
         documents.sort_unstable();
         documents.dedup();
-        let mut subjects: Vec<&str> = documents.iter().map(|d| &*d.subject).collect();
+        let mut subjects: Vec<&str> = documents.iter().map(Document::subject).collect();
         subjects.sort_unstable();
         subjects.dedup();
         let position = |subject: &str| subjects.partition_point(|other| *other < subject);
@@ -375,7 +267,7 @@ impl Entries {
             .map(|shares| shares.into_iter().map(|share| (ELSEWHERE, share)).collect())
             .collect();
         for (document, segment, entries) in lists.iter().filter(|(d, ..)| d.has_text()) {
-            let at = documents.partition_point(|other| *other < document) as u32;
+            let at = documents.partition_point(|other| other < document) as u32;
             for &entry in entries {
                 of[*segment][entry as usize].0 = at;
             }
@@ -385,31 +277,35 @@ impl Entries {
             all: count(Document::has_text),
             spark: count(|d| d.has_text() && d.is_spark),
             elsewhere: count(|d| !d.has_text()),
-            is_spark: documents.iter().map(|d| d.is_spark).collect(),
-            subject: documents.iter().map(|d| position(&d.subject)).collect(),
+            subject: documents.iter().map(|d| position(d.subject())).collect(),
             subjects: subjects.len(),
-            documents: documents.iter().map(|d| d.place).collect(),
+            pages: documents.iter().map(|d| d.page).collect(),
+            documents,
         })
     }
 }
 
-/// A document with questions; sorted by place.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// A document with questions.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Document {
-    place: Place,
+    path: String,
+    page: u64,
+    chunks: u64,
     is_spark: bool,
-    subject: String,
 }
 
 impl Document {
     fn has_text(&self) -> bool {
-        self.place.1 > 0
+        self.chunks > 0
+    }
+
+    fn subject(&self) -> &str {
+        subject(&self.path)
     }
 }
 
 /// The numbers of the entries of a segment.
 struct Columns {
-    first: Column<u64>,
     count: Column<u64>,
     features: Column<u64>,
     spark: Column<u64>,
@@ -419,7 +315,6 @@ impl Columns {
     fn open(segment: &SegmentReader) -> tantivy::Result<Columns> {
         let columns = segment.fast_fields();
         Ok(Columns {
-            first: columns.u64(FIRST)?,
             count: columns.u64(COUNT)?,
             features: columns.u64(FEATURES)?,
             spark: columns.u64(SPARK)?,
@@ -427,12 +322,13 @@ impl Columns {
     }
 
     /// The document at `path`; `entry` is one of its questions.
-    fn document(&self, path: &str, entry: DocId) -> tantivy::Result<Document> {
-        let first = Ordinal(self.number(&self.first, entry)?);
+    fn document(&self, path: &[u8], entry: DocId) -> tantivy::Result<Document> {
+        let path = String::from_utf8_lossy(path).into_owned();
         Ok(Document {
-            place: (first, self.number(&self.count, entry)? as usize),
+            page: page(&path),
+            chunks: self.number(&self.count, entry)?,
             is_spark: self.number(&self.spark, entry)? > 0,
-            subject: subject(path).to_owned(),
+            path,
         })
     }
 
@@ -440,13 +336,6 @@ impl Columns {
         let none = || TantivyError::InternalError("a question without its numbers".to_owned());
         column.first(entry).ok_or_else(none)
     }
-}
-
-/// Whether a chunk of the document is in `allowed`, which is sorted.
-fn is_among((first, count): Place, allowed: &[Ordinal]) -> bool {
-    let next = allowed.partition_point(|&ordinal| ordinal < first);
-    let next = allowed.get(next);
-    next.is_some_and(|next| next.0 - first.0 < count as u64)
 }
 
 /// How a query and the questions compare.
@@ -474,15 +363,37 @@ pub(crate) struct Likeness {
 /// Likeness of the questions of all documents to a query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Near<'a> {
-    /// Of documents that have anything.
-    scores: HashMap<Place, Likeness>,
-    /// The documents with questions, by first chunk.
-    documents: &'a [Place],
+    /// Of documents that have anything, by number.
+    scores: HashMap<u64, Likeness>,
+    /// The documents with questions.
+    pages: Option<&'a HashSet<u64>>,
+    /// The chunks of the documents that have most in common with the query.
+    pub(crate) proposed: Vec<Ordinal>,
 }
 
 impl<'a> Near<'a> {
-    pub(crate) fn new(mut scores: HashMap<Place, Likeness>, documents: &'a [Place]) -> Near<'a> {
-        let best = |scores: &HashMap<Place, Likeness>, of: fn(&Likeness) -> f32| {
+    fn new(
+        documents: Vec<(&'a Document, Likeness)>,
+        pages: &'a HashSet<u64>,
+        chunks: &Lexical,
+    ) -> tantivy::Result<Near<'a>> {
+        let scores = documents
+            .iter()
+            .map(|(document, score)| (document.page, *score));
+        let mut near = Near::scaled(scores.collect(), pages);
+        let mut best: Vec<(f32, &Document)> = documents
+            .iter()
+            .map(|(document, _)| (near.scores[&document.page].share, *document))
+            .collect();
+        best.sort_by(|(p, a), (q, b)| q.total_cmp(p).then(a.cmp(b)));
+        for (_, document) in best.into_iter().take(PROPOSED) {
+            near.proposed.extend(chunks.chunks_of(&document.path)?);
+        }
+        Ok(near)
+    }
+
+    pub(crate) fn scaled(mut scores: HashMap<u64, Likeness>, pages: &'a HashSet<u64>) -> Near<'a> {
+        let best = |scores: &HashMap<u64, Likeness>, of: fn(&Likeness) -> f32| {
             scores.values().map(of).fold(f32::MIN_POSITIVE, f32::max)
         };
         let (nearest, words) = (best(&scores, |s| s.nearest), best(&scores, |s| s.words));
@@ -491,32 +402,17 @@ impl<'a> Near<'a> {
         }
         let most = best(&scores, |s| s.share);
         scores.values_mut().for_each(|score| score.share /= most);
-        Near { scores, documents }
+        Near {
+            scores,
+            pages: Some(pages),
+            ..Near::default()
+        }
     }
 
-    /// The likeness for the chunk's document; `None` if it has no questions.
-    pub(crate) fn score(&self, chunk: Ordinal) -> Option<Likeness> {
-        let after = self.documents.partition_point(|(first, _)| *first <= chunk);
-        let &(first, count) = self.documents.get(after.checked_sub(1)?)?;
-        let is_of = chunk.0 - first.0 < count as u64;
-        is_of.then(|| {
-            self.scores
-                .get(&(first, count))
-                .copied()
-                .unwrap_or_default()
-        })
-    }
-
-    /// The chunks of the documents that have most in common with the query.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = Ordinal> + '_ {
-        let mut documents: Vec<(&Place, f32)> =
-            self.scores.iter().map(|(p, s)| (p, s.share)).collect();
-        documents.sort_by(|(p, a), (q, b)| b.total_cmp(a).then(p.cmp(q)));
-        documents.truncate(PROPOSED);
-        let chunks = |(&(first, count), _): (&Place, f32)| {
-            (0..count as u64).map(move |n| Ordinal(first.0 + n))
-        };
-        documents.into_iter().flat_map(chunks)
+    /// The likeness for a document; `None` if it has no questions.
+    pub(crate) fn score(&self, page: u64) -> Option<Likeness> {
+        let has_questions = self.pages?.contains(&page);
+        has_questions.then(|| self.scores.get(&page).copied().unwrap_or_default())
     }
 }
 
@@ -525,33 +421,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_chunk_of_a_document_has_its_score_and_others_have_none() {
-        let place = |row, count| (Ordinal::new(1, row), count);
-        let documents = [place(3, 4), place(10, 2), place(20, 1)];
+    fn a_document_with_questions_has_a_score_and_others_have_none() {
         let likeness = |nearest, words| Likeness {
             nearest,
             words,
             share: 0.0,
         };
-        let scores = [
-            (documents[0], likeness(0.5, 0.2)),
-            (documents[1], likeness(0.25, 0.1)),
-        ];
-        let near = Near::new(HashMap::from(scores), &documents);
-        let share = |row| near.score(Ordinal::new(1, row)).map(|score| score.share);
-        let scores = [2, 3, 6, 7, 10, 11, 12, 20].map(share);
-        let (a, b, none, other) = (Some(1.0), Some(0.5), None, Some(0.0));
-        assert_eq!(scores, [none, a, a, none, b, b, none, other]);
-        assert_eq!(near.score(Ordinal::new(2, 3)), None);
-        assert_eq!(near.chunks().count(), 6);
-        assert_eq!(near.chunks().next(), Some(Ordinal::new(1, 3)));
-    }
-
-    #[test]
-    fn a_document_is_allowed_with_any_of_its_chunks() {
-        let allowed = [2, 11].map(|row| Ordinal::new(1, row));
-        assert!(is_among((Ordinal::new(1, 10), 2), &allowed));
-        assert!(!is_among((Ordinal::new(1, 3), 8), &allowed));
-        assert!(!is_among((Ordinal::new(1, 3), 8), &[]));
+        let pages = HashSet::from([3, 10, 20]);
+        let scores = [(3, likeness(0.5, 0.2)), (10, likeness(0.25, 0.1))];
+        let near = Near::scaled(HashMap::from(scores), &pages);
+        let share = |page| near.score(page).map(|score| score.share);
+        assert_eq!(
+            [2, 3, 10, 20].map(share),
+            [None, Some(1.0), Some(0.5), Some(0.0)]
+        );
     }
 }

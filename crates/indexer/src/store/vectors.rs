@@ -1,140 +1,92 @@
-//! A segment of vectors: int8 with a scale per row to find candidates, f32 to rank them, and the hash of the text that each was made
-//! from.
+//! Vectors by row, in int8 with a scale per row, each with the hash of the text that it was made from.
 //!
 //! ```text
-//! "SCAVECT1"  dimension:u32  rows:u32  (padding to 64)
-//! scale:f32 × rows  (padding to 64)
-//! int8 × rows × dimension  (padding to 64)
-//! f32 × rows × dimension  (padding to 64)
-//! text hash:16 bytes × rows
+//! "SCAVECT2"  dimension:u32  (padding to 64)
+//! row         text hash:16 bytes  checksum of hash, scale and cells:4 bytes  scale:f32  int8 × dimension  (padding to 4)
 //! ```
-//! Little-endian; every part starts at a multiple of 64.
+//! Little-endian. Rows are only appended and never change, so readers keep their map while a writer works. Rows that no commit uses, as after
+//! a killed writer, are found again by their hash: an interrupted update embeds no text twice.
 
-use std::io;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::kernel::{dot_f32, dot_i8};
+use super::kernel::{dot_i8, dot_mixed};
 use super::map::Map;
 
-const MAGIC: &[u8; 8] = b"SCAVECT1";
-const ALIGN: usize = 64;
+const MAGIC: &[u8; 8] = b"SCAVECT2";
+const HEADER: usize = 64;
+const HASH: usize = 16;
+/// Start of the scale and of the cells in a row.
+const SCALE: usize = HASH + 4;
+const CELLS: usize = SCALE + 4;
 
-pub(crate) type TextHash = [u8; 16];
+pub(crate) type TextHash = [u8; HASH];
 
 /// Identifies a text, independent of the model.
 pub(crate) fn text_hash(text: &str) -> TextHash {
-    let mut out = [0; 16];
-    out.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
-    out
+    first(blake3::hash(text.as_bytes()))
 }
 
-struct Layout {
-    scales: Range<usize>,
-    coarse: Range<usize>,
-    exact: Range<usize>,
-    hashes: Range<usize>,
+fn first<const N: usize>(hash: blake3::Hash) -> [u8; N] {
+    std::array::from_fn(|at| hash.as_bytes()[at])
 }
 
-impl Layout {
-    fn new(rows: usize, dimension: usize) -> Option<Layout> {
-        let mut at = ALIGN;
-        let mut part = |bytes: usize| {
-            let start = at;
-            let end = start.checked_add(bytes)?;
-            at = end.checked_next_multiple_of(ALIGN)?;
-            Some(start..end)
+fn stride(dimension: usize) -> usize {
+    CELLS + dimension.next_multiple_of(4)
+}
+
+fn checksum(row: &[u8]) -> [u8; 4] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&row[..HASH]).update(&row[SCALE..]);
+    first(hasher.finalize())
+}
+
+/// A vector in int8: `value ≈ cell * scale`.
+pub(crate) struct Quantized {
+    cells: Vec<i8>,
+    scale: f32,
+}
+
+impl Quantized {
+    pub(crate) fn new(vector: &[f32]) -> Quantized {
+        let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
+        let scale = largest / 127.0;
+        let cell = |v: &f32| match scale {
+            0.0 => 0,
+            scale => (v / scale).round() as i8,
         };
-        let cells = rows.checked_mul(dimension)?;
-        Some(Layout {
-            scales: part(rows.checked_mul(4)?)?,
-            coarse: part(cells)?,
-            exact: part(cells.checked_mul(4)?)?,
-            hashes: part(rows.checked_mul(16)?)?,
-        })
-    }
-}
-
-/// Appends a vector in int8 to `cells` and returns its scale: `value ≈ cell * scale`.
-pub(crate) fn quantize(vector: &[f32], cells: &mut Vec<i8>) -> f32 {
-    let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
-    if largest == 0.0 {
-        cells.resize(cells.len() + vector.len(), 0);
-        return 0.0;
-    }
-    let scale = largest / 127.0;
-    cells.extend(vector.iter().map(|v| (v / scale).round() as i8));
-    scale
-}
-
-/// Writes a new file, without waiting for the disk.
-pub(crate) fn write(
-    path: &Path,
-    dimension: usize,
-    vectors: &[&[f32]],
-    hashes: &[TextHash],
-) -> io::Result<()> {
-    let too_large = || io::Error::other("too many vectors for one segment");
-    let layout = Layout::new(vectors.len(), dimension).ok_or_else(too_large)?;
-    let mut out = Vec::with_capacity(layout.hashes.end);
-    out.extend(MAGIC);
-    for number in [dimension, vectors.len()] {
-        let number = u32::try_from(number).map_err(|_| too_large())?;
-        out.extend(number.to_le_bytes());
-    }
-    out.resize(layout.scales.start, 0);
-    let mut cells = Vec::with_capacity(layout.coarse.len());
-    for vector in vectors {
-        if vector.len() != dimension {
-            return Err(io::Error::other("a vector of another dimension"));
+        Quantized {
+            cells: vector.iter().map(cell).collect(),
+            scale,
         }
-        out.extend(quantize(vector, &mut cells).to_le_bytes());
     }
-    out.resize(layout.coarse.start, 0);
-    out.extend(cells.iter().map(|&cell| cell as u8));
-    out.resize(layout.exact.start, 0);
-    for value in vectors.iter().copied().flatten() {
-        out.extend(value.to_le_bytes());
-    }
-    out.resize(layout.hashes.start, 0);
-    out.extend(hashes.iter().flatten());
-    std::fs::write(path, &out)
 }
 
 pub(crate) struct Vectors {
     map: Map,
     rows: usize,
     dimension: usize,
-    layout: Layout,
 }
 
 impl Vectors {
-    /// Checks the header and the length.
+    /// Checks the header.
     pub(crate) fn open(path: &Path) -> Result<Vectors, String> {
-        if cfg!(target_endian = "big") {
-            return Err("vectors are stored little-endian, this machine is not".to_owned());
-        }
         let map = Map::open(path).map_err(|error| error.to_string())?;
-        if map.get(..8) != Some(MAGIC.as_slice()) {
-            return Err("not a segment of vectors of this version".to_owned());
+        if map.get(..8) != Some(MAGIC.as_slice()) || map.len() < HEADER {
+            return Err("not a file of vectors of this version".to_owned());
         }
-        let field = |at: usize| -> Option<usize> {
-            let bytes = map.get(at..at + 4)?.try_into().ok()?;
-            usize::try_from(u32::from_le_bytes(bytes)).ok()
-        };
-        let (dimension, rows) = field(8).zip(field(12)).ok_or("the header is cut short")?;
-        let layout = Layout::new(rows, dimension).ok_or("the header is damaged")?;
-        if map.len() != layout.hashes.end {
-            return Err("the file is cut short".to_owned());
-        }
+        let dimension = map[8..].first_chunk().copied().map(u32::from_le_bytes);
+        let dimension = dimension.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         Ok(Vectors {
-            map,
-            rows,
+            rows: (map.len() - HEADER) / stride(dimension),
             dimension,
-            layout,
+            map,
         })
     }
 
+    /// Whole rows in the file.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
@@ -143,56 +95,140 @@ impl Vectors {
         self.dimension
     }
 
-    pub(crate) fn exact(&self, row: usize) -> &[f32] {
-        let all: &[f32] = bytemuck::cast_slice(&self.map[self.layout.exact.clone()]);
-        &all[row * self.dimension..(row + 1) * self.dimension]
+    fn bytes(&self, row: usize) -> &[u8] {
+        let stride = stride(self.dimension);
+        &self.map[HEADER + row * stride..][..stride]
     }
 
     /// The vector at `row` in int8, and the factor of its cells.
     pub(crate) fn coarse(&self, row: usize) -> (&[i8], f32) {
-        let scales: &[f32] = bytemuck::cast_slice(&self.map[self.layout.scales.clone()]);
-        let cells: &[i8] = bytemuck::cast_slice(&self.map[self.layout.coarse.clone()]);
-        let cells = &cells[row * self.dimension..(row + 1) * self.dimension];
-        (cells, scales[row])
+        let bytes = self.bytes(row);
+        let scale = bytes[SCALE..].first_chunk().copied();
+        let cells = bytemuck::cast_slice(&bytes[CELLS..CELLS + self.dimension]);
+        (cells, scale.map_or(0.0, f32::from_le_bytes))
     }
 
     pub(crate) fn hash(&self, row: usize) -> TextHash {
-        let at = self.layout.hashes.start + 16 * row;
-        let mut out = [0; 16];
-        out.copy_from_slice(&self.map[at..at + 16]);
-        out
+        self.bytes(row).first_chunk().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_whole(&self, row: usize) -> bool {
+        let bytes = self.bytes(row);
+        bytes[HASH..SCALE] == checksum(bytes)
     }
 
     /// Cosine of the vector at `row` with a query of length 1.
     pub(crate) fn cosine(&self, row: usize, query: &[f32]) -> f32 {
-        dot_f32(self.exact(row), query)
+        let (cells, scale) = self.coarse(row);
+        dot_mixed(cells, query) * scale
     }
 
-    /// As [`Vectors::cosine`], to about two digits and in a quarter of the memory traffic.
+    /// As [`Vectors::cosine`], but faster, since the query is rounded too.
     pub(crate) fn coarse_cosine(&self, row: usize, query: &Quantized) -> f32 {
         let (cells, scale) = self.coarse(row);
         dot_i8(cells, &query.cells) as f32 * scale * query.scale
     }
-}
 
-pub(crate) struct Quantized {
-    cells: Vec<i8>,
-    scale: f32,
-}
-
-impl Quantized {
-    pub(crate) fn new(query: &[f32]) -> Quantized {
-        let mut cells = Vec::with_capacity(query.len());
-        let scale = quantize(query, &mut cells);
-        Quantized { cells, scale }
+    /// Cosine of two rows.
+    pub(crate) fn between(&self, a: usize, b: usize) -> f32 {
+        let ((a, a_scale), (b, b_scale)) = (self.coarse(a), self.coarse(b));
+        dot_i8(a, b) as f32 * a_scale * b_scale
     }
 
-    pub(crate) fn stored(vectors: &Vectors, row: usize) -> Quantized {
-        let (cells, scale) = vectors.coarse(row);
-        Quantized {
-            cells: cells.to_vec(),
-            scale,
+    pub(crate) fn stored(&self, row: usize) -> Quantized {
+        let (cells, scale) = self.coarse(row);
+        let cells = cells.to_vec();
+        Quantized { cells, scale }
+    }
+}
+
+/// Appends rows to a file of vectors.
+pub(crate) struct VectorsWriter {
+    file: File,
+    dimension: usize,
+    rows: usize,
+    known: HashMap<TextHash, u32>,
+}
+
+impl VectorsWriter {
+    /// Opens the file, or creates it. A row that a killed process left unfinished is overwritten.
+    pub(crate) fn open(path: &Path, dimension: usize) -> io::Result<VectorsWriter> {
+        let known = Vectors::open(path).ok();
+        let known = known.filter(|known| known.dimension == dimension);
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(known.is_none());
+        let mut writer = VectorsWriter {
+            file: options.open(path)?,
+            dimension,
+            rows: 0,
+            known: HashMap::new(),
+        };
+        match known {
+            Some(known) => {
+                writer.rows = known.rows;
+                let whole = (0..known.rows).filter(|&row| known.is_whole(row));
+                let rows = whole.map(|row| (known.hash(row), row as u32));
+                writer.known = rows.collect();
+            }
+            None => {
+                let dimension = u32::try_from(dimension).map_err(io::Error::other)?;
+                let mut header = [MAGIC.as_slice(), &dimension.to_le_bytes()].concat();
+                header.resize(HEADER, 0);
+                writer.file.write_all(&header)?;
+            }
         }
+        let end = HEADER + writer.rows * stride(writer.dimension);
+        writer.file.seek(SeekFrom::Start(end as u64))?;
+        Ok(writer)
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The row with the vector of a text.
+    pub(crate) fn known(&self, hash: &TextHash) -> Option<u32> {
+        self.known.get(hash).copied()
+    }
+
+    /// Appends the vectors of texts that have none.
+    pub(crate) fn add(&mut self, hashes: &[TextHash], vectors: &[Vec<f32>]) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        for (hash, vector) in hashes.iter().zip(vectors) {
+            let Quantized { cells, scale } = Quantized::new(vector);
+            let start = bytes.len();
+            bytes.extend(hash);
+            bytes.extend([0; 4]);
+            bytes.extend(scale.to_le_bytes());
+            bytes.extend(cells.iter().map(|&cell| cell as u8));
+            bytes.resize(start + stride(self.dimension), 0);
+            let sum = checksum(&bytes[start..]);
+            bytes[start + HASH..start + SCALE].copy_from_slice(&sum);
+            let row = u32::try_from(self.rows).map_err(io::Error::other)?;
+            self.known.insert(*hash, row);
+            self.rows += 1;
+        }
+        self.file.write_all(&bytes)
+    }
+
+    /// Copies the wanted rows of another file.
+    pub(crate) fn adopt(&mut self, other: &Vectors, wanted: &[TextHash]) -> io::Result<()> {
+        let wanted: HashSet<&TextHash> = wanted.iter().collect();
+        for row in (0..other.rows).filter(|&row| other.is_whole(row)) {
+            let hash = other.hash(row);
+            if wanted.contains(&hash) && !self.known.contains_key(&hash) {
+                self.file.write_all(other.bytes(row))?;
+                let own = u32::try_from(self.rows).map_err(io::Error::other)?;
+                self.known.insert(hash, own);
+                self.rows += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 }
 
@@ -200,31 +236,62 @@ impl Quantized {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_was_written_is_read_back() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.vec");
-        let rows: [&[f32]; 3] = [&[0.6, 0.8, 0.0], &[0.0; 3], &[0.0, -1.0, 0.0]];
-        let hashes = ["a", "b", "c"].map(text_hash);
-        write(&path, 3, &rows, &hashes).expect("written");
-        let open = Vectors::open(&path).expect("opened");
-        assert_eq!((open.len(), open.dimension()), (3, 3));
-        assert_eq!(open.exact(0), [0.6, 0.8, 0.0]);
-        assert_eq!(open.hash(2), text_hash("c"));
-        let query = Quantized::new(&[0.0, 1.0, 0.0]);
-        let cosines = [0, 1, 2].map(|row| open.coarse_cosine(row, &query));
-        let near = |a: f32, b: f32| (a - b).abs() < 0.01;
-        assert!(near(cosines[0], 0.8) && cosines[1] == 0.0 && near(cosines[2], -1.0));
+    fn write(path: &Path, dimension: usize, rows: &[(&str, Vec<f32>)]) {
+        let mut writer = VectorsWriter::open(path, dimension).expect("opened");
+        let hashes: Vec<TextHash> = rows.iter().map(|(text, _)| text_hash(text)).collect();
+        let vectors: Vec<Vec<f32>> = rows.iter().map(|(_, vector)| vector.clone()).collect();
+        writer.add(&hashes, &vectors).expect("written");
+        writer.sync().expect("synced");
     }
 
     #[test]
-    fn a_cut_file_is_refused() {
+    fn written_vectors_are_read_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.vec");
-        write(&path, 2, &[&[1.0, 0.0]], &[text_hash("a")]).expect("written");
-        let bytes = std::fs::read(&path).expect("read");
-        for len in [0, 7, 15, bytes.len() - 1] {
-            std::fs::write(&path, &bytes[..len]).expect("cut");
+        let first = [("a", vec![0.6, 0.8, 0.0]), ("b", vec![0.0; 3])];
+        write(&path, 3, &first);
+        let reader = Vectors::open(&path).expect("opened");
+        write(&path, 3, &[("c", vec![0.0, -1.0, 0.0])]);
+        assert_eq!((reader.len(), reader.dimension()), (2, 3));
+        let open = Vectors::open(&path).expect("opened");
+        assert_eq!(open.len(), 3);
+        assert_eq!(open.hash(2), text_hash("c"));
+        assert!((0..3).all(|row| open.is_whole(row)));
+        let near = |a: f32, b: f32| (a - b).abs() < 0.01;
+        let query = [0.0, 1.0, 0.0];
+        let rounded = Quantized::new(&query);
+        for cosine in [
+            |open: &Vectors, row, query: &[f32], _: &Quantized| open.cosine(row, query),
+            |open: &Vectors, row, _: &[f32], rounded: &Quantized| open.coarse_cosine(row, rounded),
+        ] {
+            let cosines = [0, 1, 2].map(|row| cosine(&open, row, &query, &rounded));
+            assert!(near(cosines[0], 0.8) && cosines[1] == 0.0 && near(cosines[2], -1.0));
+        }
+        assert!(near(open.between(0, 2), -0.8));
+    }
+
+    #[test]
+    fn an_unfinished_or_damaged_row_is_unknown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.vec");
+        let rows = [("a", vec![1.0, 0.0]), ("b", vec![0.0, 1.0])];
+        write(&path, 2, &rows);
+        let known = |text: &str| {
+            let writer = VectorsWriter::open(&path, 2).expect("opened");
+            writer.known(&text_hash(text))
+        };
+        assert_eq!((known("a"), known("b")), (Some(0), Some(1)));
+        let whole = std::fs::read(&path).expect("read");
+        std::fs::write(&path, &whole[..whole.len() - 3]).expect("torn");
+        assert_eq!((known("a"), known("b")), (Some(0), None));
+        write(&path, 2, &rows[1..]);
+        assert_eq!(std::fs::read(&path).expect("read"), whole);
+        let mut flipped = whole.clone();
+        flipped[HEADER + CELLS] ^= 1;
+        std::fs::write(&path, flipped).expect("flipped");
+        assert_eq!((known("a"), known("b")), (None, Some(1)));
+        for len in [0, 7, 15] {
+            std::fs::write(&path, &whole[..len]).expect("cut");
             assert!(Vectors::open(&path).is_err(), "{len} bytes");
         }
     }

@@ -303,10 +303,8 @@ fn what_is_missing_or_damaged_is_named() {
     assert!(matches!(missing, Err(OpenError::Missing { .. })));
 
     world.update();
-    let info = world.open().info();
-    let manifest = world.index().join(&info.generation).join("manifest.json");
-    let text = fs::read_to_string(&manifest).expect("read");
-    fs::write(&manifest, text.replace(&info.embedder, "another model")).expect("written");
+    let embedder = world.open().info().embedder;
+    world.change_manifest(&embedder, "another model");
     let open = || Index::open(&world.index(), &Settings::default()).map(drop);
     match open() {
         Err(OpenError::Mismatch(mismatch)) => {
@@ -318,10 +316,9 @@ fn what_is_missing_or_damaged_is_named() {
     world.rebuild(Rebuild::Reembed);
     assert!(!world.search("hot key").is_empty());
 
-    let generation = world.open().info().generation;
-    let segment = world.index().join(generation).join("seg-00000002.vec");
-    assert!(segment.exists());
-    fs::write(&segment, b"cut").expect("written");
+    let files = world.files();
+    let vectors = files.iter().find(|name| name.ends_with(".vec"));
+    fs::write(world.index().join(vectors.expect("there")), b"cut").expect("written");
     assert!(matches!(open(), Err(OpenError::Damaged { .. })));
     world.rebuild(Rebuild::Full);
     assert!(!world.search("hot key").is_empty());
@@ -341,17 +338,38 @@ fn an_empty_folder_does_not_empty_the_index() {
 }
 
 #[test]
-fn old_generations_go_when_nobody_reads_them() {
+fn a_reader_keeps_its_commit_and_old_files_go() {
     let world = world();
     world.update();
     let reader = world.open();
     world.write("experience/new.md", "# New\n\ntext about spilling\n");
     world.update();
-    assert_eq!(world.generations(), 2);
+    assert_eq!(world.commits(), 1);
     assert!(reader.chunk("experience/new.md#top").is_none());
-    drop(reader);
+    assert!(world.open().chunk("experience/new.md#top").is_some());
+    assert!(!ids(&reader, &Query::new("hot key", 3)).is_empty());
+}
+
+#[test]
+fn vectors_out_of_use_are_left_behind() {
+    let world = world();
     world.update();
-    assert_eq!(world.generations(), 1);
+    let rows = || world.open().info();
+    for version in 0..12 {
+        let text = SKEW.replace("Add a salt", &format!("Use hint{version}x"));
+        world.write("experience/skew.md", &text);
+        world.update();
+        let info = rows();
+        assert!(
+            info.dead <= info.chunks + 2,
+            "{} of {}",
+            info.dead,
+            info.chunks
+        );
+    }
+    world.assert_whole("after many edits");
+    let vectors = world.files().into_iter();
+    assert_eq!(vectors.filter(|name| name.ends_with(".vec")).count(), 1);
 }
 
 #[test]

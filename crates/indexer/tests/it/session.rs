@@ -45,13 +45,13 @@ fn graphs_answer_as_the_scan_does() {
     };
     check();
     assert_eq!(graphs(), 1);
-    // Dead rows in the large segment, and a second segment.
+    // A dead row, and one that is newer than the graph.
     let text = "# Document 17\n\n## Fix\n\nsalt, again\n";
     world.write("experience/doc17.md", text);
     world.update();
     check();
-    assert_eq!(graphs(), 2);
-    // An update removes the graphs of segments that are gone.
+    assert_eq!(graphs(), 1);
+    // An update removes the graph of vectors that are gone.
     world.rebuild(indexer::Rebuild::Full);
     assert_eq!(graphs(), 0);
     check();

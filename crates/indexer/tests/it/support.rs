@@ -108,10 +108,33 @@ impl World {
         assert!(verified.is_whole(), "{place}: {:?}", verified.problems);
     }
 
-    pub(crate) fn generations(&self) -> usize {
+    /// Replaces a text of the manifest, as if another version or model had made the index.
+    pub(crate) fn change_manifest(&self, from: &str, to: &str) {
+        let path = self.index().join("meta.json");
+        let meta = fs::read(&path).expect("read");
+        let mut meta: serde_json::Value = serde_json::from_slice(&meta).expect("JSON");
+        let payload = meta["payload"].as_str().expect("a payload");
+        let parts: Vec<&str> = payload.splitn(3, ' ').collect();
+        let json = parts[2].replace(from, to);
+        let sum = blake3::hash(json.as_bytes()).to_hex();
+        meta["payload"] = format!("{} {sum} {json}", parts[0]).into();
+        fs::write(path, meta.to_string()).expect("written");
+    }
+
+    /// Names of files in the folder of the index.
+    pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.index()).expect("listed").flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| name.starts_with("gen-")).count()
+        names.collect()
+    }
+
+    /// Lists of documents; every commit has one.
+    pub(crate) fn commits(&self) -> usize {
+        let files = self.files();
+        files
+            .iter()
+            .filter(|name| name.starts_with("documents-"))
+            .count()
     }
 }
 

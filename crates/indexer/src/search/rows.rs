@@ -1,0 +1,136 @@
+//! The vector branch of an open index: an exact scan or, in a session, by graph.
+
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use super::graphs::Graphs;
+use crate::store::best::{Best, Scored};
+use crate::store::graph::Graph;
+use crate::store::lexical::Lexical;
+use crate::store::manifest::Ordinal;
+use crate::store::vectors::{Quantized, Vectors};
+
+/// Rows per task of a parallel scan. Below two tasks one thread does it all: waking the pool costs as much as scanning
+/// some ten thousand rows.
+const ROWS_PER_TASK: usize = 16_384;
+
+/// Candidates of the coarse comparison in addition to the wanted ones: with 50 for 10, recall against an
+/// exact scan is 1.0000.
+const RESCORE: usize = 50;
+
+/// A live chunk and the row of its vector.
+type Row = (u32, Ordinal);
+
+pub(crate) struct Rows {
+    vectors: Arc<Vectors>,
+    /// Sorted; read at the first search by vector.
+    live: OnceLock<Vec<Row>>,
+    graphs: Arc<Graphs>,
+}
+
+impl Rows {
+    pub(crate) fn new(vectors: Arc<Vectors>, graphs: Arc<Graphs>) -> Rows {
+        Rows {
+            vectors,
+            live: OnceLock::new(),
+            graphs,
+        }
+    }
+
+    /// `query` has length 1.
+    pub(crate) fn cosine(&self, row: usize, query: &[f32]) -> Option<f32> {
+        let is_there = row < self.vectors.len();
+        is_there.then(|| self.vectors.cosine(row, query))
+    }
+
+    /// Cosine of the vectors of two chunks.
+    pub(crate) fn between(&self, a: usize, b: usize) -> f32 {
+        match a.max(b) < self.vectors.len() {
+            true => self.vectors.between(a, b),
+            false => 0.0,
+        }
+    }
+
+    pub(crate) fn live(&self, chunks: &Lexical) -> &[Row] {
+        self.live.get_or_init(|| {
+            let mut live = chunks.rows();
+            live.retain(|&(row, _)| (row as usize) < self.vectors.len());
+            live
+        })
+    }
+
+    /// The `limit` chunks nearest to `query`, nearest first; with `allowed`, only these chunks.
+    pub(crate) fn nearest(
+        &self,
+        chunks: &Lexical,
+        query: &[f32],
+        allowed: Option<&[Ordinal]>,
+        limit: usize,
+    ) -> Vec<(Ordinal, f32)> {
+        if limit == 0 {
+            return Vec::new();
+        }
+        let quantized = Quantized::new(query);
+        let depth = limit + RESCORE;
+        let found = match (allowed, self.graphs.get()) {
+            // A graph cannot be restricted to the allowed rows.
+            (Some(allowed), _) => {
+                let row = |&chunk: &Ordinal| {
+                    let row = chunks.row(chunk)?;
+                    (row < self.vectors.len()).then_some((row as u32, chunk))
+                };
+                let rows: Vec<Row> = allowed.iter().filter_map(row).collect();
+                self.scan(&rows, &quantized, depth)
+            }
+            (None, None) => self.scan(self.live(chunks), &quantized, depth),
+            (None, Some(graph)) => {
+                let live = self.live(chunks);
+                let mut found = self.by_graph(&graph, live, &quantized, depth);
+                let newer = first_from(live, graph.rows());
+                found.extend(self.scan(&live[newer..], &quantized, depth));
+                found
+            }
+        };
+        let scored = found.into_iter();
+        let scored = scored.map(|(row, chunk)| (chunk, self.vectors.cosine(row as usize, query)));
+        let mut scored: Vec<(Ordinal, f32)> = scored.collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.truncate(limit);
+        scored
+    }
+
+    fn by_graph(&self, graph: &Graph, live: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
+        let of_row = |row: usize| {
+            let same = live[first_from(live, row)..].iter();
+            same.take_while(move |(other, _)| *other as usize == row)
+        };
+        let is_live = |row: usize| of_row(row).next().is_some();
+        let near = graph.near(&self.vectors, query, depth, is_live);
+        near.into_iter().flat_map(of_row).copied().collect()
+    }
+
+    /// The `depth` best rows by their coarse cosine.
+    fn scan(&self, rows: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
+        let scan = |rows: &[Row]| {
+            let mut best = Best::new(depth);
+            for &(row, chunk) in rows {
+                let score = self.vectors.coarse_cosine(row as usize, query);
+                best.offer(Scored(score, (row, chunk)));
+            }
+            best
+        };
+        let best = if rows.len() < 2 * ROWS_PER_TASK {
+            scan(rows)
+        } else {
+            let parts = rows.par_chunks(ROWS_PER_TASK).map(scan);
+            parts.reduce(|| Best::new(depth), Best::merge)
+        };
+        best.into_keys().collect()
+    }
+}
+
+/// Position of the first live chunk from `row` on.
+fn first_from(live: &[Row], row: usize) -> usize {
+    live.partition_point(|(other, _)| (*other as usize) < row)
+}
