@@ -14,6 +14,7 @@ mod settings;
 mod simulated;
 mod spark;
 mod spark_logs;
+mod spark_scripts;
 mod spark_tasks;
 mod support;
 mod texts;
