@@ -221,16 +221,9 @@ fn statements(job: &Job) -> Vec<StatementRow> {
 }
 
 fn script(job: &Job) -> Option<ScriptText> {
-    let of_scope = job.script.as_ref().map(|s| (&s.file, &s.text));
-    let of_spark = || {
-        let script = job.spark.as_ref()?.scripts.first()?;
-        Some((&script.file, &script.text))
-    };
-    let (file, text) = of_scope
-        .or_else(of_spark)
-        .filter(|(_, text)| !text.is_empty())?;
+    let (file, text) = job.script_text().filter(|(_, text)| !text.is_empty())?;
     Some(ScriptText {
-        file: file.clone(),
+        file: file.to_owned(),
         text: text.trim_start_matches('\u{feff}').to_owned(),
     })
 }

@@ -29,6 +29,8 @@ pub struct Request {
     pub origin: Option<String>,
     /// Links in the archive of the job; they were not followed.
     pub links: Vec<String>,
+    /// The script of the application, in place of the ones in its folder.
+    pub script: Option<PathBuf>,
     /// Time limit of the analysis; work done by then becomes a partial report.
     pub time: Option<Duration>,
 }

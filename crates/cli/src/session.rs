@@ -179,6 +179,7 @@ pub(crate) fn request(job: PathBuf, thinking: &Thinking) -> Request {
         run_id: None,
         origin: None,
         links: Vec::new(),
+        script: None,
         time: None,
     }
 }

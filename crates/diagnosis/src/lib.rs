@@ -18,6 +18,7 @@ mod failure;
 mod fixture;
 pub mod impact;
 mod inputs;
+mod located;
 mod measurements;
 mod notable;
 mod outcome;
@@ -109,6 +110,9 @@ fn conclude(
     let explained = claimed.explained(&mut notes);
     for note in &mut notes {
         account::add_saving(&view, note);
+    }
+    for candidate in claimed.findings.iter_mut().chain(&mut notes) {
+        located::complete(&view, &mut candidate.finding);
     }
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =

@@ -56,6 +56,9 @@ impl<'a> Folder<'a> {
             .map(|time| Instant::now() + time.mul_f64(READING));
         let mut reader = job::open(&request.job, &reading)?;
         reader.note_links(&request.links);
+        if let Some(script) = &request.script {
+            reader.use_script(script)?;
+        }
         if let Some(origin) = &request.origin {
             reader.set_origin(origin);
         }

@@ -110,6 +110,10 @@ pub(crate) struct Analyze {
     /// ‖ 作业：目录、事件日志或归档文件，可在本地或 az://、abfss://、s3://、gs://；也可以是 History Server 上的 Spark 应用，http://HOST:18080/history/APP。
     #[arg(required = true, value_name = "JOB")]
     pub(crate) jobs: Vec<PathBuf>,
+    /// The script that the Spark application ran: PySpark, SQL or Scala. Default: the one next to its log.
+    /// ‖ Spark 应用运行的脚本：PySpark、SQL 或 Scala。默认用日志旁边的脚本。
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) thinking: Thinking,
     #[command(flatten)]

@@ -213,6 +213,7 @@ impl Call<'_> {
             request: Request {
                 origin: opened.and_then(|opened| opened.origin.clone()),
                 links: opened.map_or_else(Vec::new, |opened| opened.links.clone()),
+                script: args.script.clone(),
                 time: self.time(),
                 ..session::request(folder.to_owned(), &args.thinking)
             },

@@ -204,7 +204,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         severity: severity(Some(share), false),
         confidence: e.certainty,
         stage: stage.or(e.stages.first()).map(|s| view.name(*s).to_owned()),
-        script_lines: stage.and_then(|s| view.lines(*s, 0)).map(|(a, b)| [a, b]),
+        script_lines: crate::located::lines(view, e.cause, stage.copied()),
         summary: e.summary.into(view.language),
         evidence: Vec::new(),
         impact: Some(Impact {

@@ -12,6 +12,7 @@ pub(crate) mod layout;
 pub(crate) mod names;
 pub(crate) mod projection;
 pub(crate) mod salted_join;
+pub(crate) mod spark;
 pub(crate) mod split;
 #[cfg(test)]
 mod tests;
@@ -73,25 +74,25 @@ impl Rewrite {
         };
         let start = found.span.start;
         let indent = indentation(&script.text, start);
-        let end = line_end(script);
+        let end = line_end(&script.text);
         self.replace(statement, start..start, format!("{line}{end}{indent}"));
     }
 
-    /// The script with the edits made; `None` if they overlap or cut a character.
-    pub(crate) fn apply(&self, script: &Script) -> Option<String> {
+    /// The text with the edits made; `None` if they overlap or cut a character.
+    pub(crate) fn apply(&self, old: &str) -> Option<String> {
         let mut edits: Vec<&Edit> = self.edits.iter().collect();
         edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
-        let mut text = String::with_capacity(script.text.len() + 256);
+        let mut text = String::with_capacity(old.len() + 256);
         let mut at = 0;
         for edit in edits {
             if edit.span.start < at {
                 return None;
             }
-            text.push_str(script.text.get(at..edit.span.start)?);
-            text.push_str(&with_line_ends(&edit.text, line_end(script)));
+            text.push_str(old.get(at..edit.span.start)?);
+            text.push_str(&with_line_ends(&edit.text, line_end(old)));
             at = edit.span.end;
         }
-        text.push_str(script.text.get(at..)?);
+        text.push_str(old.get(at..)?);
         Some(text)
     }
 
@@ -124,7 +125,7 @@ impl Rewrite {
 
     /// The diff, if the new script passes every check.
     pub(crate) fn checked(&self, script: &Script, reads: &ReadColumns<'_>) -> Option<Checked> {
-        let text = self.apply(script)?;
+        let text = self.apply(&script.text)?;
         if text == script.text || self.cuts_branches(script) {
             return None;
         }
@@ -145,10 +146,10 @@ impl Rewrite {
     }
 }
 
-/// How the script ends its lines: as its first line does.
-pub(crate) fn line_end(script: &Script) -> &'static str {
-    match script.text.find('\n') {
-        Some(at) if script.text[..at].ends_with('\r') => "\r\n",
+/// How a text ends its lines: as its first line does.
+pub(crate) fn line_end(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(at) if text[..at].ends_with('\r') => "\r\n",
         _ => "\n",
     }
 }

@@ -270,7 +270,7 @@ fn below(case: &Case<'_>, Partition { hot, median }: Partition) -> Text {
 }
 
 /// The shuffled join of a stage, by its position in the plan.
-fn join_of(execution: &Execution, stage: usize) -> Option<usize> {
+pub(super) fn join_of(execution: &Execution, stage: usize) -> Option<usize> {
     let is_join = |n: &SparkNode| {
         n.name.starts_with("SortMergeJoin") || n.name.starts_with("ShuffledHashJoin")
     };
@@ -281,7 +281,7 @@ fn join_of(execution: &Execution, stage: usize) -> Option<usize> {
 }
 
 /// Whether an exchange is on the left side of a join; `None` if it is on neither.
-fn is_left(execution: &Execution, join: usize, exchange: u32) -> Option<bool> {
+pub(super) fn is_left(execution: &Execution, join: usize, exchange: u32) -> Option<bool> {
     let plan = &execution.plan;
     let mut at = plan.iter().position(|n| n.uid == exchange)?;
     for _ in 0..plan.len() {
@@ -296,7 +296,7 @@ fn is_left(execution: &Execution, join: usize, exchange: u32) -> Option<bool> {
 }
 
 /// Join type in the text of a join.
-fn kind_of(text: &str) -> Option<&str> {
+pub(super) fn kind_of(text: &str) -> Option<&str> {
     const KINDS: [&str; 7] = [
         "LeftOuter",
         "RightOuter",

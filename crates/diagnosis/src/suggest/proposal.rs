@@ -4,6 +4,7 @@ use report::format::{Seconds, Share};
 use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
 
 use super::case::Case;
+use super::program;
 use super::setting::Wanted;
 use crate::Suggested;
 use crate::impact::Saved;
@@ -155,8 +156,16 @@ impl Case<'_> {
     }
 
     fn checked(&self, proposal: &Proposal) -> Option<Checked> {
-        let rewrite = proposal.rewrite.as_ref()?;
-        rewrite.checked(self.script?, &|class| self.reads(class))
+        let Some(program) = self.job.program() else {
+            let rewrite = proposal.rewrite.as_ref()?;
+            return rewrite.checked(self.script?, &|class| self.reads(class));
+        };
+        let own = proposal.rewrite.as_ref();
+        own.and_then(|rewrite| rewrite.checked_program(program))
+            .or_else(|| {
+                let settings = proposal.settings.iter().map(|wanted| wanted.setting());
+                program::settings(program, settings)?.checked_program(program)
+            })
     }
 
     fn finished(&self, proposal: Proposal, checked: Option<Checked>) -> Suggested {

@@ -18,6 +18,10 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    pub(super) fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
     pub(super) fn into(self, language: Language) -> Setting {
         Setting {
             reason: self.reason.into(language),

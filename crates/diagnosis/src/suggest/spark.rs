@@ -1,8 +1,6 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
-//!
-//! There is no diff: the script of an application is any program.
 
-use report::{Cause, SuggestionKind, text};
+use report::{Cause, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
@@ -11,6 +9,7 @@ use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
 use crate::measurements::tasks::{By, origin};
+use crate::rewrite::Rewrite;
 use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
@@ -37,8 +36,14 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::CostlyExpression => vec![expression()],
         Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
-        Cause::SmallFiles => vec![compact()],
-        Cause::DriverBottleneck => vec![driver()],
+        Cause::SmallFiles => [compact()]
+            .into_iter()
+            .chain(case.schema_of_json().map(schema))
+            .collect(),
+        Cause::DriverBottleneck => [driver()]
+            .into_iter()
+            .chain(case.any_row().map(any_row))
+            .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
@@ -57,7 +62,27 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::LateFilter => vec![earlier_filter()],
         Cause::UnusedColumns | Cause::UnalignedInput | Cause::Misestimate => Vec::new(),
     };
-    proposals.into_iter().map(|p| case.finish(p)).collect()
+    // the change is the one of the cause's first suggestion that is not only about settings
+    let mut change = case.program_change();
+    let with_change = |mut proposal: Proposal| {
+        let fits = proposal.kind != SuggestionKind::Parameter && proposal.rewrite.is_none();
+        if let Some(rewrite) = change.take_if(|_| fits) {
+            if rewrite.reorders {
+                proposal = proposal.con(unproven());
+            }
+            proposal.rewrite = Some(rewrite);
+        }
+        case.finish(proposal)
+    };
+    proposals.into_iter().map(with_change).collect()
+}
+
+/// The condition for a change that only the data can confirm.
+fn unproven() -> Text {
+    text!(
+        "运行前在样本上比较新旧结果：空值、类型和空白字符可能使两者不同",
+        "compare the results on a sample first: nulls, types and white space may make them differ",
+    )
 }
 
 fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
@@ -294,6 +319,7 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
         title("减少任务数", "have fewer tasks");
         [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
         [!by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        rewrite(case.fewer_in_program(count));
         settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
@@ -311,6 +337,34 @@ fn compact() -> Proposal {
         step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
         pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
         con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
+    }
+}
+
+fn schema(rewrite: Rewrite) -> Proposal {
+    let gain = text!(
+        "省去推断模式时对全部文件的一遍读取",
+        "it saves the pass over all files that infers the schema",
+    );
+    advice! { Rewrite, Gain::Unknown(gain), "spark json schema inference";
+        title("给出 JSON 文件的模式，不再推断", "state the schema of the JSON files instead of inferring it");
+        step("用 spark.read.schema(…) 给出查询用到的列和类型", "give the columns and types that the queries use with spark.read.schema(…)");
+        rewrite(Some(rewrite));
+        pro("不再为推断而多读一遍文件", "the files are no longer read a second time to infer it");
+        con("以后用到新的列时要补上；与模式不符的值会成为空值", "new columns must be added when they are used; values of another type become null");
+    }
+}
+
+fn any_row(rewrite: Rewrite) -> Proposal {
+    let gain = text!(
+        "取决于计数占多少时间",
+        "it depends on how long the counts take"
+    );
+    advice! { Rewrite, Gain::Unknown(gain), "spark count isEmpty take";
+        title("只看有没有行，不要数所有的行", "look for one row instead of counting all");
+        step("用 df.take(1) 或 df.isEmpty() 代替 df.count() > 0", "use df.take(1) or df.isEmpty() instead of df.count() > 0");
+        rewrite(Some(rewrite));
+        pro("找到一行就停止", "it stops at the first row");
+        con("很少有行时仍要看完所有分区", "it still visits all partitions if there are no rows");
     }
 }
 

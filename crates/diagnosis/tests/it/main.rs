@@ -15,6 +15,7 @@ mod shared_cases;
 mod simulated;
 mod spark;
 mod spark_logs;
+mod spark_scripts;
 mod spark_tasks;
 mod support;
 mod texts;

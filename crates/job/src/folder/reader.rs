@@ -5,10 +5,11 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use super::Options;
-use super::error::TextError;
+use super::error::{OpenError, TextError};
 use super::kinds::{most_bytes, order, take};
 use super::opening::{Folder, RegularFile};
-use crate::model::{FileKind, Job, JobFile, ScriptFile};
+use crate::code::Program;
+use crate::model::{FileKind, Job, JobFile};
 use crate::problem::Problem;
 use crate::read::{self, Input};
 use crate::sniff::HEAD_BYTES;
@@ -33,6 +34,8 @@ pub struct JobReader {
     pub(super) options: Options,
     /// Scripts read; one of them becomes the job's script.
     pub(super) scripts: Vec<(String, String)>,
+    /// The script of an application that takes the place of the ones in its folder.
+    given: Option<Program>,
     /// The events of a log's parts, until all parts are read.
     pub(super) events: Option<Box<spark::Collector>>,
     /// Whether the deadline passed before all files were read.
@@ -47,6 +50,7 @@ impl JobReader {
             folder,
             options,
             scripts: Vec::new(),
+            given: None,
             events: None,
             stopped: false,
         }
@@ -196,14 +200,19 @@ impl JobReader {
         Ok(())
     }
 
-    /// Keeps the scripts of an application as text.
+    /// Parses the scripts of an application.
     fn spark_scripts(&mut self) {
         let Some(app) = &mut self.job.spark else {
             return;
         };
-        for (file, text) in self.scripts.drain(..) {
-            app.scripts.push(ScriptFile { file, text });
+        if app.scripts.is_empty() {
+            app.scripts.extend(self.given.clone());
         }
+        let is_given = self.given.is_some();
+        for (file, text) in self.scripts.drain(..).filter(|_| !is_given) {
+            app.scripts.push(Program::parse(&file, &text));
+        }
+        self.job.choose_program();
     }
 
     fn whole(&mut self, name: &str, kind: FileKind) -> std::io::Result<u64> {
@@ -237,6 +246,32 @@ impl JobReader {
         } else {
             take(kind, &input, &mut self.job);
         }
+    }
+
+    /// Takes a script from elsewhere, for an application.
+    ///
+    /// # Errors
+    /// The script cannot be read.
+    pub fn use_script(&mut self, path: &Path) -> Result<(), OpenError> {
+        let unreadable = |source| OpenError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let limit = self
+            .options
+            .max_file_bytes
+            .min(most_bytes(FileKind::SparkScript));
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        file.take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        self.given = Some(Program::parse(
+            &file.display().to_string(),
+            &decode(&bytes).text,
+        ));
+        Ok(())
     }
 
     /// Whether files were left unread because the deadline passed.

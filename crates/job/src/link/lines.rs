@@ -31,6 +31,13 @@ const LEAST: f64 = 0.4;
 impl Job {
     /// Script lines of the statement that an operator came from.
     pub fn line_of(&self, stage: usize, operator: usize) -> Option<Located<Lines>> {
+        if let Some(place) = self.place_of_operator(stage, operator) {
+            return Some(Located {
+                value: self.lines_of(&place)?,
+                confidence: BY_KEYS,
+                source: None,
+            });
+        }
         let found = self.stages.get(stage)?;
         let op = found.operators.get(operator)?;
         if let Some(line) = op.line {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use report::Source;
 
 use super::MicroBatch;
+use crate::code::Program;
 use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,14 +39,8 @@ pub struct Application {
     /// Sorted, disjoint spans of stages that were left out because of their number; the same for jobs and executions.
     pub untold: Vec<(i64, i64)>,
     pub untold_actions: Vec<(i64, i64)>,
-    /// Scripts of the application that were next to the log.
-    pub scripts: Vec<ScriptFile>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScriptFile {
-    pub file: String,
-    pub text: String,
+    /// Programs that were next to the log, the one that the application most probably ran first.
+    pub scripts: Vec<Program>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

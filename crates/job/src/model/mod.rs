@@ -25,8 +25,8 @@ use crate::bounds::Budget;
 use crate::script::{Dialect, Script};
 
 pub use application::{
-    Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, ScriptFile,
-    SlotsOverTime, SparkNode, StageAttempt, Task,
+    Application, CachedData, DriverJob, Exchange, Execution, Executor, NodeMetric, SlotsOverTime,
+    SparkNode, StageAttempt, Task,
 };
 pub use compile::{CodeExcerpt, Codegen, CodegenClass};
 pub use edge::{Edge, ExchangeKind, Neighbors};

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod bounded_tests;
 mod build;
+pub mod code;
 mod codec;
 mod collect;
 mod details;

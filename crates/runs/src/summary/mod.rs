@@ -170,9 +170,9 @@ impl RunSummary {
                 .collect(),
             inputs: inputs(job, sheet.inputs),
             timeline: charts::timeline(job),
-            script: job.script.as_ref().map(|s| Script {
-                file: s.file.clone(),
-                text: s.text.clone(),
+            script: job.script_text().map(|(file, text)| Script {
+                file: file.to_owned(),
+                text: text.to_owned(),
             }),
             settings: job.spark.iter().flat_map(|app| app.settings()).collect(),
             private_names: private_names(job),

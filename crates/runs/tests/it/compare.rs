@@ -17,6 +17,7 @@ fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
         id: id.into(),
         kind: kind.into(),
         keys: keys.iter().map(|k| (*k).to_owned()).collect(),
+        line: None,
         values: values(
             "x",
             &[

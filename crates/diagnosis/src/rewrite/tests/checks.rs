@@ -86,7 +86,7 @@ fn line_ends_and_byte_order_marks_survive() {
     let script = parse(&text);
     let mut rewrite = Rewrite::default();
     rewrite.line_before(&script, 1, "[ROWCOUNT=5]");
-    let new = rewrite.apply(&script).expect("the edit fits");
+    let new = rewrite.apply(&script.text).expect("the edit fits");
     assert!(
         new.starts_with('\u{feff}') && new.contains("[ROWCOUNT=5]\r\nB = "),
         "{new:?}"
@@ -116,7 +116,7 @@ fn edits_that_overlap_or_change_nothing_make_no_diff() {
         edits: vec![edit(0, 5, "x"), edit(3, 8, "y")],
         ..Rewrite::default()
     };
-    assert_eq!(overlapping.apply(&script), None);
+    assert_eq!(overlapping.apply(&script.text), None);
     let idle = Rewrite {
         edits: vec![edit(0, 1, "A")],
         ..Rewrite::default()

@@ -51,7 +51,7 @@ fn applied(script: &Script, rewrite: Option<Rewrite>) -> String {
     let Some(rewrite) = rewrite else {
         panic!("not rewritten:\n{}", script.text)
     };
-    let text = rewrite.apply(script).expect("the edits fit together");
+    let text = rewrite.apply(&script.text).expect("the edits fit together");
     let checked = rewrite.checked(script, &|_| None);
     assert!(checked.is_some(), "a check fails on:\n{text}");
     if script.text.contains("@t)") || script.text.contains("@l)") {

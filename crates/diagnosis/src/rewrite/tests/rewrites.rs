@@ -236,7 +236,7 @@ fn removed_columns_are_declared_and_user_code_keeps_what_it_reads() {
         columns: vec!["Y".to_owned()],
     }];
     assert_eq!(dropped, declared);
-    let new = rewrite.apply(&script).expect("the edits fit together");
+    let new = rewrite.apply(&script.text).expect("the edits fit together");
     assert!(new.starts_with("A = SELECT K, X FROM"), "{new}");
     assert!(rewrite.checked(&script, &reads).is_some());
 }

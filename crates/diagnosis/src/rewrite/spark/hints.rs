@@ -1,0 +1,126 @@
+//! Adds and removes broadcast hints.
+
+use job::code::{Call, Place, Program, sql};
+
+use super::{Rewrite, call, function};
+use crate::rewrite::hint::Side;
+
+/// Broadcasts one side of a join.
+pub(crate) fn broadcast(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
+    let mut rewrite = Rewrite::default();
+    let Some(join) = call(program, place) else {
+        return in_query(program, place, side);
+    };
+    let node = match side {
+        Side::Right => program.argument(join, 0, "other")?,
+        Side::Left => join.receiver?,
+    };
+    let span = program.syntax.span(node);
+    let text = program.slice(&span);
+    // an RDD has no hints, and a hint that is there already had no effect
+    if join.name != "join" || is_broadcast(text) {
+        return None;
+    }
+    let function = function(program, "broadcast", &mut rewrite)?;
+    let bare = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    match bare.filter(|t| t.chars().all(|c| c.is_alphanumeric() || c == '_')) {
+        Some(bare) => rewrite.replace(place.statement, span, format!("{function}({bare})")),
+        None => {
+            rewrite.replace(
+                place.statement,
+                span.start..span.start,
+                format!("{function}("),
+            );
+            rewrite.replace(place.statement, span.end..span.end, ")");
+        }
+    }
+    Some(rewrite)
+}
+
+fn is_broadcast(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("broadcast")
+}
+
+fn in_query(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
+    let query = program
+        .queries
+        .iter()
+        .find(|query| query.span.contains(&place.span.start))?;
+    let joins = sql::joins(&program.text, &query.span);
+    let join = joins.iter().find(|join| join.span == place.span)?;
+    let select = join.select.clone()?;
+    let table = match side {
+        Side::Right => join.table.clone(),
+        // the left side of a later join is itself a join
+        Side::Left
+            if joins
+                .iter()
+                .filter(|other| other.select == join.select)
+                .count()
+                == 1 =>
+        {
+            sql::first_table(&program.text, &(select.end..join.span.start))?
+        }
+        Side::Left => return None,
+    };
+    // a value that is filled in may be a hint too
+    let hinted = program.text[select.end..]
+        .trim_start()
+        .starts_with(['/', '%', '{']);
+    let mut rewrite = Rewrite::default();
+    rewrite.replace(
+        place.statement,
+        select.end..select.end,
+        format!(" /*+ BROADCAST({table}) */"),
+    );
+    (!hinted && !table.is_empty()).then_some(rewrite)
+}
+
+/// Removes the only broadcast hint of a program, or of the statements that an action needs.
+pub(crate) fn no_broadcast(program: &Program) -> Option<Rewrite> {
+    let mut found: Vec<Rewrite> = program
+        .calls
+        .iter()
+        .filter_map(|call| unhinted(program, call))
+        .collect();
+    for query in &program.queries {
+        let tokens = sql::tokens(&program.text, &query.span);
+        let hints = tokens.iter().filter(|t| {
+            let text = &program.text[t.span.clone()];
+            let inner = text.strip_prefix("/*+").and_then(|t| t.strip_suffix("*/"));
+            inner.is_some_and(|inner| is_broadcast(inner) && inner.matches('(').count() == 1)
+        });
+        found.extend(hints.map(|hint| {
+            let mut rewrite = Rewrite::default();
+            let after = program.text[hint.span.end..].len()
+                - program.text[hint.span.end..].trim_start_matches(' ').len();
+            rewrite.replace(query.statement, hint.span.start..hint.span.end + after, "");
+            rewrite
+        }));
+    }
+    let only = found.pop();
+    only.filter(|_| found.is_empty())
+}
+
+/// `broadcast(df)` as `df`, and `df.hint("broadcast")` as `df`.
+fn unhinted(program: &Program, call: &Call) -> Option<Rewrite> {
+    let argument = call.arguments.first()?.node;
+    let mut rewrite = Rewrite::default();
+    match call.name.as_str() {
+        "hint" if is_broadcast(program.string(argument)?) => {
+            rewrite.replace(call.statement, call.span.clone(), "");
+        }
+        "broadcast"
+            if call.arguments.len() == 1 && !program.text_of(call.node).starts_with("sc.") =>
+        {
+            // a broadcast variable of an RDD is assigned; a hint is an argument or a receiver
+            let parent = program.syntax.nodes[call.node].parent;
+            let is_side = matches!(program.syntax.kind(parent), "argument_list" | "attribute");
+            let text = program.text_of(argument).to_owned();
+            rewrite.replace(call.statement, program.syntax.span(call.node), text);
+            return is_side.then_some(rewrite);
+        }
+        _ => return None,
+    }
+    Some(rewrite)
+}

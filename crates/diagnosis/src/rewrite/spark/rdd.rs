@@ -1,0 +1,59 @@
+//! Aggregates the values of a key before the shuffle.
+
+use job::code::{Call, Program};
+
+use super::Rewrite;
+
+/// `groupByKey().mapValues(f)` as `reduceByKey`, for a function that merges in steps.
+pub(crate) fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewrite> {
+    let mut of_values = program
+        .calls
+        .iter()
+        .filter(|c| c.name == "mapValues" && c.arguments.len() == 1);
+    let map = of_values.find(|c| c.statement == statement && grouping(program, c).is_some())?;
+    let group = grouping(program, map)?;
+    let count: String = match group.arguments.as_slice() {
+        [] => String::new(),
+        [only] => format!(", {}", program.text_of(only.node)),
+        _ => return None,
+    };
+    let (before, merge) = match folded(program, map)? {
+        "sum" => ("", "lambda a, b: a + b"),
+        "len" => (".mapValues(lambda _: 1)", "lambda a, b: a + b"),
+        "max" => ("", "max"),
+        "min" => ("", "min"),
+        _ => return None,
+    };
+    let mut rewrite = Rewrite::default();
+    let text = format!("{before}.reduceByKey({merge}{count})");
+    rewrite.replace(statement, group.span.start..map.span.end, text);
+    Some(rewrite)
+}
+
+fn grouping<'p>(program: &'p Program, map: &Call) -> Option<&'p Call> {
+    let group = program.call_of(map.receiver?)?;
+    (group.name == "groupByKey").then_some(group)
+}
+
+/// The function that a `mapValues` applies to all values: `sum` for `sum` and for `lambda v: sum(v)`.
+fn folded<'p>(program: &'p Program, map: &Call) -> Option<&'p str> {
+    let argument = map.arguments.first()?.node;
+    if program.syntax.kind(argument) == "identifier" {
+        return Some(program.text_of(argument));
+    }
+    let body = program
+        .syntax
+        .child(argument, "body")
+        .filter(|_| program.syntax.kind(argument) == "lambda")?;
+    let call = program.call_of(body)?;
+    let name = program.text_of(program.syntax.child(argument, "parameters")?);
+    let [value] = call.arguments.as_slice() else {
+        return None;
+    };
+    let text = program.text_of(value.node);
+    let own = text
+        .strip_prefix("list(")
+        .and_then(|t| t.strip_suffix(')'))
+        .unwrap_or(text);
+    (call.receiver.is_none() && own == name).then_some(call.name.as_str())
+}

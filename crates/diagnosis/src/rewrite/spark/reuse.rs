@@ -1,0 +1,76 @@
+//! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
+
+use job::code::Program;
+
+use super::Rewrite;
+
+/// Functions whose values change from one computation to the next.
+const RANDOM: [&str; 6] = [
+    "rand(",
+    "randn(",
+    "uuid(",
+    "monotonically_increasing_id(",
+    "sample(",
+    "shuffle(",
+];
+
+/// Caches the rows that a statement assigns.
+pub(crate) fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
+    let value = program.statements.get(statement)?.value?;
+    if !program.assigns_rows(statement) {
+        return None;
+    }
+    let span = program.syntax.span(value);
+    let text = program.slice(&span);
+    if [".cache(", ".persist(", ".checkpoint("]
+        .iter()
+        .any(|kept| text.contains(kept))
+    {
+        return None;
+    }
+    let mut rewrite = Rewrite {
+        reorders: RANDOM.iter().any(|function| text.contains(function)),
+        ..Rewrite::default()
+    };
+    rewrite.replace(statement, span.end..span.end, ".cache()");
+    Some(rewrite)
+}
+
+/// `for row in df.collect()` as `for row in df.toLocalIterator()`.
+pub(crate) fn stream(program: &Program) -> Option<Rewrite> {
+    let collected = program.calls.iter().filter(|call| {
+        let node = &program.syntax.nodes[call.node];
+        let looped =
+            program.syntax.kind(node.parent) == "for_statement" && node.field == Some("right");
+        call.name == "collect" && call.arguments.is_empty() && looped
+    });
+    let mut rewrite = Rewrite::default();
+    for call in collected {
+        rewrite.replace(call.statement, call.span.clone(), ".toLocalIterator()");
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// `df.count() > 0` as a look at one row.
+pub(crate) fn any_row(program: &Program) -> Option<Rewrite> {
+    let mut rewrite = Rewrite::default();
+    let counts = program
+        .calls
+        .iter()
+        .filter(|call| call.name == "count" && call.arguments.is_empty());
+    for call in counts {
+        let parent = program.syntax.nodes[call.node].parent;
+        let text = program.text_of(parent);
+        let rest = text.strip_prefix(program.text_of(call.node)).map(str::trim);
+        let compared = program.syntax.kind(parent) == "comparison_operator";
+        let operator = match rest.filter(|_| compared) {
+            Some("> 0" | "!= 0" | ">= 1") => ">",
+            Some("== 0" | "< 1") => "==",
+            _ => continue,
+        };
+        let receiver = program.text_of(call.receiver?);
+        let text = format!("len({receiver}.take(1)) {operator} 0");
+        rewrite.replace(call.statement, program.syntax.span(parent), text);
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}

@@ -1,0 +1,161 @@
+//! Diffs of an application's program, by the cause of a finding.
+
+use job::code::{Part, Place, Program};
+
+use super::adaptive::{is_left, join_of, kind_of};
+use super::case::Case;
+use crate::rewrite::Rewrite;
+use crate::rewrite::hint::Side;
+use crate::rewrite::spark::{hints, partitions, rdd, reuse, schema, settings, udf};
+use report::{Cause, Setting};
+
+impl<'a> Case<'a> {
+    /// The piece of the program that the finding names.
+    fn piece(&self, parts: &[Part]) -> Option<(&'a Program, Place)> {
+        let (job, stage) = (self.job, self.stage?);
+        let program = job.program()?;
+        if let Some(place) = crate::located::certain(job, self.finding.cause, stage) {
+            return Some((program, place));
+        }
+        let is_named = |place: &Place| {
+            let lines = program.lines(&place.span);
+            self.finding.script_lines == Some([lines.0, lines.1])
+        };
+        let mut places = parts.iter().filter_map(|part| job.place_in(stage, *part));
+        let place = places.find(is_named).or_else(|| {
+            let operators = 0..job.stages.get(stage)?.operators.len();
+            let mut places = operators.filter_map(|at| job.place_of_operator(stage, at));
+            places.find(is_named)
+        });
+        Some((program, place?))
+    }
+
+    /// The change of the program that removes the cause.
+    pub(super) fn program_change(&self) -> Option<Rewrite> {
+        match self.finding.cause {
+            Cause::MissedBroadcast => self.broadcast_in_program(),
+            Cause::BroadcastTooLarge => hints::no_broadcast(self.job.program()?),
+            Cause::RedundantRepartition => {
+                let (program, place) = self.piece(&[Part::Partitioning])?;
+                partitions::remove(program, &place)
+            }
+            Cause::CpuBoundUdo => {
+                let (program, place) = self.piece(&[Part::UserCode])?;
+                udf::builtin(program, program.calls.get(place.call?)?)
+            }
+            Cause::IneffectiveCache => {
+                let statement = self.job.shared_statement()?;
+                reuse::cache(self.job.program()?, statement)
+            }
+            Cause::GroupHotKey
+            | Cause::Spill
+            | Cause::HeapPressure
+            | Cause::LimitFailure
+            | Cause::ExecutorLost
+                if self.grouped_values().is_some() =>
+            {
+                self.grouped_values()
+            }
+            Cause::LimitFailure if self.collected_too_much() => reuse::stream(self.job.program()?),
+            Cause::ParallelismTooLow => self.more_tasks_in_program(),
+            _ => None,
+        }
+    }
+
+    /// Whether the results of the tasks exceeded the limit of the driver.
+    fn collected_too_much(&self) -> bool {
+        let error = self.view.failure().and_then(|failure| failure.error);
+        error.is_some_and(|error| error.message.contains("maxResultSize"))
+    }
+
+    /// `count() > 0` in a program with many short jobs.
+    pub(super) fn any_row(&self) -> Option<Rewrite> {
+        reuse::any_row(self.job.program()?)
+    }
+
+    /// Fewer partitions where the program names their number.
+    pub(super) fn fewer_in_program(&self, count: usize) -> Option<Rewrite> {
+        let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
+        let now = self.view.vertices(self.stage?)?;
+        partitions::resize(program, &place, now as u64, count as u64)
+    }
+
+    fn more_tasks_in_program(&self) -> Option<Rewrite> {
+        let slots = self.view.run.as_ref()?.tokens as u64;
+        let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
+        let now = self.view.vertices(self.stage?)? as u64;
+        let name = program.calls.get(place.call?)?.name.as_str();
+        match name {
+            "coalesce" if now < slots => partitions::remove(program, &place),
+            _ => partitions::resize(program, &place, now, slots).or_else(|| match name {
+                "repartition" | "partitionBy" | "parallelize" => None,
+                _ => partitions::spread(program, &place, slots),
+            }),
+        }
+    }
+
+    fn grouped_values(&self) -> Option<Rewrite> {
+        let (program, place) = self.piece(&[Part::Aggregate])?;
+        rdd::reduce_by_key(program, place.statement)
+    }
+
+    fn broadcast_in_program(&self) -> Option<Rewrite> {
+        let app = self.job.spark.as_deref()?;
+        let (program, place) = self.piece(&[Part::Join])?;
+        let record = app.stages.get(self.stage?)?;
+        let execution = app.executions.get(record.execution?)?;
+        let join = join_of(execution, self.stage?)?;
+        let exchanges = record.reads.iter().filter_map(|at| app.exchanges.get(*at));
+        let sized =
+            exchanges.filter_map(|e| Some((e.data_bytes?, is_left(execution, join, e.uid)?)));
+        let (_, left) = sized.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let side = match (left, kind_of(&execution.plan[join].text)?) {
+            (true, "Inner" | "RightOuter") => Side::Left,
+            (false, "Inner" | "LeftOuter" | "LeftSemi" | "LeftAnti") => Side::Right,
+            _ => return None,
+        };
+        hints::broadcast(program, &place, side)
+    }
+
+    /// The schema of JSON files that a job before the plan looked for.
+    pub(super) fn schema_of_json(&self) -> Option<Rewrite> {
+        let app = self.job.spark.as_deref()?;
+        let inferred = app
+            .stages
+            .iter()
+            .any(|s| s.lists_files() && s.call_site.starts_with("json"));
+        let program = self.job.program().filter(|_| inferred)?;
+        let nodes = app.executions.iter().flat_map(|e| &e.plan);
+        let scans = nodes.filter(|n| n.metadata.get("Format").is_some_and(|f| f == "JSON"));
+        let places: Vec<&str> = scans
+            .clone()
+            .filter_map(|n| n.metadata.get("Location").map(String::as_str))
+            .collect();
+        let read: Vec<&str> = scans
+            .filter_map(|n| n.metadata.get("ReadSchema").map(String::as_str))
+            .collect();
+        let mut readers = program.calls.iter().enumerate().filter(|(_, call)| {
+            call.name == "json"
+                && call
+                    .receiver
+                    .is_some_and(|at| program.text_of(at).contains(".read"))
+        });
+        let (at, call) = readers.next().filter(|_| readers.next().is_none())?;
+        let place = Place {
+            span: call.span.clone(),
+            statement: call.statement,
+            call: Some(at),
+        };
+        let same = places.iter().all(|place| Some(place) == places.first());
+        schema::json(program, &place, &read).filter(|_| same && !read.is_empty())
+    }
+}
+
+/// The settings of a suggestion in the program.
+pub(super) fn settings<'s>(
+    program: &Program,
+    all: impl Iterator<Item = &'s Setting>,
+) -> Option<Rewrite> {
+    let all: Vec<&Setting> = all.collect();
+    settings::set(program, &all)
+}

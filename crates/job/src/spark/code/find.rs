@@ -1,0 +1,570 @@
+//! Finds the piece of a program that a part of a plan came from.
+
+use std::collections::BTreeSet;
+
+use super::{Call, Language, Program, sql};
+use crate::script::Span;
+
+/// Most statements that are followed backwards from an action.
+const MOST_STEPS: usize = 10_000;
+
+/// What a piece of a program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Join,
+    Aggregate,
+    Window,
+    UserCode,
+    /// Changes the number of partitions or their keys.
+    Partitioning,
+    /// Brings all rows into one partition.
+    Gather,
+    Sort,
+    Read,
+    Write,
+    Filter,
+    /// Computes columns.
+    Expression,
+    /// Turns one row into several.
+    Explode,
+    Cache,
+}
+
+/// A piece of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub span: Span,
+    pub statement: usize,
+    /// Position in [`Program::calls`]; `None` for a piece of a query.
+    pub call: Option<usize>,
+}
+
+const JOINS: &[&str] = &[
+    "join",
+    "crossJoin",
+    "leftOuterJoin",
+    "rightOuterJoin",
+    "fullOuterJoin",
+    "cogroup",
+    "cartesian",
+];
+const AGGREGATES: &[&str] = &[
+    "groupBy",
+    "groupby",
+    "rollup",
+    "cube",
+    "distinct",
+    "dropDuplicates",
+    "drop_duplicates",
+    "groupByKey",
+    "reduceByKey",
+    "aggregateByKey",
+    "foldByKey",
+    "combineByKey",
+    "countByKey",
+    "countByValue",
+    "intersect",
+    "subtract",
+    "exceptAll",
+    "intersectAll",
+    "agg",
+];
+const COLUMNS: &[&str] = &["withColumn", "withColumns", "select", "selectExpr", "agg"];
+const PANDAS: &[&str] = &[
+    "applyInPandas",
+    "applyInPandasWithState",
+    "mapInPandas",
+    "mapInArrow",
+    "applyInArrow",
+    "apply",
+    "map",
+    "flatMap",
+    "mapPartitions",
+    "mapPartitionsWithIndex",
+    "foreach",
+    "foreachPartition",
+    "filter",
+    "mapValues",
+    "flatMapValues",
+];
+const PARTITIONS: &[&str] = &[
+    "repartition",
+    "repartitionByRange",
+    "coalesce",
+    "partitionBy",
+];
+const SORTS: &[&str] = &[
+    "orderBy",
+    "sort",
+    "sortBy",
+    "sortByKey",
+    "repartitionByRange",
+    "takeOrdered",
+    "top",
+];
+const FILES: &[&str] = &[
+    "parquet",
+    "csv",
+    "json",
+    "orc",
+    "text",
+    "load",
+    "table",
+    "textFile",
+    "wholeTextFiles",
+    "parallelize",
+    "createDataFrame",
+    "range",
+    "avro",
+    "jdbc",
+];
+const WRITES: &[&str] = &[
+    "parquet",
+    "csv",
+    "json",
+    "orc",
+    "text",
+    "save",
+    "saveAsTable",
+    "insertInto",
+    "saveAsTextFile",
+    "jdbc",
+    "append",
+    "overwritePartitions",
+    "createOrReplace",
+];
+const EXPLODES: &[&str] = &[
+    "explode",
+    "explode_outer",
+    "posexplode",
+    "posexplode_outer",
+    "inline",
+    "flatMap",
+];
+
+/// Methods that return rows of the same kind as their receiver, or read them.
+const ROWS: &[&str] = &[
+    "select",
+    "selectExpr",
+    "where",
+    "filter",
+    "withColumn",
+    "withColumns",
+    "withColumnRenamed",
+    "drop",
+    "join",
+    "agg",
+    "distinct",
+    "dropDuplicates",
+    "union",
+    "unionByName",
+    "sql",
+    "table",
+    "parquet",
+    "csv",
+    "json",
+    "orc",
+    "load",
+    "text",
+    "map",
+    "flatMap",
+    "mapPartitions",
+    "mapValues",
+    "reduceByKey",
+    "groupByKey",
+    "orderBy",
+    "sort",
+    "repartition",
+    "coalesce",
+    "limit",
+    "applyInPandas",
+    "mapInPandas",
+    "transform",
+    "crossJoin",
+    "textFile",
+    "parallelize",
+    "createDataFrame",
+    "fillna",
+    "dropna",
+    "toDF",
+    "leftOuterJoin",
+    "aggregateByKey",
+    "zipWithIndex",
+];
+
+impl Part {
+    pub(super) fn methods(self) -> &'static [&'static str] {
+        match self {
+            Part::Join => JOINS,
+            Part::Aggregate => AGGREGATES,
+            Part::Window | Part::Expression => COLUMNS,
+            Part::UserCode => PANDAS,
+            Part::Partitioning => PARTITIONS,
+            Part::Gather => &[
+                "coalesce",
+                "repartition",
+                "withColumn",
+                "select",
+                "withColumns",
+                "limit",
+            ],
+            Part::Sort => SORTS,
+            Part::Read => FILES,
+            Part::Write => WRITES,
+            Part::Filter => &["filter", "where"],
+            Part::Explode => EXPLODES,
+            Part::Cache => &["cache", "persist"],
+        }
+    }
+
+    /// The word that begins such a clause of a query.
+    fn clause(self) -> Option<&'static str> {
+        Some(match self {
+            Part::Aggregate => "GROUP",
+            Part::Window | Part::Gather => "OVER",
+            Part::Sort => "ORDER",
+            Part::Filter => "WHERE",
+            Part::Partitioning => "DISTRIBUTE",
+            Part::Write => "INSERT",
+            Part::Explode => "LATERAL",
+            Part::Expression => "SELECT",
+            _ => return None,
+        })
+    }
+}
+
+/// A piece of the program, with its points.
+struct Candidate {
+    place: Place,
+    points: usize,
+    /// Whether the action needs its statement.
+    needed: bool,
+}
+
+impl Program {
+    /// The piece that does `part` with the given words: columns, functions, the last part of a path. `None` if no piece
+    /// fits, or if several fit as well. `needed` are the statements that the action of the plan needs, if it is known.
+    pub fn find(
+        &self,
+        part: Part,
+        words: &[String],
+        needed: Option<&BTreeSet<usize>>,
+    ) -> Option<Place> {
+        let wanted: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+        let calls = self.calls.iter().enumerate();
+        let of_calls = calls.filter_map(|(at, call)| {
+            let points = self.points(part, call, &wanted)?;
+            let place = Place {
+                span: call.span.clone(),
+                statement: call.statement,
+                call: Some(at),
+            };
+            Some((place, points))
+        });
+        let of_queries = self.clauses(part, &wanted);
+        let mut candidates: Vec<Candidate> = of_calls
+            .chain(of_queries)
+            .map(|(place, points)| Candidate {
+                needed: needed.is_none_or(|needed| needed.contains(&place.statement)),
+                place,
+                points,
+            })
+            .collect();
+        if candidates.iter().any(|c| c.needed) {
+            candidates.retain(|c| c.needed);
+        }
+        let best = candidates.iter().map(|c| c.points).max()?;
+        // without a common word, only the single piece of its kind is certain
+        if best == 0 && (candidates.len() > 1 || !wanted.is_empty() && part == Part::UserCode) {
+            return None;
+        }
+        candidates.retain(|c| c.points == best);
+        if part == Part::Aggregate && best > 0 {
+            // `groupBy("store")` rather than `groupBy("day", "store")`
+            let others = |c: &Candidate| {
+                self.slice(&c.place.span)
+                    .split(|c: char| !c.is_alphanumeric())
+                    .count()
+            };
+            let fewest = candidates.iter().map(others).min();
+            candidates.retain(|c| Some(others(c)) == fewest);
+        }
+        let inside = |a: &Span, b: &Span| b.start <= a.start && a.end <= b.end;
+        let first = candidates
+            .iter()
+            .min_by_key(|c| c.place.span.len())?
+            .place
+            .clone();
+        match candidates.as_slice() {
+            // a piece within the others, such as the join of a subquery
+            several if several.iter().all(|c| inside(&first.span, &c.place.span)) => Some(first),
+            several => {
+                let same = several.iter().all(|c| c.place.statement == first.statement);
+                let statement = &self.statements.get(first.statement)?.span;
+                let whole = Place {
+                    span: statement.clone(),
+                    call: None,
+                    ..first
+                };
+                same.then_some(whole)
+            }
+        }
+    }
+
+    /// Whether a statement assigns a DataFrame or an RDD.
+    pub fn assigns_rows(&self, statement: usize) -> bool {
+        let known = self.statements.get(statement);
+        let mut value = known.and_then(|s| s.value.filter(|_| s.target.is_some()));
+        while let Some(inner) =
+            value.filter(|at| self.syntax.kind(*at) == "parenthesized_expression")
+        {
+            value = self.syntax.children(inner).next();
+        }
+        let call = value.and_then(|at| self.call_of(at));
+        call.is_some_and(|c| {
+            c.receiver.is_some() && ROWS.contains(&c.name.as_str()) && !self.is_written(c)
+        })
+    }
+
+    /// The only call that partitions, reads or shuffles with a number as an argument.
+    pub fn with_number(&self, number: u64, needed: Option<&BTreeSet<usize>>) -> Option<Place> {
+        let number = number.to_string();
+        let calls = self.calls.iter().enumerate().filter(|(_, call)| {
+            let name = call.name.as_str();
+            let known = [PARTITIONS, FILES, JOINS, AGGREGATES]
+                .iter()
+                .any(|names| names.contains(&name));
+            let is_number =
+                |at: usize| self.syntax.kind(at) == "integer" && self.text_of(at) == number;
+            known
+                && call.arguments.iter().any(|a| is_number(a.node))
+                && needed.is_none_or(|n| n.contains(&call.statement))
+        });
+        let mut places = calls.map(|(at, call)| Place {
+            span: call.span.clone(),
+            statement: call.statement,
+            call: Some(at),
+        });
+        let only = places.next()?;
+        places.next().is_none().then_some(only)
+    }
+
+    /// Words that a call has in common with a part of the plan; `None` if it does something else.
+    fn points(&self, part: Part, call: &Call, wanted: &BTreeSet<&str>) -> Option<usize> {
+        let name = call.name.as_str();
+        let text = self.slice(&call.span);
+        let known = part.methods().contains(&name);
+        let windowed = || {
+            let text = self.with_bound(call);
+            (text.contains("over(") || text.contains("OVER")).then_some(text)
+        };
+        let fits = match part {
+            Part::UserCode => return self.calls_function(call, known, wanted),
+            Part::Read => return self.reads_path(call, wanted),
+            Part::Write => known && self.is_written(call),
+            Part::Window => return known.then(windowed)?.map(|text| common(&text, wanted)),
+            Part::Gather if PARTITIONS.contains(&name) => {
+                known
+                    && self
+                        .argument(call, 0, "numPartitions")
+                        .is_some_and(|at| self.text_of(at) == "1")
+            }
+            Part::Gather if name == "limit" => known,
+            Part::Gather => known && windowed().is_some_and(|text| !text.contains("partitionBy")),
+            Part::Aggregate if name == "agg" => {
+                known
+                    && call
+                        .receiver
+                        .and_then(|at| self.call_of(at))
+                        .is_none_or(|c| !AGGREGATES.contains(&c.name.as_str()))
+            }
+            Part::Expression => known && !self.is_nested(call),
+            _ => known,
+        };
+        let text = match part {
+            Part::Join => self.with_bound(call),
+            _ => text.to_owned(),
+        };
+        fits.then(|| common(&text, wanted))
+    }
+
+    /// Text of a call, and of the conditions and windows that its names stand for.
+    fn with_bound(&self, call: &Call) -> String {
+        let mut text = self.slice(&call.span).to_owned();
+        let syntax = &self.syntax;
+        let names = call.arguments.iter().flat_map(|a| syntax.subtree(a.node));
+        for name in names.filter(|at| syntax.kind(*at) == "identifier") {
+            let value = self.bound(name, call.statement);
+            let own = self.text_of(value);
+            if value != name
+                && (own.contains("Window")
+                    || matches!(
+                        syntax.kind(value),
+                        "string" | "list" | "comparison_operator"
+                    ))
+            {
+                text.push(' ');
+                text.push_str(own);
+            }
+        }
+        text
+    }
+
+    /// Whether the call passes rows to one of the functions `wanted`.
+    fn calls_function(&self, call: &Call, by_rows: bool, wanted: &BTreeSet<&str>) -> Option<usize> {
+        let is_wanted = |name: &str| wanted.contains(name) || self.aliases(wanted).contains(name);
+        let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
+        let in_text = || {
+            let text = self.slice(&call.span);
+            let used = |name: &&str| text.contains(&format!("{name}("));
+            matches!(call.name.as_str(), "expr" | "selectExpr" | "sql") && wanted.iter().any(used)
+        };
+        let declared = matches!(call.name.as_str(), "udf" | "pandas_udf" | "register");
+        let made = self
+            .syntax
+            .child(call.node, "function")
+            .filter(|_| call.name.is_empty());
+        let made = made.and_then(|at| self.call_of(at));
+        let inline =
+            made.is_some_and(|made| made.name.ends_with("udf") && declares(self, made, wanted));
+        let own = inline || call.receiver.is_none() && is_wanted(&call.name);
+        (!declared && (own || by_rows && call.arguments.iter().any(passed) || in_text()))
+            .then_some(1)
+    }
+
+    /// Names that stand for user-defined functions made of the functions `wanted`.
+    fn aliases(&self, wanted: &BTreeSet<&str>) -> BTreeSet<&str> {
+        let declared = self
+            .calls
+            .iter()
+            .filter(|c| matches!(c.name.as_str(), "udf" | "pandas_udf" | "register"));
+        let of_wanted = declared.filter(|c| declares(self, c, wanted));
+        let target = |c: &Call| self.statements.get(c.statement)?.target.as_deref();
+        of_wanted.filter_map(target).collect()
+    }
+
+    /// Whether the call names a path or table that ends with one of the words.
+    fn reads_path(&self, call: &Call, wanted: &BTreeSet<&str>) -> Option<usize> {
+        let by_reader = FILES.contains(&call.name.as_str()) && !self.is_written(call);
+        let ends = call.arguments.iter().any(|a| {
+            let text = self.text_of(a.node).trim_end_matches(['"', '\'', '/', '*']);
+            let last = text
+                .rsplit(['/', '"', '\'', '.'])
+                .next()
+                .unwrap_or_default();
+            matches!(
+                self.syntax.kind(a.node),
+                "string" | "call" | "binary_operator"
+            ) && wanted.contains(last)
+        });
+        let helper = call.receiver.is_none() && !self.is_written(call);
+        match (by_reader, ends) {
+            (true, true) => Some(2),
+            (false, true) if helper => Some(2),
+            (true, false) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Whether the call is one of a writer, as `df.write.mode("overwrite").parquet`.
+    fn is_written(&self, call: &Call) -> bool {
+        let receiver = call.receiver.map_or("", |at| self.text_of(at));
+        [".write", ".writeTo"].iter().any(|w| receiver.contains(w)) || call.name.starts_with("save")
+    }
+
+    fn is_nested(&self, call: &Call) -> bool {
+        let mut above = self.syntax.upward(call.node).skip(1);
+        above.any(|at| self.syntax.kind(at) == "argument_list")
+    }
+
+    /// Clauses of the queries that do `part`.
+    fn clauses(&self, part: Part, wanted: &BTreeSet<&str>) -> Vec<(Place, usize)> {
+        let mut found = Vec::new();
+        for query in &self.queries {
+            let place = |span: Span| Place {
+                span,
+                statement: query.statement,
+                call: None,
+            };
+            let add = |span: Span| {
+                let points = common(self.slice(&span), wanted);
+                (place(span), points)
+            };
+            if part == Part::Join {
+                found.extend(
+                    sql::joins(&self.text, &query.span)
+                        .into_iter()
+                        .map(|j| add(j.span)),
+                );
+            } else if let Some(word) = part.clause() {
+                found.extend(
+                    sql::clauses(&self.text, &query.span, word)
+                        .into_iter()
+                        .map(add),
+                );
+            } else if part == Part::UserCode {
+                let used = |name: &&str| self.slice(&query.span).contains(&format!("{name}("));
+                let used = wanted.iter().find(|name| used(name));
+                let line = used.map(|name| sql::word(&self.text, &query.span, name));
+                found.extend(line.flatten().map(|span| (place(span), 1)));
+            } else if part == Part::Read && self.language == Language::Sql {
+                let tables = wanted
+                    .iter()
+                    .filter_map(|name| sql::word(&self.text, &query.span, name));
+                found.extend(tables.map(|span| (place(span), 2)));
+            }
+        }
+        found
+    }
+
+    /// The statements that a statement needs: the ones that assign the names that it reads, and so on.
+    pub fn needed_by(&self, statement: usize) -> BTreeSet<usize> {
+        let mut needed = BTreeSet::from([statement]);
+        let mut open = vec![statement];
+        while let Some(at) = open.pop().filter(|_| needed.len() < MOST_STEPS) {
+            let reads = &self.statements[at].reads;
+            for (other, known) in self.statements.iter().enumerate() {
+                let assigns =
+                    known.target.as_ref().is_some_and(|t| reads.contains(t)) && other < at;
+                let in_function = known.function.as_ref().is_some_and(|f| reads.contains(f));
+                if (assigns || in_function || self.registers(other, reads)) && needed.insert(other)
+                {
+                    open.push(other);
+                }
+            }
+        }
+        needed
+    }
+
+    /// Whether a statement gives a DataFrame one of the names, for queries.
+    fn registers(&self, statement: usize, names: &BTreeSet<String>) -> bool {
+        let from = self
+            .calls
+            .partition_point(|c| c.span.start < self.statements[statement].span.start);
+        let own = self.calls[from..]
+            .iter()
+            .take_while(|c| c.statement == statement);
+        let mut views = own.filter(|c| c.name.ends_with("TempView"));
+        views.any(|c| {
+            let name = c.arguments.first();
+            // a name from a variable may be any
+            name.is_some_and(|a| self.string(a.node).is_none_or(|text| names.contains(text)))
+        })
+    }
+}
+
+/// Whether a call makes a user-defined function of one of the functions `wanted`.
+fn declares(program: &Program, call: &Call, wanted: &BTreeSet<&str>) -> bool {
+    call.arguments.iter().any(|a| {
+        let text = program.text_of(a.node);
+        wanted.contains(text) || wanted.contains("lambda") && text.starts_with("lambda")
+    })
+}
+
+/// Number of the words that occur in a text.
+fn common(text: &str, wanted: &BTreeSet<&str>) -> usize {
+    let own: BTreeSet<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .collect();
+    wanted.iter().filter(|word| own.contains(*word)).count()
+}

@@ -1,0 +1,350 @@
+//! Connects stages and operators of an application with the program that it ran.
+
+use std::collections::BTreeSet;
+
+use super::{Language, Part, Place, Program};
+use crate::link::Lines;
+use crate::model::{Job, Operator, OperatorKind};
+use crate::text::base_name;
+
+/// Limits on comparing operators with calls and statements: some seconds of work.
+const MOST_COMPARISONS: usize = 4_000_000;
+const MOST_PIECES: usize = 10_000;
+
+impl Job {
+    /// The program of an application, if it was next to the log.
+    pub fn program(&self) -> Option<&Program> {
+        self.spark.as_ref()?.scripts.first()
+    }
+
+    /// Puts the program first that the call sites name most often; among equals the longest.
+    pub(crate) fn choose_program(&mut self) {
+        let Some(app) = &mut self.spark else { return };
+        let (jobs, stages) = (&app.jobs, &app.stages);
+        let named = |program: &Program| {
+            let of_jobs = jobs.iter().filter_map(|job| job.call_site.as_deref());
+            let sites = of_jobs.chain(stages.iter().map(|stage| stage.call_site.as_str()));
+            sites
+                .filter(|site| site_in(program, site).is_some())
+                .count()
+        };
+        app.scripts
+            .sort_by_cached_key(|p| std::cmp::Reverse((named(p), p.calls.len(), p.text.len())));
+    }
+
+    /// The last statement that all actions of an application need: the place for a cache. `None` if there is no other
+    /// than an action.
+    pub fn shared_statement(&self) -> Option<usize> {
+        let (app, program) = (
+            self.spark.as_ref()?,
+            self.program().filter(|p| self.is_small_enough(p))?,
+        );
+        let ran = app.executions.iter().enumerate();
+        let ran = ran.filter(|(_, e)| e.plan.iter().any(|node| !node.stages.is_empty()));
+        let of_plans = ran.filter_map(|(at, _)| self.action(program, at));
+        let of_jobs = app.jobs.iter().filter(|job| job.execution.is_none());
+        let of_jobs = of_jobs.filter_map(|job| {
+            let (_, line) = site_in(program, job.call_site.as_deref()?)?;
+            program.statement_at(line)
+        });
+        let actions: BTreeSet<usize> = of_plans.chain(of_jobs).collect();
+        let needed: Vec<_> = actions
+            .iter()
+            .map(|action| program.needed_by(*action))
+            .collect();
+        let counts = |at: usize| needed.iter().filter(|needed| needed.contains(&at)).count();
+        let data = 0..program.statements.len();
+        let data = data.filter(|at| program.assigns_rows(*at) && !actions.contains(at));
+        let counted = data.map(|at| (counts(at), at)).filter(|(n, _)| *n > 0);
+        // a session or a path is needed by all; rows that most actions need come later in the program
+        counted.max().map(|(_, at)| at)
+    }
+
+    /// File and text of the user's script, of either engine.
+    pub fn script_text(&self) -> Option<(&str, &str)> {
+        let of_scope = self
+            .script
+            .as_ref()
+            .map(|s| (s.file.as_str(), s.text.as_str()));
+        of_scope.or_else(|| self.program().map(|p| (p.file.as_str(), p.text.as_str())))
+    }
+
+    /// Whether the application is small enough to search the piece of each operator.
+    fn is_small_enough(&self, program: &Program) -> bool {
+        let operators: usize = self.stages.iter().map(|s| s.operators.len()).sum();
+        let pieces = program.calls.len() + program.statements.len();
+        operators.max(1).saturating_mul(pieces) <= MOST_COMPARISONS && pieces <= MOST_PIECES
+    }
+
+    /// Lines of a piece of the program.
+    pub fn lines_of(&self, place: &Place) -> Option<Lines> {
+        let (first, last) = self.program()?.lines(&place.span);
+        Some(Lines { first, last })
+    }
+
+    /// Lines of the action or transformation at a call site such as `collect at /app/job.py:12`.
+    pub fn lines_at(&self, call_site: &str) -> Option<Lines> {
+        let program = self.program()?;
+        let (method, line) = site_in(program, call_site)?;
+        let only = Lines {
+            first: line,
+            last: line,
+        };
+        if program.language != Language::Python {
+            return Some(only);
+        }
+        let mut calls = program.calls_at(line).filter(|call| call.name == method);
+        let span = calls.next().map(|call| call.span.clone());
+        let span =
+            span.or_else(|| Some(program.statements[program.statement_at(line)?].span.clone()))?;
+        let (first, last) = program.lines(&span);
+        Some(Lines { first, last })
+    }
+
+    /// The piece of the program that an operator of a plan came from.
+    pub fn place_of_operator(&self, stage: usize, operator: usize) -> Option<Place> {
+        let operator = self.stages.get(stage)?.operators.get(operator)?;
+        let (part, words) = self.origin(operator)?;
+        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        program.find(part, &words, self.needed(stage).as_ref())
+    }
+
+    /// The piece of the program that does `part` in a stage: by its operators, else by the call site of the stage or
+    /// of the stages that write its rows.
+    pub fn place_in(&self, stage: usize, part: Part) -> Option<Place> {
+        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        let needed = self.needed(stage);
+        let operators = self.stages.get(stage)?.operators.iter();
+        let origins = operators.filter_map(|o| self.origin(o));
+        let own: Vec<_> = origins.filter(|(own, _)| *own == part).collect();
+        let mut found = own
+            .iter()
+            .filter_map(|(_, words)| program.find(part, words, needed.as_ref()));
+        found
+            .next()
+            .or_else(|| self.place_by_site(program, stage, part))
+    }
+
+    /// The call that asks for the number of tasks of a stage.
+    pub fn place_of_count(&self, stage: usize) -> Option<Place> {
+        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        let tasks = self.spark.as_ref()?.stages.get(stage)?.tasks;
+        program.with_number(tasks.into(), self.needed(stage).as_ref())
+    }
+
+    /// The partitioning in the code that brings rows to a stage.
+    pub fn place_asked_for(&self, stage: usize) -> Option<Place> {
+        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        let written = self
+            .edges
+            .iter()
+            .filter(|e| e.to == stage)
+            .filter_map(|edge| {
+                let mut operators = self.stages.get(edge.from)?.operators.iter();
+                operators.find(|o| o.uid.is_some() && o.uid == edge.uid)
+            });
+        let mut asked = written
+            .filter_map(|o| self.origin(o))
+            .filter(|(part, _)| *part == Part::Partitioning);
+        let (_, words) = asked.next()?;
+        program.find(Part::Partitioning, &words, self.needed(stage).as_ref())
+    }
+
+    /// The operation in a stage that needs the keys by which its rows are partitioned.
+    pub fn place_by_keys(&self, stage: usize) -> Option<Place> {
+        let shuffled = self
+            .edges
+            .iter()
+            .filter(|e| e.to == stage)
+            .flat_map(|e| &e.keys);
+        let keys: BTreeSet<String> = shuffled.flat_map(|key| words(key)).collect();
+        let operators = self.stages.get(stage)?.operators.iter().enumerate();
+        let mut keyed = operators.filter(|(_, o)| {
+            let own = o
+                .keys
+                .iter()
+                .chain(&o.right_keys)
+                .flat_map(|key| words(key));
+            o.kind != OperatorKind::PartialAggregate
+                && own.into_iter().any(|word| keys.contains(&word))
+        });
+        keyed.find_map(|(at, _)| self.place_of_operator(stage, at))
+    }
+
+    fn place_by_site(&self, program: &Program, stage: usize, part: Part) -> Option<Place> {
+        let writers = self.edges.iter().filter(|e| e.to == stage).map(|e| e.from);
+        let by_shuffle = matches!(
+            part,
+            Part::Aggregate | Part::Join | Part::Partitioning | Part::Sort
+        );
+        let stages = writers.filter(|_| by_shuffle).chain([stage]);
+        let mut sites = stages.filter_map(|s| self.stages.get(s)?.call_site.as_deref());
+        sites.find_map(|site| {
+            let (method, line) = match site_in(program, site) {
+                Some((method, line)) => (method, Some(line)),
+                None => (site.split_once(" at ")?.0, None),
+            };
+            let by_line = part == Part::UserCode && line.is_some();
+            let fits = part.methods().contains(&method) || by_line;
+            let mut named = program.calls.iter().enumerate().filter(|(_, call)| {
+                let (first, last) = program.lines(&call.span);
+                call.name == method && line.is_none_or(|line| first <= line && line <= last)
+            });
+            let (at, call) = named.next()?;
+            // without a line, only a single call is certain
+            let only = line.is_some() || named.next().is_none();
+            (fits && only).then(|| Place {
+                span: call.span.clone(),
+                statement: call.statement,
+                call: Some(at),
+            })
+        })
+    }
+
+    /// The statements that the action behind a stage needs.
+    fn needed(&self, stage: usize) -> Option<BTreeSet<usize>> {
+        let app = self.spark.as_ref()?;
+        let execution = app.stages.get(stage)?.execution?;
+        let program = self.program()?;
+        Some(program.needed_by(self.action(program, execution)?))
+    }
+
+    /// The statement with the action of an execution: by its call site, the path that it writes, or its method.
+    fn action(&self, program: &Program, execution: usize) -> Option<usize> {
+        let app = self.spark.as_ref()?;
+        let own = app.executions.get(execution)?;
+        let jobs = app
+            .jobs
+            .iter()
+            .filter(|job| job.execution == Some(execution));
+        let of_jobs = jobs.filter_map(|job| job.call_site.as_ref());
+        let sites: Vec<&String> = own.description.iter().chain(of_jobs).collect();
+        if let Some((_, line)) = sites.iter().find_map(|site| site_in(program, site)) {
+            return program.statement_at(line);
+        }
+        let written = own.plan.iter().take(3).find_map(|node| {
+            let (_, path) = node.text.split_once("InsertIntoHadoopFsRelationCommand ")?;
+            let path = path.split([',', ' ']).next()?;
+            Some(path.trim_end_matches('/').rsplit('/').next()?.to_owned())
+        });
+        if let Some(path) = written {
+            let place = program.find(Part::Write, &[path], None);
+            return place.map(|place| place.statement);
+        }
+        let method = sites.first()?.split_once(" at ")?.0;
+        let mut named = program.calls.iter().filter(|call| call.name == method);
+        let first = named.next()?;
+        named.next().is_none().then_some(first.statement)
+    }
+
+    /// The part of a program that makes an operator, and the words that it would contain.
+    fn origin(&self, operator: &Operator) -> Option<(Part, Vec<String>)> {
+        use OperatorKind as K;
+        let keys = || {
+            let keys = operator.keys.iter().chain(&operator.right_keys);
+            keys.flat_map(|key| words(key)).collect::<Vec<String>>()
+        };
+        let asked_for = operator.args.contains("REPARTITION");
+        Some(match operator.kind {
+            K::Join if operator.keys.is_empty() => (Part::Join, words(&operator.args)),
+            K::Join => (Part::Join, keys()),
+            K::Aggregate | K::PartialAggregate if !operator.keys.is_empty() => {
+                (Part::Aggregate, keys())
+            }
+            K::Window => (Part::Window, keys()),
+            K::Process => (Part::UserCode, functions(&operator.args)),
+            K::RangePartition if !asked_for => (Part::Sort, keys()),
+            K::HashPartition | K::RangePartition | K::Partition if asked_for => {
+                let count = operator.partition_count.map(|n| n.to_string());
+                (
+                    Part::Partitioning,
+                    keys().into_iter().chain(count).collect(),
+                )
+            }
+            K::Gather => (Part::Gather, Vec::new()),
+            K::Extract => (Part::Read, vec![self.scanned(operator)?]),
+            K::Transform if operator.class_name == "Filter" => {
+                let words = words(&operator.args);
+                let own: Vec<String> = words.into_iter().filter(|w| w != "isnotnull").collect();
+                (Part::Filter, own)
+            }
+            K::Transform if operator.class_name == "Project" => {
+                (Part::Expression, functions(&operator.args))
+            }
+            _ if operator.class_name == "Generate" => (Part::Explode, functions(&operator.args)),
+            _ => return None,
+        })
+    }
+
+    /// Last part of the path or table that an operator scans.
+    fn scanned(&self, operator: &Operator) -> Option<String> {
+        let app = self.spark.as_ref()?;
+        let nodes = app.executions.iter().flat_map(|e| &e.plan);
+        let node = nodes.into_iter().find(|n| Some(n.uid) == operator.uid)?;
+        let location = node.metadata.get("Location")?;
+        let (_, path) = location.split_once('[')?;
+        let path = path.split([',', ']']).next()?.trim_end_matches('/');
+        Some(path.rsplit('/').next()?.to_owned())
+    }
+}
+
+/// Method and line of a call site in the program.
+fn site_in<'s>(program: &Program, site: &'s str) -> Option<(&'s str, u32)> {
+    let (method, place) = site.split_once(" at ")?;
+    let (file, line) = place.rsplit_once(':')?;
+    let is_own = base_name(file) == base_name(&program.file);
+    Some((
+        method,
+        line.trim()
+            .parse()
+            .ok()
+            .filter(|line| is_own && *line > 0)?,
+    ))
+}
+
+/// Names in an expression of a plan.
+fn words(expression: &str) -> Vec<String> {
+    const NO_NAMES: [&str; 22] = [
+        "cast",
+        "as",
+        "bigint",
+        "int",
+        "string",
+        "double",
+        "date",
+        "timestamp",
+        "isnotnull",
+        "isnull",
+        "AND",
+        "OR",
+        "NOT",
+        "Inner",
+        "LeftOuter",
+        "RightOuter",
+        "FullOuter",
+        "LeftSemi",
+        "LeftAnti",
+        "BuildLeft",
+        "BuildRight",
+        "Cross",
+    ];
+    let words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let names = words.filter(|w| {
+        !NO_NAMES.contains(w) && w.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    });
+    names.map(str::to_owned).collect()
+}
+
+/// Names of the functions that an expression of a plan calls.
+fn functions(expression: &str) -> Vec<String> {
+    let calls = expression.match_indices('(').filter_map(|(at, _)| {
+        let before = &expression[..at];
+        let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+        match &before[name.len()..] {
+            // the name of a lambda is `<lambda>`
+            "" => before.ends_with("<lambda>").then(|| "lambda".to_owned()),
+            name => Some(name.to_owned()),
+        }
+    });
+    calls.collect()
+}

@@ -1,0 +1,378 @@
+//! The program of a Spark application: the statements, method calls and queries of a PySpark script, the queries of a
+//! SQL file; of other languages only the text.
+
+mod find;
+mod link;
+pub mod sql;
+pub mod syntax;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+pub use find::{Part, Place};
+use syntax::Syntax;
+
+use crate::script::{ScriptDiff, Span};
+
+/// A program that was next to the log.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Program {
+    pub file: String,
+    pub text: String,
+    pub language: Language,
+    /// The tree of a Python program.
+    pub syntax: Syntax,
+    pub statements: Vec<Statement>,
+    /// In the order in which their method names occur.
+    pub calls: Vec<Call>,
+    pub queries: Vec<Query>,
+    line_starts: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    Python,
+    Sql,
+    #[default]
+    Other,
+}
+
+/// A simple statement, or the head of a compound one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    pub span: Span,
+    /// The only name that it assigns.
+    pub target: Option<String>,
+    /// Node of the value that it assigns.
+    pub value: Option<usize>,
+    /// Name of the function with the statement in its body.
+    pub function: Option<String>,
+    /// Names that it reads, also within strings of a query.
+    pub reads: BTreeSet<String>,
+}
+
+/// A call of a method or a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Node of the whole call, with its receiver.
+    pub node: usize,
+    /// `join`; empty for a call of a call's result.
+    pub name: String,
+    /// Node of the object; `None` for a function.
+    pub receiver: Option<usize>,
+    pub arguments: Vec<Argument>,
+    /// From the dot of the method to its closing parenthesis.
+    pub span: Span,
+    pub statement: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    pub keyword: Option<String>,
+    /// Node of the value.
+    pub node: usize,
+}
+
+/// Text of SQL, in a file or in a string of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    pub span: Span,
+    pub statement: usize,
+}
+
+impl Program {
+    pub fn parse(file: &str, text: &str) -> Program {
+        let mut program = Program {
+            file: file.to_owned(),
+            text: text.trim_start_matches('\u{feff}').to_owned(),
+            ..Program::default()
+        };
+        let breaks = memchr::memchr_iter(b'\n', program.text.as_bytes());
+        program.line_starts = std::iter::once(0).chain(breaks.map(|at| at + 1)).collect();
+        program.language = language(&program.text);
+        match program.language {
+            Language::Python => program.read_python(),
+            Language::Sql => program.read_sql(),
+            Language::Other => {}
+        }
+        program
+    }
+
+    /// Whether the whole text parses.
+    pub fn is_sound(&self) -> bool {
+        match self.language {
+            Language::Python => !self.syntax.faulty,
+            Language::Sql => true,
+            Language::Other => false,
+        }
+    }
+
+    pub fn slice(&self, span: &Span) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    pub fn text_of(&self, node: usize) -> &str {
+        self.slice(&self.syntax.span(node))
+    }
+
+    /// The value of a string without placeholders and escapes.
+    pub fn string(&self, node: usize) -> Option<&str> {
+        let syntax = &self.syntax;
+        let plain = |at: usize| !matches!(syntax.kind(at), "interpolation" | "escape_sequence");
+        let is_text = syntax.kind(node) == "string" && syntax.subtree(node).all(plain);
+        is_text.then(|| self.slice(&self.content(node)))
+    }
+
+    /// The text between the quotes of a string.
+    fn content(&self, node: usize) -> Span {
+        let span = self.syntax.span(node);
+        let of_kind = |kind| {
+            let mut children = self.syntax.children(node);
+            children.find(|at| self.syntax.kind(*at) == kind)
+        };
+        let start = of_kind("string_start").map_or(span.start, |at| self.syntax.span(at).end);
+        let end = of_kind("string_end").map_or(span.end, |at| self.syntax.span(at).start);
+        start..end.max(start)
+    }
+
+    /// 1-based first and last line of a span.
+    pub fn lines(&self, span: &Span) -> (u32, u32) {
+        let line = |at: usize| self.line_starts.partition_point(|start| *start <= at) as u32;
+        (
+            line(span.start),
+            line(span.end.saturating_sub(1).max(span.start)),
+        )
+    }
+
+    /// Calls that begin their method name or function name on a line.
+    pub fn calls_at(&self, line: u32) -> impl Iterator<Item = &Call> {
+        let touches = move |call: &&Call| {
+            let (first, last) = self.lines(&call.span);
+            first <= line && line <= last
+        };
+        self.calls.iter().filter(touches)
+    }
+
+    /// The innermost statement on a line.
+    pub fn statement_at(&self, line: u32) -> Option<usize> {
+        let around = |at: &usize| {
+            let (first, last) = self.lines(&self.statements[*at].span);
+            first <= line && line <= last
+        };
+        let all = 0..self.statements.len();
+        all.filter(around)
+            .min_by_key(|at| self.statements[*at].span.len())
+    }
+
+    pub fn argument(&self, call: &Call, position: usize, keyword: &str) -> Option<usize> {
+        let mut named = call.arguments.iter();
+        let named = named.find(|a| a.keyword.as_deref() == Some(keyword));
+        let by_position = || {
+            let found = call.arguments.get(position)?;
+            found.keyword.is_none().then_some(found)
+        };
+        named.or_else(by_position).map(|a| a.node)
+    }
+
+    pub fn call_of(&self, node: usize) -> Option<&Call> {
+        self.calls.iter().find(|call| call.node == node)
+    }
+
+    /// Diff between the program and a changed one.
+    pub fn diff(&self, changed: &str) -> ScriptDiff {
+        // a script from elsewhere has an absolute name
+        let absolute = self.file.starts_with('/') || self.file.contains('\\');
+        let last = self.file.rsplit(['/', '\\']).next().filter(|_| absolute);
+        let name = last.unwrap_or(&self.file);
+        let (old, new) = (format!("a/{name}"), format!("b/{name}"));
+        crate::script::diff((&old, &self.text), (&new, changed))
+    }
+
+    fn read_python(&mut self) {
+        self.syntax = Syntax::parse(&self.text);
+        let mut statement_of: Vec<usize> = Vec::with_capacity(self.syntax.nodes.len());
+        for node in 0..self.syntax.nodes.len() {
+            let parent = self.syntax.nodes[node].parent;
+            let in_block = node > 0 && matches!(self.syntax.kind(parent), "module" | "block");
+            let statement = match in_block && self.syntax.kind(node) != "comment" {
+                true => {
+                    self.statements.push(self.statement(node));
+                    self.statements.len() - 1
+                }
+                false => statement_of.get(parent).copied().unwrap_or_default(),
+            };
+            statement_of.push(statement);
+            if self.syntax.kind(node) == "call" {
+                self.calls.extend(self.call(node, statement));
+            }
+        }
+        self.calls
+            .sort_by_key(|call| (call.span.start, call.span.end));
+        let sql = self.calls.iter().filter(|call| call.name == "sql");
+        let queries = sql.filter_map(|call| {
+            let text = self.bound(call.arguments.first()?.node, call.statement);
+            // `"…" % values` and `"…".format(values)`
+            let text = match self.syntax.kind(text) {
+                "binary_operator" => self.syntax.child(text, "left")?,
+                "call" => {
+                    self.call_of(text)
+                        .filter(|call| call.name == "format")?
+                        .receiver?
+                }
+                _ => text,
+            };
+            (self.syntax.kind(text) == "string").then(|| Query {
+                span: self.content(text),
+                statement: call.statement,
+            })
+        });
+        self.queries = queries.collect();
+        for query in &self.queries {
+            let words = sql::tokens(&self.text, &query.span);
+            let words = words.iter().map(|t| self.text[t.span.clone()].to_owned());
+            self.statements[query.statement].reads.extend(words);
+        }
+    }
+
+    /// The value of a name that an earlier statement assigns once; any other node itself.
+    pub fn bound(&self, node: usize, statement: usize) -> usize {
+        if self.syntax.kind(node) != "identifier" {
+            return node;
+        }
+        let name = self.text_of(node);
+        let mut assigning = self.statements[..statement]
+            .iter()
+            .filter(|s| s.target.as_deref() == Some(name));
+        match (assigning.next(), assigning.next()) {
+            (Some(only), None) => only.value.unwrap_or(node),
+            _ => node,
+        }
+    }
+
+    fn statement(&self, node: usize) -> Statement {
+        let syntax = &self.syntax;
+        let span = syntax.span(node);
+        let body = syntax
+            .child(node, "body")
+            .or_else(|| syntax.child(node, "consequence"));
+        let definition = syntax.child(node, "definition");
+        let body = body.or_else(|| syntax.child(definition?, "body"));
+        // a compound statement ends with its head; its body has statements of its own
+        let end = body.map_or(span.end, |body| syntax.span(body).start);
+        let head = self.text[span.start..end].trim_end().len();
+        let assignment = syntax
+            .children(node)
+            .find(|at| syntax.kind(*at) == "assignment");
+        let left = assignment.and_then(|at| syntax.child(at, "left"));
+        let target = left.filter(|at| syntax.kind(*at) == "identifier");
+        let function = syntax
+            .upward(node)
+            .skip(1)
+            .find(|at| syntax.kind(*at) == "function_definition");
+        let function = function.and_then(|at| syntax.child(at, "name"));
+        let reads = syntax.subtree(node).filter(|at| {
+            let own = &syntax.nodes[*at];
+            own.kind == "identifier"
+                && own.span.end <= end
+                && Some(*at) != target
+                && !matches!(own.field, Some("attribute"))
+                && !(own.field == Some("name") && syntax.kind(own.parent) == "keyword_argument")
+        });
+        Statement {
+            span: span.start..span.start + head,
+            target: target.map(|at| self.text_of(at).to_owned()),
+            value: assignment.and_then(|at| syntax.child(at, "right")),
+            function: function.map(|at| self.text_of(at).to_owned()),
+            reads: reads.map(|at| self.text_of(at).to_owned()).collect(),
+        }
+    }
+
+    fn call(&self, node: usize, statement: usize) -> Option<Call> {
+        let syntax = &self.syntax;
+        let function = syntax.child(node, "function")?;
+        let (receiver, name, start) = match syntax.kind(function) {
+            "attribute" => {
+                let receiver = syntax.child(function, "object")?;
+                let name = syntax.child(function, "attribute")?;
+                let rest = &self.text[syntax.span(receiver).end..];
+                let dot = rest.find('.')?;
+                (Some(receiver), Some(name), syntax.span(receiver).end + dot)
+            }
+            "identifier" => (None, Some(function), syntax.span(function).start),
+            // `udf(f, "string")("name")`
+            "call" => (None, None, syntax.span(function).start),
+            _ => return None,
+        };
+        let list = syntax.child(node, "arguments")?;
+        let arguments = syntax
+            .children(list)
+            .filter(|at| syntax.kind(*at) != "comment");
+        let argument = |at: usize| match syntax.kind(at) {
+            "keyword_argument" => Some(Argument {
+                keyword: Some(self.text_of(syntax.child(at, "name")?).to_owned()),
+                node: syntax.child(at, "value")?,
+            }),
+            _ => Some(Argument {
+                keyword: None,
+                node: at,
+            }),
+        };
+        Some(Call {
+            node,
+            name: name.map_or("", |at| self.text_of(at)).to_owned(),
+            receiver,
+            arguments: arguments.filter_map(argument).collect(),
+            span: start..syntax.span(node).end,
+            statement,
+        })
+    }
+
+    fn read_sql(&mut self) {
+        let tokens = sql::tokens(&self.text, &(0..self.text.len()));
+        let ends = |t: &sql::Token| self.text[t.span.clone()] == *";";
+        for part in tokens.split(ends).filter(|part| !part.is_empty()) {
+            let span = part[0].span.start..part[part.len() - 1].span.end;
+            let words = part.iter().map(|t| self.text[t.span.clone()].to_owned());
+            self.queries.push(Query {
+                span: span.clone(),
+                statement: self.statements.len(),
+            });
+            self.statements.push(Statement {
+                span,
+                target: None,
+                value: None,
+                function: None,
+                reads: words.collect(),
+            });
+        }
+    }
+}
+
+/// The language of a program, by its content.
+fn language(text: &str) -> Language {
+    if text.contains("import org.apache.spark") {
+        return Language::Other;
+    }
+    const FIRST: [&str; 10] = [
+        "SELECT", "WITH", "INSERT", "CREATE", "SET", "CACHE", "USE", "DROP", "MERGE", "REFRESH",
+    ];
+    let tokens = sql::tokens(
+        text,
+        &(0..text.len().min(20_000).min(text.floor_char_boundary(20_000))),
+    );
+    let first = tokens.first().map(|t| &text[t.span.clone()]);
+    let is_sql = first.is_some_and(|first| FIRST.iter().any(|w| w.eq_ignore_ascii_case(first)));
+    let python = ["import ", "from "]
+        .iter()
+        .any(|w| text.lines().any(|l| l.trim_start().starts_with(w)));
+    match (is_sql, python) {
+        (true, false) => Language::Sql,
+        (false, true) => Language::Python,
+        // a keyword of SQL may begin a Python program only as a name
+        _ => match Syntax::parse(text).faulty {
+            true => Language::Other,
+            false => Language::Python,
+        },
+    }
+}

@@ -1,0 +1,132 @@
+use std::collections::BTreeSet;
+
+use super::{Language, Part, Program, sql};
+
+const JOB: &str = r#"from pyspark.sql import functions as F, Window
+
+def table(name):
+    return spark.read.parquet(f"{LAKE}/{name}")
+
+@F.udf("double")
+def score(key):
+    return len(key) / 2.0
+
+orders = table("orders")
+users = table("users").repartition(24)
+w = Window.partitionBy("country").orderBy("day")
+joined = (orders.join(users, "user_id")
+    .join(table("stores"), orders.store == F.col("store_id"), "left")
+    .withColumn("rank", F.row_number().over(w))
+    .withColumn("score", score("note")))
+joined.groupBy("country").agg(F.sum("amount")).write.mode("overwrite").parquet("/out/by_country")
+users.groupBy("city").count().write.parquet("/out/by_city")
+rows = users.collect()
+spark.sql("""
+  SELECT /*+ MERGE(b) */ a.x -- JOIN c
+  FROM t a
+  JOIN (SELECT k, count(*) n FROM u JOIN v ON u.z = v.z GROUP BY k) b
+    ON a.k = b.k
+  WHERE a.x > 1
+""").show()
+"#;
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn pieces_are_found_by_their_words() {
+    let program = Program::parse("job.py", JOB);
+    assert_eq!(
+        (program.language, program.is_sound()),
+        (Language::Python, true)
+    );
+    for (part, named, line) in [
+        (Part::Join, "user_id", Some(13)),
+        (Part::Join, "store store_id", Some(14)),
+        (Part::Join, "z", Some(23)),
+        (Part::Join, "k", Some(23)),
+        (Part::Aggregate, "country", Some(17)),
+        (Part::Aggregate, "city", Some(18)),
+        (Part::Window, "country", Some(15)),
+        (Part::UserCode, "score", Some(16)),
+        (Part::Partitioning, "24", Some(11)),
+        (Part::Read, "stores", Some(14)),
+        (Part::Write, "by_city", Some(18)),
+        // no piece has the word, and there are several pieces
+        (Part::Join, "other", None),
+        (Part::Aggregate, "other", None),
+        (Part::Sort, "day", Some(12)),
+        (Part::Explode, "tags", None),
+    ] {
+        let found = program.find(part, &words(named), None);
+        let found = found.map(|place| program.lines(&place.span).0);
+        assert_eq!(found, line, "{part:?} {named}");
+    }
+}
+
+#[test]
+fn only_the_statements_that_an_action_needs_count() {
+    let program = Program::parse("job.py", JOB);
+    let action = program.statement_at(18).expect("a statement");
+    let lines: BTreeSet<u32> = program
+        .needed_by(action)
+        .iter()
+        .map(|at| program.lines(&program.statements[*at].span).0)
+        .collect();
+    assert_eq!(lines, BTreeSet::from([4, 11, 18]));
+}
+
+#[test]
+fn joins_of_a_query() {
+    let text = "SELECT a.x FROM t AS a LEFT JOIN u b ON a.k = b.k INNER JOIN `v` USING (k) WHERE x IN (SELECT 1)";
+    let joins = sql::joins(text, &(0..text.len()));
+    let shown: Vec<(&str, &str)> = joins
+        .iter()
+        .map(|j| (&text[j.span.clone()], j.table.as_str()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("JOIN u b ON a.k = b.k", "b"),
+            ("JOIN `v` USING (k)", "`v`")
+        ]
+    );
+    assert!(joins.iter().all(|j| j.select == Some(0..6)));
+    let groups = sql::clauses(text, &(0..text.len()), "WHERE");
+    assert_eq!(&text[groups[0].clone()], "WHERE x IN (SELECT 1)");
+}
+
+#[test]
+fn the_language_is_recognized_by_the_content() {
+    for (text, language) in [
+        ("-- daily\nINSERT INTO t SELECT 1;\nSELECT 2", Language::Sql),
+        (
+            "import org.apache.spark.sql.SparkSession\nobject A",
+            Language::Other,
+        ),
+        ("df = spark.table('t')\n", Language::Python),
+        ("object { val x = ", Language::Other),
+    ] {
+        let program = Program::parse("x", text);
+        assert_eq!(program.language, language, "{text}");
+    }
+    let queries = Program::parse("x.sql", "SET a=1;\nSELECT x\nFROM t JOIN u ON t.k = u.k;\n");
+    let place = queries
+        .find(Part::Join, &words("k"), None)
+        .expect("the join");
+    assert_eq!(queries.lines(&place.span), (3, 3));
+}
+
+#[test]
+fn broken_and_deep_programs_end() {
+    let deep = format!("x = {}", "(".repeat(100_000));
+    let program = Program::parse("x.py", &format!("import pyspark\n{deep}"));
+    assert!(!program.is_sound());
+    for end in 0..JOB.len() {
+        if let Some(cut) = JOB.get(..end) {
+            let program = Program::parse("x.py", cut);
+            let _ = program.find(Part::Join, &words("k"), None);
+        }
+    }
+}
