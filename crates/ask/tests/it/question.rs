@@ -49,6 +49,7 @@ fn summary() -> RunSummary {
         id: "Join_5".into(),
         kind: "join".into(),
         keys: vec!["UserId".into()],
+        line: None,
         values: values(
             "x",
             &[(&book::OPERATOR_ROWS, 1e6), (&book::ESTIMATED_ROWS, 2e5)],
