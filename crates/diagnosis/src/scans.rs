@@ -13,12 +13,16 @@ pub(crate) struct Scanned<'a> {
     pub(crate) bytes: f64,
 }
 
-/// Nodes of plans that scan files, by the stages that run them.
+pub(crate) const COALESCE: &str = "Coalesce";
+pub(crate) const EXISTING_RDD: &str = "Scan ExistingRDD";
+
+/// Nodes of plans that scan files or an existing RDD, or merge partitions, by the stages that run them.
 pub(crate) fn scans(job: &Job) -> HashMap<usize, Vec<&SparkNode>> {
+    let named = |node: &SparkNode| [COALESCE, EXISTING_RDD].contains(&node.name.as_str());
     let mut scans: HashMap<usize, Vec<&SparkNode>> = HashMap::new();
     let plans = job.spark.iter().flat_map(|app| &app.executions);
     let nodes = plans.flat_map(|e| &e.plan);
-    for node in nodes.filter(|node| scanned(node).is_some()) {
+    for node in nodes.filter(|node| named(node) || scanned(node).is_some()) {
         for stage in &node.stages {
             scans.entry(*stage).or_default().push(node);
         }

@@ -263,7 +263,7 @@ fn names_that_the_run_lacks_come_with_their_neighbors() {
     for (question, said) in [
         (
             "Why is SV3_Combine slow?",
-            &["nothing called `SV3_Combine`; the nearest: `SV2_Combine`"][..],
+            &["no `SV3_Combine`; the nearest: `SV2_Combine`"][..],
         ),
         (
             "SV3_Combine 为什么慢？",
@@ -280,7 +280,7 @@ fn names_that_the_run_lacks_come_with_their_neighbors() {
         ),
         (
             "Did you read runtime_stats.xml?",
-            &["nothing called `runtime_stats.xml`"],
+            &["no `runtime_stats.xml`"],
         ),
     ] {
         check(&[], question, said, &[]);

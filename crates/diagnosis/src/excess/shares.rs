@@ -55,23 +55,27 @@ pub(super) fn shares(
 }
 
 impl Shares {
-    /// Moves the stages of one group to the front: the group that costs most as a whole.
+    /// Sorts the stages by group, the costliest group first. There are few groups.
     pub(super) fn lead_by<K: PartialEq>(&mut self, group: impl Fn(usize) -> K) {
-        let groups: Vec<K> = self.stages.iter().map(|s| group(*s)).collect();
-        let cost = |wanted: &K| -> f64 {
-            let costs = groups.iter().zip(&self.costs);
-            costs
-                .filter(|(g, _)| *g == wanted)
-                .map(|(_, cost)| cost)
-                .sum()
-        };
-        let costs: Vec<f64> = groups.iter().map(cost).collect();
-        let most = costs.iter().copied().fold(0.0, f64::max);
-        let mut of_stages = std::mem::take(&mut self.stages).into_iter().zip(costs);
-        let (mut first, rest): (Vec<_>, Vec<_>) =
-            of_stages.by_ref().partition(|(_, cost)| *cost >= most);
-        first.extend(rest);
-        self.stages = first.into_iter().map(|(stage, _)| stage).collect();
+        let mut groups: Vec<(K, f64, Vec<usize>)> = Vec::new();
+        for (stage, cost) in std::mem::take(&mut self.stages)
+            .into_iter()
+            .zip(&self.costs)
+        {
+            let own = group(stage);
+            match groups.iter_mut().find(|(known, ..)| *known == own) {
+                Some((_, costs, stages)) => {
+                    *costs += cost;
+                    stages.push(stage);
+                }
+                None => groups.push((own, *cost, vec![stage])),
+            }
+        }
+        groups.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.stages = groups
+            .into_iter()
+            .flat_map(|(_, _, stages)| stages)
+            .collect();
     }
 
     /// The excess; the account's evidence for its costliest parts follows `evidence`.

@@ -7,7 +7,7 @@ use job::model::{Application, ExchangeKind};
 use super::contention::{contention, python_start_ms};
 use crate::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
 use crate::impact::{Saved, regroup, scale_run};
-use crate::scans::{Scanned, scanned};
+use crate::scans::{COALESCE, Scanned, scanned};
 use crate::view::View;
 use report::format::{Bytes, FILE, Seconds};
 use report::{Evidence, Text, text};
@@ -108,10 +108,8 @@ pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Fe
 /// A `coalesce(n)` whose tasks also do the work before it: nothing is exchanged.
 fn coalesced(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
     let record = &app.stages[stage];
-    let plan = &app.executions.get(record.execution?)?.plan;
-    let node = plan
-        .iter()
-        .find(|n| n.name == "Coalesce" && n.stages.contains(&stage))?;
+    let nodes = view.scans.get(&stage)?;
+    let node = nodes.iter().find(|n| n.name == COALESCE)?;
     let count: usize = node.text.rsplit(' ').next()?.parse().ok()?;
     (count == tasks).then_some(())?;
     let call = format!("coalesce({count})");

@@ -14,6 +14,7 @@ use job::model::{Application, Execution, SparkNode};
 use super::support::{Symptom, both};
 use crate::impact::scale_run;
 use crate::rule::{Examination, Rule};
+use crate::scans::EXISTING_RDD;
 use crate::view::View;
 use report::format::{Names, Seconds, TIME};
 use report::{Cause, Evidence, text};
@@ -103,13 +104,9 @@ const SAME_BYTES: f64 = 1.001;
 
 /// Whether a stage starts from RDDs that no plan describes: it has no plan, or its plan reads an existing RDD, like the plans
 /// of `foreachBatch`.
-fn starts_from_rdds(app: &Application, stage: usize) -> bool {
-    let execution = app.stages[stage].execution;
-    let Some(execution) = execution.and_then(|e| app.executions.get(e)) else {
-        return true;
-    };
-    let mut nodes = execution.plan.iter().filter(|n| n.stages.contains(&stage));
-    nodes.any(|n| n.name == "Scan ExistingRDD")
+fn starts_from_rdds(view: &View<'_>, app: &Application, stage: usize) -> bool {
+    let mut nodes = view.scans.get(&stage).into_iter().flatten();
+    app.stages[stage].execution.is_none() || nodes.any(|n| n.name == EXISTING_RDD)
 }
 
 /// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
@@ -121,7 +118,7 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     // the last such stage of each job
     let mut starts: BTreeMap<Start<'_>, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
-        let is_known = starts_from_rdds(app, at) && !stage.sources.is_empty();
+        let is_known = starts_from_rdds(view, app, at) && !stage.sources.is_empty();
         if let Some(job) = stage.job.filter(|_| is_known) {
             let start = match read_from_files(view, at) {
                 Some((rows, _)) => Start::Files(stage.tasks, rows as u64),
