@@ -1,14 +1,14 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 
-use report::{Cause, SuggestionKind, Text, text};
+use report::{Cause, SuggestionKind, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
-use super::{adaptive, computed, ended_spark};
+use super::{adaptive, computed, ended_spark, program};
 use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
-use crate::rewrite::Rewrite;
+use crate::measurements::tasks::{By, origin};
 use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
@@ -37,11 +37,11 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
-            .chain(case.schema_of_json().map(schema))
+            .chain(case.schema_of_json().map(program::schema))
             .collect(),
         Cause::DriverBottleneck => [driver()]
             .into_iter()
-            .chain(case.any_row().map(any_row))
+            .chain(case.any_row().map(program::any_row))
             .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
         Cause::IneffectiveCache => vec![cache()],
@@ -67,21 +67,13 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         let fits = proposal.kind != SuggestionKind::Parameter && proposal.rewrite.is_none();
         if let Some(rewrite) = change.take_if(|_| fits) {
             if rewrite.reorders {
-                proposal = proposal.con(unproven());
+                proposal = proposal.con(program::unproven());
             }
             proposal.rewrite = Some(rewrite);
         }
         case.finish(proposal)
     };
     proposals.into_iter().map(with_change).collect()
-}
-
-/// The condition for a change that only the data can confirm.
-fn unproven() -> Text {
-    text!(
-        "运行前在样本上比较新旧结果：空值、类型和空白字符可能使两者不同",
-        "compare the results on a sample first: nulls, types and white space may make them differ",
-    )
 }
 
 fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
@@ -209,15 +201,21 @@ fn udf() -> Proposal {
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {
-    let settings = computed::more_partitions(case);
+    let few = case.stage.zip(case.job.spark.as_deref());
+    let by = few.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
+    let settings = computed::more_partitions(case, by);
     let by_code = settings.is_empty();
+    let is = |wanted: &[By]| by.is_none_or(|by| wanted.contains(&by));
     let mut proposal = advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
         title("让所有核都有任务", "give every core a task");
-        [by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
-        [by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
+        [by == Some(By::Coalesce)] step("去掉 coalesce：它之前的工作也只由这么少的任务完成；确实需要少数文件时改用 repartition，之前的工作就仍然并行", "remove coalesce: the work before it also runs in so few tasks; if few files are really needed, use repartition, which leaves the work before it parallel");
+        [by == Some(By::Repartition)] step("去掉这个 repartition，或取 {slots}：一个文件的写出和之后的工作只由一个任务完成；读取者几乎总能读多个文件", "remove this repartition, or use {slots}: its few tasks do all the writing and the work after it, and readers can nearly always read several files", slots = slots(case));
+        [is(&[By::Files]) && by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
+        [is(&[By::Files, By::Rdd]) && by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
         settings(settings);
         pro("空闲的核参与工作", "idle cores take part");
-        [by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [is(&[By::Files, By::Rdd]) && by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [matches!(by, Some(By::Coalesce | By::Repartition))] con("输出多个文件", "the output has several files");
         [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
     };
     if !by_code {
@@ -307,15 +305,16 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
         .and_then(|stage| merged_vertices(case.view, stage));
     let count = count.unwrap_or(slots).max(slots);
     let settings = computed::fewer_partitions(case, count);
-    let by_code = settings.is_empty();
+    let (by_code, streaming) = (settings.is_empty(), case.is_streaming());
     let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
         title("减少任务数", "have fewer tasks");
         [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
-        [!by_code] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        [!by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
         rewrite(case.fewer_in_program(count));
         settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
+        [streaming] con("有状态的查询保留首次启动时的分区数：要用新的检查点", "a query with state keeps the partitions of its first start: it needs a new checkpoint");
     };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;
@@ -329,34 +328,6 @@ fn compact() -> Proposal {
         step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
         pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
         con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
-    }
-}
-
-fn schema(rewrite: Rewrite) -> Proposal {
-    let gain = text!(
-        "省去推断模式时对全部文件的一遍读取",
-        "it saves the pass over all files that infers the schema",
-    );
-    advice! { Rewrite, Gain::Unknown(gain), "spark json schema inference";
-        title("给出 JSON 文件的模式，不再推断", "state the schema of the JSON files instead of inferring it");
-        step("用 spark.read.schema(…) 给出查询用到的列和类型", "give the columns and types that the queries use with spark.read.schema(…)");
-        rewrite(Some(rewrite));
-        pro("不再为推断而多读一遍文件", "the files are no longer read a second time to infer it");
-        con("以后用到新的列时要补上；与模式不符的值会成为空值", "new columns must be added when they are used; values of another type become null");
-    }
-}
-
-fn any_row(rewrite: Rewrite) -> Proposal {
-    let gain = text!(
-        "取决于计数占多少时间",
-        "it depends on how long the counts take"
-    );
-    advice! { Rewrite, Gain::Unknown(gain), "spark count isEmpty take";
-        title("只看有没有行，不要数所有的行", "look for one row instead of counting all");
-        step("用 df.take(1) 或 df.isEmpty() 代替 df.count() > 0", "use df.take(1) or df.isEmpty() instead of df.count() > 0");
-        rewrite(Some(rewrite));
-        pro("找到一行就停止", "it stops at the first row");
-        con("很少有行时仍要看完所有分区", "it still visits all partitions if there are no rows");
     }
 }
 
