@@ -78,13 +78,13 @@ impl<'a> Case<'a> {
     pub(super) fn fewer_in_program(&self, count: usize) -> Option<Rewrite> {
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
         let now = self.view.vertices(self.stage?)?;
-        partitions::resize(program, &place, now as u64, count as u64)
+        partitions::resize(program, &place, now, count as u64)
     }
 
     fn more_tasks_in_program(&self) -> Option<Rewrite> {
         let slots = self.view.run.as_ref()?.tokens as u64;
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
-        let now = self.view.vertices(self.stage?)? as u64;
+        let now = self.view.vertices(self.stage?)?;
         let name = program.calls.get(place.call?)?.name.as_str();
         match name {
             "coalesce" if now < slots => partitions::remove(program, &place),
