@@ -4,10 +4,11 @@ use job::code::{Part, Place, Program};
 
 use super::adaptive::{is_left, join_of, kind_of};
 use super::case::Case;
+use super::proposal::{Gain, Proposal, advice};
 use crate::rewrite::Rewrite;
 use crate::rewrite::hint::Side;
 use crate::rewrite::spark::{hints, partitions, rdd, reuse, schema, settings, udf};
-use report::{Cause, Setting};
+use report::{Cause, Setting, Text, text};
 
 impl<'a> Case<'a> {
     /// The piece of the program that the finding names.
@@ -77,13 +78,13 @@ impl<'a> Case<'a> {
     pub(super) fn fewer_in_program(&self, count: usize) -> Option<Rewrite> {
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
         let now = self.view.vertices(self.stage?)?;
-        partitions::resize(program, &place, now as u64, count as u64)
+        partitions::resize(program, &place, now, count as u64)
     }
 
     fn more_tasks_in_program(&self) -> Option<Rewrite> {
         let slots = self.view.run.as_ref()?.tokens as u64;
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
-        let now = self.view.vertices(self.stage?)? as u64;
+        let now = self.view.vertices(self.stage?)?;
         let name = program.calls.get(place.call?)?.name.as_str();
         match name {
             "coalesce" if now < slots => partitions::remove(program, &place),
@@ -158,4 +159,40 @@ pub(super) fn settings<'s>(
 ) -> Option<Rewrite> {
     let all: Vec<&Setting> = all.collect();
     settings::set(program, &all)
+}
+
+/// The condition for a change that only the data can confirm.
+pub(super) fn unproven() -> Text {
+    text!(
+        "运行前在样本上比较新旧结果：空值、类型和空白字符可能使两者不同",
+        "compare the results on a sample first: nulls, types and white space may make them differ",
+    )
+}
+
+pub(super) fn schema(rewrite: Rewrite) -> Proposal {
+    let gain = text!(
+        "省去推断模式时对全部文件的一遍读取",
+        "it saves the pass over all files that infers the schema",
+    );
+    advice! { Rewrite, Gain::Unknown(gain), "spark json schema inference";
+        title("给出 JSON 文件的模式，不再推断", "state the schema of the JSON files instead of inferring it");
+        step("用 spark.read.schema(…) 给出查询用到的列和类型", "give the columns and types that the queries use with spark.read.schema(…)");
+        rewrite(Some(rewrite));
+        pro("不再为推断而多读一遍文件", "the files are no longer read a second time to infer it");
+        con("以后用到新的列时要补上；与模式不符的值会成为空值", "new columns must be added when they are used; values of another type become null");
+    }
+}
+
+pub(super) fn any_row(rewrite: Rewrite) -> Proposal {
+    let gain = text!(
+        "取决于计数占多少时间",
+        "it depends on how long the counts take"
+    );
+    advice! { Rewrite, Gain::Unknown(gain), "spark count isEmpty take";
+        title("只看有没有行，不要数所有的行", "look for one row instead of counting all");
+        step("用 df.take(1) 或 df.isEmpty() 代替 df.count() > 0", "use df.take(1) or df.isEmpty() instead of df.count() > 0");
+        rewrite(Some(rewrite));
+        pro("找到一行就停止", "it stops at the first row");
+        con("很少有行时仍要看完所有分区", "it still visits all partitions if there are no rows");
+    }
 }

@@ -1,15 +1,14 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 
-use report::{Cause, SuggestionKind, Text, text};
+use report::{Cause, SuggestionKind, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
-use super::{adaptive, computed, ended_spark};
+use super::{adaptive, computed, ended_spark, program};
 use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
 use crate::measurements::tasks::{By, origin};
-use crate::rewrite::Rewrite;
 use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
@@ -38,11 +37,11 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
-            .chain(case.schema_of_json().map(schema))
+            .chain(case.schema_of_json().map(program::schema))
             .collect(),
         Cause::DriverBottleneck => [driver()]
             .into_iter()
-            .chain(case.any_row().map(any_row))
+            .chain(case.any_row().map(program::any_row))
             .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
         Cause::IneffectiveCache => vec![cache()],
@@ -68,21 +67,13 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         let fits = proposal.kind != SuggestionKind::Parameter && proposal.rewrite.is_none();
         if let Some(rewrite) = change.take_if(|_| fits) {
             if rewrite.reorders {
-                proposal = proposal.con(unproven());
+                proposal = proposal.con(program::unproven());
             }
             proposal.rewrite = Some(rewrite);
         }
         case.finish(proposal)
     };
     proposals.into_iter().map(with_change).collect()
-}
-
-/// The condition for a change that only the data can confirm.
-fn unproven() -> Text {
-    text!(
-        "运行前在样本上比较新旧结果：空值、类型和空白字符可能使两者不同",
-        "compare the results on a sample first: nulls, types and white space may make them differ",
-    )
 }
 
 fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
@@ -337,34 +328,6 @@ fn compact() -> Proposal {
         step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
         pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
         con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
-    }
-}
-
-fn schema(rewrite: Rewrite) -> Proposal {
-    let gain = text!(
-        "省去推断模式时对全部文件的一遍读取",
-        "it saves the pass over all files that infers the schema",
-    );
-    advice! { Rewrite, Gain::Unknown(gain), "spark json schema inference";
-        title("给出 JSON 文件的模式，不再推断", "state the schema of the JSON files instead of inferring it");
-        step("用 spark.read.schema(…) 给出查询用到的列和类型", "give the columns and types that the queries use with spark.read.schema(…)");
-        rewrite(Some(rewrite));
-        pro("不再为推断而多读一遍文件", "the files are no longer read a second time to infer it");
-        con("以后用到新的列时要补上；与模式不符的值会成为空值", "new columns must be added when they are used; values of another type become null");
-    }
-}
-
-fn any_row(rewrite: Rewrite) -> Proposal {
-    let gain = text!(
-        "取决于计数占多少时间",
-        "it depends on how long the counts take"
-    );
-    advice! { Rewrite, Gain::Unknown(gain), "spark count isEmpty take";
-        title("只看有没有行，不要数所有的行", "look for one row instead of counting all");
-        step("用 df.take(1) 或 df.isEmpty() 代替 df.count() > 0", "use df.take(1) or df.isEmpty() instead of df.count() > 0");
-        rewrite(Some(rewrite));
-        pro("找到一行就停止", "it stops at the first row");
-        con("很少有行时仍要看完所有分区", "it still visits all partitions if there are no rows");
     }
 }
 

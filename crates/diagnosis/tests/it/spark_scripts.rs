@@ -30,13 +30,6 @@ fn findings_name_the_lines_of_the_script_and_diffs_change_them() {
         ),
         (
             "spark-dev",
-            "app-20261122005948-0000.zstd",
-            "skew.group_hot_key",
-            26,
-            "",
-        ),
-        (
-            "spark-dev",
             "app-20261122010333-0000.zstd",
             "shuffle.missed_broadcast",
             19,

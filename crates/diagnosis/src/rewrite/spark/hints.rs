@@ -110,17 +110,18 @@ fn unhinted(program: &Program, call: &Call) -> Option<Rewrite> {
         "hint" if is_broadcast(program.string(argument)?) => {
             rewrite.replace(call.statement, call.span.clone(), "");
         }
-        "broadcast"
-            if call.arguments.len() == 1 && !program.text_of(call.node).starts_with("sc.") =>
-        {
-            // a broadcast variable of an RDD is assigned; a hint is an argument or a receiver
-            let parent = program.syntax.nodes[call.node].parent;
-            let is_side = matches!(program.syntax.kind(parent), "argument_list" | "attribute");
+        // a broadcast variable is one of the context
+        "broadcast" if call.arguments.len() == 1 && !of_context(program, call) => {
             let text = program.text_of(argument).to_owned();
             rewrite.replace(call.statement, program.syntax.span(call.node), text);
-            return is_side.then_some(rewrite);
         }
         _ => return None,
     }
     Some(rewrite)
+}
+
+fn of_context(program: &Program, call: &Call) -> bool {
+    let receiver = call.receiver.map_or("", |at| program.text_of(at));
+    let last = receiver.rsplit('.').next().unwrap_or_default();
+    last == "sc" || last.to_lowercase().ends_with("context")
 }

@@ -20,6 +20,11 @@ pub(crate) fn json(program: &Program, place: &Place, read: &[&str]) -> Option<Re
     {
         return None;
     }
+    // a program that asks for the columns would see fewer of them
+    let asks = [".columns", ".dtypes", "printSchema", ".schema."];
+    if asks.iter().any(|word| program.text.contains(word)) {
+        return None;
+    }
     let mut columns: Vec<(&str, &str)> = Vec::new();
     for schema in read {
         for (name, kind) in fields(schema)? {

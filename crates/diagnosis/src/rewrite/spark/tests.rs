@@ -281,59 +281,65 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "udf: a decorated function",
-        before: "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.select(f(\"s\").alias(\"u\"))\n",
+        before: "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.withColumn(\"u\", f(\"s\").alias(\"u\"))\n",
         change: by_udf,
         after: Some(
-            "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.select(F.substring(F.lower(F.regexp_replace(F.col(\"s\"), r\"^\\s+|\\s+$\", \"\")), 1, 9).alias(\"u\"))\n",
+            "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.select(F.substring(F.lower(F.regexp_replace(F.col(\"s\"), r\"(?U)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$\", \"\")), 1, 9).alias(\"u\"))\n",
         ),
     },
     Case {
         name: "udf: inline",
-        before: "r = d.select(F.udf(lambda s: len(s), \"int\")(F.col(\"s\")))\n",
+        before: "r = d.withColumn(\"u\", F.udf(lambda s: len(s), \"int\")(F.col(\"s\")))\n",
         change: by_udf,
-        after: Some("r = d.select((F.length(F.col(\"s\"))).cast(\"int\"))\n"),
+        after: Some("r = d.withColumn(\"u\", (F.length(F.col(\"s\"))).cast(\"int\"))\n"),
     },
     Case {
         name: "udf: arithmetic",
-        before: "f = F.udf(lambda x, y: x * 1.5 + y, \"double\")\nr = d.select(f(\"x\", d.y))\n",
+        before: "f = F.udf(lambda x, y: x * 1.5 + y, \"double\")\nr = d.withColumn(\"u\", f(\"x\", d.y))\n",
         change: by_udf,
         after: Some(
-            "f = F.udf(lambda x, y: x * 1.5 + y, \"double\")\nr = d.select(((F.col(\"x\") * F.lit(1.5)) + d.y))\n",
+            "f = F.udf(lambda x, y: x * 1.5 + y, \"double\")\nr = d.withColumn(\"u\", ((F.col(\"x\") * F.lit(1.5)) + d.y))\n",
         ),
     },
     Case {
         name: "udf: concatenation",
-        before: "f = F.udf(lambda a, b: a + \"-\" + b, \"string\")\nr = d.select(f(\"a\", \"b\"))\n",
+        before: "f = F.udf(lambda a, b: a + \"-\" + b, \"string\")\nr = d.withColumn(\"u\", f(\"a\", \"b\"))\n",
         change: by_udf,
         after: Some(
-            "f = F.udf(lambda a, b: a + \"-\" + b, \"string\")\nr = d.select(F.concat(F.concat(F.col(\"a\"), F.lit(\"-\")), F.col(\"b\")))\n",
+            "f = F.udf(lambda a, b: a + \"-\" + b, \"string\")\nr = d.withColumn(\"u\", F.concat(F.concat(F.col(\"a\"), F.lit(\"-\")), F.col(\"b\")))\n",
         ),
     },
     Case {
         name: "udf: null",
-        before: "f = F.udf(lambda s: None if s is None else s.lower(), \"string\")\nr = d.select(f(\"s\"))\n",
+        before: "f = F.udf(lambda s: None if s is None else s.lower(), \"string\")\nr = d.withColumn(\"u\", f(\"s\"))\n",
         change: by_udf,
         after: Some(
-            "f = F.udf(lambda s: None if s is None else s.lower(), \"string\")\nr = d.select(F.when(~((F.col(\"s\")).isNull()), F.lower(F.col(\"s\"))))\n",
+            "f = F.udf(lambda s: None if s is None else s.lower(), \"string\")\nr = d.withColumn(\"u\", F.when(~((F.col(\"s\")).isNull()), F.lower(F.col(\"s\"))))\n",
         ),
     },
     Case {
         name: "udf: a choice",
-        before: "f = F.udf(lambda s: \"y\" if s in (\"a\", \"b\") else \"n\", \"string\")\nr = d.select(f(\"s\"))\n",
+        before: "f = F.udf(lambda s: \"y\" if s in (\"a\", \"b\") else \"n\", \"string\")\nr = d.withColumn(\"u\", f(\"s\"))\n",
         change: by_udf,
         after: Some(
-            "f = F.udf(lambda s: \"y\" if s in (\"a\", \"b\") else \"n\", \"string\")\nr = d.select(F.when(F.coalesce((F.col(\"s\")).isin(\"a\", \"b\"), F.lit(False)), F.lit(\"y\")).otherwise(F.lit(\"n\")))\n",
+            "f = F.udf(lambda s: \"y\" if s in (\"a\", \"b\") else \"n\", \"string\")\nr = d.withColumn(\"u\", F.when(F.coalesce((F.col(\"s\")).isin(\"a\", \"b\"), F.lit(False)), F.lit(\"y\")).otherwise(F.lit(\"n\")))\n",
         ),
     },
     Case {
+        name: "udf: a column whose name is its expression",
+        before: "f = F.udf(lambda s: s.upper())\nr = d.select(f(\"s\"))\n",
+        change: by_udf,
+        after: None,
+    },
+    Case {
         name: "udf: a whole number declared as a real one is null",
-        before: "f = F.udf(lambda s: len(s), \"double\")\nr = d.select(f(\"s\"))\n",
+        before: "f = F.udf(lambda s: len(s), \"double\")\nr = d.withColumn(\"u\", f(\"s\"))\n",
         change: by_udf,
         after: None,
     },
     Case {
         name: "udf: state",
-        before: "@F.udf(\"string\")\ndef f(s):\n    global n\n    n += 1\n    return s.upper()\n\nr = d.select(f(\"s\"))\n",
+        before: "@F.udf(\"string\")\ndef f(s):\n    global n\n    n += 1\n    return s.upper()\n\nr = d.withColumn(\"u\", f(\"s\"))\n",
         change: by_udf,
         after: None,
     },
@@ -400,7 +406,7 @@ fn only_changes_that_keep_all_rows_are_proven() {
         verdict("d = a.withColumn(\"r\", F.rand())\n", cache),
         Some(SameResult::Unknown)
     );
-    let udf = "f = F.udf(lambda s: s.upper())\nr = d.select(f(\"s\"))\n";
+    let udf = "f = F.udf(lambda s: s.upper())\nr = d.withColumn(\"u\", f(\"s\"))\n";
     assert_eq!(verdict(udf, by_udf), Some(SameResult::Unknown));
     assert_eq!(
         verdict("d = a.select(\n", cache),

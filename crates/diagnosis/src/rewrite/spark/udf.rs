@@ -42,6 +42,9 @@ pub(crate) fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
         name => other.name == name && other.receiver.is_none(),
     };
     for call in program.calls.iter().filter(same) {
+        if !is_named(program, call) {
+            return None;
+        }
         let columns = call
             .arguments
             .iter()
@@ -69,6 +72,18 @@ pub(crate) fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
         rewrite.replace(call.statement, program.syntax.span(call.node), text);
     }
     Some(rewrite)
+}
+
+/// Whether the column that a call makes has a name of its own: otherwise the text of the expression is its name.
+fn is_named(program: &Program, call: &Call) -> bool {
+    let above = program.syntax.upward(call.node).skip(1);
+    let calls = above.filter_map(|at| program.call_of(at));
+    let mut naming = calls.filter_map(|c| match c.name.as_str() {
+        "withColumn" | "alias" | "filter" | "where" => Some(true),
+        "select" | "selectExpr" | "agg" | "groupBy" | "groupby" => Some(false),
+        _ => None,
+    });
+    naming.next() == Some(true)
 }
 
 /// A column that is passed to a function.
@@ -268,11 +283,13 @@ impl Translation<'_, '_> {
         let method = (call.receiver.is_some(), call.name.as_str());
         let name = match (method, strings.as_deref()) {
             ((true, name @ ("upper" | "lower")), Some([])) if is_text => name,
-            // Spark's own trim removes blanks only
+            // Spark's own trim removes blanks only, and its `\s` fewer characters than Python
             ((true, "strip"), Some([])) if is_text => {
                 let replace = self.spark("regexp_replace")?;
                 return Some((
-                    format!("{replace}({own}, r\"^\\s+|\\s+$\", \"\")"),
+                    format!(
+                        "{replace}({own}, r\"(?U)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$\", \"\")"
+                    ),
                     Kind::Text,
                 ));
             }

@@ -2,33 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Call, Language, Program, sql};
+use super::part::{AGGREGATES, FILES, JOINS, PARTITIONS, ROWS};
+use super::{Call, Language, Part, Program, sql};
 use crate::script::Span;
 
 /// Most statements that are followed backwards from an action.
 const MOST_STEPS: usize = 10_000;
-
-/// What a piece of a program does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Join,
-    Aggregate,
-    Window,
-    UserCode,
-    /// Changes the number of partitions or their keys.
-    Partitioning,
-    /// Brings all rows into one partition.
-    Gather,
-    Sort,
-    Read,
-    Write,
-    Filter,
-    /// Computes columns.
-    Expression,
-    /// Turns one row into several.
-    Explode,
-    Cache,
-}
 
 /// A piece of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,200 +16,6 @@ pub struct Place {
     pub statement: usize,
     /// Position in [`Program::calls`]; `None` for a piece of a query.
     pub call: Option<usize>,
-}
-
-const JOINS: &[&str] = &[
-    "join",
-    "crossJoin",
-    "leftOuterJoin",
-    "rightOuterJoin",
-    "fullOuterJoin",
-    "cogroup",
-    "cartesian",
-];
-const AGGREGATES: &[&str] = &[
-    "groupBy",
-    "groupby",
-    "rollup",
-    "cube",
-    "distinct",
-    "dropDuplicates",
-    "drop_duplicates",
-    "groupByKey",
-    "reduceByKey",
-    "aggregateByKey",
-    "foldByKey",
-    "combineByKey",
-    "countByKey",
-    "countByValue",
-    "intersect",
-    "subtract",
-    "exceptAll",
-    "intersectAll",
-    "agg",
-];
-const COLUMNS: &[&str] = &["withColumn", "withColumns", "select", "selectExpr", "agg"];
-const PANDAS: &[&str] = &[
-    "applyInPandas",
-    "applyInPandasWithState",
-    "mapInPandas",
-    "mapInArrow",
-    "applyInArrow",
-    "apply",
-    "map",
-    "flatMap",
-    "mapPartitions",
-    "mapPartitionsWithIndex",
-    "foreach",
-    "foreachPartition",
-    "filter",
-    "mapValues",
-    "flatMapValues",
-];
-const PARTITIONS: &[&str] = &[
-    "repartition",
-    "repartitionByRange",
-    "coalesce",
-    "partitionBy",
-];
-const SORTS: &[&str] = &[
-    "orderBy",
-    "sort",
-    "sortBy",
-    "sortByKey",
-    "repartitionByRange",
-    "takeOrdered",
-    "top",
-];
-const FILES: &[&str] = &[
-    "parquet",
-    "csv",
-    "json",
-    "orc",
-    "text",
-    "load",
-    "table",
-    "textFile",
-    "wholeTextFiles",
-    "parallelize",
-    "createDataFrame",
-    "range",
-    "avro",
-    "jdbc",
-];
-const WRITES: &[&str] = &[
-    "parquet",
-    "csv",
-    "json",
-    "orc",
-    "text",
-    "save",
-    "saveAsTable",
-    "insertInto",
-    "saveAsTextFile",
-    "jdbc",
-    "append",
-    "overwritePartitions",
-    "createOrReplace",
-];
-const EXPLODES: &[&str] = &[
-    "explode",
-    "explode_outer",
-    "posexplode",
-    "posexplode_outer",
-    "inline",
-    "flatMap",
-];
-
-/// Methods that return rows of the same kind as their receiver, or read them.
-const ROWS: &[&str] = &[
-    "select",
-    "selectExpr",
-    "where",
-    "filter",
-    "withColumn",
-    "withColumns",
-    "withColumnRenamed",
-    "drop",
-    "join",
-    "agg",
-    "distinct",
-    "dropDuplicates",
-    "union",
-    "unionByName",
-    "sql",
-    "table",
-    "parquet",
-    "csv",
-    "json",
-    "orc",
-    "load",
-    "text",
-    "map",
-    "flatMap",
-    "mapPartitions",
-    "mapValues",
-    "reduceByKey",
-    "groupByKey",
-    "orderBy",
-    "sort",
-    "repartition",
-    "coalesce",
-    "limit",
-    "applyInPandas",
-    "mapInPandas",
-    "transform",
-    "crossJoin",
-    "textFile",
-    "parallelize",
-    "createDataFrame",
-    "fillna",
-    "dropna",
-    "toDF",
-    "leftOuterJoin",
-    "aggregateByKey",
-    "zipWithIndex",
-];
-
-impl Part {
-    pub(super) fn methods(self) -> &'static [&'static str] {
-        match self {
-            Part::Join => JOINS,
-            Part::Aggregate => AGGREGATES,
-            Part::Window | Part::Expression => COLUMNS,
-            Part::UserCode => PANDAS,
-            Part::Partitioning => PARTITIONS,
-            Part::Gather => &[
-                "coalesce",
-                "repartition",
-                "withColumn",
-                "select",
-                "withColumns",
-                "limit",
-            ],
-            Part::Sort => SORTS,
-            Part::Read => FILES,
-            Part::Write => WRITES,
-            Part::Filter => &["filter", "where"],
-            Part::Explode => EXPLODES,
-            Part::Cache => &["cache", "persist"],
-        }
-    }
-
-    /// The word that begins such a clause of a query.
-    fn clause(self) -> Option<&'static str> {
-        Some(match self {
-            Part::Aggregate => "GROUP",
-            Part::Window | Part::Gather => "OVER",
-            Part::Sort => "ORDER",
-            Part::Filter => "WHERE",
-            Part::Partitioning => "DISTRIBUTE",
-            Part::Write => "INSERT",
-            Part::Explode => "LATERAL",
-            Part::Expression => "SELECT",
-            _ => return None,
-        })
-    }
 }
 
 /// A piece of the program, with its points.
@@ -274,8 +59,10 @@ impl Program {
             candidates.retain(|c| c.needed);
         }
         let best = candidates.iter().map(|c| c.points).max()?;
-        // without a common word, only the single piece of its kind is certain
-        if best == 0 && (candidates.len() > 1 || !wanted.is_empty() && part == Part::UserCode) {
+        // the path of a reader or writer may come from a variable; other pieces without a common word are chance
+        let by_variable = matches!(part, Part::Read | Part::Write) && candidates.len() == 1;
+        let unnamed = wanted.is_empty() && part != Part::UserCode && candidates.len() == 1;
+        if best == 0 && !by_variable && !unnamed {
             return None;
         }
         candidates.retain(|c| c.points == best);
@@ -378,6 +165,7 @@ impl Program {
                         .and_then(|at| self.call_of(at))
                         .is_none_or(|c| !AGGREGATES.contains(&c.name.as_str()))
             }
+            Part::Join => known && self.joins_rows(call),
             Part::Expression => known && !self.is_nested(call),
             _ => known,
         };
@@ -470,6 +258,13 @@ impl Program {
     fn is_written(&self, call: &Call) -> bool {
         let receiver = call.receiver.map_or("", |at| self.text_of(at));
         [".write", ".writeTo"].iter().any(|w| receiver.contains(w)) || call.name.starts_with("save")
+    }
+
+    /// Whether a `join` is one of rows, not of strings or paths.
+    fn joins_rows(&self, call: &Call) -> bool {
+        let receiver = call.receiver.unwrap_or_default();
+        let is_text = matches!(self.syntax.kind(receiver), "string" | "module");
+        !is_text && !self.text_of(receiver).ends_with("path")
     }
 
     fn is_nested(&self, call: &Call) -> bool {

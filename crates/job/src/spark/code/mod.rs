@@ -3,6 +3,7 @@
 
 mod find;
 mod link;
+mod part;
 pub mod sql;
 pub mod syntax;
 #[cfg(test)]
@@ -10,7 +11,8 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-pub use find::{Part, Place};
+pub use find::Place;
+pub use part::Part;
 use syntax::Syntax;
 
 use crate::script::{ScriptDiff, Span};

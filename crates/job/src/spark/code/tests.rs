@@ -21,6 +21,7 @@ joined = (orders.join(users, "user_id")
 joined.groupBy("country").agg(F.sum("amount")).write.mode("overwrite").parquet("/out/by_country")
 users.groupBy("city").count().write.parquet("/out/by_city")
 rows = users.collect()
+print(", ".join(store_id for store_id in rows), os.path.join("a", "store_id"))
 spark.sql("""
   SELECT /*+ MERGE(b) */ a.x -- JOIN c
   FROM t a
@@ -44,8 +45,8 @@ fn pieces_are_found_by_their_words() {
     for (part, named, line) in [
         (Part::Join, "user_id", Some(13)),
         (Part::Join, "store store_id", Some(14)),
-        (Part::Join, "z", Some(23)),
-        (Part::Join, "k", Some(23)),
+        (Part::Join, "z", Some(24)),
+        (Part::Join, "k", Some(24)),
         (Part::Aggregate, "country", Some(17)),
         (Part::Aggregate, "city", Some(18)),
         (Part::Window, "country", Some(15)),
