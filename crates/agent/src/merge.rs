@@ -4,12 +4,11 @@
 
 use report::{Language, text};
 
-use crate::check::names::is_id;
 use crate::conclusion::{
     Advice, CauseAnalysis, Causes, Classification, Conclusion, Hypotheses, KeyCode, Module,
     Recommendation, Reply,
 };
-use crate::wording::{cites, joined, labeled, words};
+use crate::wording::{cites, is_id, joined, labeled, words};
 
 /// The program's conclusion with the model's additions, and whether there are any.
 pub(crate) fn merged(

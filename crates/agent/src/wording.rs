@@ -5,6 +5,14 @@ use std::ops::Range;
 use report::format::{Names, cut};
 use report::{Language, Localize, text};
 
+/// `E12`, `F1`, `S3`: a letter and at most three digits.
+pub(crate) fn is_id(word: &str) -> bool {
+    let mut chars = word.chars();
+    let first = chars.next().is_some_and(|c| matches!(c, 'E' | 'F' | 'S'));
+    let rest = chars.as_str();
+    first && (1..=3).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// An operator in a row of a stage: its id, with its keys in parentheses.
 pub fn operator(id: &str, keys: &[String], language: Language) -> String {
     match names(keys, language) {

@@ -8,10 +8,9 @@ use job::Job;
 use super::causes::{self, Mention, Stance};
 use super::concepts::{Concepts, Mood};
 use super::lexicon::ends_with_word;
-use super::names::is_id;
 use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
-use crate::wording::words;
+use crate::wording::{is_id, words};
 
 /// The names of a job, by kind.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use job::script::hints;
 use report::Cause;
 
-use crate::wording::words;
+use crate::wording::{is_id, words};
 
 /// A name that is not known, and what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,14 +130,6 @@ fn is_identifier(text: &str) -> bool {
         && text
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
-}
-
-/// `E12`, `F1`, `S3`: a letter and at most three digits.
-pub(crate) fn is_id(word: &str) -> bool {
-    let mut chars = word.chars();
-    let first = chars.next().is_some_and(|c| matches!(c, 'E' | 'F' | 'S'));
-    let rest = chars.as_str();
-    first && (1..=3).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Whether a word has the form of a stage name, as `SV3_Combine`.
