@@ -16,7 +16,10 @@ pub(crate) fn lines(job: &Job, language: Language) -> Vec<String> {
         .filter(|_| job.spark.is_none())
         .map(f64::from);
     let tokens = tokens.map(|n| TOKEN.count(n).localize(language));
-    let of_spark = job.spark.iter().flat_map(|spark| spark.plain_settings());
+    let of_spark = job
+        .spark
+        .iter()
+        .flat_map(|spark| job::settings::plain(spark));
     let of_spark = of_spark
         .map(|(key, value)| format!("{key} = {value}"))
         .take(SETTINGS);

@@ -46,6 +46,8 @@ pub struct Candidate {
     pub fix: Option<Fix>,
     /// Whether the cause is chance, absent from another run: a finding only if no other cause is found or open.
     pub by_chance: bool,
+    /// Whether it remains with every other finding fixed.
+    pub independent: bool,
 }
 
 impl Candidate {

@@ -7,7 +7,7 @@ use crate::rule::{Candidate, Examination, Undecided, severity};
 use crate::settings::{LEAST_SECONDS, MIN_SHARE, Settings};
 use crate::view::View;
 use job::info::Information;
-use report::format::{Names, Share};
+use report::format::{FewNames, Share};
 use report::{Cause, Finding, Language, text};
 
 /// Causes that follow from other causes in the same stage: (effect, origins). The effect needs no fix
@@ -99,7 +99,7 @@ pub(crate) fn weigh(
         let finding = &mut weighed.finding;
         finding.confidence = confidence(candidate.strength, share(finding)) * candidate.certainty;
         let answers = failure.is_none_or(|failure| explains(finding, failure));
-        if answers && matters(candidate, least) && !follows(finding, &large) {
+        if answers && matters(candidate, least) && !follows(candidate, &large) {
             findings.push(weighed);
         } else {
             notes.push(weighed);
@@ -116,32 +116,45 @@ pub(crate) fn weigh(
     Weighed { findings, notes }
 }
 
-/// Unites candidates of one cause in several stages if each alone is too small, but fixing all
-/// of them saves a relevant share. The costliest place represents all of them.
+/// Unites candidates of one cause in several stages if fixing all of them saves a relevant share: those that cost seconds, or all
+/// if each is small. The costliest place represents all of them.
 pub(crate) fn unite(e: &mut Examination, view: &View<'_>) {
     let least = view.limit(&MIN_SHARE);
-    if e.candidates.len() < 2 || e.candidates.iter().any(|c| matters(c, least)) {
+    let (mut united, mut rest) = (std::mem::take(&mut e.candidates), Vec::new());
+    if united.iter().any(|c| matters(c, least)) {
+        (united, rest) = united
+            .into_iter()
+            .partition(|c| c.fix.is_some() && !is_slight(c));
+    }
+    unite_all(&mut united, view);
+    united.append(&mut rest);
+    e.candidates = united;
+}
+
+fn unite_all(candidates: &mut [Candidate], view: &View<'_>) {
+    if candidates.len() < 2 {
         return;
     }
-    let fixes: Vec<Fix> = e.candidates.iter().filter_map(|c| c.fix.clone()).collect();
+    let least = view.limit(&MIN_SHARE);
+    let fixes: Vec<Fix> = candidates.iter().filter_map(|c| c.fix.clone()).collect();
     let all = view.saved(move |stages| fixes.iter().for_each(|fix| fix.apply(stages)));
-    let least = least / error(e.candidates[0].finding.cause);
+    let least = least / error(candidates[0].finding.cause);
     let Some(all) = all.filter(|all| all.share >= least) else {
         return;
     };
-    e.candidates.sort_by(rank);
-    let others = e.candidates[1..]
+    candidates.sort_by(rank);
+    let others = candidates[1..]
         .iter()
         .filter_map(|c| c.finding.stage.clone());
     let others: Vec<String> = others.collect();
-    let first = &mut e.candidates[0];
+    let first = &mut candidates[0];
     let finding = &mut first.finding;
     finding.severity = severity(Some(all.share), false);
     finding.summary = text!(
         "{summary}；{others} 也是如此",
         "{summary}; the same holds for {others}",
         summary = finding.summary,
-        others = Names(&others),
+        others = FewNames(&others),
     )
     .into(view.language);
     if let Some(impact) = &mut finding.impact {
@@ -236,21 +249,23 @@ fn origins(cause: Cause) -> &'static [Cause] {
 }
 
 /// Whether a larger finding in the same stage, or one that names no other, explains this one.
-fn follows(finding: &Finding, all: &[&Candidate]) -> bool {
+fn follows(candidate: &Candidate, all: &[&Candidate]) -> bool {
+    let finding = &candidate.finding;
     let from = origins(finding.cause);
-    all.iter().any(|other| {
-        let other = &other.finding;
-        from.contains(&other.cause)
-            && (other.stage == finding.stage || finding.stage.is_none())
-            && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
-    })
+    !candidate.independent
+        && all.iter().any(|other| {
+            let other = &other.finding;
+            from.contains(&other.cause)
+                && (other.stage == finding.stage || finding.stage.is_none())
+                && share(other).unwrap_or(1.0) >= share(finding).unwrap_or(0.0) * 0.5
+        })
 }
 
 /// Whether a candidate costs no time itself, and follows from a candidate that does.
 pub(crate) fn wastes_for(candidate: &Candidate, all: &[&Candidate]) -> bool {
     let impact = candidate.finding.impact.as_ref();
     let only_wastes = impact.is_some_and(|i| i.seconds_saved == 0.0);
-    only_wastes && follows(&candidate.finding, all)
+    only_wastes && follows(candidate, all)
 }
 
 /// The finding that a cause in a stage follows from, directly or through others.

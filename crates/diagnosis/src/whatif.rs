@@ -10,6 +10,7 @@ use job::Job;
 use serde::Serialize;
 
 use crate::impact::{Fix, RunModel, StageWork, VertexWork, regroup, replay, scale_run};
+use crate::measurements::configuration::{PARTITIONS, in_force};
 
 pub use limit::Limit;
 
@@ -367,12 +368,13 @@ fn resource(job: &Job) -> Resource {
 
 /// Stages with the number of tasks in the setting for shuffles. For other stages, adaptive execution chose another number.
 fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
-    const DEFAULT: usize = 200;
     let Some(app) = &job.spark else {
         return Vec::new();
     };
-    let set = app.configuration.get("spark.sql.shuffle.partitions");
-    let count = set.and_then(|n| n.parse().ok()).unwrap_or(DEFAULT);
+    let set = in_force(app, None, PARTITIONS);
+    let Some(count) = set.and_then(|(n, _)| n.parse::<usize>().ok()) else {
+        return Vec::new();
+    };
     let stages = work.iter().enumerate();
     stages
         .filter(|(_, s)| !s.inputs.is_empty() && s.vertices.len() == count)

@@ -14,6 +14,7 @@ pub mod model;
 mod problem;
 pub mod runs;
 mod scope;
+pub mod settings;
 mod sheet;
 mod sketch;
 mod spark;

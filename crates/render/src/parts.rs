@@ -157,6 +157,11 @@ impl Words {
         if report.verdict == Verdict::InsufficientInformation {
             let gaps = gaps(report);
             return match gaps.first() {
+                Some(gap) if report.job.is_unfinished() => {
+                    let verdict = self.verdict(report.verdict, &[]);
+                    let reason = &gap.first.reason;
+                    self.say(text!("{verdict}：{reason}", "{verdict}: {reason}"))
+                }
                 Some(gap) => self.open_verdict(gap),
                 None => self.verdict(report.verdict, &[]),
             };
@@ -230,7 +235,7 @@ impl Words {
 
     /// How the job ended, if not well, its run time, and its size.
     pub fn job_facts(self, job: &JobSummary) -> Vec<String> {
-        let end = self.bad_end(job.state).map(str::to_owned);
+        let end = self.bad_end(job).map(str::to_owned);
         let sizes = [(job.stages, STAGE), (job.vertices, self.vertex())];
         let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
         let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));

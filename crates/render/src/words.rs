@@ -2,7 +2,8 @@
 
 use report::format::{Noun, TASK, VERTEX};
 use report::{
-    Cause, JobEngine, JobState, Language, Localize, Report, SegmentKind, Severity, SuggestionKind,
+    Cause, JobEngine, JobState, JobSummary, Language, Localize, Report, SegmentKind, Severity,
+    SuggestionKind,
 };
 use runs::compare::{FindingStatus, PlanChangeKind};
 
@@ -183,8 +184,11 @@ impl Words {
     }
 
     /// How a job ended, if not well.
-    pub fn bad_end(self, state: JobState) -> Option<&'static str> {
-        state.is_bad().then(|| self.state(state))
+    pub fn bad_end(self, job: &JobSummary) -> Option<&'static str> {
+        match job.is_unfinished() {
+            true => Some(self.pick(("尚未结束", "unfinished"))),
+            false => job.state.is_bad().then(|| self.state(job.state)),
+        }
     }
 
     /// How a finding changed between two runs.

@@ -277,6 +277,25 @@ impl<S: AsRef<str>> Localize for Names<'_, S> {
     }
 }
 
+/// The first names in a row, and the number of the others: `a, b, c and 9 more`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FewNames<'a, S>(pub &'a [S]);
+
+/// Names that a sentence can hold.
+const FEW: usize = 3;
+
+impl<S: AsRef<str>> Localize for FewNames<'_, S> {
+    fn localize(&self, language: Language) -> String {
+        let (named, others) = self.0.split_at(self.0.len().min(FEW));
+        let named = Names(named).localize(language);
+        match (others.len(), language) {
+            (0, _) => named,
+            (more, Language::Zh) => format!("{named} 等另外 {more} 个"),
+            (more, Language::En) => format!("{named} and {more} more"),
+        }
+    }
+}
+
 /// Joins items for a sentence: `a, b and c`, `a、b和c`.
 pub fn list(items: &[String], language: Language) -> String {
     let (comma, and) = language.select(("、", "和"), (", ", " and "));

@@ -85,4 +85,9 @@ impl JobSummary {
         let named = self.name.as_deref().or(self.id.as_deref());
         named.unwrap_or(&self.path)
     }
+
+    /// Whether the log of an application ends before the application: it is running, or its driver died.
+    pub fn is_unfinished(&self) -> bool {
+        self.engine == Some(JobEngine::Spark) && self.state == JobState::Unknown
+    }
 }

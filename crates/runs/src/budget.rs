@@ -88,6 +88,7 @@ impl Limits {
         }
         if let Some(limit) = self.time {
             let time = report.job.elapsed_seconds;
+            let unfinished = report.job.is_unfinished();
             let [time_text, limit_text] = [time.unwrap_or(f64::NAN), limit].map(Seconds);
             let text = text!(
                 "用时 {time}，上限 {limit}",
@@ -97,7 +98,10 @@ impl Limits {
             );
             checks.push(Check {
                 name: "time",
-                outcome: within(time, limit),
+                outcome: match within(time, limit) {
+                    Outcome::Kept if unfinished => Outcome::Inconclusive,
+                    outcome => outcome,
+                },
                 text,
             });
         }

@@ -14,31 +14,33 @@ const LARGE: f64 = 0.2;
 /// The sentences, the largest part first.
 pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
     let total = account.run.to;
-    let mut sums: Vec<(SegmentKind, Option<usize>, f64)> = Vec::new();
+    let mut sums: Vec<(SegmentKind, Option<usize>, f64, f64)> = Vec::new();
     let mut place: HashMap<(SegmentKind, Option<usize>), usize> = HashMap::new();
     for part in account.parts.iter().filter(|p| p.finding.is_none()) {
         let seconds = part.span.seconds();
         let at = *place.entry((part.kind, part.stage)).or_insert_with(|| {
-            sums.push((part.kind, part.stage, 0.0));
+            sums.push((part.kind, part.stage, 0.0, 0.0));
             sums.len() - 1
         });
         sums[at].2 += seconds;
+        sums[at].3 = seconds.max(sums[at].3);
     }
-    sums.retain(|(_, _, seconds)| *seconds >= LARGE * total);
+    sums.retain(|(_, _, seconds, _)| *seconds >= LARGE * total);
     sums.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let said = sums.into_iter().map(|(kind, stage, seconds)| {
+    let said = sums.into_iter().map(|(kind, stage, seconds, longest)| {
         let share = Share(seconds / total);
-        remark(view, kind, stage, Seconds(seconds), share)
+        remark(view, (kind, stage), Seconds(seconds), share, longest)
     });
     streams::remark(view).into_iter().chain(said).collect()
 }
 
+/// The sentence about a kind of time of a stage, or of the whole job; `longest` is its longest part, in seconds.
 fn remark(
     view: &View<'_>,
-    kind: SegmentKind,
-    stage: Option<usize>,
+    (kind, stage): (SegmentKind, Option<usize>),
     time: Seconds,
     share: Share,
+    longest: f64,
 ) -> Text {
     let name = stage.map_or("", |s| view.name(s));
     match kind {
@@ -51,6 +53,13 @@ fn remark(
         SegmentKind::Queue | SegmentKind::CapacityWait if stage.is_none() => text!(
             "运行之前等待资源 {time}（{share}）：由队列决定，与作业本身无关",
             "the job waits {time} ({share}) for capacity: the queue decides that, not the job",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Queue | SegmentKind::CapacityWait if view.job.spark.is_some() => text!(
+            "{name} 的 Task 就绪后等待 {time}（{share}）：槽位在运行别的 Task",
+            "tasks of {name} are ready and wait {time} ({share}): the slots run other tasks",
+            name = name,
             time = time,
             share = share,
         ),
@@ -73,14 +82,22 @@ fn remark(
             share = share,
         ),
         SegmentKind::Driver => text!(
-            "没有任务运行的时间共 {time}（{share}），分成许多通常长度的间隔：规划、调度和提交",
-            "no task runs for {time} ({share}), in gaps of usual length: planning, scheduling and committing",
+            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：规划、调度和提交",
+            "no task runs for {time} ({share}), {longest} at a time at most: planning, scheduling and committing",
             time = time,
             share = share,
+            longest = Seconds(longest),
         ),
         SegmentKind::Idle => text!(
             "{time}（{share}）内没有任何工作要做",
             "there was no work to do for {time} ({share})",
+            time = time,
+            share = share,
+        ),
+        SegmentKind::Retry if view.failed() => text!(
+            "{name} 有 {time}（{share}）用于失败的尝试",
+            "{name} spends {time} ({share}) on attempts that failed",
+            name = name,
             time = time,
             share = share,
         ),
@@ -121,6 +138,7 @@ fn work(view: &View<'_>, stage: Option<usize>, time: Seconds, share: Share) -> T
     let name = stage.map_or("", |s| view.name(s));
     let count = stage.and_then(|s| view.vertices(s)).unwrap_or(1);
     let slots = view.run.as_ref().filter(|r| r.has_tokens());
+    let slots = slots.filter(|run| (run.tokens as u64) < count);
     let on = slots.map_or_else(Text::default, |run| {
         let tokens = run.tokens;
         text!("，{tokens} 个可同时运行", ", {tokens} of them at a time")

@@ -215,6 +215,7 @@ fn candidate(
         at_most: saved.share,
         fix: Some(saved.fix),
         by_chance: false,
+        independent: false,
     }
 }
 

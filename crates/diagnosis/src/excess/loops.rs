@@ -1,21 +1,24 @@
 //! Many small jobs of one application that the driver runs one after the other.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Parts, Unclaimed};
-use crate::impact::StageWork;
 use crate::view::View;
 use report::format::{Seconds, Share};
 
 /// From this many jobs of one kind on, they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
-/// From this share of overhead in the time of its jobs on, a loop is the reason why they take long.
-const MOSTLY: f64 = 0.5;
+/// Kinds of time that a job of a loop spends on itself, whatever its work is.
+const OVERHEAD: [SegmentKind; 3] = [
+    SegmentKind::Driver,
+    SegmentKind::Startup,
+    SegmentKind::CapacityWait,
+];
 
 /// Number of loops in a finding, those with the most jobs.
 const MOST_LOOPS: usize = 100;
@@ -132,40 +135,52 @@ fn of_jobs(
     if *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
         return None;
     }
-    let taken: f64 = parts.iter().map(|(_, s)| s).sum();
-    let run = view.run.as_ref()?;
-    let stages: BTreeSet<usize> = jobs
-        .iter()
-        .flat_map(|j| &app.jobs[*j].stages)
-        .copied()
+    let seconds = |parts: &Parts| parts.iter().map(|(_, s)| s).sum::<f64>();
+    let taken = seconds(&parts);
+    let kind = |at: usize| unclaimed.account.parts[at].kind;
+    let overhead: Parts = parts
+        .into_iter()
+        .filter(|(at, _)| OVERHEAD.contains(&kind(*at)))
         .collect();
-    let work: f64 = stages
-        .iter()
-        .filter_map(|s| run.stages.get(*s))
-        .map(StageWork::run_s)
-        .sum();
-    let needed = work / run.tokens.max(1) as f64 + ONE_JOB_S;
-    let saved = 1.0 - needed / taken;
-    if saved < MOSTLY {
+    let overhead_s = seconds(&overhead);
+    if claimed_s(unclaimed, app, jobs) > overhead_s {
+        // another finding explains most of the loop: its jobs stay, and get fast
         return None;
     }
+    let saved = 1.0 - ONE_JOB_S / overhead_s.max(ONE_JOB_S);
     let example = &app.jobs[jobs[jobs.len() / 2]];
     let site = example.call_site.as_deref().unwrap_or_default();
     let (count, each) = (jobs.len(), Seconds(taken / jobs.len() as f64));
     Some(Excess {
         cause: Cause::DriverBottleneck,
         evidence: evidence(view, app, jobs, taken),
-        parts: parts.into_iter().map(|(at, s)| (at, s * saved)).collect(),
+        parts: overhead
+            .into_iter()
+            .map(|(at, s)| (at, s * saved))
+            .collect(),
         stages: Vec::new(),
         summary: text!(
             "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，其中 {share} 用于调度和启动，而不是计算",
             "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each; {share} of that is scheduling and starting them, not work",
             each = each,
-            share = Share(saved),
+            share = Share(overhead_s * saved / taken.max(f64::MIN_POSITIVE)),
         ),
         certainty: 0.85,
-        method: "time of the jobs of a loop, less their tasks' work on all slots and one job's start",
+        method: "time between the jobs of a loop and to start their tasks, less one job's start",
     })
+}
+
+/// Seconds that other findings claim of the stages of some jobs.
+fn claimed_s(unclaimed: &Unclaimed<'_>, app: &Application, jobs: &[usize]) -> f64 {
+    let stages: HashSet<usize> = jobs
+        .iter()
+        .flat_map(|j| &app.jobs[*j].stages)
+        .copied()
+        .collect();
+    let parts = unclaimed.account.parts.iter();
+    let claimed =
+        parts.filter(|p| p.finding.is_some() && p.stage.is_some_and(|s| stages.contains(&s)));
+    claimed.map(|p| p.span.seconds()).sum()
 }
 
 fn evidence(

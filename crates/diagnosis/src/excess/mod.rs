@@ -28,7 +28,7 @@ use crate::rule::{Candidate, Examination, severity};
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
-use report::format::{Names, Seconds, Share};
+use report::format::{FewNames, Seconds, Share};
 
 /// Stages that a sentence names; further ones are counted.
 const NAMED_STAGES: usize = 3;
@@ -222,6 +222,7 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         at_most: share,
         fix: None,
         by_chance: false,
+        independent: false,
     });
 }
 
@@ -243,7 +244,10 @@ fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elaps
         time = Seconds(seconds),
         share = Share(seconds / elapsed_s),
     );
-    finding.summary.push_str(more.pick(view.language));
+    let own = finding.stage.as_deref();
+    if e.stages.iter().any(|s| Some(view.name(*s)) != own) || e.stages.is_empty() {
+        finding.summary.push_str(more.pick(view.language));
+    }
     known.evidence.extend(e.evidence);
     if let Some(impact) = &mut finding.impact {
         impact.seconds_saved += seconds;
@@ -255,17 +259,8 @@ fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elaps
 
 /// The names of stages in a sentence; many are counted.
 fn stages_named(view: &View<'_>, stages: &[usize]) -> Text {
-    let first = stages.iter().take(NAMED_STAGES).map(|s| view.name(*s));
-    let first: Vec<&str> = first.collect();
-    let first = Names(&first);
-    match stages.len().saturating_sub(NAMED_STAGES) {
-        0 => text!("{first}", "{first}", first = first),
-        rest => text!(
-            "{first} 等另外 {rest} 个阶段",
-            "{first} and {rest} more stages",
-            first = first,
-        ),
-    }
+    let names: Vec<&str> = stages.iter().map(|s| view.name(*s)).collect();
+    text!("{names}", "{names}", names = FewNames(&names))
 }
 
 impl Claimed {

@@ -21,6 +21,8 @@ pub(super) struct Shares {
     pub(super) parts: Parts,
     /// The costliest first.
     pub(super) stages: Vec<usize>,
+    /// Seconds of each stage.
+    costs: Vec<f64>,
     /// The costliest stage, and its share.
     pub(super) worst: (usize, f64),
 }
@@ -43,15 +45,35 @@ pub(super) fn shares(
     }
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
     let worst = found.first().map(|(stage, share, _)| (*stage, *share))?;
-    let stages = found.into_iter().map(|(stage, ..)| stage).collect();
+    let (stages, costs) = found.into_iter().map(|(stage, _, s)| (stage, s)).unzip();
     Some(Shares {
         parts,
         stages,
+        costs,
         worst,
     })
 }
 
 impl Shares {
+    /// Moves the stages of one group to the front: the group that costs most as a whole.
+    pub(super) fn lead_by<K: PartialEq>(&mut self, group: impl Fn(usize) -> K) {
+        let groups: Vec<K> = self.stages.iter().map(|s| group(*s)).collect();
+        let cost = |wanted: &K| -> f64 {
+            let costs = groups.iter().zip(&self.costs);
+            costs
+                .filter(|(g, _)| *g == wanted)
+                .map(|(_, cost)| cost)
+                .sum()
+        };
+        let costs: Vec<f64> = groups.iter().map(cost).collect();
+        let most = costs.iter().copied().fold(0.0, f64::max);
+        let mut of_stages = std::mem::take(&mut self.stages).into_iter().zip(costs);
+        let (mut first, rest): (Vec<_>, Vec<_>) =
+            of_stages.by_ref().partition(|(_, cost)| *cost >= most);
+        first.extend(rest);
+        self.stages = first.into_iter().map(|(stage, _)| stage).collect();
+    }
+
     /// The excess; the account's evidence for its costliest parts follows `evidence`.
     pub(super) fn into_excess(
         self,

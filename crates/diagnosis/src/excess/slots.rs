@@ -1,12 +1,13 @@
 //! Slots of an application that idle while a stage works, since it has too few tasks.
 
 use job::model::Application;
-use report::{Cause, text};
+use report::{Cause, Text, text};
 
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed, stages_named};
 use crate::impact::{RunModel, StageWork};
 use crate::measurements::contention::{contention, pace};
+use crate::measurements::tasks::origin;
 use report::format::{Share, TASK};
 
 /// Seconds that a task should run: dividing work further costs more to start than it saves.
@@ -24,15 +25,22 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         let cores = run.tokens as f64 * (pace(view, stage) / shared).min(1.0);
         saved(app, run, stage, cores).filter(|_| !unclaimed.is_claimed(stage))
     };
-    let shares = shares(unclaimed, &TASKS, share)?;
-    let (worst, _) = shares.worst;
+    let mut shares = shares(unclaimed, &TASKS, share)?;
+    let origin = |stage: usize| origin(view, app, stage);
+    shares.lead_by(|stage| origin(stage).map(|o| o.by));
+    let worst = shares.stages[0];
     let tasks = run.stages[worst].vertices.len();
     let tokens = run.tokens;
+    let why = origin(worst);
+    let why = why.map_or_else(Text::default, |o| {
+        text!("（{why}）", " ({why})", why = o.why)
+    });
     let sentence = text!(
-        "{worst} 有 {tasks}，而槽位有 {tokens} 个",
-        "{worst} has {tasks} for {tokens} slots",
+        "{worst} 有 {tasks}，而槽位有 {tokens} 个{why}",
+        "{worst} has {tasks} for {tokens} slots{why}",
         worst = view.name(worst),
         tasks = TASK.count(tasks as f64),
+        why = why,
     );
     let source = app.at_line(app.stages[worst].line);
     let fact = view.number(
@@ -45,7 +53,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let evidence = fact.expecting(format!(">= {tokens}"));
     let summary = text!(
         "{names} 运行时只用到 {share} 的槽位：{sentence}；分成更多任务可缩短 {time}",
-        "{share} of the slots are busy in {names}: {sentence}; more tasks would shorten this by {time}",
+        "only {share} of the slots are busy in {names}: {sentence}; more tasks would shorten this by {time}",
         names = stages_named(view, &shares.stages),
         share = Share(used_share(run, &shares.stages)),
         sentence = sentence,

@@ -209,5 +209,6 @@ pub(super) fn state(view: &View<'_>) -> Option<Candidate> {
         at_most: 1.0,
         fix: None,
         by_chance: false,
+        independent: false,
     })
 }

@@ -4,6 +4,8 @@ use job::model::{Application, SlotsOverTime};
 use report::{Cause, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, stages_named};
+use crate::account::Span;
+use crate::measurements::configuration::{LOCALITY_WAIT, in_force};
 use report::format::Seconds;
 
 /// With at least this share of the slots in use, an application is busy with other tasks.
@@ -29,9 +31,8 @@ pub(super) fn excesses(unclaimed: &Unclaimed<'_>) -> [Option<Excess>; 2] {
         return [None, None];
     }
     let slots = Slots::of(unclaimed, app);
-    let reason = |(at, seconds): &(usize, f64)| {
-        let span = unclaimed.account.parts[*at].span;
-        slots.reason(span.from + seconds / 2.0)
+    let reason = |stage: usize, (at, _): &(usize, f64)| {
+        slots.reason(stage, unclaimed.account.parts[*at].span)
     };
     let of = |wanted: Reason| {
         let mut stages = Vec::new();
@@ -40,7 +41,7 @@ pub(super) fn excesses(unclaimed: &Unclaimed<'_>) -> [Option<Excess>; 2] {
             let own: Vec<(usize, f64)> = own
                 .iter()
                 .copied()
-                .filter(|p| reason(p) == wanted)
+                .filter(|p| reason(*stage, p) == wanted)
                 .collect();
             if !own.is_empty() {
                 stages.push(*stage);
@@ -81,7 +82,7 @@ fn excess(
                 "for {time}, tasks of {names} are ready and slots are idle: they wait for the executors that have their data (spark.locality.wait is {wait}), or the driver is slow to schedule them",
                 names = names,
                 time = time,
-                wait = app.setting(None, "spark.locality.wait").unwrap_or("3s"),
+                wait = in_force(app, None, LOCALITY_WAIT).unwrap_or_default().0,
             ),
         ),
     };
@@ -96,39 +97,63 @@ fn excess(
     }
 }
 
-/// Slots, and starts and ends of tasks, in milliseconds since 1970.
+/// Slots, and starts and ends of tasks, in seconds since submission.
 struct Slots {
     origin: i64,
     offered: SlotsOverTime,
-    starts: Vec<i64>,
-    ends: Vec<i64>,
+    starts: Moments,
+    ends: Moments,
+    /// By stage: the most slots until its end. Executors that come later are not missing before.
+    most: Vec<u32>,
+}
+
+/// Ascending times, each with the sum of all times up to it.
+struct Moments(Vec<(f64, f64)>);
+
+impl Moments {
+    fn of(mut times: Vec<f64>) -> Moments {
+        times.sort_unstable_by(f64::total_cmp);
+        let summed = times.into_iter().scan(0.0, |sum, at| {
+            *sum += at;
+            Some((at, *sum))
+        });
+        Moments(summed.collect())
+    }
+
+    /// Seconds from each moment before `at` until `at`, added up.
+    fn since(&self, at: f64) -> f64 {
+        let count = self.0.partition_point(|(time, _)| *time <= at);
+        let sum = count.checked_sub(1).map_or(0.0, |last| self.0[last].1);
+        count as f64 * at - sum
+    }
 }
 
 impl Slots {
     fn of(unclaimed: &Unclaimed<'_>, app: &Application) -> Slots {
+        let origin = unclaimed.view.job.info.submitted_ms.unwrap_or(0);
+        let since = |ms: i64| (ms - origin) as f64 / 1000.0;
         let tasks = || app.stages.iter().flat_map(|s| &s.attempts);
-        let mut starts: Vec<i64> = tasks().map(|t| t.launched_ms).collect();
-        let mut ends: Vec<i64> = tasks().map(|t| t.finished_ms).collect();
-        starts.sort_unstable();
-        ends.sort_unstable();
+        let offered = app.slots_over_time();
+        let ends_of_stages = app.stages.iter().map(|s| s.completed_ms);
+        let most = ends_of_stages.map(|end| offered.most_until(end.unwrap_or(i64::MAX)));
         Slots {
-            origin: unclaimed.view.job.info.submitted_ms.unwrap_or(0),
-            offered: app.slots_over_time(),
-            starts,
-            ends,
+            origin,
+            most: most.collect(),
+            offered,
+            starts: Moments::of(tasks().map(|t| since(t.launched_ms)).collect()),
+            ends: Moments::of(tasks().map(|t| since(t.finished_ms)).collect()),
         }
     }
 
-    /// The reason why tasks wait at a time, in seconds since submission.
-    fn reason(&self, at: f64) -> Reason {
-        let ms = self.origin + (at * 1000.0) as i64;
-        let there = f64::from(self.offered.at(ms));
-        let started = self.starts.partition_point(|from| *from <= ms);
-        let ended = self.ends.partition_point(|to| *to <= ms);
-        let running = started.saturating_sub(ended) as f64;
+    /// The reason why tasks of a stage wait during a span.
+    fn reason(&self, stage: usize, span: Span) -> Reason {
+        let middle = self.origin + ((span.from + span.to) * 500.0) as i64;
+        let there = f64::from(self.offered.at(middle));
+        let held = |at: f64| self.starts.since(at) - self.ends.since(at);
+        let running = (held(span.to) - held(span.from)) / span.seconds().max(f64::MIN_POSITIVE);
         if running < BUSY * there {
             Reason::Locality
-        } else if there < FEW_SLOTS * f64::from(self.offered.most()) {
+        } else if there < FEW_SLOTS * f64::from(self.most[stage]) {
             Reason::Executors
         } else {
             Reason::OtherTasks

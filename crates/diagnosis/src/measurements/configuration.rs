@@ -1,21 +1,28 @@
 //! Settings of an application, as numbers.
 
 use job::model::Application;
+pub(crate) use job::settings::{
+    ADVISORY, BROADCAST, ENABLED, LOCALITY_WAIT, MEMORY, OPEN_COST, OVERHEAD, PARTITIONS,
+    SKEW_FACTOR, SKEW_THRESHOLD, SPLIT, exists, in_force, name_of, version,
+};
 
-pub(crate) const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
-
-/// Spark's own default of the setting above, in bytes.
+/// Spark's own default of [`BROADCAST`], in bytes.
 pub(crate) const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
 
 /// Largest side in bytes that Spark broadcasts automatically; Spark's default if broadcasting is off.
 pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f64 {
-    let set = set_bytes(app, execution, BROADCAST);
+    let set = bytes_in_force(app, execution, BROADCAST);
     set.filter(|b| *b > 0.0).unwrap_or(DEFAULT_BROADCAST)
 }
 
-/// Value of a setting in bytes; `None` if it is not set.
-pub(crate) fn set_bytes(app: &Application, execution: Option<usize>, name: &str) -> Option<f64> {
-    app.setting(execution, name).and_then(bytes)
+/// Value in bytes of a setting in force; `None` if it is unknown or no size.
+pub(crate) fn bytes_in_force(
+    app: &Application,
+    execution: Option<usize>,
+    key: &'static str,
+) -> Option<f64> {
+    let (value, _) = in_force(app, execution, key)?;
+    bytes(&value)
 }
 
 /// Bytes of a setting such as `64m`, `10485760b`, `-1`; without a unit they are bytes.

@@ -4,7 +4,7 @@
 use job::facts::Role;
 use job::model::{Application, ExchangeKind};
 
-use super::configuration::set_bytes;
+use super::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
 use super::contention::{contention, python_start_ms};
 use crate::impact::{Saved, regroup, scale_run};
 use crate::scans::{Scanned, scanned};
@@ -15,10 +15,6 @@ use report::{Evidence, Text, text};
 /// Bytes of memory that a core serializes, compresses, writes and reads back in a second when an
 /// operator spills.
 const SPILLED_BYTES_PER_S: f64 = 100e6;
-
-/// Spark's own defaults of `spark.sql.files.maxPartitionBytes` and `openCostInBytes`.
-const MAX_SPLIT: f64 = 128.0 * 1024.0 * 1024.0;
-const OPEN_COST: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// Least ratio of a task's bytes to Spark's default for a task.
 const OVERSIZED: f64 = 1.5;
@@ -40,19 +36,19 @@ pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item 
 pub(crate) struct Few {
     pub(crate) tasks: usize,
     pub(crate) fitting: usize,
-    pub(crate) by: By,
-    pub(crate) why: Text,
-    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) origin: Origin,
     pub(crate) saved: Option<Saved>,
 }
 
-/// What sets the number of tasks of a stage.
+/// The place that sets the number of tasks of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     /// Files that cannot be split.
     Files,
-    /// A `repartition` in the code.
-    Code,
+    /// A `coalesce(n)` in the code.
+    Coalesce,
+    /// A `repartition(n)` in the code.
+    Repartition,
     /// `spark.sql.shuffle.partitions`
     Setting,
     /// Adaptive execution, by bytes.
@@ -61,29 +57,83 @@ pub(crate) enum By {
     Rdd,
 }
 
-/// The number's origin, a sentence about it, and the evidence.
-type Reason = (By, Text, Vec<Evidence>);
+/// The place that sets the number of tasks of a stage, a sentence about it, and the evidence.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) by: By,
+    pub(crate) why: Text,
+    pub(crate) evidence: Vec<Evidence>,
+}
 
-/// A stage that leaves slots idle for a fixable reason: files that cannot be split, or
-/// an exchange into fewer partitions than slots that the code or the configuration asks for.
+impl Origin {
+    fn new(by: By, why: Text) -> Origin {
+        Origin {
+            by,
+            why,
+            evidence: Vec::new(),
+        }
+    }
+}
+
+/// The place that sets the number of tasks of a stage with fewer tasks than slots, if the log shows it.
+pub(crate) fn origin(view: &View<'_>, app: &Application, stage: usize) -> Option<Origin> {
+    let slots = view.run.as_ref()?.tokens;
+    let tasks = view.vertices(stage)? as usize;
+    coalesced(view, app, stage, tasks)
+        .or_else(|| unsplittable(view, app, stage, tasks, slots))
+        .or_else(|| asked_for(view, app, stage, tasks))
+        .or_else(|| merged(app, stage, tasks))
+}
+
+/// A stage that leaves slots idle for a fixable reason. If the number of tasks follows from bytes or an RDD, only long
+/// tasks are worth more of them.
 pub(crate) fn few(view: &View<'_>, app: &Application, stage: usize) -> Option<Few> {
     let slots = view.run.as_ref()?.tokens;
     let tasks = view.vertices(stage)? as usize;
     if tasks * 2 > slots {
         return None;
     }
-    let by_files = unsplittable(view, app, stage, tasks, slots);
-    let asked = || asked_for(view, app, stage, tasks);
-    let (by, why, evidence) = by_files
-        .or_else(asked)
-        .or_else(|| dear_rows(view, app, stage, tasks))?;
+    let mut origin = origin(view, app, stage)?;
+    if matches!(origin.by, By::Merged | By::Rdd) {
+        origin.evidence.push(long_task(view, app, stage, tasks)?);
+    }
     Some(Few {
         tasks,
         fitting: slots,
-        by,
-        why,
-        evidence,
+        origin,
         saved: view.saved_in(stage, move |stage| regroup(stage, slots, 0.0)),
+    })
+}
+
+/// A `coalesce(n)` whose tasks also do the work before it: nothing is exchanged.
+fn coalesced(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
+    let record = &app.stages[stage];
+    let plan = &app.executions.get(record.execution?)?.plan;
+    let node = plan
+        .iter()
+        .find(|n| n.name == "Coalesce" && n.stages.contains(&stage))?;
+    let count: usize = node.text.rsplit(' ').next()?.parse().ok()?;
+    (count == tasks).then_some(())?;
+    let call = format!("coalesce({count})");
+    let why = text!(
+        "代码中的 {call} 也合并了它之前的工作",
+        "{call} in the code also merges the work before it"
+    );
+    let sentence = text!(
+        "{stage} 在计划中有 {call}",
+        "the plan of {stage} has {call}",
+        stage = view.name(stage)
+    );
+    let fact = view.word(
+        "plan operator",
+        &node.text,
+        app.at_line(record.line),
+        sentence,
+    );
+    Some(Origin {
+        by: By::Coalesce,
+        why,
+        evidence: vec![fact],
     })
 }
 
@@ -95,11 +145,11 @@ fn unsplittable(
     stage: usize,
     tasks: usize,
     slots: usize,
-) -> Option<Reason> {
+) -> Option<Origin> {
     let scan = scans_of(view, stage).max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let execution = app.stages[stage].execution;
-    let open = open_cost(app, execution);
-    let most = set_bytes(app, execution, "spark.sql.files.maxPartitionBytes").unwrap_or(MAX_SPLIT);
+    let open = bytes_in_force(app, execution, OPEN_COST)?;
+    let most = bytes_in_force(app, execution, SPLIT)?;
     let split = ((scan.bytes + scan.files * open) / slots as f64)
         .max(open)
         .min(most);
@@ -126,23 +176,28 @@ fn unsplittable(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
     );
-    Some((By::Files, why, vec![fact]))
+    Some(Origin {
+        by: By::Files,
+        why,
+        evidence: vec![fact],
+    })
 }
 
-/// Bytes that Spark could read in the time that it needs to open a file.
-fn open_cost(app: &Application, execution: Option<usize>) -> f64 {
-    set_bytes(app, execution, "spark.sql.files.openCostInBytes").unwrap_or(OPEN_COST)
-}
-
-fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Reason> {
+fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
     let read = &app.stages[stage].reads;
-    let mut exchanges = read.iter().filter_map(|e| app.exchanges.get(*e));
-    let by_code = |o: &str| o.starts_with("REPARTITION_BY_NUM") || o.starts_with("REBALANCE");
-    if exchanges.any(|e| e.origin.as_deref().is_some_and(by_code)) {
-        let why = text!("分区数由代码指定", "the code sets the partitions");
-        return Some((By::Code, why, Vec::new()));
+    let exchanges = || read.iter().filter_map(|e| app.exchanges.get(*e));
+    // REPARTITION_WITH_NUM before Spark 3.2
+    let by_code =
+        |o: &str| o.starts_with("REPARTITION") && o.ends_with("_NUM") || o.starts_with("REBALANCE");
+    if exchanges().any(|e| e.origin.as_deref().is_some_and(by_code)) {
+        let call = format!("repartition({tasks})");
+        let why = text!(
+            "代码中的 {call} 规定了分区数",
+            "{call} in the code sets the partitions"
+        );
+        return Some(Origin::new(By::Repartition, why));
     }
-    let name = "spark.sql.shuffle.partitions";
+    let name = PARTITIONS;
     let set = app.setting(app.stages[stage].execution, name)?;
     let gathered = view
         .inputs(stage)
@@ -153,21 +208,36 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     let source = app.at_line(app.stages[stage].line);
     let sentence = text!("{name} 为 {set}", "{name} is {set}");
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
-    Some((
-        By::Setting,
+    Some(Origin {
+        by: By::Setting,
         why,
-        vec![view.word(name, set, source, sentence)],
-    ))
+        evidence: vec![view.word(name, set, source, sentence)],
+    })
+}
+
+/// A number of tasks that follows from bytes, or from the partitions of an RDD.
+fn merged(app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
+    let record = &app.stages[stage];
+    let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
+    let mut merged = read.filter_map(|e| e.read.as_deref());
+    if merged.any(|how| how.contains("coalesced")) {
+        let why = text!(
+            "自适应执行按字节数合并了分区，而每行的处理很费时",
+            "adaptive execution merged the partitions by their bytes, and the rows take long to process",
+        );
+        return Some(Origin::new(By::Merged, why));
+    }
+    let of_rdd = record.execution.is_none() && record.partitions as usize == tasks;
+    let why = text!("RDD 只有这么多分区", "the RDD has no more partitions");
+    of_rdd.then(|| Origin::new(By::Rdd, why))
 }
 
 /// Task time in seconds that a task of the usual size rarely exceeds.
 const LONG_TASK_S: f64 = 5.0;
 
-/// Reason for a stage with few, long tasks: their number was derived from bytes or fixed, although
-/// rows that take long to process are worth a task per slot. Rows that must be in one place or
-/// are uneven are another cause.
-fn dear_rows(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Reason> {
-    let record = &app.stages[stage];
+/// The longest task of a stage whose rows take long to process, so that they are worth a task per slot. Rows that must be
+/// in one place or are uneven are another cause.
+fn long_task(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Evidence> {
     let longest = view.run.as_ref()?.stages[stage].vertices.iter();
     let longest = longest.map(|v| v.run_s).fold(0.0, f64::max);
     let single = view
@@ -177,29 +247,14 @@ fn dear_rows(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
         return None;
     }
-    let read = record.reads.iter().filter_map(|e| app.exchanges.get(*e));
-    let mut merged = read.filter_map(|e| e.read.as_deref());
-    let (by, why) = if merged.any(|how| how.contains("coalesced")) {
-        let why = text!(
-            "自适应执行按字节数合并了分区，而每行的处理很费时",
-            "adaptive execution merged the partitions by their bytes, and the rows take long to process",
-        );
-        (By::Merged, why)
-    } else if record.execution.is_none() && record.partitions as usize == tasks {
-        let why = text!("RDD 只有这么多分区", "the RDD has no more partitions");
-        (By::Rdd, why)
-    } else {
-        return None;
-    };
     let sentence = text!(
         "{stage} 的任务最长运行 {time}",
         "the longest task of {stage} runs {time}",
         stage = view.name(stage),
         time = Seconds(longest),
     );
-    let source = app.at_line(record.line);
-    let fact = view.number("longest task", longest, "s", source, sentence);
-    Some((by, why, vec![fact]))
+    let source = app.at_line(app.stages[stage].line);
+    Some(view.number("longest task", longest, "s", source, sentence))
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own estimate.
@@ -208,7 +263,7 @@ pub(crate) fn small_files<'a>(
     app: &Application,
     stage: usize,
 ) -> Option<Scanned<'a>> {
-    let open = open_cost(app, app.stages[stage].execution);
+    let open = bytes_in_force(app, app.stages[stage].execution, OPEN_COST)?;
     scans_of(view, stage).find(|s| {
         let opening = s.files * open;
         s.files >= MANY_FILES && opening / (opening + s.bytes) >= MOSTLY_OPENING

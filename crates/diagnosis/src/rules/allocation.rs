@@ -5,7 +5,7 @@ use job::info::Information;
 use job::model::Application;
 
 use super::support::{Symptom, both};
-use crate::impact::{Fix, RunModel, Saved, schedule};
+use crate::impact::{Fix, RunModel, Saved, regroup, replay, schedule};
 use crate::rule::{Examination, Rule};
 use crate::settings::Threshold;
 use crate::view::View;
@@ -96,7 +96,8 @@ fn examine_over(view: &View<'_>) -> Examination {
     let (needed, slots) = needed(app, run, held.executors);
     if held.idle() >= limit && slots * 2 <= held.slots {
         let hours = held.seconds * (1.0 - slots as f64 / held.slots as f64) / 3600.0;
-        result.wastes(view, over(view, app, &held, needed), hours);
+        let independent = idle_at_best(run, &held) >= limit;
+        result.wastes(view, over(view, app, &held, needed), hours, independent);
     } else {
         let closeness = (held.idle() / limit).min(0.99);
         result.under(closeness, || evidence(view, app, &held));
@@ -216,10 +217,19 @@ fn most_at_once(mut changes: Vec<(i64, i64, i64)>) -> (usize, usize) {
 fn needed(app: &Application, run: &RunModel, executors: usize) -> (usize, usize) {
     let slots = app.executors.iter().map(|e| e.slots(app.task_cores)).max();
     let slots = slots.unwrap_or(1).max(1) as usize;
-    let fits =
-        |n: &usize| crate::impact::replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
+    let fits = |n: &usize| replay(&run.stages, n * slots) <= run.replayed_s * NO_LONGER;
     let needed = (1..=executors).find(fits).unwrap_or(executors);
     (needed, needed * slots)
+}
+
+/// Idle share of the executors if every stage had a task for each slot: time without tasks remains.
+fn idle_at_best(run: &RunModel, held: &Held) -> f64 {
+    let mut stages = run.stages.clone();
+    let few = stages.iter_mut().filter(|s| s.vertices.len() < run.tokens);
+    few.for_each(|stage| regroup(stage, run.tokens, 0.0));
+    let saved = run.seconds(run.replayed_s - replay(&stages, run.tokens));
+    let seconds = (run.elapsed_s - saved).max(f64::MIN_POSITIVE);
+    (1.0 - held.used / (seconds * held.slots as f64)).clamp(0.0, 1.0)
 }
 
 /// Tasks that wait for a slot, on average over the replayed run.

@@ -101,6 +101,17 @@ fn read_from_files(view: &View<'_>, stage: usize) -> Option<(f64, f64)> {
 /// Largest ratio of the bytes of the same rows: reading ahead in a file differs a little.
 const SAME_BYTES: f64 = 1.001;
 
+/// Whether a stage starts from RDDs that no plan describes: it has no plan, or its plan reads an existing RDD, like the plans
+/// of `foreachBatch`.
+fn starts_from_rdds(app: &Application, stage: usize) -> bool {
+    let execution = app.stages[stage].execution;
+    let Some(execution) = execution.and_then(|e| app.executions.get(e)) else {
+        return true;
+    };
+    let mut nodes = execution.plan.iter().filter(|n| n.stages.contains(&stage));
+    nodes.any(|n| n.name == "Scan ExistingRDD")
+}
+
 /// Stages of different jobs that start from the same RDDs and have about the same duration. The log does not record
 /// their functions, so fewer or less similar stages are no evidence.
 fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
@@ -110,7 +121,7 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     // the last such stage of each job
     let mut starts: BTreeMap<Start<'_>, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
-        let is_known = stage.execution.is_none() && !stage.sources.is_empty();
+        let is_known = starts_from_rdds(app, at) && !stage.sources.is_empty();
         if let Some(job) = stage.job.filter(|_| is_known) {
             let start = match read_from_files(view, at) {
                 Some((rows, _)) => Start::Files(stage.tasks, rows as u64),
@@ -268,7 +279,8 @@ fn step(node: &SparkNode) -> Option<String> {
     ];
     if node.name.contains("Aggregate") {
         let text = plain(&node.text);
-        let keys = text.split_once("keys=[")?.1.split(']').next()?;
+        // `key=[` in a SortAggregate
+        let keys = text.split_once("=[")?.1.split(']').next()?;
         return Some(format!("groups of [{keys}]"));
     }
     if !STEPS.iter().any(|s| node.name.contains(s)) {
@@ -300,6 +312,8 @@ fn plain(text: &str) -> String {
 
 /// Repeated work.
 struct Repeated {
+    /// Number of computations.
+    times: usize,
     /// Stages that repeat it, each with the seconds of work of its computation.
     again: Vec<(usize, f64)>,
     /// Seconds of work of the cheapest computation.
@@ -330,6 +344,7 @@ fn repeated(view: &View<'_>, same: &[Computation]) -> Option<Repeated> {
         own.iter().map(move |s| (*s, all))
     });
     Some(Repeated {
+        times: works.len(),
         again: again.collect(),
         shared_s,
         first,
@@ -343,11 +358,12 @@ fn symptom(
     repeated: Repeated,
 ) -> Symptom {
     let Repeated {
+        times,
         again,
         shared_s,
         first,
     } = repeated;
-    let n = same.len() as f64;
+    let n = times as f64;
     Symptom {
         cause: Cause::IneffectiveCache,
         stage: again.first().map(|(s, _)| *s).or(first),
@@ -437,6 +453,11 @@ mod tests {
                 "HashAggregate",
                 "HashAggregate(keys=[a#1, b#2L], functions=[partial_sum(c#3)])",
                 Some("groups of [a, b]"),
+            ),
+            (
+                "SortAggregate",
+                "SortAggregate(key=[a#1], functions=[partial_max(c#3)])",
+                Some("groups of [a]"),
             ),
         ] {
             assert_eq!(step(&node(name, text)).as_deref(), expected, "{text}");

@@ -56,7 +56,7 @@ fn examine(view: &View<'_>) -> Examination {
         let closeness = (usage.ratio() / limit).min(0.99);
         result.under(closeness, || usage.evidence(view, app));
     } else {
-        result.wastes(view, usage.symptom(view, app), 0.0);
+        result.wastes(view, usage.symptom(view, app), 0.0, false);
     }
     result.cleared_by(text!(
         "Executor 的内存与用量相称",

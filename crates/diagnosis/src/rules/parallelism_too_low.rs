@@ -16,7 +16,7 @@ use crate::measurements::spill::surplus_ms;
 use crate::measurements::tasks::few;
 use crate::rule::{Examination, Rule};
 use crate::view::View;
-use report::format::{Bytes, Number, VERTEX};
+use report::format::{Bytes, Number, TASK, VERTEX};
 use report::{Cause, Text, text};
 
 /// Probability that the script is the reason for few vertices, and that more would help, if no file
@@ -115,7 +115,7 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
             });
             continue;
         };
-        let mut facts = found.evidence;
+        let mut facts = found.origin.evidence;
         let counted = view.facts[stage].counted.as_ref();
         facts.extend(counted.and_then(|c| view.measured(&c.run_ms, "ms")));
         facts.extend(counted.and_then(|c| view.measured(&c.bytes_read, "bytes")));
@@ -124,12 +124,12 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
             stage: Some(stage),
             lines: None,
             summary: text!(
-                "{stage} 只有 {tasks} 个任务，而有 {fitting} 个任务槽：{why}",
-                "{stage} has {tasks} tasks for {fitting} slots: {why}",
+                "{stage} 只有 {tasks}，而有 {fitting} 个任务槽：{why}",
+                "{stage} has {tasks} for {fitting} slots: {why}",
                 stage = view.name(stage),
-                tasks = Number(found.tasks as f64),
+                tasks = TASK.count(found.tasks as f64),
                 fitting = Number(found.fitting as f64),
-                why = found.why,
+                why = found.origin.why,
             ),
             evidence: facts,
             saved: found.saved,

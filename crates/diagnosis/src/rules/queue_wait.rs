@@ -39,8 +39,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn examine(view: &View<'_>) -> Examination {
     let mut result = Examination::default();
-    let unended = view.job.spark.as_ref().is_some_and(|app| !app.complete);
-    let waited = waited(view).filter(|_| !unended || view.failed());
+    let waited = waited(view);
     let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
     let Some(waited) = waited.as_ref().filter(known) else {
         if !view.failed() && !super::is_local(view) {

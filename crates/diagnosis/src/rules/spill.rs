@@ -15,10 +15,13 @@ use crate::measurements::tasks::spilled;
 use crate::rule::{Examination, Rule};
 use crate::view::View;
 use report::format::{Bytes, Names, Seconds};
-use report::{Cause, text};
+use report::{Cause, Text, text};
 
 /// Least ratio of temporary data to output that proves spilling.
 const EXCESS: f64 = 1.5;
+
+/// Spilling operators with their numbers in the evidence.
+const MOST_SHOWN: usize = 4;
 
 pub(crate) static RULE: Rule = Rule {
     examine,
@@ -183,38 +186,82 @@ fn uncounted(view: &View<'_>, stage: usize, result: &mut Examination) {
     result.lacks(info, view, Some(stage), reason);
 }
 
-fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
+/// Spilling operators of a stage that belong to the same lines of the script.
+struct Place<'a> {
+    lines: Option<(u32, u32)>,
+    /// The costliest first.
+    nodes: Vec<&'a OperatorFacts>,
+}
+
+impl Place<'_> {
+    fn ms(&self) -> f64 {
+        self.nodes.iter().map(|node| ms(node)).sum()
+    }
+
+    /// The operators, with their numbers if `numbered`, and the lines if `located`.
+    fn named(&self, numbered: bool, located: bool) -> Text {
+        let name = |node: &&OperatorFacts| match node.uid {
+            Some(uid) if numbered => format!("{}[{uid}]", node.name),
+            _ => node.name.to_string(),
+        };
+        let names: Vec<String> = self.nodes.iter().map(name).collect();
+        match self.lines.filter(|_| located) {
+            Some((first, last)) => text!(
+                "{names}（第 {first}–{last} 行）",
+                "{names} (lines {first}–{last})",
+                names = Names(&names),
+            ),
+            None => text!("{names}", "{names}", names = Names(&names)),
+        }
+    }
+}
+
+/// The spilling operators of a stage by their place in the script, the costliest place first.
+fn places<'a>(view: &'a View<'_>, stage: usize) -> Vec<Place<'a>> {
+    let mut places: Vec<Place<'a>> = Vec::new();
     let counted = view.facts[stage].operators.iter();
-    let mut nodes: Vec<&OperatorFacts> = counted.filter(|o| o.has_spilled()).collect();
-    nodes.sort_by(|a, b| ms(b).total_cmp(&ms(a)));
-    let largest = *nodes.first()?;
+    for node in counted.filter(|o| o.has_spilled()) {
+        let mut operators = view.job.stages[stage].operators.iter();
+        let operator = operators.position(|o| o.uid.is_some() && o.uid == node.uid);
+        let lines = operator.and_then(|o| view.lines(stage, o));
+        match places.iter_mut().find(|p| p.lines == lines) {
+            Some(place) => place.nodes.push(node),
+            None => places.push(Place {
+                lines,
+                nodes: vec![node],
+            }),
+        }
+    }
+    for place in &mut places {
+        place.nodes.sort_by(|a, b| ms(b).total_cmp(&ms(a)));
+    }
+    places.sort_by(|a, b| b.ms().total_cmp(&a.ms()));
+    places
+}
+
+fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
+    let places = places(view, stage);
+    let nodes: Vec<&OperatorFacts> = places.iter().flat_map(|p| p.nodes.clone()).collect();
     let fraction = view.fraction(stage, surplus);
-    let operator = view.job.stages[stage]
-        .operators
-        .iter()
-        .position(|o| o.uid.is_some() && o.uid == largest.uid);
     let mut evidence = Vec::new();
-    for node in nodes.iter().take(2) {
+    for node in nodes.iter().take(MOST_SHOWN) {
         let spilled = view.measured(&node.spilled, "buckets");
         evidence.extend(spilled.map(|f| f.expecting("0")));
         evidence.extend(view.measured(&node.own_ms, "ms"));
         evidence.extend(view.measured(&node.rows, "rows"));
     }
-    let spent: f64 = nodes.iter().map(|node| ms(node)).sum();
-    let name = |node: &&OperatorFacts| match node.uid {
-        Some(uid) if nodes.len() > 1 => format!("{}[{uid}]", node.name),
-        _ => node.name.to_string(),
-    };
-    let names: Vec<String> = nodes.iter().map(name).collect();
+    let spent: f64 = places.iter().map(Place::ms).sum();
+    let named = |p: &Place<'_>| p.named(nodes.len() > 1, places.len() > 1);
+    let names: Vec<Text> = places.iter().map(named).collect();
     Some(Symptom {
         cause: Cause::Spill,
         stage: Some(stage),
-        lines: operator.and_then(|o| view.lines(stage, o)),
+        lines: places.first()?.lines,
         summary: text!(
             "{stage} 的 {names} 落盘，共耗时 {time}，其中 {surplus} 是落盘造成的",
             "{names} in {stage} spill to disk: {time} of work, {surplus} of it because of that",
             stage = view.name(stage),
-            names = Names(&names),
+            names = Text::joined(&names, ["、", ", "]),
             time = Seconds(spent / 1000.0),
             surplus = Seconds(surplus / 1000.0)
         ),

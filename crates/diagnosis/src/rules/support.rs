@@ -68,6 +68,7 @@ impl Symptom {
             at_most: at_most(view, self.stage, share),
             fix: saved.map(|s| s.fix),
             by_chance: false,
+            independent: false,
         }
     }
 }
@@ -123,9 +124,19 @@ impl Examination {
     }
 
     /// Adds a place over the limits that costs vertex-hours and no time.
-    pub(crate) fn wastes(&mut self, view: &View<'_>, symptom: Symptom, vertex_hours: f64) {
-        self.candidates
-            .push(symptom.candidate(view, None, Some(vertex_hours)));
+    /// It is `independent` if it remains with every other finding fixed.
+    pub(crate) fn wastes(
+        &mut self,
+        view: &View<'_>,
+        symptom: Symptom,
+        vertex_hours: f64,
+        independent: bool,
+    ) {
+        let candidate = symptom.candidate(view, None, Some(vertex_hours));
+        self.candidates.push(Candidate {
+            independent,
+            ..candidate
+        });
     }
 
     /// Adds a place over the limits with an unchecked alternative explanation;

@@ -121,7 +121,7 @@ pub(super) fn unsplit(case: &Case<'_>) -> Unsplit {
 fn impossible(case: &Case<'_>, app: &Application) -> Option<Text> {
     let of_stage = &app.stages[case.stage?];
     let execution = of_stage.execution.and_then(|e| app.executions.get(e));
-    let version = case.release().unwrap_or(u32::MAX);
+    let version = case.version().unwrap_or(u32::MAX);
     if app.is_streaming() {
         return Some(text!(
             "流查询的微批次不使用自适应执行",

@@ -61,6 +61,14 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Whether it is an application of Structured Streaming.
+    pub(super) fn is_streaming(&self) -> bool {
+        self.job
+            .spark
+            .as_ref()
+            .is_some_and(|app| app.is_streaming())
+    }
+
     /// Script and statement of the finding.
     pub(super) fn located(&self) -> Option<(&'a Script, &'a Statement)> {
         self.script.zip(self.statement)

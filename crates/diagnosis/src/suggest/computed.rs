@@ -9,7 +9,7 @@ use super::setting::{
     ADVISORY, ENABLED, MEMORY, MIB, PARTITIONS, Wanted, memory, size, size_above,
 };
 use crate::measurements::configuration::{BROADCAST, DEFAULT_BROADCAST};
-use crate::measurements::tasks::{By, few};
+use crate::measurements::tasks::By;
 
 const COALESCE: &str = "spark.sql.adaptive.coalescePartitions.enabled";
 const PARALLELISM_FIRST: &str = "spark.sql.adaptive.coalescePartitions.parallelismFirst";
@@ -34,20 +34,20 @@ const RESERVED: f64 = 300.0 * MIB;
 const LEAST_HEAP: f64 = 1024.0 * MIB;
 
 /// Partitions of a shuffle for tasks of the usual size, at least one for each slot.
-pub(super) fn more_partitions(case: &Case<'_>) -> Vec<Wanted> {
-    let found = (|| {
-        let (stage, app) = (case.stage?, case.job.spark.as_deref()?);
-        Some((few(case.view, app, stage)?, exchanged(case)))
-    })();
-    let Some((few, bytes)) = found else {
+pub(super) fn more_partitions(case: &Case<'_>, by: Option<By>) -> Vec<Wanted> {
+    let found = || {
+        let stage = case.stage?;
+        let (tasks, run) = (case.view.vertices(stage)?, case.view.run.as_ref()?);
+        Some((tasks as f64, run.tokens as f64, exchanged(case)))
+    };
+    let Some((tasks, slots, bytes)) = found() else {
         return Vec::new();
     };
-    let slots = few.fitting as f64;
     let count = slots * (bytes / TASK_BYTES / slots).ceil().max(1.0);
     let reason = text!(
         "{tasks} 处理 {bytes}，而有 {slots} 个槽位",
         "{tasks} for {bytes}, with {slots} slots",
-        tasks = TASK.count(few.tasks as f64),
+        tasks = TASK.count(tasks),
         bytes = Bytes(bytes),
         slots = Number(slots),
     );
@@ -68,10 +68,10 @@ pub(super) fn more_partitions(case: &Case<'_>) -> Vec<Wanted> {
             .then(|| case.set(key, size(each), smaller))
             .flatten()
     };
-    let found = match few.by {
-        By::Setting if coalesces(case) => [case.set(PARTITIONS, count, reason), merged()],
-        By::Setting => [case.set(PARTITIONS, count, reason), None],
-        By::Merged => {
+    let found = match by {
+        Some(By::Setting) if coalesces(case) => [case.set(PARTITIONS, count, reason), merged()],
+        Some(By::Setting) => [case.set(PARTITIONS, count, reason), None],
+        Some(By::Merged) => {
             let raised = case.number(PARTITIONS).is_some_and(|now| now < count);
             [
                 merged(),
@@ -80,10 +80,10 @@ pub(super) fn more_partitions(case: &Case<'_>) -> Vec<Wanted> {
                     .flatten(),
             ]
         }
-        By::Rdd if case.edges().next().is_some() => {
+        Some(By::Rdd) if case.edges().next().is_some() => {
             [case.set("spark.default.parallelism", count, reason), None]
         }
-        By::Files | By::Code | By::Rdd => [None, None],
+        _ => [None, None],
     };
     found.into_iter().flatten().collect()
 }
@@ -124,7 +124,7 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
         "Spark 据此在运行时合并小分区",
         "Spark then merges small partitions at run time",
     );
-    let knows = case.release().is_some_and(|version| version >= 302);
+    let knows = case.version().is_some_and(|version| version >= 302) && !case.is_streaming();
     let off = [ENABLED, COALESCE]
         .into_iter()
         .filter(|key| knows && !case.is_on(key));

@@ -4,7 +4,7 @@ use report::format::{Bytes, Number, TASK};
 use report::{Text, text};
 
 use super::case::Case;
-use super::setting::{MEMORY, MIB, Wanted, memory, size_above};
+use super::setting::{MEMORY, MIB, OVERHEAD, Wanted, memory, size_above};
 
 /// Room above a size in a message.
 const HEADROOM: f64 = 1.2;
@@ -12,8 +12,6 @@ const HEADROOM: f64 = 1.2;
 /// Overhead of a container as a share of the heap, and at least, unless it is set.
 const OVERHEAD_SHARE: f64 = 0.1;
 const LEAST_OVERHEAD: f64 = 384.0 * MIB;
-
-const OVERHEAD: &str = "spark.executor.memoryOverhead";
 
 /// Largest buffer of Kryo.
 const MOST_BUFFER: f64 = 2047.0 * MIB;

@@ -3,7 +3,10 @@
 use report::{Language, Setting, Text};
 
 use super::case::Case;
-use crate::measurements::configuration::bytes;
+pub(super) use crate::measurements::configuration::{
+    ADVISORY, ENABLED, MEMORY, OVERHEAD, PARTITIONS, SKEW_FACTOR, SKEW_THRESHOLD,
+};
+use crate::measurements::configuration::{bytes, exists, in_force, name_of, version};
 
 pub(super) const MIB: f64 = 1024.0 * 1024.0;
 
@@ -23,14 +26,6 @@ impl Wanted {
     }
 }
 
-pub(super) const PARTITIONS: &str = "spark.sql.shuffle.partitions";
-pub(super) const MEMORY: &str = "spark.executor.memory";
-pub(super) const ENABLED: &str = "spark.sql.adaptive.enabled";
-pub(super) const SKEW_THRESHOLD: &str =
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
-pub(super) const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
-pub(super) const ADVISORY: &str = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
-
 /// Units of the settings that Spark writes without one.
 const UNITS: [(&str, &str); 2] = [
     ("spark.sql.broadcastTimeout", "s"),
@@ -39,35 +34,35 @@ const UNITS: [(&str, &str); 2] = [
 
 impl Case<'_> {
     /// Version of Spark, 3.2 as 302; `None` if the log lacks it.
-    pub(super) fn release(&self) -> Option<u32> {
-        self.job.spark.as_ref()?.release()
+    pub(super) fn version(&self) -> Option<u32> {
+        version(self.job.spark.as_deref()?)
     }
 
     /// The value of a setting in force, and its origin.
-    pub(super) fn current(&self, key: &str) -> Option<(String, String)> {
+    pub(super) fn current(&self, key: &'static str) -> Option<(String, String)> {
         let app = self.job.spark.as_deref()?;
         let execution = self
             .stage
             .and_then(|stage| app.stages.get(stage)?.execution);
-        app.in_force(execution, key)
+        in_force(app, execution, key)
     }
 
     /// The value of a setting in force; empty if unknown.
-    pub(super) fn value(&self, key: &str) -> String {
+    pub(super) fn value(&self, key: &'static str) -> String {
         self.current(key)
             .map_or_else(String::new, |(value, _)| value)
     }
 
     /// The bytes or the number of a setting in force.
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &'static str) -> Option<f64> {
         bytes(&self.value(key))
     }
 
-    pub(super) fn is_on(&self, key: &str) -> bool {
+    pub(super) fn is_on(&self, key: &'static str) -> bool {
         self.value(key).eq_ignore_ascii_case("true")
     }
 
-    /// A setting with its new value; `None` if the value is in force.
+    /// A setting with its new value; `None` if the value is in force, or the version has no such setting.
     pub(super) fn set(
         &self,
         key: &'static str,
@@ -85,10 +80,11 @@ impl Case<'_> {
         suggested: impl ToString,
         reason: Text,
     ) -> Option<Wanted> {
+        let app = self.job.spark.as_deref();
         let (current, source) = current.unzip();
         let unit = UNITS.iter().find(|(known, _)| *known == key);
         let setting = Setting {
-            key: key.to_owned(),
+            key: app.map_or(key, |app| name_of(app, key)).to_owned(),
             unit: unit.map(|(_, unit)| (*unit).to_owned()),
             current,
             source,
@@ -100,7 +96,7 @@ impl Case<'_> {
             now.eq_ignore_ascii_case(&setting.suggested) || (a.is_some() && a == b)
         };
         let repeats = setting.current.as_ref().is_some_and(same);
-        (!repeats).then_some(Wanted { setting, reason })
+        (!repeats && app.is_none_or(|app| exists(app, key))).then_some(Wanted { setting, reason })
     }
 }
 

@@ -10,6 +10,7 @@ use super::{adaptive, computed, ended_spark};
 use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
+use crate::measurements::tasks::{By, origin};
 use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
@@ -184,15 +185,21 @@ fn udf() -> Proposal {
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {
-    let settings = computed::more_partitions(case);
+    let few = case.stage.zip(case.job.spark.as_deref());
+    let by = few.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
+    let settings = computed::more_partitions(case, by);
     let by_code = settings.is_empty();
+    let is = |wanted: &[By]| by.is_none_or(|by| wanted.contains(&by));
     let mut proposal = advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
         title("让所有核都有任务", "give every core a task");
-        [by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
-        [by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
+        [by == Some(By::Coalesce)] step("去掉 coalesce：它之前的工作也只由这么少的任务完成；确实需要少数文件时改用 repartition，之前的工作就仍然并行", "remove coalesce: the work before it also runs in so few tasks; if few files are really needed, use repartition, which leaves the work before it parallel");
+        [by == Some(By::Repartition)] step("去掉这个 repartition，或取 {slots}：一个文件的写出和之后的工作只由一个任务完成；读取者几乎总能读多个文件", "remove this repartition, or use {slots}: its few tasks do all the writing and the work after it, and readers can nearly always read several files", slots = slots(case));
+        [is(&[By::Files]) && by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
+        [is(&[By::Files, By::Rdd]) && by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
         settings(settings);
         pro("空闲的核参与工作", "idle cores take part");
-        [by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [is(&[By::Files, By::Rdd]) && by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [matches!(by, Some(By::Coalesce | By::Repartition))] con("输出多个文件", "the output has several files");
         [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
     };
     if !by_code {
@@ -282,14 +289,15 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
         .and_then(|stage| merged_vertices(case.view, stage));
     let count = count.unwrap_or(slots).max(slots);
     let settings = computed::fewer_partitions(case, count);
-    let by_code = settings.is_empty();
+    let (by_code, streaming) = (settings.is_empty(), case.is_streaming());
     let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
         title("减少任务数", "have fewer tasks");
         [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
-        [!by_code] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        [!by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
         settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
+        [streaming] con("有状态的查询保留首次启动时的分区数：要用新的检查点", "a query with state keeps the partitions of its first start: it needs a new checkpoint");
     };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;

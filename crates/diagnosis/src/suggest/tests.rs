@@ -134,6 +134,7 @@ fn finding(cause: Cause, line: Option<u32>) -> Candidate {
         at_most: 1.0,
         fix: None,
         by_chance: false,
+        independent: false,
     }
 }
 

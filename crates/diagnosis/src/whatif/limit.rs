@@ -20,7 +20,7 @@ pub enum Limit {
     LargestVertex { stage: String, seconds: f64 },
     /// A stage that runs all its vertices at once.
     Stage { stage: String, seconds: f64 },
-    /// Time between the stages: the driver, or the job manager.
+    /// Time between the stages: the driver with its waits, or the job manager.
     Between { seconds: f64 },
 }
 
@@ -51,8 +51,8 @@ impl Limit {
                 time = Seconds(*seconds),
             ),
             Limit::Between { seconds } if is_spark => text!(
-                "Driver 在各 Stage 之间用 {time}",
-                "the driver takes {time} between the stages",
+                "各 Stage 之间有 {time} 没有任务运行",
+                "no task runs for {time} between the stages",
                 time = Seconds(*seconds),
             ),
             Limit::Between { seconds } => text!(

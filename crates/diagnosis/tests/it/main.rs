@@ -11,6 +11,7 @@ mod mutate;
 mod real_jobs;
 mod scripts;
 mod settings;
+mod shared_cases;
 mod simulated;
 mod spark;
 mod spark_logs;

@@ -478,3 +478,22 @@ fn many_tasks_of_one_slot_wait_for_it_and_not_for_being_sent() {
         }
     }
 }
+
+#[test]
+fn a_loop_of_small_jobs_costs_the_time_between_them_even_if_they_compute_longer() {
+    let jobs = |count: u32, gap: f64| {
+        (0..count).fold(Log::new(&[2]), |log, n| {
+            let from = 2.0 + f64::from(n) * (0.6 + gap);
+            let tasks = [0, 1].map(|_| (from, from + 0.6, 0, 0, 1000));
+            log.stage(
+                "lookup at job.py:7",
+                &[("PythonRDD", "lookup")],
+                2,
+                0,
+                &tasks,
+            )
+        })
+    };
+    assert_eq!(causes(&jobs(60, 0.4)), ["driver.bottleneck"]);
+    assert_eq!(causes(&jobs(60, 0.02)), [""; 0]);
+}

@@ -397,7 +397,16 @@ impl SlotsOverTime {
     }
 
     pub fn most(&self) -> u32 {
-        self.0.iter().map(|(_, slots)| *slots).max().unwrap_or(0)
+        self.most_until(i64::MAX)
+    }
+
+    pub fn most_until(&self, ms: i64) -> u32 {
+        let so_far = self.0.partition_point(|(from, _)| *from <= ms);
+        self.0[..so_far]
+            .iter()
+            .map(|(_, slots)| *slots)
+            .max()
+            .unwrap_or(0)
     }
 }
 

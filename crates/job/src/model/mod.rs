@@ -14,7 +14,6 @@ mod info;
 mod names;
 mod operator;
 mod plan;
-mod settings;
 mod stage;
 mod streams;
 mod table;

@@ -194,9 +194,27 @@ pub(super) fn order(log: &Collector) -> Vec<(usize, usize)> {
             );
         }
     }
+    // Spark before 1.4 logs no parents of stages
+    if log.stages.values().all(|s| s.parents.is_empty()) {
+        pairs.extend(jobs.iter().flat_map(|job| sequence(log, &job.stages)));
+    }
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// Each stage of a job with the stage that had ended last at its submission.
+fn sequence(log: &Collector, stages: &[usize]) -> Vec<(usize, usize)> {
+    let record = |s: &usize| &log.app.stages[*s];
+    let mut ended: Vec<usize> = stages.to_vec();
+    ended.retain(|s| record(s).completed_ms.is_some());
+    ended.sort_by_key(|s| record(s).completed_ms);
+    let before = |stage: &usize| {
+        let submitted = record(stage).submitted_ms?;
+        let earlier = ended.partition_point(|s| record(s).completed_ms <= Some(submitted));
+        Some((ended[earlier.checked_sub(1)?], *stage))
+    };
+    stages.iter().filter_map(before).collect()
 }
 
 /// The first submitted stages of a job.

@@ -174,7 +174,11 @@ impl RunSummary {
                 file: s.file.clone(),
                 text: s.text.clone(),
             }),
-            settings: job.spark.iter().flat_map(|app| app.settings()).collect(),
+            settings: job
+                .spark
+                .iter()
+                .flat_map(|app| job::settings::all(app))
+                .collect(),
             private_names: private_names(job),
             ..RunSummary::default()
         }

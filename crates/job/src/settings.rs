@@ -1,0 +1,167 @@
+//! Settings of Spark: the values in force, set or by default.
+
+use crate::model::Application;
+
+pub const PARTITIONS: &str = "spark.sql.shuffle.partitions";
+pub const MEMORY: &str = "spark.executor.memory";
+pub const OVERHEAD: &str = "spark.executor.memoryOverhead";
+pub const ENABLED: &str = "spark.sql.adaptive.enabled";
+pub const SKEW_THRESHOLD: &str = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+pub const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
+pub const ADVISORY: &str = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+pub const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
+pub const SPLIT: &str = "spark.sql.files.maxPartitionBytes";
+pub const OPEN_COST: &str = "spark.sql.files.openCostInBytes";
+pub const LOCALITY_WAIT: &str = "spark.locality.wait";
+
+/// Defaults of Spark: each value from a version (3.2 is 302) on.
+const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
+    (PARTITIONS, &[(0, "200")]),
+    (ENABLED, &[(0, "false"), (302, "true")]),
+    ("spark.sql.adaptive.skewJoin.enabled", &[(300, "true")]),
+    (SKEW_THRESHOLD, &[(300, "256MB")]),
+    (SKEW_FACTOR, &[(300, "5")]),
+    (
+        "spark.sql.adaptive.forceOptimizeSkewedJoin",
+        &[(303, "false")],
+    ),
+    (ADVISORY, &[(300, "64MB")]),
+    (
+        "spark.sql.adaptive.coalescePartitions.enabled",
+        &[(300, "true")],
+    ),
+    (
+        "spark.sql.adaptive.coalescePartitions.parallelismFirst",
+        &[(302, "true")],
+    ),
+    (
+        "spark.sql.adaptive.coalescePartitions.minPartitionSize",
+        &[(302, "1MB")],
+    ),
+    (BROADCAST, &[(0, "10MB")]),
+    ("spark.sql.broadcastTimeout", &[(0, "300")]),
+    (SPLIT, &[(0, "128MB")]),
+    (OPEN_COST, &[(0, "4MB")]),
+    (MEMORY, &[(0, "1g")]),
+    ("spark.driver.memory", &[(0, "1g")]),
+    ("spark.driver.maxResultSize", &[(0, "1g")]),
+    ("spark.memory.fraction", &[(0, "0.6")]),
+    (LOCALITY_WAIT, &[(0, "3s")]),
+    ("spark.speculation", &[(0, "false")]),
+    ("spark.dynamicAllocation.enabled", &[(0, "false")]),
+    ("spark.dynamicAllocation.minExecutors", &[(0, "0")]),
+    ("spark.dynamicAllocation.maxExecutors", &[(0, "infinity")]),
+    ("spark.kryoserializer.buffer.max", &[(0, "64m")]),
+    ("spark.rpc.message.maxSize", &[(0, "128")]),
+    ("spark.decommission.enabled", &[(301, "false")]),
+    ("spark.storage.decommission.enabled", &[(301, "false")]),
+    (
+        "spark.storage.decommission.shuffleBlocks.enabled",
+        &[(301, "true")],
+    ),
+    (
+        "spark.python.worker.faulthandler.enabled",
+        &[(302, "false")],
+    ),
+];
+
+/// Settings by another name before a version.
+const RENAMED: [(&str, u32, &str); 2] = [
+    (OVERHEAD, 203, "spark.yarn.executor.memoryOverhead"),
+    (
+        "spark.driver.memoryOverhead",
+        203,
+        "spark.yarn.driver.memoryOverhead",
+    ),
+];
+
+/// Version of Spark, 3.2 as 302; `None` if the log lacks it.
+pub fn version(app: &Application) -> Option<u32> {
+    let mut parts = app.version.as_deref()?.split('.');
+    let (major, minor): (u32, u32) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(major.checked_mul(100)?.saturating_add(minor.min(99)))
+}
+
+/// The name of a setting in the version of the application.
+pub fn name_of<'k>(app: &Application, key: &'k str) -> &'k str {
+    let before = |since: u32| version(app).is_some_and(|version| version < since);
+    let mut renamed = RENAMED.iter();
+    let old = renamed.find(|(new, since, _)| *new == key && before(*since));
+    old.map_or(key, |(_, _, old)| old)
+}
+
+/// Whether a setting exists in the version of the application, as far as its version is known.
+pub fn exists(app: &Application, key: &str) -> bool {
+    let since = defaults_of(key).map(|values| values[0].0);
+    since
+        .zip(version(app))
+        .is_none_or(|(since, version)| since <= version)
+}
+
+/// The value of a setting in force, and its origin: `log`, or the default of a version.
+pub fn in_force(
+    app: &Application,
+    execution: Option<usize>,
+    key: &str,
+) -> Option<(String, String)> {
+    if let Some(set) = app.setting(execution, name_of(app, key)) {
+        return Some((set.trim().to_owned(), "log".to_owned()));
+    }
+    match (version(app), defaults_of(key)?) {
+        (Some(version), values) => {
+            let since = values.iter().rev().find(|(since, _)| *since <= version)?;
+            let version = format!("default of {}.{}", version / 100, version % 100);
+            Some((since.1.to_owned(), version))
+        }
+        (None, [(_, only)]) => Some(((*only).to_owned(), "default".to_owned())),
+        (None, _) => None,
+    }
+}
+
+fn defaults_of(key: &str) -> Option<&'static [(u32, &'static str)]> {
+    let mut known = DEFAULTS.iter();
+    known
+        .find(|(known, _)| *known == key)
+        .map(|(_, values)| *values)
+}
+
+/// Settings that decide how an application runs.
+const ABOUT_WORK: [&str; 10] = [
+    "spark.sql.adaptive",
+    "spark.sql.shuffle",
+    "spark.sql.autoBroadcast",
+    "spark.sql.files",
+    "spark.default.parallelism",
+    "spark.executor.",
+    "spark.driver.m",
+    "spark.dynamicAllocation",
+    "spark.memory",
+    "spark.s",
+];
+
+/// The settings about the work of an application that are set, without values that could be private, such as paths.
+pub fn plain(app: &Application) -> impl Iterator<Item = (&String, &String)> {
+    let is_about_work = |key: &str| ABOUT_WORK.iter().any(|prefix| key.starts_with(prefix));
+    let set = app.configuration.iter();
+    set.filter(move |(key, value)| is_about_work(key) && is_plain(value))
+}
+
+/// The plain settings and those with a known default: key, value and origin.
+pub fn all(app: &Application) -> impl Iterator<Item = (String, [String; 2])> {
+    let set = plain(app).map(|(key, _)| key.as_str());
+    let known = DEFAULTS.iter().map(|(key, _)| *key);
+    let known = known.filter(|key| app.configuration.get(*key).is_none_or(|v| is_plain(v)));
+    set.chain(known).filter_map(|key| {
+        let (value, origin) = in_force(app, None, key)?;
+        Some((key.to_owned(), [value, origin]))
+    })
+}
+
+/// Whether a value is a switch, a number, an amount or a class of Spark.
+fn is_plain(value: &str) -> bool {
+    let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let (digits, unit) = (number.trim_start_matches('-'), value.len() - number.len());
+    let is_number =
+        !digits.is_empty() && unit <= 2 && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    is_number || matches!(value, "true" | "false") || value.starts_with("org.apache.spark.")
+}
