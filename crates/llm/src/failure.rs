@@ -243,7 +243,10 @@ fn hint(status: StatusCode, lower: &str, out_of_credit: bool) -> &'static str {
     }
 }
 
-/// How long the server asks to wait: from the headers, else from Gemini's body.
+/// The wait for a server that loads its model, as llama.cpp's does when it has just started.
+const LOADING: Duration = Duration::from_secs(30);
+
+/// How long the server asks to wait: from the headers, else from Gemini's or llama.cpp's body.
 fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
     let header = |name: &str| headers?.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|v| v.parse::<f64>().ok()) {
@@ -256,6 +259,9 @@ fn wait(headers: Option<&HeaderMap>, body: &str) -> Option<Duration> {
         let when = jiff::fmt::rfc2822::parse(after).ok()?.timestamp();
         let left = when.duration_since(jiff::Timestamp::now());
         return duration(left.as_secs_f64().max(0.0));
+    }
+    if body.to_lowercase().contains("loading model") {
+        return Some(LOADING);
     }
     let json: Value = serde_json::from_str(body).ok()?;
     let details = json
@@ -325,6 +331,12 @@ mod tests {
                 0,
             ),
             (429, gemini, None, 19_000),
+            (
+                503,
+                r#"{"error":{"message":"Loading model"}}"#,
+                None,
+                30_000,
+            ),
         ] {
             match failure(code, body, header) {
                 CallError::Transient { wait, .. } => {

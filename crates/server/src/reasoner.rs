@@ -116,13 +116,8 @@ fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result
         let options = options(choice, llm);
         agent::model::connect(llm, name, &keys, transcript.as_ref(), options)
     };
-    let (name, profile) = llm.profile(choice.profile.as_deref())?;
-    let description = say!(
-        "由 {provider} {model} 分析（配置 `{name}`）",
-        "reasoning with {provider} {model} (profile `{name}`)",
-        provider = profile.provider.name(),
-        model = profile.model
-    );
+    let (name, _) = llm.profile(choice.profile.as_deref())?;
+    let description = description(choice, llm)?;
     let mut reasoners = Reasoners::of(connect(choice.profile.as_deref())?, description);
     if !choice.no_fallback {
         if let Some(other) = llm.fallback.as_deref().filter(|other| *other != name) {
@@ -134,6 +129,17 @@ fn with_llm(choice: &ReasonerChoice, llm: &LlmConfig, keys: KeySource) -> Result
         transcript,
         ..reasoners
     })
+}
+
+/// The provider, model and profile of a choice.
+pub(crate) fn description(choice: &ReasonerChoice, llm: &LlmConfig) -> Result<String> {
+    let (name, profile) = llm.profile(choice.profile.as_deref())?;
+    Ok(say!(
+        "由 {provider} {model} 分析（配置 `{name}`）",
+        "reasoning with {provider} {model} (profile `{name}`)",
+        provider = profile.provider.name(),
+        model = profile.model
+    ))
 }
 
 /// Collects the prompts for the chosen profile; without a profile, for any server.

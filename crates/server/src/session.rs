@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::Result;
 use crate::knowledge::{Knowledge, OpenIndex};
 use crate::monitor::Monitor;
-use crate::reasoner::{KeySource, Mode, ReasonerChoice, Reasoners};
+use crate::reasoner::{self, KeySource, Mode, ReasonerChoice, Reasoners};
 use crate::searches::Searches;
 
 pub struct Settings {
@@ -217,7 +217,11 @@ impl Session {
     pub fn check_reasoner(&self, choice: &ReasonerChoice) -> Result<String> {
         let description = self.reasoners(choice)?.description;
         self.announce(&description);
-        Ok(description)
+        match choice.dry_run {
+            // The model that would be asked.
+            true => reasoner::description(choice, &self.settings.llm),
+            false => Ok(description),
+        }
     }
 
     pub(crate) fn reasoners(&self, choice: &ReasonerChoice) -> Result<Reasoners> {

@@ -55,6 +55,15 @@ impl Judge<'_> {
         (faults, claims)
     }
 
+    /// Whether a text names a fact: an id or a place of the job. A number alone may be the question's.
+    pub(crate) fn is_based(&self, text: &str) -> bool {
+        let mut all = clauses(text, &self.ledger.entities).into_iter();
+        all.any(|c| {
+            let names = [&c.stages, &c.columns, &c.tables, &c.others];
+            !c.ids.is_empty() || names.iter().any(|names| !names.is_empty())
+        })
+    }
+
     fn clause(&self, text: &str, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         self.causes(clause, faults);
         self.relations(clause, faults);

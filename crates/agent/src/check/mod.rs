@@ -42,7 +42,7 @@ use judge::{Judge, Kind};
 use ledger::Ledger;
 use names::Names;
 use news::Told;
-use seen::{cited_in, prose, reply, seen, texts};
+use seen::{cited_in, proposed, prose, reply, seen, texts};
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
@@ -184,7 +184,17 @@ impl<'a> Checker<'a> {
             if !self.is_own(step, text) {
                 self.mark(text, &about, keeps);
                 *text = self.told.news(text, keeps);
+                if !keeps {
+                    self.keep_based(text);
+                }
                 self.told.add(text);
+            }
+        }
+        // The basis of a proposed change is in its lists.
+        for (text, about) in proposed(conclusion) {
+            if !self.is_own(step, text) {
+                self.mark(text, &about, false);
+                *text = self.told.news(text, false);
             }
         }
         // An answer repeats the facts that it is about.
@@ -254,13 +264,7 @@ impl<'a> Checker<'a> {
             self.outcome
                 .remarks
                 .extend(marks.into_iter().map(|m| m.remark));
-            let said = report::format::cut(text, QUOTED).to_owned();
-            self.drop(text!(
-                "略去模型的一段话，因为它经不起核对：“{said}”",
-                "a text of the model was left out, as it does not stand up to the facts: `{said}`"
-            ));
-            text.clear();
-            return;
+            return self.leave_out(text);
         }
         let mut marks = marks.into_iter().peekable();
         let mut kept = String::new();
@@ -282,6 +286,30 @@ impl<'a> Checker<'a> {
             }
         }
         *text = kept;
+    }
+
+    /// Leaves out the sentences before the first that names a fact.
+    fn keep_based(&mut self, text: &mut String) {
+        let (mut kept, mut is_based) = (String::new(), false);
+        for piece in verdict::pieces(text) {
+            let said = &text[piece];
+            let is_long = news::is_sentence(said);
+            is_based |= is_long && self.judge.is_based(said);
+            match is_based || !is_long {
+                true => kept.push_str(said),
+                false => self.outcome.dropped += 1,
+            }
+        }
+        *text = kept.trim().to_owned();
+    }
+
+    fn leave_out(&mut self, text: &mut String) {
+        let said = report::format::cut(text, QUOTED).to_owned();
+        self.drop(text!(
+            "略去模型的一段话，因为它经不起核对：“{said}”",
+            "a text of the model was left out, as it does not stand up to the facts: `{said}`"
+        ));
+        text.clear();
     }
 
     /// The faults of a text, in short lines; empty if it has no faults.

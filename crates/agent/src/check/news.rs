@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use super::names::is_id;
 use super::verdict::pieces;
 
 /// Words of a run, or characters of Chinese.
 const RUN: usize = 4;
 
 /// Share of the runs of a sentence that a copy has in common with its sources.
-const COPIED: f64 = 0.6;
+const COPIED: f64 = 0.5;
 
 /// Texts that stand for an empty one.
 const PLACEHOLDERS: &[&str] = &[
@@ -66,7 +67,14 @@ impl Told {
         let mut said = Told::default();
         for piece in pieces(text).into_iter().map(|piece| &text[piece]) {
             let units = units(piece);
-            let is_placeholder = PLACEHOLDERS.contains(&units.join(" ").as_str());
+            let words: Vec<&str> = units
+                .iter()
+                .map(String::as_str)
+                .filter(|w| !is_id(&w.to_uppercase()))
+                .collect();
+            // "Evidence: E1, E2" states nothing either.
+            let is_list = words.len() < units.len() && words.len() < 2;
+            let is_placeholder = is_list || PLACEHOLDERS.contains(&words.join(" ").as_str());
             let is_known = said.is_copy(&units) || !may_repeat && self.is_copy(&units);
             if !is_placeholder && !is_known {
                 kept.push_str(piece);
@@ -75,6 +83,11 @@ impl Told {
         }
         kept.trim().to_owned()
     }
+}
+
+/// Whether a text is long enough to state something.
+pub(super) fn is_sentence(text: &str) -> bool {
+    units(text).len() >= RUN
 }
 
 /// Words in lower case and single Chinese characters, without ids in brackets.
@@ -113,6 +126,7 @@ mod tests {
         told.add("作业的大部分时间用于等待一个顶点读取数据。");
         for (text, kept) in [
             ("N/A", ""),
+            ("Evidence: E1, E2, E3.", ""),
             ("...", ""),
             ("无。", ""),
             (

@@ -6,9 +6,10 @@ use crate::wording::words;
 use report::format::Seconds;
 use report::{EvidenceValue, Localize};
 
-/// A text of a conclusion, and the ids that it is about.
+/// A text, and the ids that it is about.
 pub(super) type Prose<'c> = (&'c mut String, Vec<String>);
 
+/// The texts of a conclusion, without answer and proposed changes.
 pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
     let mut all: Vec<Prose<'_>> = Vec::new();
     let ids = |id: &Option<String>| id.iter().cloned().collect::<Vec<_>>();
@@ -38,12 +39,6 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
                 let about = vec![r.suggestion.clone()];
                 all.extend([(&mut r.why, about.clone()), (&mut r.trade_offs, about)]);
             }
-            for p in &mut c.additional {
-                let about = ids(&p.finding);
-                all.push((&mut p.title, about.clone()));
-                let texts = p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons);
-                all.extend(texts.map(|text| (text, about.clone())));
-            }
         }
         Conclusion::Hypotheses(c) => {
             all.push((&mut c.text, Vec::new()));
@@ -55,6 +50,21 @@ pub(super) fn texts(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
             }
         }
         Conclusion::Answer(_) => {}
+    }
+    all
+}
+
+/// The texts of the changes that a model proposes.
+pub(super) fn proposed(conclusion: &mut Conclusion) -> Vec<Prose<'_>> {
+    let Conclusion::Advice(advice) = conclusion else {
+        return Vec::new();
+    };
+    let mut all: Vec<Prose<'_>> = Vec::new();
+    for p in &mut advice.additional {
+        let about: Vec<String> = p.finding.iter().cloned().collect();
+        let lists = p.steps.iter_mut().chain(&mut p.pros).chain(&mut p.cons);
+        let texts = std::iter::once(&mut p.title).chain(lists);
+        all.extend(texts.map(|text| (text, about.clone())));
     }
     all
 }
@@ -76,9 +86,15 @@ pub(super) fn prose(conclusion: &Conclusion) -> Vec<String> {
         Conclusion::Hypotheses(c) => c.hypotheses.iter().map(|h| h.hypothesis.clone()).collect(),
         _ => Vec::new(),
     };
-    let all = texts(&mut copy).into_iter();
-    let all = all.map(|(text, _)| std::mem::take(text));
-    all.chain(replied).chain(supposed).collect()
+    let mut all: Vec<String> = replied.into_iter().chain(supposed).collect();
+    for list in [texts, proposed] {
+        all.extend(
+            list(&mut copy)
+                .into_iter()
+                .map(|(text, _)| std::mem::take(text)),
+        );
+    }
+    all
 }
 
 /// Everything that the step could read.
