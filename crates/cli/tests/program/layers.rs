@@ -17,7 +17,7 @@ const LAYERS: [(&str, &str); 15] = [
     ("runs", "report job"),
     ("render", "report runs"),
     ("agent", "report job diagnosis equivalence indexer llm"),
-    ("ask", "report job runs agent"),
+    ("ask", "report job diagnosis runs agent"),
     (
         "server",
         "report job diagnosis equivalence indexer llm runs render agent ask",
