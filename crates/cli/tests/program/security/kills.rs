@@ -145,8 +145,8 @@ fn index() {
     command.text();
     let folders = fs::read_dir(user.path("index")).expect("listed").flatten();
     let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let generations = names.filter(|name| name.starts_with("gen-")).count();
-    assert_eq!(generations, 1, "half-built ones are removed");
+    let generations = names.filter(|name| name.starts_with("documents-")).count();
+    assert_eq!(generations, 1, "files of killed writers are removed");
 }
 
 #[test]
