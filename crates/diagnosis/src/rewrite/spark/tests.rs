@@ -281,7 +281,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "udf: a decorated function",
-        before: "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.withColumn(\"u\", f(\"s\").alias(\"u\"))\n",
+        before: "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.select(f(\"s\").alias(\"u\"))\n",
         change: by_udf,
         after: Some(
             "@F.udf(\"string\")\ndef f(s):\n    \"\"\"Cleans.\"\"\"\n    return s.strip().lower()[0:9]\n\nr = d.select(F.substring(F.lower(F.regexp_replace(F.col(\"s\"), r\"(?U)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$\", \"\")), 1, 9).alias(\"u\"))\n",
