@@ -130,15 +130,14 @@ fn hypotheses(a: Hypotheses, b: Hypotheses, language: Language) -> Hypotheses {
     }
 }
 
-/// A model answers in the program's place if it rests on some of the same ids; any other answer follows the program's.
+/// A model answers in the program's place if it cites some of the same ids; any other answer follows the program's.
 fn reply(a: Reply, b: Reply, language: Language) -> Reply {
     if b.text.trim().is_empty() {
         return a;
     }
     let is_basis =
         |id: &str| is_id(id) && (cites(&a.text, id) || a.evidence.iter().any(|e| e == id));
-    let rests =
-        words(&b.text).any(|(_, word)| is_basis(word)) || b.evidence.iter().any(|id| is_basis(id));
+    let rests = words(&b.text).any(|(_, word)| is_basis(word));
     match a.is_empty() || rests {
         true => b,
         false => Reply {
