@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::names::is_id;
 use super::verdict::pieces;
+use crate::wording::is_id;
 
 /// Words of a run, or characters of Chinese.
 const RUN: usize = 4;
