@@ -76,7 +76,7 @@ impl Wording {
             book::ALL.iter().filter(is_named).copied().collect();
         let is_amount = |m: &&'static Measure| AMOUNTS.contains(m);
         let names_other = !self.causes().is_empty() || !self.segments().is_empty();
-        if names_other || !measures.iter().all(|m| is_amount(m)) {
+        if names_other || !measures.iter().all(&is_amount) {
             let plain = Wording::of(
                 &DATA
                     .iter()

@@ -34,7 +34,7 @@ fn advice(request: &Recorded) -> Value {
     json!({
         "recommendations": if is_shown { vec![recommended] } else { Vec::new() },
         "additional": [],
-        "text": "Apply the first suggestion.",
+        "text": "Apply the first suggestion, S1.",
         "answer": { "text": "", "evidence": [] },
     })
 }

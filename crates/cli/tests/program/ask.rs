@@ -84,10 +84,10 @@ fn a_model_sees_the_programs_answer_and_the_earlier_turns_and_is_checked() {
     assert_eq!(answered["engine"]["reasoner"], "llm");
     let text = answered["text"].as_str().expect("a text");
     contains(text, ["most of the time [E1]", "SV99_Ghost [unverified]"]);
-    assert_eq!(texts(&answered["evidence"], "id"), ["E1"]);
-    // The answer, and its repair.
-    assert_eq!(answered["usage"]["calls"], 2);
-    assert_eq!(answered["checks"]["repaired"], 1);
+    assert!(texts(&answered["evidence"], "id").contains(&"E1"));
+    // What stands of the answer needs no repair.
+    assert_eq!(answered["usage"]["calls"], 1);
+    assert_eq!(answered["checks"]["repaired"], 0);
     let seen = |request: &Recorded| request.prompt();
     let first = seen(&server.requests()[0]);
     contains(
@@ -102,7 +102,7 @@ fn a_model_sees_the_programs_answer_and_the_earlier_turns_and_is_checked() {
 
     ask(&user, "And what would you do first?", "").text();
     let requests = server.requests();
-    let second = seen(&requests[2]);
+    let second = seen(&requests[1]);
     contains(
         second,
         [
@@ -136,9 +136,14 @@ fn a_model_may_cite_what_it_sees_of_a_stage_and_the_next_turn_lists_it() {
     analyzed(&user);
     let question = "Why is SV3_Combine_Reduce so slow?";
     let answered = ask(&user, question, "--format json").json();
-    let evidence = &answered["evidence"][0];
-    let text = evidence["text"].as_str().expect("it is given");
-    assert!(text.starts_with("SV1_Extract_Split takes 43 s"), "{text}");
+    let all = answered["evidence"].as_array().expect("evidence");
+    let told = |e: &&Value| {
+        e["text"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("SV1_Extract_Split takes 43 s"))
+    };
+    let evidence = all.iter().find(told).expect("it is given");
+    let text = evidence["text"].as_str().expect("a text");
     assert_eq!(answered["checks"]["dropped"], 0);
     ask(&user, "And what would you do first?", "").text();
     let second = server.requests().pop().expect("a request");

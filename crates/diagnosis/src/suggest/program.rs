@@ -7,8 +7,8 @@ use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
 use crate::rewrite::Rewrite;
 use crate::rewrite::hint::Side;
-use crate::rewrite::spark::{hints, partitions, rdd, reuse, schema, settings, udf};
-use report::{Cause, Setting, Text, text};
+use crate::rewrite::spark::{hints, partitions, rdd, reuse, schema, udf};
+use report::{Cause, Text, text};
 
 impl<'a> Case<'a> {
     /// The piece of the program that the finding names.
@@ -150,15 +150,6 @@ impl<'a> Case<'a> {
         let same = places.iter().all(|place| Some(place) == places.first());
         schema::json(program, &place, &read).filter(|_| same && !read.is_empty())
     }
-}
-
-/// The settings of a suggestion in the program.
-pub(super) fn settings<'s>(
-    program: &Program,
-    all: impl Iterator<Item = &'s Setting>,
-) -> Option<Rewrite> {
-    let all: Vec<&Setting> = all.collect();
-    settings::set(program, &all)
 }
 
 /// The condition for a change that only the data can confirm.

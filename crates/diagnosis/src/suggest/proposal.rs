@@ -1,13 +1,13 @@
 //! A suggestion under construction, and its gain.
 
 use report::format::{Seconds, Share};
-use report::{Cause, Origin, Suggestion, SuggestionKind, Text, text};
+use report::{Cause, Origin, Setting, Suggestion, SuggestionKind, Text, text};
 
 use super::case::Case;
-use super::program;
 use super::setting::Wanted;
 use crate::Suggested;
 use crate::impact::Saved;
+use crate::rewrite::spark::settings;
 use crate::rewrite::{Checked, Rewrite};
 
 /// Least share of the run for a change worth a separate suggestion.
@@ -164,7 +164,8 @@ impl Case<'_> {
         own.and_then(|rewrite| rewrite.checked_program(program))
             .or_else(|| {
                 let settings = proposal.settings.iter().map(|wanted| wanted.setting());
-                program::settings(program, settings)?.checked_program(program)
+                let settings: Vec<&Setting> = settings.collect();
+                settings::set(program, &settings)?.checked_program(program)
             })
     }
 

@@ -11,9 +11,8 @@ pub(super) fn changes(a: &ComparedRun, b: &ComparedRun, pairs: &[StagePair]) -> 
     let mut old: Vec<&Finding> = a.report.findings.iter().collect();
     let mut new: Vec<&Finding> = b.report.findings.iter().collect();
     let mut changes: Vec<FindingChange> = Vec::new();
-    let is_here = |x: &Finding, y: &Finding| same_place(x, y, a, b, pairs);
-    let rounds: [&dyn Fn(&Finding, &Finding) -> bool; 2] = [&is_here, &|_, _| true];
-    for is_same in rounds {
+    for anywhere in [false, true] {
+        let is_same = |x: &Finding, y: &Finding| anywhere || same_place(x, y, a, b, pairs);
         new.retain(|found| {
             let same = |old: &&Finding| old.cause == found.cause && is_same(old, found);
             let at = old.iter().position(same);

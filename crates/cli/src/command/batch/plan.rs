@@ -68,7 +68,7 @@ pub(super) async fn plan(sources: &Sources, from: &[String], store: &Store) -> R
     {
         return Err(error);
     }
-    let changes = store.plan(entries.into_iter()).await;
+    let changes = store.plan(entries).await;
     let changes = changes.map_err(explained)?;
     Ok(Planned {
         jobs: changes.new + changes.changed + changes.unchanged,

@@ -93,7 +93,7 @@ pub fn joins(text: &str, span: &Span) -> Vec<SqlJoin> {
             .collect();
         let alias = named
             .iter()
-            .rfind(|w| w.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+            .rfind(|w| w.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '`')));
         let mut before = tokens[..at].iter().rev();
         found.push(SqlJoin {
             span: token.span.start..last.map_or(token.span.end, |t| t.span.end),
