@@ -123,7 +123,7 @@ fn each_cluster_is_asked_about_once_and_the_report_names_the_job() {
         ["Apply the first suggestion", "(scripted, for job "],
     );
     let table = user.read("store/report/clusters.csv");
-    let of_clusters = table.matches("Apply the first suggestion.").count();
+    let of_clusters = table.matches("Apply the first suggestion, S1.").count();
     assert_eq!(of_clusters, table.lines().count() - 1, "{table}");
     contains(table, ["advice,advised,model", "scripted"]);
 }
