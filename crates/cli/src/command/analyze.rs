@@ -1,7 +1,7 @@
 //! `scopeagent analyze`: job folders in, one report each out.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent::{Event, Observer, Request};
@@ -213,7 +213,8 @@ impl Call<'_> {
             request: Request {
                 origin: opened.and_then(|opened| opened.origin.clone()),
                 links: opened.map_or_else(Vec::new, |opened| opened.links.clone()),
-                script: args.script.clone(),
+                script: (args.script.clone())
+                    .or_else(|| opened.is_none().then(|| script_beside(job))?),
                 time: self.time(),
                 ..session::request(folder.to_owned(), &args.thinking)
             },
@@ -228,6 +229,25 @@ impl Call<'_> {
             cancel: cancel.clone(),
         }
     }
+}
+
+/// The only script beside a log. In a folder of many files, it may belong to another log.
+fn script_beside(log: &Path) -> Option<PathBuf> {
+    const MOST_FILES: usize = 64;
+    if !log.is_file() {
+        return None;
+    }
+    let folder = log.canonicalize().ok()?.parent()?.to_owned();
+    let entries = std::fs::read_dir(folder).ok()?.take(MOST_FILES + 1);
+    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let is_script = |path: &PathBuf| {
+        let extension = path.extension().and_then(|e| e.to_str());
+        matches!(extension, Some("py" | "sql" | "scala")) && std::fs::File::open(path).is_ok()
+    };
+    let is_small = files.len() <= MOST_FILES;
+    let mut scripts = files.into_iter().filter(is_script);
+    let only = scripts.next().filter(|_| scripts.next().is_none());
+    only.filter(|_| is_small)
 }
 
 fn log(event: Event<'_>) {

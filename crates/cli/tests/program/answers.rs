@@ -43,6 +43,34 @@ fn the_injected_cause_is_the_first_finding_and_everything_hangs_on_it() {
 }
 
 #[test]
+fn a_script_beside_a_log_gives_the_line_and_the_diff() {
+    let folder = root().join("tests/cases/spark-join-hot-key");
+    let log = folder.join("app-20261122005702-0000.zstd");
+    let user = User::new();
+    for job in [&log, &folder] {
+        let report = user.report(job, "");
+        assert_eq!(
+            report["findings"][0]["script_lines"],
+            serde_json::json!([36, 36])
+        );
+        let diff = report["suggestions"][0]["diff"].as_str().expect("a diff");
+        testkit::contains(
+            diff,
+            ["+spark.conf.set(\"spark.sql.adaptive.enabled\", \"true\")"],
+        );
+    }
+    // alone, and among several scripts that could be of other logs
+    let alone = user.path("alone.zstd");
+    fs::copy(&log, &alone).expect("copied");
+    let lines = || user.report(&alone, "")["findings"][0]["script_lines"].clone();
+    assert!(lines().is_null());
+    for name in ["one.py", "two.py"] {
+        fs::copy(folder.join("visit_enrichment.py"), user.path(name)).expect("copied");
+    }
+    assert!(lines().is_null());
+}
+
+#[test]
 fn evidence_is_in_the_files() {
     let job = case("join-hot-key-skew");
     let report = User::new().report(&job, "");
