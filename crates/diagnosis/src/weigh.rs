@@ -151,8 +151,8 @@ fn unite_all(candidates: &mut [Candidate], view: &View<'_>) {
     let finding = &mut first.finding;
     finding.severity = severity(Some(all.share), false);
     finding.summary = text!(
-        "{summary}；{others} 也是如此",
-        "{summary}; the same holds for {others}",
+        "{summary}；同样的问题还在 {others}",
+        "{summary}; the same kind of problem is in {others}",
         summary = finding.summary,
         others = FewNames(&others),
     )

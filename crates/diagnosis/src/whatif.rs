@@ -300,9 +300,13 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
             }
         }
         if change.input != 1.0 {
-            stages
-                .iter_mut()
-                .for_each(|stage| grow(stage, change.input));
+            for (at, stage) in stages.iter_mut().enumerate() {
+                // a setting keeps the number of tasks that read a shuffle
+                match self.partitioned.contains(&at) {
+                    true => scale_run(stage, change.input),
+                    false => grow(stage, change.input),
+                }
+            }
         }
         Ok(Changed {
             stages,

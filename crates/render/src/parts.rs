@@ -279,8 +279,16 @@ impl Words {
         };
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
+        let held = finding.cause == Cause::OverAllocation;
         Some(self.say(match report.cost.as_ref().zip(hours) {
             None => saved,
+            // other hours are those of tasks
+            Some((cost, hours)) if held => text!(
+                "{saved}和 Executor 占用的 {hours}",
+                "{saved} and {hours} of held executors",
+                saved = saved,
+                hours = cost.noun().count(hours)
+            ),
             Some((cost, hours)) => text!(
                 "{saved}和 {hours}",
                 "{saved} and {hours}",

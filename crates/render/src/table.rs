@@ -13,15 +13,18 @@ pub enum Align {
 
 /// Rows under headings.
 pub struct Table {
-    headings: Vec<(&'static str, Align)>,
+    headings: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings.
-    pub fn new(headings: &[(&'static str, Align)]) -> Table {
+    pub fn new(headings: &[(&str, Align)]) -> Table {
+        let headings = headings.iter();
         Table {
-            headings: headings.to_vec(),
+            headings: headings
+                .map(|(title, align)| ((*title).to_owned(), *align))
+                .collect(),
             rows: Vec::new(),
         }
     }

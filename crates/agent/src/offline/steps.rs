@@ -6,24 +6,20 @@ use crate::facts::StepInput;
 use crate::found::Cleared;
 use crate::wording::{citing, joined, labeled, sentence};
 use report::format::{STAGE, STATEMENT, Share, list, without_stop};
-use report::{Evidence, Finding, Language, Localize, ProblemType, StaticText, Verdict, text};
+use report::{Evidence, Finding, JobEngine, Language, Localize, ProblemType, Text, Verdict, text};
 
 /// Evidence quoted per cause; a longer sentence is not read.
 const EVIDENCE_QUOTED: usize = 3;
 
 /// The classes of the findings in their order; a cause without a class is named itself.
-fn problems(findings: &[Finding]) -> Vec<StaticText> {
-    let mut problems: Vec<StaticText> = Vec::new();
+fn problems(findings: &[Finding], engine: Option<JobEngine>) -> Vec<Text> {
+    let mut problems: Vec<Text> = Vec::new();
     for finding in findings {
-        let (zh, en) = match finding.problem_type {
-            ProblemType::DataSkew => ("数据倾斜", "data skew"),
-            ProblemType::ExcessiveShuffle => ("过多 Shuffle", "excessive shuffle"),
-            ProblemType::Other | ProblemType::None => {
-                let title = finding.cause.title();
-                (title.zh, title.en)
-            }
+        let problem = match finding.problem_type {
+            ProblemType::DataSkew => text!("数据倾斜", "data skew"),
+            ProblemType::ExcessiveShuffle => text!("过多 Shuffle", "excessive shuffle"),
+            ProblemType::Other | ProblemType::None => finding.cause.title_in(engine),
         };
-        let problem = StaticText { zh, en };
         if !problems.contains(&problem) {
             problems.push(problem);
         }
@@ -64,12 +60,12 @@ pub(super) fn classify(input: &StepInput) -> Classification {
 
 fn classification_text(input: &StepInput) -> String {
     let (found, language) = (&input.facts.found, input.facts.language);
-    let problems = problems(&found.findings);
+    let problems = problems(&found.findings, input.facts.job.engine);
     let main = match found.verdict {
         Verdict::Problem => text!(
             "主要问题：{main}。",
             "Main problem: {main}.",
-            main = problems.first().copied().unwrap_or_default()
+            main = problems.first().cloned().unwrap_or_default()
         ),
         Verdict::Healthy => text!(
             "所有适用的规则都有数据可查，没有发现性能问题。",

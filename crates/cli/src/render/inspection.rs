@@ -8,7 +8,7 @@ use job::model::DiagnosticSeverity as Severity;
 use super::layout::{shorten, width, wrap_names};
 use super::table::{Align, Table};
 use ::render::Words;
-use report::format::{Bytes, Seconds, Share, TOKEN};
+use report::format::{Bytes, Seconds, Share, TASK, TOKEN, VERTEX};
 use report::measure::{Measure, Unit, book};
 use report::{Localize, interface, say, visible_line};
 use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
@@ -25,7 +25,7 @@ pub(crate) fn render(inspection: &Inspection, columns: Option<usize>) -> String 
     let mut table = |title: &str, table: Table| {
         section(&mut out, title, &table.render_within(INDENT, columns));
     };
-    table(word("阶段", "Stages"), stages(&inspection.stages));
+    table(word("阶段", "Stages"), stages(inspection));
     table(word("通道", "Channels"), edges(inspection));
     for stage in &inspection.stages {
         let name = visible_line(&stage.name);
@@ -67,7 +67,11 @@ fn head(inspection: &Inspection) -> String {
     );
     facts.extend(ran.map(|ran| say!("运行 {ran}", "ran {ran}")));
     facts.extend(queued.map(|queued| say!("排队 {queued}", "queued {queued}")));
-    facts.extend(info.tokens.map(|n| say(TOKEN.count(f64::from(n)))));
+    let slots = |n: u32| match inspection.application {
+        Some(_) => say!("{n} 个任务槽", "{n} task slots"),
+        None => say(TOKEN.count(f64::from(n))),
+    };
+    facts.extend(info.tokens.map(slots));
     let bold = anstyle::Style::new().bold();
     let facts = facts.join(" · ");
     format!("{bold}{}{bold:#}\n", visible_line(&facts))
@@ -118,9 +122,16 @@ fn cells<'a>(
     })
 }
 
-fn stages(stages: &[StageView]) -> Table {
+fn stages(inspection: &Inspection) -> Table {
+    let vertex = match inspection.application {
+        Some(_) => TASK,
+        None => VERTEX,
+    };
+    let stages: &[StageView] = &inspection.stages;
+    let measures = STAGE.into_iter().chain([&book::MEMORY_PEAK]);
+    let titles: Vec<String> = measures.map(|m| say(m.title(vertex))).collect();
     let mut columns = vec![(word("阶段", "stage"), Align::Left)];
-    columns.extend(heads(&STAGE).chain(heads(&[&book::MEMORY_PEAK])));
+    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Right)));
     columns.push(("", Align::Left));
     let mut table = Table::new(&columns);
     for stage in stages {

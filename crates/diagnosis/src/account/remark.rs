@@ -82,8 +82,8 @@ fn remark(
             share = share,
         ),
         SegmentKind::Driver => text!(
-            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：规划、调度和提交",
-            "no task runs for {time} ({share}), {longest} at a time at most: planning, scheduling and committing",
+            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：规划、调度、提交或空闲",
+            "no task runs for {time} ({share}), {longest} at a time at most: planning, scheduling, committing, or idle",
             time = time,
             share = share,
             longest = Seconds(longest),

@@ -139,7 +139,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         summary: text!(
             "Driver 独自工作时 Executor 空等 {time}；最长的一次有 {longest}{after}",
             "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
-            time = Seconds(seconds),
+            time = Seconds(gaps.iter().map(Gap::seconds).sum()),
             longest = Seconds(longest.map_or(0.0, Gap::seconds)),
             after = after,
         ),

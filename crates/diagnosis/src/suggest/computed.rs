@@ -362,6 +362,24 @@ pub(super) fn enough_executors(case: &Case<'_>) -> Option<Wanted> {
     executors(case, curve.would_do, reason)
 }
 
+/// Executors to keep, so that a stage finds them; without dynamic allocation, fewer of them, which start earlier.
+pub(super) fn kept_executors(case: &Case<'_>) -> Option<Wanted> {
+    let app = case.job.spark.as_deref()?;
+    if app.idle_timeout_ms().is_none() {
+        return enough_executors(case);
+    }
+    let curve = case.view.curve()?;
+    let reason = text!(
+        "它们在第一个 Stage 之前就绪，并一直保留",
+        "they are there before the first stage, and stay",
+    );
+    case.set(
+        "spark.dynamicAllocation.minExecutors",
+        curve.would_do,
+        reason,
+    )
+}
+
 /// Executors up to twice the present number, as far as they make the run faster.
 pub(super) fn more_executors(case: &Case<'_>) -> Option<Wanted> {
     let curve = case.view.curve()?;

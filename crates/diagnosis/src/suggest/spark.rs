@@ -103,6 +103,13 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
 
 fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     let keys = case.key_names();
+    let needs_groups = |name: &str| {
+        name.starts_with("Window") || name.contains("MapGroups") || name.contains("CoGroups")
+    };
+    let operators = case.stage.and_then(|s| case.job.stages.get(s));
+    if operators.is_some_and(|stage| stage.operators.iter().any(|o| needs_groups(&o.id))) {
+        return vec![whole_groups(keys)];
+    }
     let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
     vec![
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
@@ -114,6 +121,18 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
             con("多一次 Shuffle；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
         },
     ]
+}
+
+/// A window or a function of whole groups: one task needs all rows of a key, so a salt would change the result.
+fn whole_groups(keys: report::Text) -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark window skew partition by group hot key";
+        title("减少 {keys} 的热点值的行", "leave fewer rows to the hot values of {keys}", keys = keys);
+        step("窗口函数和按组的 Python 函数需要一个键的全部行在同一个任务中：不要加随机列，结果会改变", "windows and Python functions of groups need all rows of a key in one task: don't add a random column, which changes the result");
+        step("热点值是空值、默认值或测试数据时，先过滤掉，或单独计算后 UNION ALL", "if the hot value is null, a default or test data, filter it out first, or compute it separately and add it with UNION ALL");
+        step("在此之前过滤、聚合，只保留需要的列；语义允许时在分区键中加一列（如日期）", "filter, aggregate and drop unused columns before; add a column such as the date to the partition key if the meaning allows");
+        pro("热点任务的行更少，结果不变", "the hot task has fewer rows, with the same result");
+        con("真正的热点键仍由一个任务处理", "a real hot key stays with one task");
+    }
 }
 
 fn layout() -> Proposal {
@@ -458,7 +477,7 @@ fn wait(case: &Case<'_>) -> Proposal {
     advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
         title("缩短等待 Executor 的时间", "wait less for executors");
         step("换用空闲的队列；常跑的作业可用长驻的应用", "use a queue with free capacity; for a job that runs often, keep an application running");
-        settings(computed::enough_executors(case));
+        settings(computed::kept_executors(case));
         pro("不改代码", "no change to the code");
         con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
     }

@@ -31,7 +31,7 @@ pub enum OpenError {
     /// Too many files for the folder of one job; missing files could not be determined.
     #[error("{}", report::say!("{path} 中的文件超过 {most} 个", "{path} has more than {most} files", path = .path.display().to_string()))]
     TooManyFiles { path: PathBuf, most: usize },
-    #[error("{}", report::say!("无法列出 {path}", "{path} cannot be listed", path = .path.display().to_string()))]
+    #[error("{}", report::say!("无法读取 {path}", "{path} cannot be read", path = .path.display().to_string()))]
     Unreadable {
         path: PathBuf,
         source: std::io::Error,
