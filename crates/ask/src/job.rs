@@ -269,10 +269,15 @@ fn places(said: &mut Said<'_>, run: &Asked<'_>) {
             Some(stage) => text!("，由阶段 {stage} 运行", ", run by {stage}"),
             None => Text::default(),
         };
+        let lines = match first == last {
+            true => text!("第 {first} 行", "line {first}"),
+            false => text!("第 {first}–{last} 行", "lines {first}–{last}"),
+        };
         let sentence = text!(
-            "{id}（{title}）在脚本第 {first}–{last} 行{stage}",
-            "{id} ({title}) is in script lines {first}–{last}{stage}",
+            "{id}（{title}）在脚本{lines}{stage}",
+            "{id} ({title}) is in script {lines}{stage}",
             title = title,
+            lines = lines,
             stage = stage
         );
         said.say(sentence);

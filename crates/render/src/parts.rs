@@ -279,16 +279,18 @@ impl Words {
         };
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
-        let held = finding.cause == Cause::OverAllocation;
+        if impact.seconds_saved <= 0.0 {
+            // hours of executors, while the hours elsewhere are those of tasks
+            let (cost, hours) = report.cost.as_ref().zip(hours)?;
+            let hours = cost.noun().count(hours);
+            return Some(self.say(text!(
+                "可少占用 {hours}",
+                "holds {hours} less",
+                hours = hours
+            )));
+        }
         Some(self.say(match report.cost.as_ref().zip(hours) {
             None => saved,
-            // other hours are those of tasks
-            Some((cost, hours)) if held => text!(
-                "{saved}和 Executor 占用的 {hours}",
-                "{saved} and {hours} of held executors",
-                saved = saved,
-                hours = cost.noun().count(hours)
-            ),
             Some((cost, hours)) => text!(
                 "{saved}和 {hours}",
                 "{saved} and {hours}",

@@ -104,7 +104,7 @@ fn characters_and_line_ends_may_be_split_anywhere() {
                 "/text"
             };
             if let Some(text) = answer.pointer_mut(place) {
-                *text = "字符可以在任何地方断开 [E1]。".into();
+                *text = "SV1_Extract_Split 的字符可以在任何地方断开。".into();
             }
             let turn = Turn::json(&answer).chunking(chunking.clone()).pieces(3);
             Some(if crlf { turn.crlf() } else { turn })

@@ -355,7 +355,7 @@ pub(super) fn enough_executors(case: &Case<'_>) -> Option<Wanted> {
         return None;
     }
     let reason = text!(
-        "重演显示 {count}就够，最多慢 5 %",
+        "重演显示 {count} 就够，最多慢 5 %",
         "by replay, {count} would do: at most 5 % longer",
         count = EXECUTOR.count(curve.would_do as f64),
     );
