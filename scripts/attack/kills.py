@@ -45,6 +45,10 @@ class Killer:
         """How often the command writes, from one undisturbed run."""
         done = self.home.run(*self.line, env=self.environment(), timeout=300)
         assert done.returncode == 0, done.stderr
+        return self.counted()
+
+    def counted(self):
+        """Writes of the last run, if it was not killed."""
         return max((int(at) for what, at, _ in self.reports() if what == "writes"), default=0)
 
     def rounds_of(self, rounds, check, before=lambda: None):
@@ -60,6 +64,7 @@ class Killer:
             self.home.run(*self.line, env=self.environment(at), timeout=300)
             self.note()
             check(f"after a kill in write {at} of {most}: {self.reports()[-1:]}")
+            most = self.counted() or most
         self.conclude(rounds)
 
     def note(self):
@@ -240,7 +245,7 @@ def serve(bench):
         when = f"after a kill in write {at} of {most}"
         runs = home.check_store(when)
         bench.expect(all(run["status"] != "running" for run in runs), f"{when}: a run pretends to be running")
-    killer.conclude()
+    killer.conclude(killer.rounds / 2)
     bench.expect(session(-1), "the session after all kills fails")
     uploads = list((home.data / "uploads").iterdir())
     bench.note(f"{len(uploads)} uploads left")
