@@ -131,8 +131,8 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
         stage: stages.first().copied(),
         lines: stages.first().and_then(|s| load::lines(view, *s)),
         summary: text!(
-            "{stages} 的 {vertices}有{attempts}失败或被收回，浪费 {time}（有效时间的 {share}）",
-            "{stages} lost {attempts} at {vertices} to failures or revocation, wasting {time} of work ({share} of the useful time)",
+            "{stages}（{vertices}）有 {attempts}失败或被收回，浪费 {time}（有效时间的 {share}）",
+            "{stages} ({vertices}) lost {attempts} to failures or revocation, wasting {time} of work ({share} of the useful time)",
             stages = shown,
             attempts = ATTEMPT.count(total.attempts),
             time = Seconds(total.seconds),

@@ -25,7 +25,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::SerialGather => vec![gather()],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
-        Cause::CpuBoundUdo => vec![udf()],
+        Cause::CpuBoundUdo => vec![udf(case)],
         Cause::ParallelismTooLow => vec![more_tasks(case)],
         Cause::IdleSlots => vec![locality(case)],
         Cause::FetchWait => vec![fetch_wait()],
@@ -209,12 +209,34 @@ fn explosion() -> Proposal {
     }
 }
 
-fn udf() -> Proposal {
+fn udf(case: &Case<'_>) -> Proposal {
+    // names of operators that hand batches or groups of rows to Python, by Arrow
+    let by_arrow = |name: &str| {
+        ["InPandas", "InArrow", "ArrowEvalPython"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let stage = case.stage.and_then(|s| case.job.stages.get(s));
+    if stage.is_some_and(|stage| stage.operators.iter().any(|o| by_arrow(&o.id))) {
+        return pandas();
+    }
     advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
         title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
         step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow)");
         step("先过滤和聚合，再调用函数；同样的输入只算一次", "filter and aggregate before calling it; compute equal inputs once");
         pro("数据不再逐行送往 Python", "rows are no longer sent to Python one by one");
+        con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
+    }
+}
+
+/// A function that gets its rows as pandas or Arrow already.
+fn pandas() -> Proposal {
+    advice! { Rewrite, Gain::Whole, "spark pandas udf vectorized python function";
+        title("让 pandas 函数更快，或用内置函数代替", "make the pandas function faster, or replace it by built-in ones");
+        step("函数内避免逐行的 apply、iterrows 和循环：改用 pandas、NumPy 的整列运算", "avoid row-wise apply, iterrows and loops inside the function: use operations on whole columns of pandas or NumPy");
+        step("每个任务只加载一次模型或表：用迭代器形式的 pandas_udf 或 mapInPandas，在循环之前加载", "load models and tables once per task: use the iterator form of pandas_udf or mapInPandas, and load before the loop");
+        step("能用 pyspark.sql.functions 或窗口函数表达的部分移出 Python；先过滤和聚合", "move parts that pyspark.sql.functions or windows can express out of Python; filter and aggregate first");
+        pro("每行的开销更小", "each row costs less");
         con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
     }
 }
