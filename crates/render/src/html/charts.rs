@@ -28,11 +28,21 @@ const KEYS: usize = 12;
 pub(super) fn spread(stage: &StageSummary, words: Words) -> String {
     let time = stage.run_ms.as_ref().map(|h| {
         let unit = |ms: f64| words.say(Seconds(ms / 1000.0));
-        histogram(h, words.run_time_per_vertex(), words, unit)
+        histogram(
+            h,
+            &words.in_engine(words.run_time_per_vertex()),
+            words,
+            unit,
+        )
     });
     let bytes = stage.vertex_bytes_read.as_ref().map(|h| {
         let unit = |n: f64| words.say(Bytes(n));
-        histogram(h, words.bytes_read_per_vertex(), words, unit)
+        histogram(
+            h,
+            &words.in_engine(words.bytes_read_per_vertex()),
+            words,
+            unit,
+        )
     });
     [time, bytes].into_iter().flatten().collect()
 }
@@ -145,7 +155,7 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
             at - 5.0,
             "axis",
             "end",
-            &words.say(TOKEN.count(f64::from(tokens))),
+            &words.in_engine(TOKEN.count(f64::from(tokens))),
         );
     }
     out += &label(0.0, height + 14.0, "axis", "start", "0");

@@ -190,7 +190,9 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
     for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
     }
-    environment.add_function("word", move |name: &str| words.by_name(name));
+    environment.add_function("word", move |name: &str| {
+        words.in_engine(words.by_name(name))
+    });
     environment.add_function("seconds", move |ms: f64| words.say(Seconds(ms / 1000.0)));
     environment.add_function("document", |chunk: &str| {
         parts::document_of(chunk).to_owned()
