@@ -10,12 +10,12 @@ mod svg;
 
 use std::collections::BTreeMap;
 
-use minijinja::Environment;
 use minijinja::value::Serde;
+use minijinja::{Environment, State};
 use report::format::Seconds;
 use report::{
-    Diagnostic, Evidence, Experience, FileRead, Finding, Language, Report, Step, Suggestion,
-    Verdict,
+    Diagnostic, Evidence, Experience, FileRead, Finding, JobEngine, Language, Report, Step,
+    Suggestion, Verdict,
 };
 use runs::RunSummary;
 use serde::Serialize;
@@ -74,6 +74,8 @@ pub struct Passage {
 struct Page<'a> {
     style: &'static str,
     language: &'static str,
+    /// Whether the page has Spark's words.
+    is_spark: bool,
     served: Option<&'a Served>,
     report: ReportFields<'a>,
     headline: String,
@@ -190,7 +192,9 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
     for (name, template) in TEMPLATES {
         environment.add_template(name, template)?;
     }
-    environment.add_function("word", move |name: &str| {
+    environment.add_function("word", move |state: &State, name: &str| {
+        let is_spark = state.lookup("is_spark").is_some_and(|is| is.is_true());
+        let words = Words(language, is_spark.then_some(JobEngine::Spark));
         words.in_engine(words.by_name(name))
     });
     environment.add_function("seconds", move |ms: f64| words.say(Seconds(ms / 1000.0)));
@@ -246,6 +250,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
     Page {
         style: STYLE,
         language: report.language.code(),
+        is_spark: report.job.engine == Some(JobEngine::Spark),
         served,
         report: ReportFields {
             run_id: &report.run_id,
