@@ -59,7 +59,6 @@ impl Filler<'_> {
         values.set(&book::VERTEX_TIME, in_seconds(&book::BUSY));
         values.set(&book::LOST_TIME, in_seconds(&book::LOST_WORK));
         values.set(&book::TOKENS, tokens);
-        values.set(&book::HEAP_PEAK, self.heap_peak());
         values.set(&book::JOB_VERTICES, of_stages(&book::VERTICES));
         let of_inputs =
             |measure| Value::sum(inputs.iter().map(|i| i.values.value(measure).cloned()));
@@ -90,16 +89,6 @@ impl Filler<'_> {
         let mut fields = [field, "ended_ms", "started_ms"].into_iter();
         let source = fields.find_map(|field| sources.get(field)).cloned();
         Value::at(number, source.or_else(|| self.whole_log())?)
-    }
-
-    fn heap_peak(&self) -> Option<Value> {
-        let app = self.job.spark.as_deref()?;
-        let heaps = app.executors.iter().filter_map(|e| e.heap_peak);
-        let field = Source {
-            file: app.file.clone(),
-            locator: Some("executors/JVMHeapMemory".to_owned()),
-        };
-        Value::folded(heaps.max()? as f64, Fold::Max, field)
     }
 
     fn whole_log(&self) -> Option<Source> {

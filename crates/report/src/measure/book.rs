@@ -108,10 +108,6 @@ measures! {
         title ("输入行数", "input rows") says ("作业输入 {value}", "the job reads {value}") asked NONE;
     INPUT_BYTES = Job "input_bytes" Bytes Neither
         title ("输入大小", "input size") says ("作业输入 {value}", "the job reads {value}") asked NONE;
-    /// Heap of the executor with the largest one.
-    HEAP_PEAK = Job "heap_peak_bytes" Bytes Less
-        title ("堆内存峰值", "peak heap")
-        says ("Executor 的堆内存峰值为 {value}", "the heap of an executor peaks at {value}") asked MEMORY;
     /// Bytes that crossed between stages.
     SHUFFLED = Job "shuffled_bytes" Bytes Less
         title ("阶段间传输", "between stages") says ("阶段之间传输 {value}", "{value} cross between stages")
