@@ -245,7 +245,7 @@ impl Profile {
     }
 }
 
-/// The month of [`LIST_PRICES`].
+/// The month of the list prices.
 pub const LIST_PRICES_OF: &str = "2025-11";
 
 /// List prices per million tokens, read and written, in US dollars; by the beginning of the model's name.
