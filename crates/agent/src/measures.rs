@@ -10,7 +10,10 @@ use report::format::{
     Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, VERTEX, list,
 };
 use report::measure::{Better, Measure, Sheet, Unit, book};
-use report::{Evidence, JobEngine, Language, Localize, Segment, Text, TimeAccount, text};
+use report::{
+    Evidence, JobEngine, JobState, JobSummary, Language, Localize, Segment, Text, TimeAccount,
+    engine_words, text,
+};
 use serde::Serialize;
 
 use crate::merge::union;
@@ -63,8 +66,22 @@ pub struct TableRow {
     pub evidence: Vec<Evidence>,
 }
 
-/// Where the time of the job went, by stage and kind; small parts are summed up in one line.
-pub(crate) fn time(account: &TimeAccount, language: Language) -> Measures {
+/// Where the time of the job went, by stage and kind; small parts are summed up in one line. Nothing for a failed job: it
+/// did not do its work, so its times are no explanation.
+pub(crate) fn time(
+    account: Option<&TimeAccount>,
+    job: &JobSummary,
+    language: Language,
+) -> Measures {
+    let account = account.filter(|_| job.state != JobState::Failed);
+    let mut measures = account.map_or_else(Measures::default, |a| by_stage(a, language));
+    for line in &mut measures.lines {
+        *line = engine_words(std::mem::take(line), job.engine, language);
+    }
+    measures
+}
+
+fn by_stage(account: &TimeAccount, language: Language) -> Measures {
     let total = account.total_seconds();
     let mut rows: Vec<(Vec<&Segment>, f64)> = Vec::new();
     for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
@@ -557,7 +574,7 @@ mod tests {
                 ["", "（F2）", "（F1：400 毫秒，F2：400 毫秒）"],
             ),
         ] {
-            let lines = time(&account, language).lines;
+            let lines = by_stage(&account, language).lines;
             let claims = lines.iter().map(|line| {
                 let at = line.find(" %").expect("a share") + " %".len();
                 &line[at..]

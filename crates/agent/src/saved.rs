@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use diagnosis::{Completeness, Missing};
-use report::{
-    Evidence, JobEngine, JobState, Language, MissingInformation, Report, RuleResult, Suggestion,
-};
+use report::{Evidence, Language, MissingInformation, Report, RuleResult, Suggestion};
 
 use crate::facts::{Facts, MeasuredAnswer, Reading, Remembered, StepInput};
 use crate::found::{self, Found};
@@ -160,17 +158,7 @@ fn found(report: &Report, language: Language) -> Found {
         problem_type: report.problem_type,
         findings: report.findings.clone(),
         evidence: evidence.cloned().collect(),
-        time: time
-            .filter(|_| report.job.state != JobState::Failed)
-            .map(|account| {
-                let mut time = measures::time(account, language);
-                if report.job.engine == Some(JobEngine::Spark) {
-                    let lines = time.lines.iter_mut();
-                    lines.for_each(|line| *line = report::spark_words(line, language));
-                }
-                time
-            })
-            .unwrap_or_default(),
+        time: measures::time(time, &report.job, language),
         cleared: found::cleared(&report.rules, report.job.state),
         ruled_out: Vec::new(),
         undecided: Vec::new(),

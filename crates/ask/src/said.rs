@@ -3,7 +3,7 @@
 use agent::facts::MeasuredAnswer;
 use report::format::{Noun, list, without_stop};
 use report::measure::{Measure, Value};
-use report::{Evidence, JobEngine, Language, Report, Text, text};
+use report::{Evidence, Language, Report, Text, engine_words, text};
 
 use crate::Asked;
 
@@ -52,14 +52,6 @@ impl<'a> Said<'a> {
         self.say(text!("{line}", "{line}"));
     }
 
-    /// A text in the words of the engine.
-    fn in_engine(&self, text: String) -> String {
-        match self.report.job.engine {
-            Some(JobEngine::Spark) => report::spark_words(&text, self.language()),
-            _ => text,
-        }
-    }
-
     /// Whether unknown names are the only content.
     pub(crate) fn only_unknown(&self, unknown: usize) -> bool {
         self.sentences.len() == unknown
@@ -78,7 +70,8 @@ impl<'a> Said<'a> {
 
     /// Says a sentence with the ids of its evidence, unless it has been said before.
     pub(crate) fn cite(&mut self, text: Text, ids: &[String]) {
-        let text = self.in_engine(text.into(self.language()));
+        let language = self.language();
+        let text = engine_words(text.into(language), self.report.job.engine, language);
         let bare = without_stop(text.trim());
         if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
             return;

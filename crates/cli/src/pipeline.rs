@@ -87,7 +87,7 @@ fn says(check: &Check) -> String {
 fn word(outcome: Outcome) -> String {
     match outcome {
         Outcome::Kept => say!("在预算内：", "within budget:"),
-        Outcome::Inconclusive => say!("无法判断：", "cannot be told:"),
+        Outcome::Inconclusive => say!("无法判断：", "undecided:"),
         Outcome::Broken => say!("超出预算：", "over budget:"),
     }
 }

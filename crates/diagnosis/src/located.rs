@@ -20,8 +20,7 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
     if is_outside(finding.cause) {
         finding.script_lines = None;
     } else if let Some(place) = stage.and_then(|stage| certain(view.job, finding.cause, stage)) {
-        let lines = view.job.lines_of(&place);
-        finding.script_lines = lines.map(|lines| [lines.first, lines.last]);
+        finding.script_lines = view.job.lines_of(&place).map(Into::into);
     } else if finding.script_lines.is_none() || finding.cause == Cause::UserCodeFailure {
         finding.script_lines = lines(view, finding.cause, stage);
     }
@@ -47,11 +46,9 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
             .lines(stage?, 0)
             .map(|(first, last)| Lines { first, last }),
         (Some(_), Cause::DriverBottleneck) => action_before_gaps(view),
-        (Some(_), Cause::IneffectiveCache) => {
-            let statement = view.job.shared_statement()?;
-            let span = &view.job.program()?.statements.get(statement)?.span;
-            let (first, last) = view.job.program()?.lines(span);
-            Some(Lines { first, last })
+        (Some(program), Cause::IneffectiveCache) => {
+            let statement = program.statements.get(view.job.shared_statement()?)?;
+            Some(program.lines(&statement.span))
         }
         (Some(_), Cause::UserCodeFailure) if frame(view).is_some() => frame(view),
         (Some(_), _) => {
@@ -61,7 +58,7 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
             view.job.lines_of(&places.next()?)
         }
     };
-    found.map(|lines| [lines.first, lines.last])
+    found.map(Into::into)
 }
 
 /// Causes in the cluster or its settings, not in the code.
@@ -73,9 +70,8 @@ fn is_outside(cause: Cause) -> bool {
             | Cause::OverAllocation
             | Cause::UnderAllocation
             | Cause::IdleSlots
-    ) || matches!(
-        cause,
-        Cause::OverProvisionedMemory | Cause::UnexplainedStraggler
+            | Cause::OverProvisionedMemory
+            | Cause::UnexplainedStraggler
     )
 }
 

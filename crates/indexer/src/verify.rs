@@ -91,7 +91,7 @@ pub fn verify(
     Ok(out)
 }
 
-/// Each chunk has a vector and an id of its own. Returns the chunks.
+/// Each chunk has a vector, and an id that no other has. Returns the chunks.
 fn check_chunks(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let rows = open.lexical.rows();
     let known = open.held.manifest.rows;

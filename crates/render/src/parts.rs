@@ -262,21 +262,7 @@ impl Words {
             true => text!("可节省 {time}", "saves {time}", time = time),
             false => text!("可再节省 {time}", "saves {time} more", time = time),
         };
-        // Waiting comes before the run, so it is a share of the whole time.
-        let waits = finding.cause == Cause::QueueWait && report.job.total_seconds.is_some();
-        let part = match impact.share_of_elapsed.map(Share) {
-            None => Text::default(),
-            Some(share) if waits => text!(
-                "（占从提交到结束的时间的 {share}）",
-                " ({share} of the time from submission to end)",
-                share = share
-            ),
-            Some(share) => text!(
-                "（占运行时间的 {share}）",
-                " ({share} of the run)",
-                share = share
-            ),
-        };
+        let part = finding.cause.share(impact.share_of_elapsed);
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         if impact.seconds_saved <= 0.0 {

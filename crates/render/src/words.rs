@@ -38,11 +38,8 @@ impl Words {
 
     /// A text in the words of the engine.
     pub fn in_engine(self, text: impl Localize) -> String {
-        let text = self.say(text);
-        match self.1 {
-            Some(JobEngine::Spark) => report::spark_words(&text, self.0).trim().to_owned(),
-            _ => text,
-        }
+        let text = report::engine_words(self.say(text), self.1, self.0);
+        text.trim().to_owned()
     }
 
     pub fn kind(self, kind: SegmentKind) -> String {

@@ -48,20 +48,32 @@ impl Finding {
     /// The saving of fixing it, after the findings before it, in a sentence without a stop; `None` if it is unknown.
     pub fn saving(&self) -> Option<Text> {
         let impact = self.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
-        let saved = Seconds(impact.seconds_saved);
-        Some(match impact.share_of_elapsed {
+        Some(text!(
+            "解决后估计可节省 {saved}{share}",
+            "fixing it would save about {saved}{share}",
+            saved = Seconds(impact.seconds_saved),
+            share = self.cause.share(impact.share_of_elapsed)
+        ))
+    }
+}
+
+impl Cause {
+    /// A saving's share of the time, in parentheses; empty if it is unknown. Waiting comes before the run, so its share
+    /// is one of the whole time.
+    pub fn share(self, of: Option<f64>) -> Text {
+        match of.map(Share) {
+            None => Text::default(),
+            Some(share) if self == Cause::QueueWait => text!(
+                "（占从提交到结束的时间的 {share}）",
+                " ({share} of the time from submission to end)",
+                share = share
+            ),
             Some(share) => text!(
-                "解决后估计可节省 {saved}（占运行时间的 {share}）",
-                "fixing it would save about {saved} ({share} of the run)",
-                saved = saved,
-                share = Share(share)
+                "（占运行时间的 {share}）",
+                " ({share} of the run)",
+                share = share
             ),
-            None => text!(
-                "解决后估计可节省 {saved}",
-                "fixing it would save about {saved}",
-                saved = saved
-            ),
-        })
+        }
     }
 }
 

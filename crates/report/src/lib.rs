@@ -42,4 +42,4 @@ pub use text::{Localize, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
-pub use vocabulary::spark_words;
+pub use vocabulary::{engine_words, spark_words};

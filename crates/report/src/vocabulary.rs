@@ -1,7 +1,7 @@
 //! Spark's words. A sentence that holds for both engines is written once, in SCOPE's words; in texts about a Spark application,
 //! Spark's words replace them.
 
-use crate::Language;
+use crate::{JobEngine, Language};
 
 /// Words of SCOPE and of Spark in English; longer ones first.
 const ENGLISH: [(&str, &str); 12] = [
@@ -29,6 +29,14 @@ const CHINESE: [(&str, &str); 7] = [
     ("托管代码", "用户代码"),
     ("作业等待", "应用等待"),
 ];
+
+/// A sentence in the words of an engine.
+pub fn engine_words(text: String, engine: Option<JobEngine>, language: Language) -> String {
+    match engine {
+        Some(JobEngine::Spark) => spark_words(&text, language),
+        _ => text,
+    }
+}
 
 /// A sentence in Spark's words; text in backticks keeps its own.
 pub fn spark_words(text: &str, language: Language) -> String {

@@ -309,9 +309,7 @@ fn stage_view(job: &Job, index: usize, sheet: StageSheet, on_critical_path: bool
         kind: operator.kind,
         class_name: operator.class_name.clone(),
         keys: operator.keys.clone(),
-        script_lines: job
-            .line_of(index, at)
-            .map(|l| [l.value.first, l.value.last]),
+        script_lines: job.line_of(index, at).map(|located| located.value.into()),
         numbers: OperatorNumbers(values),
     };
     StageView {

@@ -11,7 +11,7 @@ use crate::conclusion::Lookup;
 use crate::experience::Bounds;
 use crate::facts::{Excerpt, Facts, Reading};
 use crate::found::Found;
-use crate::measures::{self, Measures};
+use crate::measures;
 use crate::outline::{self, Outline};
 use crate::private;
 use crate::progress::{Event, Observer};
@@ -21,7 +21,7 @@ use crate::tools;
 use crate::tools::digest::{self, Look, Part};
 use crate::wording::{run_on, shorten};
 use report::format::cut;
-use report::{Diagnostic, FileRead, JobEngine, JobState};
+use report::{Diagnostic, FileRead};
 
 /// Searched bytes of a file; code and scripts are far smaller.
 const REACHABLE: usize = 8 << 20;
@@ -247,14 +247,7 @@ fn diagnose(
     let mut found = Found::of(job, &diagnosis, with, &outline.unread, prior);
     if services.asks_model() {
         outline.measure(job, &diagnosis, language);
-        // A failed job did not do its work, so its times are no explanation.
-        let time = diagnosis.time.as_ref();
-        let time = time.filter(|_| summary.state != JobState::Failed);
-        found.time = time.map_or_else(Measures::default, |t| measures::time(t, language));
-        if summary.engine == Some(JobEngine::Spark) {
-            let lines = found.time.lines.iter_mut();
-            lines.for_each(|line| *line = report::spark_words(line, language));
-        }
+        found.time = measures::time(diagnosis.time.as_ref(), &summary, language);
     }
     let facts = Facts {
         language,

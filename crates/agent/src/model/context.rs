@@ -113,30 +113,25 @@ pub(super) fn build(
         fitting.input.reading.excerpts.clear();
         left = left.saturating_sub(rounds(task.rounds));
     }
-    let (mut common, mut own) = (String::new(), None);
-    if !form.correcting {
+    let user = if form.correcting {
+        fitting.step(task, form)?
+    } else {
         fitting.fit_rows(budget);
         let (kept, last) = COMMON.split_at(COMMON.len() - LAST_CUTS);
-        common = fitting.cut(kept, share, |f| f.common(task))?;
+        let mut common = fitting.cut(kept, share, |f| f.common(task))?;
         let room = left.saturating_sub(tokens(&common));
-        let mut text = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
-        if tokens(&text) > room {
-            let room = left.saturating_sub(tokens(&text));
+        let mut own = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
+        if tokens(&own) > room {
+            let room = left.saturating_sub(tokens(&own));
             common = fitting.cut(kept, room, |f| f.common(task))?;
             common = match tokens(&common) > room {
                 true => fitting.cut(last, room, |f| f.common(task))?,
                 false => common,
             };
-            text = fitting.step(task, form)?;
+            own = fitting.step(task, form)?;
         }
-        own = Some(text);
-        common.push_str("\n\n");
-    }
-    let own = match own {
-        Some(own) => own,
-        None => fitting.step(task, form)?,
+        format!("{common}\n\n{own}")
     };
-    let user = common + &own;
     Ok(Prompt {
         tokens: tokens(&system) + tokens(&user),
         system,

@@ -7,7 +7,7 @@ use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
 use crate::facts::StepInput;
 use diagnosis::Settings;
 use report::format::{list, without_stop};
-use report::{Cause, Finding, JobEngine, Language, Text, text};
+use report::{Cause, Finding, Language, Text, engine_words, text};
 
 /// Open and refuted hypotheses listed; the most relevant ones come first.
 const HYPOTHESES: usize = 6;
@@ -106,10 +106,7 @@ fn hypothesis(
     let check = check_of(cause, files, &found.settings, language);
     Hypothesis {
         hypothesis: named(cause, language),
-        check: match input.facts.job.engine {
-            Some(JobEngine::Spark) => report::spark_words(&check, language),
-            _ => check,
-        },
+        check: engine_words(check, input.facts.job.engine, language),
         file: None,
         result,
         evidence: Vec::new(),

@@ -10,7 +10,7 @@ use super::{Format, Target};
 
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// Limits of a run, e.g. `time=20m,cost=5,findings=high`: exit with status 10 if it breaks one, 11 if that cannot be told.
+    /// Limits of a run, e.g. `time=20m,cost=5,findings=high`: exit with status 10 if it breaks one, 11 if that is unknown.
     /// ‖ 一次运行的上限，如 `time=20m,cost=5,findings=high`：超出时以状态 10 结束，无法判断时以 11 结束。
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
     pub(crate) budget: Option<Limits>,

@@ -240,14 +240,15 @@ fn script_beside(log: &Path) -> Option<PathBuf> {
     let folder = log.canonicalize().ok()?.parent()?.to_owned();
     let entries = std::fs::read_dir(folder).ok()?.take(MOST_FILES + 1);
     let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    if files.len() > MOST_FILES {
+        return None;
+    }
     let is_script = |path: &PathBuf| {
         let extension = path.extension().and_then(|e| e.to_str());
         matches!(extension, Some("py" | "sql" | "scala")) && std::fs::File::open(path).is_ok()
     };
-    let is_small = files.len() <= MOST_FILES;
     let mut scripts = files.into_iter().filter(is_script);
-    let only = scripts.next().filter(|_| scripts.next().is_none());
-    only.filter(|_| is_small)
+    scripts.next().filter(|_| scripts.next().is_none())
 }
 
 fn log(event: Event<'_>) {

@@ -12,6 +12,7 @@ use llm::LIST_PRICES_OF;
 use report::Report;
 use report::format::CALL;
 use runs::RunSummary;
+use serde::Serialize;
 
 use crate::args::ReportFormat;
 use server::{Error, ErrorKind, Result};
@@ -61,7 +62,7 @@ fn tools_or_schema(preview: &Preview) -> String {
 /// Calls, tokens and price of a dry run, then its prompts; what a prompt shares with the one before is shown once.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
-    let mut out = format!("{bold}{}{bold:#}\n\n", planned(previews));
+    let mut out = format!("{bold}{}{bold:#}\n\n", Planned::of(previews).said());
     let mut before: Option<&Preview> = None;
     for p in previews {
         out.push_str(&prompt(p, before));
@@ -100,28 +101,49 @@ pub(crate) fn prompt(p: &Preview, before: Option<&Preview>) -> String {
     out + &format!("\n{}", tools_or_schema(p))
 }
 
-/// Calls, tokens and price in a sentence.
-pub(crate) fn planned(previews: &[Preview]) -> String {
-    let sum = |of: fn(&Preview) -> usize| previews.iter().map(of).sum::<usize>();
-    let (read, written) = (sum(|p| p.tokens), sum(|p| p.tokens_out));
-    let cost: Option<f64> = previews.iter().map(|p| p.cost).sum();
-    let is_listed = previews.iter().any(|p| p.is_list_price);
-    let cost = match cost.map(|cost| format!("{cost:.2}")) {
-        Some(cost) if is_listed => report::say!(
-            "约 {cost} 美元（按 {LIST_PRICES_OF} 的公开价，请以服务商的价格为准）",
-            "about {cost} US dollars (list price of {LIST_PRICES_OF}; check with your provider)"
-        ),
-        Some(cost) => report::say!("约 {cost}", "about {cost}"),
-        None => report::say!(
-            "未知（请在配置中设置 price_per_million_in 和 price_per_million_out）",
-            "unknown (set price_per_million_in and price_per_million_out in the profile)"
-        ),
-    };
-    report::say!(
-        "{calls}；发送 {read} 个 token，收到约 {written} 个；价格：{cost}",
-        "{calls}; {read} tokens to send, about {written} to receive; price: {cost}",
-        calls = CALL.count(previews.len() as f64),
-        read = read.to_string(),
-        written = written.to_string()
-    )
+/// The calls that a dry run would make.
+#[derive(Debug, Serialize)]
+pub(crate) struct Planned {
+    calls: usize,
+    tokens_in: usize,
+    /// Of ordinary answers.
+    tokens_out: usize,
+    /// `None` if no price is known.
+    cost: Option<f64>,
+    /// Whether the cost is by the list price: the profile has no prices.
+    is_list_price: bool,
+}
+
+impl Planned {
+    pub(crate) fn of(previews: &[Preview]) -> Planned {
+        Planned {
+            calls: previews.len(),
+            tokens_in: previews.iter().map(|p| p.tokens).sum(),
+            tokens_out: previews.iter().map(|p| p.tokens_out).sum(),
+            cost: previews.iter().map(|p| p.cost).sum(),
+            is_list_price: previews.iter().any(|p| p.is_list_price),
+        }
+    }
+
+    /// Calls, tokens and price in a sentence.
+    pub(crate) fn said(&self) -> String {
+        let cost = match self.cost.map(|cost| format!("{cost:.2}")) {
+            Some(cost) if self.is_list_price => report::say!(
+                "约 {cost} 美元（按 {LIST_PRICES_OF} 的公开价，请以服务商的价格为准）",
+                "about {cost} US dollars (list price of {LIST_PRICES_OF}; check with your provider)"
+            ),
+            Some(cost) => report::say!("约 {cost}", "about {cost}"),
+            None => report::say!(
+                "未知（请在配置中设置 price_per_million_in 和 price_per_million_out）",
+                "unknown (set price_per_million_in and price_per_million_out in the profile)"
+            ),
+        };
+        report::say!(
+            "{calls}；发送 {read} 个 token，收到约 {written} 个；价格：{cost}",
+            "{calls}; {read} tokens to send, about {written} to receive; price: {cost}",
+            calls = CALL.count(self.calls as f64),
+            read = self.tokens_in.to_string(),
+            written = self.tokens_out.to_string()
+        )
+    }
 }

@@ -3,7 +3,7 @@
 //! The fixes are replayed one on top of the other, so that no second is saved twice and the
 //! claims add up to the joint saving.
 
-use report::format::{Seconds, Share};
+use report::format::Seconds;
 use report::{Cause, Impact, SegmentKind, text};
 
 use super::cost::hours_between;
@@ -238,10 +238,10 @@ pub(crate) fn add_saving(view: &View<'_>, note: &mut Candidate) {
         return;
     };
     let saving = text!(
-        "；修复后约可节省 {time}（占运行时间的 {share}）",
-        "; fixing this would save about {time} ({share} of the run)",
+        "；修复后约可节省 {time}{share}",
+        "; fixing this would save about {time}{share}",
         time = Seconds(seconds_saved),
-        share = Share(share)
+        share = note.finding.cause.share(Some(share))
     );
     let saving: String = saving.into(view.language);
     note.finding.summary.push_str(&saving);

@@ -11,39 +11,46 @@ use crate::view::View;
 /// Least share of the time for a sentence about an unclaimed part.
 const LARGE: f64 = 0.2;
 
+/// The unclaimed time of a kind in a stage, or in the job as a whole.
+struct Unclaimed {
+    kind: SegmentKind,
+    stage: Option<usize>,
+    seconds: f64,
+    /// Seconds of its longest part.
+    longest: f64,
+}
+
 /// The sentences, the largest part first.
 pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
     let total = account.run.to;
-    let mut sums: Vec<(SegmentKind, Option<usize>, f64, f64)> = Vec::new();
+    let mut all: Vec<Unclaimed> = Vec::new();
     let mut place: HashMap<(SegmentKind, Option<usize>), usize> = HashMap::new();
     for part in account.parts.iter().filter(|p| p.finding.is_none()) {
         let seconds = part.span.seconds();
         let at = *place.entry((part.kind, part.stage)).or_insert_with(|| {
-            sums.push((part.kind, part.stage, 0.0, 0.0));
-            sums.len() - 1
+            all.push(Unclaimed {
+                kind: part.kind,
+                stage: part.stage,
+                seconds: 0.0,
+                longest: 0.0,
+            });
+            all.len() - 1
         });
-        sums[at].2 += seconds;
-        sums[at].3 = seconds.max(sums[at].3);
+        all[at].seconds += seconds;
+        all[at].longest = seconds.max(all[at].longest);
     }
-    sums.retain(|(_, _, seconds, _)| *seconds >= LARGE * total);
-    sums.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let said = sums.into_iter().map(|(kind, stage, seconds, longest)| {
-        let share = Share(seconds / total);
-        remark(view, (kind, stage), Seconds(seconds), share, longest)
-    });
+    all.retain(|u| u.seconds >= LARGE * total);
+    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    let said = all
+        .iter()
+        .map(|u| remark(view, u, Share(u.seconds / total)));
     streams::remark(view).into_iter().chain(said).collect()
 }
 
-/// The sentence about a kind of time of a stage, or of the whole job; `longest` is its longest part, in seconds.
-fn remark(
-    view: &View<'_>,
-    (kind, stage): (SegmentKind, Option<usize>),
-    time: Seconds,
-    share: Share,
-    longest: f64,
-) -> Text {
+fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
+    let (stage, time) = (unclaimed.stage, Seconds(unclaimed.seconds));
     let name = stage.map_or("", |s| view.name(s));
-    match kind {
+    match unclaimed.kind {
         SegmentKind::Compile => text!(
             "编译 {time}（{share}）：只取决于脚本，与数据和令牌无关",
             "compiling takes {time} ({share}): it depends on the script, not on data or tokens",
@@ -86,7 +93,7 @@ fn remark(
             "no task runs for {time} ({share}), {longest} at a time at most: planning, scheduling, committing, or idle",
             time = time,
             share = share,
-            longest = Seconds(longest),
+            longest = Seconds(unclaimed.longest),
         ),
         SegmentKind::Idle => text!(
             "{time}（{share}）内没有任何工作要做",

@@ -229,23 +229,24 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
 /// Adds further places of a cause to its finding.
 fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elapsed_s: f64) {
     let finding = &mut known.finding;
+    let own = finding.stage.as_deref();
     let place = match e.stages.as_slice() {
-        [] => text!("其他地方", "elsewhere"),
-        stages => text!(
+        [] => Some(text!("其他地方", "elsewhere")),
+        stages if stages.iter().all(|s| Some(view.name(*s)) == own) => None,
+        stages => Some(text!(
             "{stages} ",
             "in {stages}",
             stages = stages_named(view, stages)
-        ),
+        )),
     };
-    let more = text!(
-        "；{place}还有 {time}（{share}）",
-        "; {time} more ({share}) {place}",
-        place = place,
-        time = Seconds(seconds),
-        share = Share(seconds / elapsed_s),
-    );
-    let own = finding.stage.as_deref();
-    if e.stages.iter().any(|s| Some(view.name(*s)) != own) || e.stages.is_empty() {
+    if let Some(place) = place {
+        let more = text!(
+            "；{place}还有 {time}（{share}）",
+            "; {time} more ({share}) {place}",
+            place = place,
+            time = Seconds(seconds),
+            share = Share(seconds / elapsed_s),
+        );
         finding.summary.push_str(more.pick(view.language));
     }
     known.evidence.extend(e.evidence);

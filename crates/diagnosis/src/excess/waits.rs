@@ -1,6 +1,6 @@
 //! Tasks of an application that are ready and do not run: executors are missing, or idle.
 
-use job::model::{Application, SlotsOverTime};
+use job::model::{Application, SlotsOverTime, StageAttempt};
 use report::{Cause, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed, stages_named};
@@ -32,7 +32,7 @@ pub(super) fn excesses(unclaimed: &Unclaimed<'_>) -> [Option<Excess>; 2] {
     }
     let slots = Slots::of(unclaimed, app);
     let reason = |stage: usize, (at, _): &(usize, f64)| {
-        slots.reason(stage, unclaimed.account.parts[*at].span)
+        slots.reason(&app.stages[stage], unclaimed.account.parts[*at].span)
     };
     let of = |wanted: Reason| {
         let mut stages = Vec::new();
@@ -103,8 +103,6 @@ struct Slots {
     offered: SlotsOverTime,
     starts: Moments,
     ends: Moments,
-    /// By stage: the most slots until its end. Executors that come later are not missing before.
-    most: Vec<u32>,
 }
 
 /// Ascending times, each with the sum of all times up to it.
@@ -133,27 +131,26 @@ impl Slots {
         let origin = unclaimed.view.job.info.submitted_ms.unwrap_or(0);
         let since = |ms: i64| (ms - origin) as f64 / 1000.0;
         let tasks = || app.stages.iter().flat_map(|s| &s.attempts);
-        let offered = app.slots_over_time();
-        let ends_of_stages = app.stages.iter().map(|s| s.completed_ms);
-        let most = ends_of_stages.map(|end| offered.most_until(end.unwrap_or(i64::MAX)));
         Slots {
             origin,
-            most: most.collect(),
-            offered,
+            offered: app.slots_over_time(),
             starts: Moments::of(tasks().map(|t| since(t.launched_ms)).collect()),
             ends: Moments::of(tasks().map(|t| since(t.finished_ms)).collect()),
         }
     }
 
-    /// The reason why tasks of a stage wait during a span.
-    fn reason(&self, stage: usize, span: Span) -> Reason {
+    /// The reason why tasks of a stage wait during a span. Executors that come after its end are not missing before.
+    fn reason(&self, stage: &StageAttempt, span: Span) -> Reason {
         let middle = self.origin + ((span.from + span.to) * 500.0) as i64;
         let there = f64::from(self.offered.at(middle));
         let held = |at: f64| self.starts.since(at) - self.ends.since(at);
+        let most = self
+            .offered
+            .most_until(stage.completed_ms.unwrap_or(i64::MAX));
         let running = (held(span.to) - held(span.from)) / span.seconds().max(f64::MIN_POSITIVE);
         if running < BUSY * there {
             Reason::Locality
-        } else if there < FEW_SLOTS * f64::from(self.most[stage]) {
+        } else if there < FEW_SLOTS * f64::from(most) {
             Reason::Executors
         } else {
             Reason::OtherTasks

@@ -183,11 +183,11 @@ fn unsplittable(
 
 fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
     let read = &app.stages[stage].reads;
-    let exchanges = || read.iter().filter_map(|e| app.exchanges.get(*e));
+    let mut exchanges = read.iter().filter_map(|e| app.exchanges.get(*e));
     // REPARTITION_WITH_NUM before Spark 3.2
     let by_code =
         |o: &str| o.starts_with("REPARTITION") && o.ends_with("_NUM") || o.starts_with("REBALANCE");
-    if exchanges().any(|e| e.origin.as_deref().is_some_and(by_code)) {
+    if exchanges.any(|e| e.origin.as_deref().is_some_and(by_code)) {
         let call = format!("repartition({tasks})");
         let why = text!(
             "代码中的 {call} 规定了分区数",

@@ -69,6 +69,12 @@ impl<'a> Case<'a> {
             .is_some_and(|app| app.is_streaming())
     }
 
+    /// Whether an operator of the finding's stage has such a name.
+    pub(super) fn has_operator(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        let stage = self.stage.and_then(|at| self.job.stages.get(at));
+        stage.is_some_and(|stage| stage.operators.iter().any(|o| is_meant(&o.id)))
+    }
+
     /// Script and statement of the finding.
     pub(super) fn located(&self) -> Option<(&'a Script, &'a Statement)> {
         self.script.zip(self.statement)

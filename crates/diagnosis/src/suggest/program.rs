@@ -1,6 +1,6 @@
 //! Diffs of an application's program, by the cause of a finding.
 
-use job::code::{Part, Place, Program};
+use job::code::{Part, Place, Program, only};
 
 use super::adaptive::{is_left, join_of, kind_of};
 use super::case::Case;
@@ -18,10 +18,8 @@ impl<'a> Case<'a> {
         if let Some(place) = crate::located::certain(job, self.finding.cause, stage) {
             return Some((program, place));
         }
-        let is_named = |place: &Place| {
-            let lines = program.lines(&place.span);
-            self.finding.script_lines == Some([lines.0, lines.1])
-        };
+        let named = self.finding.script_lines;
+        let is_named = |place: &Place| named == Some(program.lines(&place.span).into());
         let mut places = parts.iter().filter_map(|part| job.place_in(stage, *part));
         let place = places.find(is_named).or_else(|| {
             let operators = 0..job.stages.get(stage)?.operators.len();
@@ -48,16 +46,13 @@ impl<'a> Case<'a> {
                 let statement = self.job.shared_statement()?;
                 reuse::cache(self.job.program()?, statement)
             }
-            Cause::GroupHotKey
-            | Cause::Spill
-            | Cause::HeapPressure
-            | Cause::LimitFailure
-            | Cause::ExecutorLost
-                if self.grouped_values().is_some() =>
-            {
+            Cause::GroupHotKey | Cause::Spill | Cause::HeapPressure | Cause::ExecutorLost => {
                 self.grouped_values()
             }
-            Cause::LimitFailure if self.collected_too_much() => reuse::stream(self.job.program()?),
+            Cause::LimitFailure => self.grouped_values().or_else(|| {
+                let program = self.job.program()?;
+                self.collected_too_much().then(|| reuse::stream(program))?
+            }),
             Cause::ParallelismTooLow => self.more_tasks_in_program(),
             _ => None,
         }
@@ -135,18 +130,13 @@ impl<'a> Case<'a> {
         let read: Vec<&str> = scans
             .filter_map(|n| n.metadata.get("ReadSchema").map(String::as_str))
             .collect();
-        let mut readers = program.calls.iter().enumerate().filter(|(_, call)| {
+        let readers = program.calls.iter().enumerate().filter(|(_, call)| {
             call.name == "json"
                 && call
                     .receiver
                     .is_some_and(|at| program.text_of(at).contains(".read"))
         });
-        let (at, call) = readers.next().filter(|_| readers.next().is_none())?;
-        let place = Place {
-            span: call.span.clone(),
-            statement: call.statement,
-            call: Some(at),
-        };
+        let place = program.place_of(only(readers)?.0)?;
         let same = places.iter().all(|place| Some(place) == places.first());
         schema::json(program, &place, &read).filter(|_| same && !read.is_empty())
     }

@@ -1,7 +1,7 @@
 //! A suggestion under construction, and its gain.
 
-use report::format::{Seconds, Share};
-use report::{Cause, Origin, Setting, Suggestion, SuggestionKind, Text, text};
+use report::format::Seconds;
+use report::{Origin, Setting, Suggestion, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::setting::Wanted;
@@ -256,22 +256,12 @@ impl Case<'_> {
 
     /// Seconds and their share, with the base of the share.
     fn time(&self, seconds: f64, share: Option<f64>) -> Text {
-        let time = Seconds(seconds);
-        match (share.map(Share), self.finding.cause) {
-            (None, _) => text!("{time}", "{time}", time = time),
-            (Some(share), Cause::QueueWait) => text!(
-                "{time}（占从提交到结束的 {share}）",
-                "{time} ({share} of the time from submission to end)",
-                time = time,
-                share = share,
-            ),
-            (Some(share), _) => text!(
-                "{time}（占运行时间的 {share}）",
-                "{time} ({share} of the run)",
-                time = time,
-                share = share,
-            ),
-        }
+        text!(
+            "{time}{share}",
+            "{time}{share}",
+            time = Seconds(seconds),
+            share = self.finding.cause.share(share),
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 
-use report::{Cause, SuggestionKind, text};
+use report::{Cause, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
@@ -106,8 +106,7 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     let needs_groups = |name: &str| {
         name.starts_with("Window") || name.contains("MapGroups") || name.contains("CoGroups")
     };
-    let operators = case.stage.and_then(|s| case.job.stages.get(s));
-    if operators.is_some_and(|stage| stage.operators.iter().any(|o| needs_groups(&o.id))) {
+    if case.has_operator(needs_groups) {
         return vec![whole_groups(keys)];
     }
     let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
@@ -124,7 +123,7 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
 }
 
 /// A window or a function of whole groups: one task needs all rows of a key, so a salt would change the result.
-fn whole_groups(keys: report::Text) -> Proposal {
+fn whole_groups(keys: Text) -> Proposal {
     advice! { Rewrite, Gain::Whole, "spark window skew partition by group hot key";
         title("减少 {keys} 的热点值的行", "leave fewer rows to the hot values of {keys}", keys = keys);
         step("窗口函数和按组的 Python 函数需要一个键的全部行在同一个任务中：不要加随机列，结果会改变", "windows and Python functions of groups need all rows of a key in one task: don't add a random column, which changes the result");
@@ -216,8 +215,7 @@ fn udf(case: &Case<'_>) -> Proposal {
             .iter()
             .any(|part| name.contains(part))
     };
-    let stage = case.stage.and_then(|s| case.job.stages.get(s));
-    if stage.is_some_and(|stage| stage.operators.iter().any(|o| by_arrow(&o.id))) {
+    if case.has_operator(by_arrow) {
         return pandas();
     }
     advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
@@ -242,8 +240,8 @@ fn pandas() -> Proposal {
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {
-    let few = case.stage.zip(case.job.spark.as_deref());
-    let by = few.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
+    let stage = case.stage.zip(case.job.spark.as_deref());
+    let by = stage.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
     let settings = computed::more_partitions(case, by);
     let by_code = settings.is_empty();
     let is = |wanted: &[By]| by.is_none_or(|by| wanted.contains(&by));

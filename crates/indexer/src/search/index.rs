@@ -91,13 +91,16 @@ impl Models {
 impl Index {
     /// Opens the current generation, to be searched by exact scan.
     pub fn open(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        let held = generation::hold(index, true)?;
-        Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
+        Index::opened(index, settings, true)
     }
 
     /// As [`Index::open`], but without comparing checksums: to find all damaged files.
     pub(crate) fn open_unchecked(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        let held = generation::hold(index, false)?;
+        Index::opened(index, settings, false)
+    }
+
+    fn opened(index: &Path, settings: &Settings, check: bool) -> Result<Index, OpenError> {
+        let held = generation::hold(index, check)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 

@@ -297,15 +297,9 @@ impl Lexical {
             };
             let mut chunks: Vec<(DocId, usize)> = Vec::new();
             for (place, id) in ids.iter().enumerate() {
-                let Some(mut found) = postings(self.fields.id, id)? else {
-                    continue;
-                };
-                while found.doc() != TERMINATED {
-                    if !segment.is_deleted(found.doc()) {
-                        chunks.push((found.doc(), place));
-                    }
-                    found.advance();
-                }
+                let found = postings(self.fields.id, id)?.into_iter();
+                let found = found.flat_map(|found| alive(found, segment));
+                chunks.extend(found.map(|doc| (doc, place)));
             }
             chunks.sort_unstable();
             for (at, term) in terms.iter().enumerate() {

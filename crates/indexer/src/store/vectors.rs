@@ -204,26 +204,31 @@ impl VectorsWriter {
             bytes.resize(start + stride(self.dimension), 0);
             let sum = checksum(&bytes[start..]);
             bytes[start + HASH..start + SCALE].copy_from_slice(&sum);
-            let row = u32::try_from(self.rows).map_err(io::Error::other)?;
-            self.known.insert(*hash, row);
-            self.rows += 1;
+            self.number(*hash)?;
         }
         self.file.write_all(&bytes)
+    }
+
+    /// Gives the vector of a text the next row.
+    fn number(&mut self, hash: TextHash) -> io::Result<()> {
+        let row = u32::try_from(self.rows).map_err(io::Error::other)?;
+        self.known.insert(hash, row);
+        self.rows += 1;
+        Ok(())
     }
 
     /// Copies the wanted rows of another file.
     pub(crate) fn adopt(&mut self, other: &Vectors, wanted: &[TextHash]) -> io::Result<()> {
         let wanted: HashSet<&TextHash> = wanted.iter().collect();
+        let mut bytes = Vec::new();
         for row in (0..other.rows).filter(|&row| other.is_whole(row)) {
             let hash = other.hash(row);
             if wanted.contains(&hash) && !self.known.contains_key(&hash) {
-                self.file.write_all(other.bytes(row))?;
-                let own = u32::try_from(self.rows).map_err(io::Error::other)?;
-                self.known.insert(hash, own);
-                self.rows += 1;
+                bytes.extend(other.bytes(row));
+                self.number(hash)?;
             }
         }
-        Ok(())
+        self.file.write_all(&bytes)
     }
 
     /// Waits for the disk.

@@ -30,6 +30,18 @@ pub struct Lines {
     pub last: u32,
 }
 
+impl Lines {
+    pub fn contains(self, line: u32) -> bool {
+        (self.first..=self.last).contains(&line)
+    }
+}
+
+impl From<Lines> for [u32; 2] {
+    fn from(lines: Lines) -> [u32; 2] {
+        [lines.first, lines.last]
+    }
+}
+
 impl Job {
     /// Links the files read so far; can be repeated after further files.
     pub(crate) fn link(&mut self) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use report::Source;
 
 use super::MicroBatch;
-use crate::code::Program;
+use crate::code::{Actions, Program};
 use crate::time::setting_ms;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,6 +41,8 @@ pub struct Application {
     pub untold_actions: Vec<(i64, i64)>,
     /// Programs that were next to the log, the one that the application most probably ran first.
     pub scripts: Vec<Program>,
+    /// The actions in the first of them; `None` if it is too large to be compared with every operator.
+    pub actions: Option<Actions>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -325,10 +327,12 @@ impl Application {
         }
         // the sort puts removals before additions at the same time
         changes.sort_unstable();
-        let mut now = 0;
-        let after = changes.into_iter().map(|(at, step)| {
+        let (mut now, mut most) = (0, 0);
+        let after = changes.into_iter().map(|(at_ms, step)| {
             now += step;
-            (at, u32::try_from(now).unwrap_or(0))
+            let slots = u32::try_from(now).unwrap_or(0);
+            most = slots.max(most);
+            SlotChange { at_ms, slots, most }
         });
         SlotsOverTime(after.collect())
     }
@@ -380,15 +384,23 @@ impl Application {
     }
 }
 
-/// Number of task slots after each change; times are milliseconds since 1970, ascending.
+/// Number of task slots over time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SlotsOverTime(Vec<(i64, u32)>);
+pub struct SlotsOverTime(Vec<SlotChange>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SlotChange {
+    /// Milliseconds since 1970, ascending.
+    at_ms: i64,
+    /// Slots after it, and most slots so far.
+    slots: u32,
+    most: u32,
+}
 
 impl SlotsOverTime {
     /// The slots at a time; 0 before the first executor.
     pub fn at(&self, ms: i64) -> u32 {
-        let before = self.0.partition_point(|(from, _)| *from <= ms);
-        before.checked_sub(1).map_or(0, |last| self.0[last].1)
+        self.last(ms).map_or(0, |change| change.slots)
     }
 
     pub fn most(&self) -> u32 {
@@ -396,12 +408,12 @@ impl SlotsOverTime {
     }
 
     pub fn most_until(&self, ms: i64) -> u32 {
-        let so_far = self.0.partition_point(|(from, _)| *from <= ms);
-        self.0[..so_far]
-            .iter()
-            .map(|(_, slots)| *slots)
-            .max()
-            .unwrap_or(0)
+        self.last(ms).map_or(0, |change| change.most)
+    }
+
+    fn last(&self, ms: i64) -> Option<&SlotChange> {
+        let so_far = self.0.partition_point(|change| change.at_ms <= ms);
+        self.0[..so_far].last()
     }
 }
 

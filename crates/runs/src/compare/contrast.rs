@@ -126,11 +126,8 @@ impl Contrast<'_> {
     }
 
     fn in_words(&self, text: Text) -> String {
-        let text: String = text.into(self.language);
-        match self.slow.report.job.engine {
-            Some(report::JobEngine::Spark) => report::spark_words(&text, self.language),
-            _ => text,
-        }
+        let engine = self.slow.report.job.engine;
+        report::engine_words(text.into(self.language), engine, self.language)
     }
 }
 

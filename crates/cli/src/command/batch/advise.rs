@@ -41,33 +41,16 @@ struct Answer {
 #[derive(Debug, Serialize)]
 struct Planned {
     clusters: usize,
-    calls: usize,
-    tokens_in: usize,
-    /// Of ordinary answers.
-    tokens_out: usize,
-    /// `None` if no price is known.
-    cost: Option<f64>,
-    /// Whether the cost is by the list price: the profile has no prices.
-    is_list_price: bool,
+    #[serde(flatten)]
+    sums: render::Planned,
 }
 
 impl Planned {
-    fn of(clusters: usize, previews: &[Preview]) -> Planned {
-        Planned {
-            clusters,
-            calls: previews.len(),
-            tokens_in: previews.iter().map(|p| p.tokens).sum(),
-            tokens_out: previews.iter().map(|p| p.tokens_out).sum(),
-            cost: previews.iter().map(|p| p.cost).sum(),
-            is_list_price: previews.iter().any(|p| p.is_list_price),
-        }
-    }
-
     /// The sums, and the prompt of the costliest cluster.
     fn said(&self, previews: &[Preview]) -> String {
         let first = previews.iter().take(1);
         let prompt: String = first.map(|p| render::prompt(p, None)).collect();
-        format!("{}\n\n{prompt}", render::planned(previews))
+        format!("{}\n\n{prompt}", self.sums.said())
     }
 }
 
@@ -119,7 +102,8 @@ pub(super) fn run(args: &BatchAdvise, config: &Config, terminal: &Terminal) -> R
     drop(line);
     let Totals { clusters, stopped } = totals.map_err(explained)?;
     if args.dry_run {
-        let planned = Planned::of(clusters, &previews);
+        let sums = render::Planned::of(&previews);
+        let planned = Planned { clusters, sums };
         crate::command::show(terminal, args.format, &planned, || planned.said(&previews))?;
         return Ok(Exit::Success);
     }

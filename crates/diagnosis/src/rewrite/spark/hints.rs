@@ -42,10 +42,7 @@ fn is_broadcast(text: &str) -> bool {
 }
 
 fn in_query(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
-    let query = program
-        .queries
-        .iter()
-        .find(|query| query.span.contains(&place.span.start))?;
+    let query = program.query_of(&place.span)?;
     let joins = sql::joins(&program.text, &query.span);
     let join = joins.iter().find(|join| join.span == place.span)?;
     let select = join.select.clone()?;

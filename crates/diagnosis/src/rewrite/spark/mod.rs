@@ -45,12 +45,6 @@ fn call<'p>(program: &'p Program, place: &Place) -> Option<&'p Call> {
     program.calls.get(place.call?)
 }
 
-/// Integer literal of a node.
-fn integer(program: &Program, node: usize) -> Option<u64> {
-    let is_number = program.syntax.kind(node) == "integer";
-    is_number.then(|| program.text_of(node).parse().ok())?
-}
-
 /// The name by which the program calls a function of `pyspark.sql.functions`. Adds an import if it has none.
 fn function(program: &Program, name: &str, rewrite: &mut Rewrite) -> Option<String> {
     let syntax = &program.syntax;

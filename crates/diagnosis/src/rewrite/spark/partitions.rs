@@ -1,17 +1,14 @@
 //! Removes, changes and adds partitionings.
 
-use job::code::{Place, Program, sql};
+use job::code::{Place, Program, only, sql};
 
-use super::{Rewrite, call, integer};
+use super::{Rewrite, call};
 
 /// Removes a `repartition`, `coalesce` or `partitionBy`, or a `DISTRIBUTE BY` of a query.
 pub(crate) fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let Some(call) = call(program, place) else {
-        let query = program
-            .queries
-            .iter()
-            .find(|q| q.span.contains(&place.span.start))?;
+        let query = program.query_of(&place.span)?;
         let clauses = sql::clauses(&program.text, &query.span, "DISTRIBUTE");
         clauses.contains(&place.span).then_some(())?;
         let before = program.text[..place.span.start].trim_end().len();
@@ -41,18 +38,15 @@ pub(crate) fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
 /// Gives a partitioning or a source another number of partitions.
 pub(crate) fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Rewrite> {
     let call = call(program, place)?;
-    let mut numbers = call
-        .arguments
-        .iter()
-        .filter(|a| integer(program, a.node) == Some(old));
-    let number = numbers.next()?;
+    let arguments = call.arguments.iter();
+    let number = only(arguments.filter(|a| program.integer(a.node) == Some(old)))?;
     let mut rewrite = Rewrite::default();
     rewrite.replace(
         call.statement,
         program.syntax.span(number.node),
         new.to_string(),
     );
-    (numbers.next().is_none() && old != new).then_some(rewrite)
+    (old != new).then_some(rewrite)
 }
 
 /// Spreads the rows behind a call over more tasks.

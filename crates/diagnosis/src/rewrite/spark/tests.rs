@@ -17,16 +17,8 @@ struct Case {
 }
 
 fn at(program: &Program, method: &str) -> Place {
-    let call = program
-        .calls
-        .iter()
-        .rposition(|c| c.name == method)
-        .expect("a call");
-    Place {
-        span: program.calls[call].span.clone(),
-        statement: program.calls[call].statement,
-        call: Some(call),
-    }
+    let call = program.calls.iter().rposition(|c| c.name == method);
+    program.place_of(call.expect("a call")).expect("its place")
 }
 
 fn join(program: &Program, side: Side) -> Option<Rewrite> {

@@ -4,9 +4,9 @@
 //! operators of a translated expression return null where Python throws, so a run without an exception has the same
 //! rows; comparisons, which Python answers for None, are translated so that they never return null.
 
-use job::code::{Call, Program};
+use job::code::{Call, Program, only};
 
-use super::{Rewrite, function, integer};
+use super::{Rewrite, function};
 
 /// Deepest expression that is translated.
 const MOST_DEPTH: usize = 40;
@@ -74,7 +74,7 @@ pub(crate) fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
     Some(rewrite)
 }
 
-/// Whether the column that a call makes has a name of its own: otherwise the text of the expression is its name.
+/// Whether the program names the column that a call makes: otherwise the text of the expression is its name.
 fn is_named(program: &Program, call: &Call) -> bool {
     let above = program.syntax.upward(call.node).skip(1);
     let calls = above.filter_map(|at| program.call_of(at));
@@ -118,10 +118,8 @@ fn definition<'p>(program: &'p Program, call: &Call) -> Option<Function<'p>> {
     }
     let node = named(program, &call.name)?;
     let decorated = syntax.nodes[node].parent;
-    let mut decorators = syntax
-        .children(decorated)
-        .filter(|at| syntax.kind(*at) == "decorator");
-    let decorator = decorators.next().filter(|_| decorators.next().is_none())?;
+    let children = syntax.children(decorated);
+    let decorator = only(children.filter(|at| syntax.kind(*at) == "decorator"))?;
     let inner = syntax.children(decorator).next()?;
     let kind = match program.call_of(inner) {
         Some(made) if made.name == "udf" => returned(program, made, 0),
@@ -154,14 +152,12 @@ fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
 /// The only definition of a function.
 fn named(program: &Program, name: &str) -> Option<usize> {
     let syntax = &program.syntax;
-    let mut all = (0..syntax.nodes.len()).filter(|at| {
+    only((0..syntax.nodes.len()).filter(|at| {
         syntax.kind(*at) == "function_definition"
             && syntax
                 .child(*at, "name")
                 .is_some_and(|own| program.text_of(own) == name)
-    });
-    let only = all.next()?;
-    all.next().is_none().then_some(only)
+    }))
 }
 
 /// A function whose body is a description, if any, and a `return`.
@@ -173,14 +169,11 @@ fn of_definition(program: &Program, node: usize, kind: String) -> Option<Functio
             || syntax.kind(*at) == "expression_statement"
                 && syntax.children(*at).all(|c| syntax.kind(c) == "string")
     };
-    let mut steps = syntax.children(body).filter(|at| !is_text(at));
-    let only = steps
-        .next()
+    let step = only(syntax.children(body).filter(|at| !is_text(at)))
         .filter(|at| syntax.kind(*at) == "return_statement")?;
-    let none = steps.next().is_none();
     Some(Function {
         parameters: parameters(program, syntax.child(node, "parameters")?)?,
-        body: syntax.children(only).next().filter(|_| none)?,
+        body: syntax.children(step).next()?,
         returns: kind_of(&kind),
         kind,
     })
@@ -348,7 +341,7 @@ impl Translation<'_, '_> {
         let kind = match (operator.as_str(), kind_a, kind_b) {
             ("/", _, _) => Kind::Real,
             // the sign of Python's remainder is the one of the divisor
-            ("%", _, Kind::Whole) if integer(program, right).is_some_and(|n| n > 0) => {
+            ("%", _, Kind::Whole) if program.integer(right).is_some_and(|n| n > 0) => {
                 let kind = if kind_a == Kind::Real {
                     Kind::Real
                 } else {

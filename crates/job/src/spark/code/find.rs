@@ -6,9 +6,6 @@ use super::part::{AGGREGATES, FILES, JOINS, PARTITIONS, ROWS};
 use super::{Call, Language, Part, Program, sql};
 use crate::script::Span;
 
-/// Most statements that are followed backwards from an action.
-const MOST_STEPS: usize = 10_000;
-
 /// A piece of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -27,6 +24,16 @@ struct Candidate {
 }
 
 impl Program {
+    /// The piece of a call.
+    pub fn place_of(&self, call: usize) -> Option<Place> {
+        let own = self.calls.get(call)?;
+        Some(Place {
+            span: own.span.clone(),
+            statement: own.statement,
+            call: Some(call),
+        })
+    }
+
     /// The piece that does `part` with the given words: columns, functions, the last part of a path. `None` if no piece
     /// fits, or if several fit as well. `needed` are the statements that the action of the plan needs, if it is known.
     pub fn find(
@@ -36,15 +43,17 @@ impl Program {
         needed: Option<&BTreeSet<usize>>,
     ) -> Option<Place> {
         let wanted: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+        let aliases = match part {
+            Part::UserCode => self.aliases(&wanted),
+            _ => BTreeSet::new(),
+        };
         let calls = self.calls.iter().enumerate();
         let of_calls = calls.filter_map(|(at, call)| {
-            let points = self.points(part, call, &wanted)?;
-            let place = Place {
-                span: call.span.clone(),
-                statement: call.statement,
-                call: Some(at),
+            let points = match part {
+                Part::UserCode => self.calls_function(call, &wanted, &aliases)?,
+                _ => self.points(part, call, &wanted)?,
             };
-            Some((place, points))
+            Some((self.place_of(at)?, points))
         });
         let of_queries = self.clauses(part, &wanted);
         let mut candidates: Vec<Candidate> = of_calls
@@ -115,25 +124,17 @@ impl Program {
 
     /// The only call that partitions, reads or shuffles with a number as an argument.
     pub fn with_number(&self, number: u64, needed: Option<&BTreeSet<usize>>) -> Option<Place> {
-        let number = number.to_string();
         let calls = self.calls.iter().enumerate().filter(|(_, call)| {
             let name = call.name.as_str();
             let known = [PARTITIONS, FILES, JOINS, AGGREGATES]
                 .iter()
                 .any(|names| names.contains(&name));
-            let is_number =
-                |at: usize| self.syntax.kind(at) == "integer" && self.text_of(at) == number;
+            let mut arguments = call.arguments.iter();
             known
-                && call.arguments.iter().any(|a| is_number(a.node))
+                && arguments.any(|a| self.integer(a.node) == Some(number))
                 && needed.is_none_or(|n| n.contains(&call.statement))
         });
-        let mut places = calls.map(|(at, call)| Place {
-            span: call.span.clone(),
-            statement: call.statement,
-            call: Some(at),
-        });
-        let only = places.next()?;
-        places.next().is_none().then_some(only)
+        self.place_of(only(calls)?.0)
     }
 
     /// Words that a call has in common with a part of the plan; `None` if it does something else.
@@ -146,7 +147,6 @@ impl Program {
             (text.contains("over(") || text.contains("OVER")).then_some(text)
         };
         let fits = match part {
-            Part::UserCode => return self.calls_function(call, known, wanted),
             Part::Read => return self.reads_path(call, wanted),
             Part::Write => known && self.is_written(call),
             Part::Window => return known.then(windowed)?.map(|text| common(&text, wanted)),
@@ -198,9 +198,15 @@ impl Program {
         text
     }
 
-    /// Whether the call passes rows to one of the functions `wanted`.
-    fn calls_function(&self, call: &Call, by_rows: bool, wanted: &BTreeSet<&str>) -> Option<usize> {
-        let is_wanted = |name: &str| wanted.contains(name) || self.aliases(wanted).contains(name);
+    /// Whether the call passes rows to one of the functions `wanted`, or to one of their `aliases`.
+    fn calls_function(
+        &self,
+        call: &Call,
+        wanted: &BTreeSet<&str>,
+        aliases: &BTreeSet<&str>,
+    ) -> Option<usize> {
+        let by_rows = Part::UserCode.methods().contains(&call.name.as_str());
+        let is_wanted = |name: &str| wanted.contains(name) || aliases.contains(name);
         let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
         let in_text = || {
             let text = self.slice(&call.span);
@@ -311,41 +317,6 @@ impl Program {
         }
         found
     }
-
-    /// The statements that a statement needs: the ones that assign the names that it reads, and so on.
-    pub fn needed_by(&self, statement: usize) -> BTreeSet<usize> {
-        let mut needed = BTreeSet::from([statement]);
-        let mut open = vec![statement];
-        while let Some(at) = open.pop().filter(|_| needed.len() < MOST_STEPS) {
-            let reads = &self.statements[at].reads;
-            for (other, known) in self.statements.iter().enumerate() {
-                let assigns =
-                    known.target.as_ref().is_some_and(|t| reads.contains(t)) && other < at;
-                let in_function = known.function.as_ref().is_some_and(|f| reads.contains(f));
-                if (assigns || in_function || self.registers(other, reads)) && needed.insert(other)
-                {
-                    open.push(other);
-                }
-            }
-        }
-        needed
-    }
-
-    /// Whether a statement gives a DataFrame one of the names, for queries.
-    fn registers(&self, statement: usize, names: &BTreeSet<String>) -> bool {
-        let from = self
-            .calls
-            .partition_point(|c| c.span.start < self.statements[statement].span.start);
-        let own = self.calls[from..]
-            .iter()
-            .take_while(|c| c.statement == statement);
-        let mut views = own.filter(|c| c.name.ends_with("TempView"));
-        views.any(|c| {
-            let name = c.arguments.first();
-            // a name from a variable may be any
-            name.is_some_and(|a| self.string(a.node).is_none_or(|text| names.contains(text)))
-        })
-    }
 }
 
 /// Whether a call makes a user-defined function of one of the functions `wanted`.
@@ -354,6 +325,11 @@ fn declares(program: &Program, call: &Call, wanted: &BTreeSet<&str>) -> bool {
         let text = program.text_of(a.node);
         wanted.contains(text) || wanted.contains("lambda") && text.starts_with("lambda")
     })
+}
+
+/// The item of an iterator that has no other.
+pub fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    items.next().filter(|_| items.next().is_none())
 }
 
 /// Number of the words that occur in a text.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Language, Part, Place, Program};
+use super::find::only;
+use super::needs::Definitions;
+use super::{Actions, Call, Language, Part, Place, Program};
 use crate::link::Lines;
 use crate::model::{Job, Operator, OperatorKind};
 use crate::text::base_name;
@@ -17,7 +19,7 @@ impl Job {
         self.spark.as_ref()?.scripts.first()
     }
 
-    /// Puts the program first that the call sites name most often; among equals the longest.
+    /// Puts the program first that the call sites name most often, among equals the longest, and finds its actions.
     pub(crate) fn choose_program(&mut self) {
         let Some(app) = &mut self.spark else { return };
         let (jobs, stages) = (&app.jobs, &app.stages);
@@ -30,27 +32,37 @@ impl Job {
         };
         app.scripts
             .sort_by_cached_key(|p| std::cmp::Reverse((named(p), p.calls.len(), p.text.len())));
+        let operators: usize = self.stages.iter().map(|s| s.operators.len()).sum();
+        let is_small_enough = |program: &&Program| {
+            let pieces = program.calls.len() + program.statements.len();
+            operators.max(1).saturating_mul(pieces) <= MOST_COMPARISONS && pieces <= MOST_PIECES
+        };
+        let program = app.scripts.first().filter(is_small_enough);
+        app.actions = program.map(|program| Actions::of(app, program));
+    }
+
+    /// The program, if it is small enough to search the piece of each operator, with the statements of its actions.
+    fn searched(&self) -> Option<(&Program, &Actions)> {
+        self.program().zip(self.spark.as_ref()?.actions.as_ref())
     }
 
     /// The last statement that all actions of an application need: the place for a cache. `None` if there is no other
     /// than an action.
     pub fn shared_statement(&self) -> Option<usize> {
-        let (app, program) = (
-            self.spark.as_ref()?,
-            self.program().filter(|p| self.is_small_enough(p))?,
-        );
+        let (app, (program, known)) = (self.spark.as_ref()?, self.searched()?);
         let ran = app.executions.iter().enumerate();
         let ran = ran.filter(|(_, e)| e.plan.iter().any(|node| !node.stages.is_empty()));
-        let of_plans = ran.filter_map(|(at, _)| self.action(program, at));
+        let of_plans = ran.filter_map(|(at, _)| known.action(at));
         let of_jobs = app.jobs.iter().filter(|job| job.execution.is_none());
         let of_jobs = of_jobs.filter_map(|job| {
             let (_, line) = site_in(program, job.call_site.as_deref()?)?;
             program.statement_at(line)
         });
         let actions: BTreeSet<usize> = of_plans.chain(of_jobs).collect();
+        let definitions = Definitions::of(program);
         let needed: Vec<_> = actions
             .iter()
-            .map(|action| program.needed_by(*action))
+            .map(|action| definitions.needed_by(*action))
             .collect();
         let counts = |at: usize| needed.iter().filter(|needed| needed.contains(&at)).count();
         let data = 0..program.statements.len();
@@ -69,17 +81,9 @@ impl Job {
         of_scope.or_else(|| self.program().map(|p| (p.file.as_str(), p.text.as_str())))
     }
 
-    /// Whether the application is small enough to search the piece of each operator.
-    fn is_small_enough(&self, program: &Program) -> bool {
-        let operators: usize = self.stages.iter().map(|s| s.operators.len()).sum();
-        let pieces = program.calls.len() + program.statements.len();
-        operators.max(1).saturating_mul(pieces) <= MOST_COMPARISONS && pieces <= MOST_PIECES
-    }
-
     /// Lines of a piece of the program.
     pub fn lines_of(&self, place: &Place) -> Option<Lines> {
-        let (first, last) = self.program()?.lines(&place.span);
-        Some(Lines { first, last })
+        Some(self.program()?.lines(&place.span))
     }
 
     /// Lines of the action or transformation at a call site such as `collect at /app/job.py:12`.
@@ -93,33 +97,31 @@ impl Job {
         if program.language != Language::Python {
             return Some(only);
         }
-        let mut calls = program.calls_at(line).filter(|call| call.name == method);
-        let span = calls.next().map(|call| call.span.clone());
-        let span =
-            span.or_else(|| Some(program.statements[program.statement_at(line)?].span.clone()))?;
-        let (first, last) = program.lines(&span);
-        Some(Lines { first, last })
+        let of_calls = program.calls.iter().filter(|call| call.name == method);
+        let mut lines = of_calls.map(|call| program.lines(&call.span));
+        lines.find(|lines| lines.contains(line)).or_else(|| {
+            let statement = program.statements.get(program.statement_at(line)?)?;
+            Some(program.lines(&statement.span))
+        })
     }
 
     /// The piece of the program that an operator of a plan came from.
     pub fn place_of_operator(&self, stage: usize, operator: usize) -> Option<Place> {
+        let (program, actions) = self.searched()?;
         let operator = self.stages.get(stage)?.operators.get(operator)?;
         let (part, words) = self.origin(operator)?;
-        let program = self.program().filter(|p| self.is_small_enough(p))?;
-        program.find(part, &words, self.needed(stage).as_ref())
+        program.find(part, &words, self.needed(actions, stage))
     }
 
     /// The piece of the program that does `part` in a stage: by its operators, else by the call site of the stage or
     /// of the stages that write its rows.
     pub fn place_in(&self, stage: usize, part: Part) -> Option<Place> {
-        let program = self.program().filter(|p| self.is_small_enough(p))?;
-        let needed = self.needed(stage);
+        let (program, actions) = self.searched()?;
+        let needed = self.needed(actions, stage);
         let operators = self.stages.get(stage)?.operators.iter();
         let origins = operators.filter_map(|o| self.origin(o));
-        let own: Vec<_> = origins.filter(|(own, _)| *own == part).collect();
-        let mut found = own
-            .iter()
-            .filter_map(|(_, words)| program.find(part, words, needed.as_ref()));
+        let own = origins.filter(|(own, _)| *own == part);
+        let mut found = own.filter_map(|(_, words)| program.find(part, &words, needed));
         found
             .next()
             .or_else(|| self.place_by_site(program, stage, part))
@@ -127,14 +129,14 @@ impl Job {
 
     /// The call that asks for the number of tasks of a stage.
     pub fn place_of_count(&self, stage: usize) -> Option<Place> {
-        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        let (program, actions) = self.searched()?;
         let tasks = self.spark.as_ref()?.stages.get(stage)?.tasks;
-        program.with_number(tasks.into(), self.needed(stage).as_ref())
+        program.with_number(tasks.into(), self.needed(actions, stage))
     }
 
     /// The partitioning in the code that brings rows to a stage.
     pub fn place_asked_for(&self, stage: usize) -> Option<Place> {
-        let program = self.program().filter(|p| self.is_small_enough(p))?;
+        let (program, actions) = self.searched()?;
         let written = self
             .edges
             .iter()
@@ -147,7 +149,7 @@ impl Job {
             .filter_map(|o| self.origin(o))
             .filter(|(part, _)| *part == Part::Partitioning);
         let (_, words) = asked.next()?;
-        program.find(Part::Partitioning, &words, self.needed(stage).as_ref())
+        program.find(Part::Partitioning, &words, self.needed(actions, stage))
     }
 
     /// The operation in a stage that needs the keys by which its rows are partitioned.
@@ -186,55 +188,23 @@ impl Job {
             };
             let by_line = part == Part::UserCode && line.is_some();
             let fits = part.methods().contains(&method) || by_line;
+            let is_there = |line: u32, call: &Call| program.lines(&call.span).contains(line);
             let mut named = program.calls.iter().enumerate().filter(|(_, call)| {
-                let (first, last) = program.lines(&call.span);
-                call.name == method && line.is_none_or(|line| first <= line && line <= last)
+                call.name == method && line.is_none_or(|line| is_there(line, call))
             });
-            let (at, call) = named.next()?;
             // without a line, only a single call is certain
-            let only = line.is_some() || named.next().is_none();
-            (fits && only).then(|| Place {
-                span: call.span.clone(),
-                statement: call.statement,
-                call: Some(at),
-            })
+            let (at, _) = match line {
+                Some(_) => named.next()?,
+                None => only(named)?,
+            };
+            program.place_of(at).filter(|_| fits)
         })
     }
 
     /// The statements that the action behind a stage needs.
-    fn needed(&self, stage: usize) -> Option<BTreeSet<usize>> {
-        let app = self.spark.as_ref()?;
-        let execution = app.stages.get(stage)?.execution?;
-        let program = self.program()?;
-        Some(program.needed_by(self.action(program, execution)?))
-    }
-
-    /// The statement with the action of an execution: by its call site, the path that it writes, or its method.
-    fn action(&self, program: &Program, execution: usize) -> Option<usize> {
-        let app = self.spark.as_ref()?;
-        let own = app.executions.get(execution)?;
-        let jobs = app
-            .jobs
-            .iter()
-            .filter(|job| job.execution == Some(execution));
-        let of_jobs = jobs.filter_map(|job| job.call_site.as_ref());
-        let sites: Vec<&String> = own.description.iter().chain(of_jobs).collect();
-        if let Some((_, line)) = sites.iter().find_map(|site| site_in(program, site)) {
-            return program.statement_at(line);
-        }
-        let written = own.plan.iter().take(3).find_map(|node| {
-            let (_, path) = node.text.split_once("InsertIntoHadoopFsRelationCommand ")?;
-            let path = path.split([',', ' ']).next()?;
-            Some(path.trim_end_matches('/').rsplit('/').next()?.to_owned())
-        });
-        if let Some(path) = written {
-            let place = program.find(Part::Write, &[path], None);
-            return place.map(|place| place.statement);
-        }
-        let method = sites.first()?.split_once(" at ")?.0;
-        let mut named = program.calls.iter().filter(|call| call.name == method);
-        let first = named.next()?;
-        named.next().is_none().then_some(first.statement)
+    fn needed<'a>(&self, actions: &'a Actions, stage: usize) -> Option<&'a BTreeSet<usize>> {
+        let record = self.spark.as_ref()?.stages.get(stage)?;
+        actions.needed(record.execution?)
     }
 
     /// The part of a program that makes an operator, and the words that it would contain.
@@ -289,7 +259,7 @@ impl Job {
 }
 
 /// Method and line of a call site in the program.
-fn site_in<'s>(program: &Program, site: &'s str) -> Option<(&'s str, u32)> {
+pub(super) fn site_in<'s>(program: &Program, site: &'s str) -> Option<(&'s str, u32)> {
     let (method, place) = site.split_once(" at ")?;
     let (file, line) = place.rsplit_once(':')?;
     let is_own = base_name(file) == base_name(&program.file);

@@ -3,18 +3,21 @@
 
 mod find;
 mod link;
+mod needs;
 mod part;
 pub mod sql;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-pub use find::Place;
+pub use find::{Place, only};
+pub use needs::Actions;
 pub use part::Part;
 use syntax::Syntax;
 
+use crate::link::Lines;
 use crate::script::{ScriptDiff, Span};
 
 /// A program that was next to the log.
@@ -30,6 +33,10 @@ pub struct Program {
     pub calls: Vec<Call>,
     pub queries: Vec<Query>,
     line_starts: Vec<usize>,
+    /// Statements by the name that they assign, in order.
+    assigning: HashMap<String, Vec<usize>>,
+    /// Positions of the calls by their nodes.
+    call_at: HashMap<usize, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,33 +145,31 @@ impl Program {
         start..end.max(start)
     }
 
-    /// 1-based first and last line of a span.
-    pub fn lines(&self, span: &Span) -> (u32, u32) {
-        let line = |at: usize| self.line_starts.partition_point(|start| *start <= at) as u32;
-        (
-            line(span.start),
-            line(span.end.saturating_sub(1).max(span.start)),
-        )
+    /// The value of an integer literal.
+    pub fn integer(&self, node: usize) -> Option<u64> {
+        let is_number = self.syntax.kind(node) == "integer";
+        is_number.then(|| self.text_of(node).parse().ok())?
     }
 
-    /// Calls that begin their method name or function name on a line.
-    pub fn calls_at(&self, line: u32) -> impl Iterator<Item = &Call> {
-        let touches = move |call: &&Call| {
-            let (first, last) = self.lines(&call.span);
-            first <= line && line <= last
-        };
-        self.calls.iter().filter(touches)
+    pub fn lines(&self, span: &Span) -> Lines {
+        let line = |at: usize| self.line_starts.partition_point(|start| *start <= at) as u32;
+        Lines {
+            first: line(span.start),
+            last: line(span.end.saturating_sub(1).max(span.start)),
+        }
     }
 
     /// The innermost statement on a line.
     pub fn statement_at(&self, line: u32) -> Option<usize> {
-        let around = |at: &usize| {
-            let (first, last) = self.lines(&self.statements[*at].span);
-            first <= line && line <= last
-        };
         let all = 0..self.statements.len();
-        all.filter(around)
+        all.filter(|at| self.lines(&self.statements[*at].span).contains(line))
             .min_by_key(|at| self.statements[*at].span.len())
+    }
+
+    /// The query with a piece of text.
+    pub fn query_of(&self, span: &Span) -> Option<&Query> {
+        let mut queries = self.queries.iter();
+        queries.find(|query| query.span.contains(&span.start))
     }
 
     pub fn argument(&self, call: &Call, position: usize, keyword: &str) -> Option<usize> {
@@ -178,7 +183,7 @@ impl Program {
     }
 
     pub fn call_of(&self, node: usize) -> Option<&Call> {
-        self.calls.iter().find(|call| call.node == node)
+        self.calls.get(*self.call_at.get(&node)?)
     }
 
     /// Diff between the program and a changed one.
@@ -211,6 +216,14 @@ impl Program {
         }
         self.calls
             .sort_by_key(|call| (call.span.start, call.span.end));
+        let nodes = self.calls.iter().map(|call| call.node);
+        self.call_at = nodes.zip(0..).collect();
+        for (at, statement) in self.statements.iter().enumerate() {
+            if let Some(target) = &statement.target {
+                let assigning = self.assigning.entry(target.clone()).or_default();
+                assigning.push(at);
+            }
+        }
         let sql = self.calls.iter().filter(|call| call.name == "sql");
         let queries = sql.filter_map(|call| {
             let text = self.bound(call.arguments.first()?.node, call.statement);
@@ -242,12 +255,11 @@ impl Program {
         if self.syntax.kind(node) != "identifier" {
             return node;
         }
-        let name = self.text_of(node);
-        let mut assigning = self.statements[..statement]
-            .iter()
-            .filter(|s| s.target.as_deref() == Some(name));
-        match (assigning.next(), assigning.next()) {
-            (Some(only), None) => only.value.unwrap_or(node),
+        let assigning = self.assigning.get(self.text_of(node));
+        let assigning = assigning.map_or(&[][..], Vec::as_slice);
+        let earlier = assigning.partition_point(|at| *at < statement);
+        match assigning[..earlier] {
+            [only] => self.statements[only].value.unwrap_or(node),
             _ => node,
         }
     }
@@ -260,7 +272,7 @@ impl Program {
             .or_else(|| syntax.child(node, "consequence"));
         let definition = syntax.child(node, "definition");
         let body = body.or_else(|| syntax.child(definition?, "body"));
-        // a compound statement ends with its head; its body has statements of its own
+        // a compound statement ends with its head: the statements of its body count themselves
         let end = body.map_or(span.end, |body| syntax.span(body).start);
         let head = self.text[span.start..end].trim_end().len();
         let assignment = syntax
@@ -359,10 +371,7 @@ fn language(text: &str) -> Language {
     const FIRST: [&str; 10] = [
         "SELECT", "WITH", "INSERT", "CREATE", "SET", "CACHE", "USE", "DROP", "MERGE", "REFRESH",
     ];
-    let tokens = sql::tokens(
-        text,
-        &(0..text.len().min(20_000).min(text.floor_char_boundary(20_000))),
-    );
+    let tokens = sql::tokens(text, &(0..text.floor_char_boundary(20_000)));
     let first = tokens.first().map(|t| &text[t.span.clone()]);
     let is_sql = first.is_some_and(|first| FIRST.iter().any(|w| w.eq_ignore_ascii_case(first)));
     let python = ["import ", "from "]

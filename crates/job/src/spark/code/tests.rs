@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use super::needs::Definitions;
 use super::{Language, Part, Program, sql};
 
 const JOB: &str = r#"from pyspark.sql import functions as F, Window
@@ -61,7 +62,7 @@ fn pieces_are_found_by_their_words() {
         (Part::Explode, "tags", None),
     ] {
         let found = program.find(part, &words(named), None);
-        let found = found.map(|place| program.lines(&place.span).0);
+        let found = found.map(|place| program.lines(&place.span).first);
         assert_eq!(found, line, "{part:?} {named}");
     }
 }
@@ -70,10 +71,10 @@ fn pieces_are_found_by_their_words() {
 fn only_the_statements_that_an_action_needs_count() {
     let program = Program::parse("job.py", JOB);
     let action = program.statement_at(18).expect("a statement");
-    let lines: BTreeSet<u32> = program
+    let lines: BTreeSet<u32> = Definitions::of(&program)
         .needed_by(action)
         .iter()
-        .map(|at| program.lines(&program.statements[*at].span).0)
+        .map(|at| program.lines(&program.statements[*at].span).first)
         .collect();
     assert_eq!(lines, BTreeSet::from([4, 11, 18]));
 }
@@ -116,7 +117,7 @@ fn the_language_is_recognized_by_the_content() {
     let place = queries
         .find(Part::Join, &words("k"), None)
         .expect("the join");
-    assert_eq!(queries.lines(&place.span), (3, 3));
+    assert_eq!(<[u32; 2]>::from(queries.lines(&place.span)), [3, 3]);
 }
 
 #[test]
