@@ -102,8 +102,9 @@ fn by_stage(account: &TimeAccount, language: Language) -> Measures {
     }
     let mut measures = Measures::default();
     for (row, seconds) in rows {
-        let kinds = union(Vec::new(), row.iter().map(|s| s.kind));
-        let kinds: Vec<String> = kinds.iter().map(|k| k.title().localize(language)).collect();
+        let kinds = union(Vec::new(), row.iter().map(|s| s.time_use()));
+        let kinds = kinds.iter().map(|k| k.title_in(None).localize(language));
+        let kinds: Vec<String> = kinds.collect();
         let is_of_one = row.iter().all(|s| s.stage == row[0].stage);
         let stage = match row[0].stage.as_deref().filter(|_| is_of_one) {
             Some(stage) => text!("，阶段 {stage}", ", {stage}"),
@@ -149,7 +150,7 @@ fn claims(row: &[&Segment], seconds: f64) -> Text {
 }
 
 fn is_same(a: &Segment, b: &Segment) -> bool {
-    a.kind == b.kind && a.stage == b.stage && a.finding == b.finding
+    a.time_use() == b.time_use() && a.stage == b.stage && a.finding == b.finding
 }
 
 /// The stages in the order of relevance: named by the findings, then on the critical path, then the longest.

@@ -92,7 +92,7 @@ pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
         return found::undecided(said, run, |_| true);
     };
     let total = time.total_seconds();
-    let mut parts = time.sums(|s| (s.kind, &s.stage));
+    let mut parts = time.sums(|s| (s.time_use(), &s.stage));
     parts.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     let language = said.language();
     let mut ids: Vec<String> = Vec::new();
@@ -102,7 +102,7 @@ pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
         .map(|sum| {
             let mut evidence = sum.segments().flat_map(|s| &s.evidence);
             ids.extend(evidence.next().cloned());
-            part(sum.seconds(), total, sum.first).into(language)
+            part(run, sum.seconds(), total, sum.first).into(language)
         })
         .collect();
     if shown.is_empty() {
@@ -117,20 +117,21 @@ pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
     said.cite(sentence, &ids);
 }
 
-fn part(seconds: f64, total: f64, segment: &Segment) -> Text {
+fn part(run: &Asked<'_>, seconds: f64, total: f64, segment: &Segment) -> Text {
+    let kind = segment.time_use().title_in(run.report.job.engine);
     let (time, share) = (Seconds(seconds), Share(seconds / total));
     match &segment.stage {
         Some(stage) => text!(
             "{stage} 的{kind}（{time}，占 {share}）",
             "{kind} in {stage} ({time}, {share})",
-            kind = segment.kind.title(),
+            kind = kind,
             time = time,
             share = share
         ),
         None => text!(
             "{kind}（{time}，占 {share}）",
             "{kind} ({time}, {share})",
-            kind = segment.kind.title(),
+            kind = kind,
             time = time,
             share = share
         ),

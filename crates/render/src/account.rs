@@ -1,7 +1,7 @@
 //! The time account for every output format: rows by start time, and one line of totals.
 
 use report::format::{Number, STAGE, Seconds, Share};
-use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, text};
+use report::{Cost, Report, SegmentKind, TimeAccount, TimeSum, TimeUse, text};
 
 use super::layout::{pad, pad_left, shorten, width, wrap, wrap_items};
 use super::style::{self, DIM};
@@ -11,7 +11,11 @@ use super::words::Words;
 pub const ROWS: usize = 11;
 /// Neighbors that together take a smaller share of the time become one row.
 const TINY: f64 = 0.01;
-/// Kinds of a row by name, in a narrow and in a wide terminal.
+/// An account with more than this many times the rows has many small stages.
+const MANY: usize = 3;
+/// A row with a smaller share of the time is merged with a neighbor of another finding as well.
+const DUST: f64 = 0.001;
+/// Uses of a row by name, in a narrow and in a wide terminal.
 const NAMES: [usize; 2] = [1, 3];
 /// Columns of the name of a stage.
 const STAGE_COLUMNS: [usize; 2] = [18, 32];
@@ -24,7 +28,7 @@ const MIN_AXIS: usize = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<'a> {
     /// With their seconds, most first.
-    pub kinds: Vec<(SegmentKind, f64)>,
+    pub uses: Vec<(TimeUse, f64)>,
     pub stages: Vec<&'a str>,
     pub findings: Vec<&'a str>,
     pub evidence: Vec<&'a str>,
@@ -34,7 +38,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Segments of one kind, stage and finding.
+    /// Segments of one use, stage and finding.
     fn of(sum: &TimeSum<'a>) -> Row<'a> {
         let mut evidence = Vec::new();
         for segment in sum.segments() {
@@ -44,7 +48,7 @@ impl<'a> Row<'a> {
         let first = sum.first;
         let span = |s: &report::Segment| (s.start_seconds, s.start_seconds + s.seconds);
         Row {
-            kinds: vec![(first.kind, sum.seconds())],
+            uses: vec![(first.time_use(), sum.seconds())],
             stages: first.stage.as_deref().into_iter().collect(),
             findings: first.finding.as_deref().into_iter().collect(),
             evidence,
@@ -60,13 +64,13 @@ impl<'a> Row<'a> {
     }
 
     fn absorb(&mut self, next: Row<'a>) {
-        for (kind, seconds) in next.kinds {
-            match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+        for (own, seconds) in next.uses {
+            match self.uses.iter_mut().find(|(known, _)| *known == own) {
                 Some((_, sum)) => *sum += seconds,
-                None => self.kinds.push((kind, seconds)),
+                None => self.uses.push((own, seconds)),
             }
         }
-        self.kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.uses.sort_by(|a, b| b.1.total_cmp(&a.1));
         add_new(&mut self.stages, next.stages);
         add_new(&mut self.findings, next.findings);
         add_new(&mut self.evidence, next.evidence);
@@ -76,13 +80,13 @@ impl<'a> Row<'a> {
 
     /// The kind that took most.
     pub fn kind(&self) -> SegmentKind {
-        let first = self.kinds.first();
-        first.map_or(SegmentKind::Unexplained, |(kind, _)| *kind)
+        let first = self.uses.first();
+        first.map_or(SegmentKind::Unexplained, |(own, _)| own.kind)
     }
 
-    /// Its kinds, the first `names` of them by name.
+    /// Its uses, the first `names` of them by name.
     pub fn title(&self, names: usize, words: Words) -> String {
-        let titles = self.kinds.iter().map(|(kind, _)| words.kind(*kind));
+        let titles = self.uses.iter().map(|(own, _)| words.time_use(*own));
         let titles: Vec<String> = titles.collect();
         let (all, named) = (titles.len(), titles.iter().take(names));
         let named = named.cloned().collect::<Vec<_>>().join(words.comma());
@@ -115,12 +119,12 @@ fn add_new<'a>(to: &mut Vec<&'a str>, names: Vec<&'a str>) {
     }
 }
 
-/// The segments that follow each other with the same kind, stage and finding as one.
+/// The segments that follow each other with the same use, stage and finding as one.
 pub fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = Vec::new();
     let mut before = None;
     for first in account.segments.iter().filter(|s| s.seconds > 0.0) {
-        let key = (first.kind, &first.stage, &first.finding);
+        let key = (first.time_use(), &first.stage, &first.finding);
         let others = Vec::new();
         let row = Row::of(&TimeSum { first, others });
         match rows.last_mut().filter(|_| before == Some(key)) {
@@ -132,16 +136,37 @@ pub fn rows(account: &TimeAccount) -> Vec<Row<'_>> {
     rows
 }
 
-/// At most `most` rows, one for each kind, stage and finding: consecutive vertices of a stage repeat
-/// the same few kinds. The smallest neighbors share a row, preferably within one stage; neighbors
-/// with different findings are merged last.
+/// At most `most` rows, one for each use, stage and finding: consecutive vertices of a stage repeat
+/// the same few uses. Of many small stages, equal uses share a row first. Then the smallest neighbors share a row,
+/// preferably within one stage; neighbors with different findings are merged last.
 pub fn short_rows(account: &TimeAccount, most: usize) -> Vec<Row<'_>> {
     let total = account.total_seconds();
-    let sums = account.sums(|s| (s.kind, &s.stage, &s.finding));
-    let mut rows: Vec<Row> = sums.iter().map(Row::of).collect();
+    let sums = account.sums(|s| (s.time_use(), &s.stage, &s.finding));
+    let many = sums.len() > MANY * most;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut shared: Vec<usize> = Vec::new();
+    for row in sums.iter().map(Row::of) {
+        let is_small = many && row.seconds < TINY * total;
+        let alike = |at: &&usize| {
+            let known = &rows[**at];
+            known.uses[0].0 == row.uses[0].0 && known.findings == row.findings
+        };
+        match shared.iter().find(alike).filter(|_| is_small) {
+            Some(at) => rows[*at].absorb(row),
+            None => {
+                shared.extend(is_small.then_some(rows.len()));
+                rows.push(row);
+            }
+        }
+    }
     let cost = |[a, b]: &[Row; 2]| {
         let across = if a.stages == b.stages { 1.0 } else { 2.0 };
-        let torn = if a.findings == b.findings { 0.0 } else { total };
+        let is_dust = a.seconds.min(b.seconds) < DUST * total;
+        let torn = if a.findings == b.findings || is_dust {
+            0.0
+        } else {
+            total
+        };
         (a.seconds + b.seconds) * across + torn
     };
     loop {
@@ -410,6 +435,22 @@ mod tests {
             assert!(rows.len() <= most);
             assert_eq!(rows.iter().map(|r| r.seconds).sum::<f64>(), 1000.0);
         }
+    }
+
+    #[test]
+    fn equal_uses_of_many_small_stages_share_a_row() {
+        let names: Vec<&'static str> = (0..60).map(|n| format!("S{n}").leak() as &str).collect();
+        let parts = names.iter().flat_map(|name| {
+            [
+                (SegmentKind::Compute, Some(*name), 1.0, Some("F1")),
+                (SegmentKind::Driver, None, 3.0, None),
+            ]
+        });
+        let account = account(&parts.collect::<Vec<_>>());
+        let rows = short_rows(&account, ROWS);
+        assert_eq!(titles(&rows), ["computing", "job manager"]);
+        assert_eq!(rows[0].stages.len(), 60);
+        assert_eq!(rows[0].seconds, 60.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use report::format::{Noun, TASK, VERTEX};
 use report::{
     Cause, JobEngine, JobState, JobSummary, Language, Localize, Report, SegmentKind, Severity,
-    SuggestionKind,
+    SuggestionKind, TimeUse,
 };
 use runs::compare::{FindingStatus, PlanChangeKind};
 
@@ -44,6 +44,10 @@ impl Words {
 
     pub fn kind(self, kind: SegmentKind) -> String {
         self.say(kind.title_in(self.1))
+    }
+
+    pub fn time_use(self, time_use: TimeUse) -> String {
+        self.say(time_use.title_in(self.1))
     }
 }
 

@@ -103,9 +103,38 @@ pub struct Segment {
     pub evidence: Vec<String>,
     #[serde(default)]
     pub group: Option<SegmentGroup>,
+    /// Its use within the kind, where the run shows it.
+    #[serde(default)]
+    pub detail: Option<SegmentDetail>,
     /// Bounds of the seconds that the same work needs; `None` if they can't be estimated.
     #[serde(default)]
     pub needed_seconds: Option<[f64; 2]>,
+}
+
+impl Segment {
+    pub fn time_use(&self) -> TimeUse {
+        TimeUse {
+            kind: self.kind,
+            detail: self.detail,
+        }
+    }
+}
+
+/// Kind of some time, and its use within the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeUse {
+    pub kind: SegmentKind,
+    pub detail: Option<SegmentDetail>,
+}
+
+impl TimeUse {
+    /// Its title in a word or two of an engine: `sorting`, `committing`.
+    pub fn title_in(self, engine: Option<JobEngine>) -> StaticText {
+        match self.detail {
+            Some(detail) => detail.title(),
+            None => self.kind.title_in(engine),
+        }
+    }
 }
 
 /// Group of a segment: the kind of use of its time.
@@ -195,6 +224,39 @@ impl SegmentKind {
     pub fn is_wait(self) -> bool {
         use SegmentKind::{CapacityWait, Idle, Queue};
         matches!(self, Queue | CapacityWait | Idle)
+    }
+}
+
+/// What the driver did, or what ready tasks waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentDetail {
+    /// From the start of an SQL execution to its first job: analysis, optimization, listing files.
+    Planning,
+    /// From the last job of an execution that writes to its end.
+    Commit,
+    BetweenJobs,
+    AfterLastJob,
+    /// Executors were missing.
+    Executors,
+    /// Every slot ran another task.
+    Slots,
+    /// Slots were idle: tasks waited for the executors with their data, or for the driver.
+    Scheduling,
+}
+
+impl SegmentDetail {
+    pub fn title(self) -> StaticText {
+        let (zh, en) = match self {
+            SegmentDetail::Planning => ("规划", "planning"),
+            SegmentDetail::Commit => ("提交输出", "committing"),
+            SegmentDetail::BetweenJobs => ("Job 之间", "between jobs"),
+            SegmentDetail::AfterLastJob => ("最后一个 Job 之后", "after the last job"),
+            SegmentDetail::Executors => ("等待 Executor", "wait for executors"),
+            SegmentDetail::Slots => ("等待槽位", "wait for slots"),
+            SegmentDetail::Scheduling => ("等待调度", "wait for scheduling"),
+        };
+        Text { zh, en }
     }
 }
 

@@ -94,6 +94,7 @@ pub const RUN: Noun = noun("run", "runs", " 次运行");
 pub const FINDING: Noun = noun("finding", "findings", " 个问题");
 pub const RULE: Noun = noun("rule", "rules", " 条规则");
 pub const ERROR: Noun = noun("error", "errors", " 个错误");
+pub const STREAM: Noun = noun("streaming query", "streaming queries", " 个流式查询");
 
 /// A number of things: `1 vertex`, `63.0 M rows`.
 #[derive(Debug, Clone, Copy, PartialEq)]

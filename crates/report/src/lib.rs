@@ -25,7 +25,8 @@ mod visible;
 mod vocabulary;
 
 pub use account::{
-    Cost, CurvePoint, CurveResource, Segment, SegmentGroup, SegmentKind, TimeAccount, TimeSum,
+    Cost, CurvePoint, CurveResource, Segment, SegmentDetail, SegmentGroup, SegmentKind,
+    TimeAccount, TimeSum, TimeUse,
 };
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};

@@ -154,6 +154,7 @@ const CLUSTERS: &[Column<ClusterRow>] = columns! { ClusterRow;
 
 const SEGMENTS: &[Column<SegmentRow>] = columns! { SegmentRow;
     kind Text "" "kind of work or wait" |r| coded(Some(r.segment.kind));
+    detail Text "" "use within the kind: `commit`, `planning`, `scheduling`, …" |r| coded(r.segment.detail);
     stage Text "" "stage" |r| maybe(&r.segment.stage);
     start_seconds Real "s" "start, from submission" |r| real(Some(r.segment.start_seconds));
     seconds Real "s" "length; the segments of a job add up to `total_seconds`" |r| real(Some(r.segment.seconds));

@@ -4,7 +4,7 @@
 //! claims add up to the joint saving.
 
 use report::format::Seconds;
-use report::{Cause, Impact, SegmentKind, text};
+use report::{Cause, Impact, SegmentDetail, SegmentKind, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
@@ -13,6 +13,9 @@ use crate::rule::{Candidate, severity};
 use crate::settings::{LEAST_SECONDS, MIN_SHARE};
 use crate::view::View;
 use crate::weigh;
+
+/// Seconds of a part that are too few to stay unclaimed on their own.
+const REST_S: f64 = 0.01;
 
 /// Findings, each with its saving on top of the findings before it.
 pub(crate) struct Claimed {
@@ -289,6 +292,11 @@ impl Account {
         let kinds = kinds(of.finding.cause);
         let mut left = seconds;
         let of_driver = kinds.contains(&SegmentKind::Driver);
+        if of_driver {
+            let commits = of.finding.cause == Cause::CommitOnDriver;
+            let is_own = |p: &Part| (p.detail == Some(SegmentDetail::Commit)) == commits;
+            self.take_where(finding, &mut left, |p| kinds.contains(&p.kind) && is_own(p));
+        }
         if of_driver || matches!(of.fix, Some(Fix::Capacity)) {
             self.take_where(finding, &mut left, |p| kinds.contains(&p.kind));
             return seconds - left;
@@ -324,7 +332,7 @@ impl Account {
             while let Some((_, seconds)) = claims.next_if(|(of, _)| *of == at) {
                 let mut claimed = part.clone();
                 claimed.finding = Some(finding);
-                if seconds >= part.span.seconds() {
+                if seconds + REST_S >= part.span.seconds() {
                     part = claimed;
                 } else {
                     part.span.to -= seconds;
@@ -355,8 +363,8 @@ impl Account {
             }
             let mut claimed = part.clone();
             claimed.finding = Some(finding);
-            if part.span.seconds() <= *left {
-                *left -= part.span.seconds();
+            if part.span.seconds() <= *left + REST_S {
+                *left = (*left - part.span.seconds()).max(0.0);
                 *part = claimed;
             } else {
                 part.span.to -= *left;

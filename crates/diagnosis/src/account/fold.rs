@@ -3,8 +3,6 @@
 
 use std::mem;
 
-use report::SegmentKind;
-
 use super::{Part, Span};
 
 /// Longest account that is reported part by part.
@@ -52,7 +50,7 @@ impl Stretch {
     fn add(&mut self, part: Part) {
         self.parts += 1;
         let seconds = part.span.seconds();
-        let key = |p: &Part| -> (SegmentKind, Option<usize>) { (p.kind, p.finding) };
+        let key = |p: &Part| (p.kind, p.detail, p.finding);
         match self
             .sums
             .iter_mut()
@@ -86,6 +84,8 @@ impl Stretch {
 mod tests {
     use std::collections::BTreeMap;
 
+    use report::SegmentKind;
+
     use super::*;
 
     fn part(at: usize, seconds: f64, from: f64) -> Part {
@@ -96,6 +96,7 @@ mod tests {
         ];
         Part {
             kind: kinds[at % 3],
+            detail: None,
             stage: (at % 3 != 1).then_some(at / 3),
             span: Span::new(from, from + seconds),
             evidence: Vec::new(),

@@ -6,12 +6,14 @@
 mod before;
 mod claim;
 mod cost;
+mod driver;
 mod fold;
 mod ledger;
 mod outlook;
 mod profile;
 mod remark;
 mod shown;
+mod slots;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -20,7 +22,7 @@ mod tokens;
 mod walk;
 
 use job::model::JobInfo;
-use report::{Evidence, Finding, Segment, SegmentKind, TimeAccount};
+use report::{Evidence, Finding, Segment, SegmentDetail, SegmentKind, TimeAccount};
 
 use crate::diagnosis::Numbering;
 use crate::view::View;
@@ -60,6 +62,7 @@ impl Span {
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) kind: SegmentKind,
+    pub(crate) detail: Option<SegmentDetail>,
     /// Index of the stage.
     pub(crate) stage: Option<usize>,
     pub(crate) span: Span,
@@ -144,6 +147,7 @@ impl Account {
             group: part.kind.group(),
             needed_seconds: part.kind.group().map(|_| part.needed_s()),
             kind: part.kind,
+            detail: part.detail,
             stage: part.stage.map(|s| view.name(s).to_owned()),
             start_seconds: part.span.from,
             seconds: part.span.seconds(),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use report::format::{Seconds, Share, VERTEX};
-use report::{SegmentKind, Text, text};
+use report::format::{Seconds, Share, VERTEX, list};
+use report::{Language, Localize, SegmentDetail, SegmentKind, Text, text};
 
 use super::{Account, streams};
 use crate::view::View;
@@ -18,6 +18,16 @@ struct Unclaimed {
     seconds: f64,
     /// Seconds of its longest part.
     longest: f64,
+    /// Seconds of each use within the kind.
+    details: Vec<(SegmentDetail, f64)>,
+}
+
+impl Unclaimed {
+    /// The use with most of the seconds.
+    fn main_detail(&self) -> Option<SegmentDetail> {
+        let most = self.details.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map(|(detail, _)| *detail)
+    }
 }
 
 /// The sentences, the largest part first.
@@ -33,18 +43,27 @@ pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
                 stage: part.stage,
                 seconds: 0.0,
                 longest: 0.0,
+                details: Vec::new(),
             });
             all.len() - 1
         });
         all[at].seconds += seconds;
         all[at].longest = seconds.max(all[at].longest);
+        if let Some(detail) = part.detail {
+            let details = &mut all[at].details;
+            match details.iter_mut().find(|(known, _)| *known == detail) {
+                Some((_, sum)) => *sum += seconds,
+                None => details.push((detail, seconds)),
+            }
+        }
     }
     all.retain(|u| u.seconds >= LARGE * total);
     all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let said = all
         .iter()
         .map(|u| remark(view, u, Share(u.seconds / total)));
-    streams::remark(view).into_iter().chain(said).collect()
+    let of_streams = streams::remark(view).into_iter().chain(streams::end(view));
+    of_streams.chain(said).collect()
 }
 
 fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
@@ -64,11 +83,20 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             share = share,
         ),
         SegmentKind::Queue | SegmentKind::CapacityWait if view.job.spark.is_some() => text!(
-            "{name} 的 Task 就绪后等待 {time}（{share}）：槽位在运行别的 Task",
-            "tasks of {name} are ready and wait {time} ({share}): the slots run other tasks",
+            "{name} 的 Task 就绪后等待 {time}（{share}）：{reason}",
+            "tasks of {name} are ready and wait {time} ({share}): {reason}",
             name = name,
             time = time,
             share = share,
+            reason = match unclaimed.main_detail() {
+                Some(SegmentDetail::Executors) =>
+                    text!("只有部分 Executor", "only some of the executors are there"),
+                Some(SegmentDetail::Scheduling) => text!(
+                    "槽位空闲，Task 在等数据所在的 Executor 或 Driver",
+                    "slots are idle, and the tasks wait for the executors with their data, or for the driver"
+                ),
+                _ => text!("槽位在运行别的 Task", "the slots run other tasks"),
+            }
         ),
         SegmentKind::Queue | SegmentKind::CapacityWait => text!(
             "{name} 就绪后等待 {time}（{share}）：资源正被别的作业占用",
@@ -89,11 +117,12 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             share = share,
         ),
         SegmentKind::Driver => text!(
-            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：规划、调度、提交或空闲",
-            "no task runs for {time} ({share}), {longest} at a time at most: planning, scheduling, committing, or idle",
+            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：{uses}",
+            "no task runs for {time} ({share}), {longest} at a time at most: {uses}",
             time = time,
             share = share,
             longest = Seconds(unclaimed.longest),
+            uses = driver_uses(unclaimed),
         ),
         SegmentKind::Idle => text!(
             "{time}（{share}）内没有任何工作要做",
@@ -137,6 +166,29 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
         | SegmentKind::UserCode
         | SegmentKind::Sort
         | SegmentKind::Exchange => work(view, stage, time, share),
+    }
+}
+
+/// Uses of the driver's time, most first.
+fn driver_uses(unclaimed: &Unclaimed) -> Text {
+    let mut details = unclaimed.details.clone();
+    details.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = |language: Language| {
+        let one = |(detail, seconds): &(SegmentDetail, f64)| {
+            let time = Seconds(*seconds).localize(language);
+            format!("{} {time}", detail.title().pick(language))
+        };
+        list(&details.iter().map(one).collect::<Vec<_>>(), language)
+    };
+    match details.is_empty() {
+        true => text!(
+            "规划、调度、提交或空闲",
+            "planning, scheduling, committing, or idle"
+        ),
+        false => Text {
+            zh: named(Language::Zh),
+            en: named(Language::En),
+        },
     }
 }
 

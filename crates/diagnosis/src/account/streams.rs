@@ -1,7 +1,7 @@
-//! A sentence about a streaming query: its pace, what its batches cost and its state.
+//! Sentences about streaming queries: their pace, what their batches cost, their state, and their end.
 
 use job::model::{MicroBatch, Pace, waiting_share};
-use report::format::{Bytes, ROW, Seconds, Share};
+use report::format::{Bytes, ROW, STREAM, Seconds, Share};
 use report::{Text, text};
 
 use crate::view::View;
@@ -59,4 +59,16 @@ pub(super) fn remark(view: &View<'_>) -> Option<Text> {
         cost = cost,
         state = state,
     ))
+}
+
+/// The end of streaming queries that did not fail.
+pub(super) fn end(view: &View<'_>) -> Option<Text> {
+    let ended = view.job.spark.as_deref()?.ended_streams;
+    (ended > 0).then(|| {
+        text!(
+            "{queries}正常结束：由 stop() 停止，或已处理完全部数据",
+            "{queries} ended without an error: by stop(), or after all data was processed",
+            queries = STREAM.count(ended as f64),
+        )
+    })
 }

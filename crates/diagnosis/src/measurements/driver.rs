@@ -1,7 +1,7 @@
 //! Times when the driver of an application kept its executors waiting: no stage was submitted although the
 //! application still had work.
 
-use job::model::{Application, Exchange, Pace, Source};
+use job::model::{Application, Exchange, Execution, Pace, Source};
 
 use crate::view::View;
 
@@ -111,16 +111,18 @@ const WRITERS: [&str; 9] = [
     "CreateTable",
 ];
 
+/// Whether an execution writes data.
+pub(crate) fn writes(execution: &Execution) -> bool {
+    let mut nodes = execution.plan.iter();
+    nodes.any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)))
+}
+
 /// Whether the driver commits output in a gap: the execution that wrote it is still open, and its last stage has ended.
 pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
     let Some(execution) = app.stages[gap.after].execution else {
         return false;
     };
     let own = &app.executions[execution];
-    let writes = own
-        .plan
-        .iter()
-        .any(|n| WRITERS.iter().any(|w| n.name.starts_with(w)));
     let later = gap
         .before
         .iter()
@@ -128,7 +130,7 @@ pub(crate) fn is_commit(app: &Application, gap: &Gap) -> bool {
     let open_for = own
         .ended_ms
         .map_or(0, |ended| ended.min(gap.to_ms) - gap.from_ms);
-    writes && !later && open_for * 2 > gap.to_ms - gap.from_ms
+    writes(own) && !later && open_for * 2 > gap.to_ms - gap.from_ms
 }
 
 /// Bytes that the tasks of a stage sent to the driver, and the source; `None` if they are

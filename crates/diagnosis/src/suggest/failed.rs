@@ -63,13 +63,21 @@ pub(super) fn result_size(case: &Case<'_>) -> Option<Wanted> {
         .and_then(|stage| case.view.vertices(stage))
         .unwrap_or(0) as f64;
     let all = size / ended.max(1.0) * tasks.max(ended);
+    let of_all = match tasks > ended {
+        true => text!(
+            "；全部 {tasks} 个约 {all}",
+            "; those of all {tasks} about {all}",
+            tasks = Number(tasks),
+            all = Bytes(all),
+        ),
+        false => Text::default(),
+    };
     let reason = text!(
-        "{ended}的结果有 {size}；全部 {tasks} 个约 {all}",
-        "the results of {ended} have {size}; those of all {tasks} about {all}",
+        "{ended}的结果有 {size}{of_all}",
+        "the results of {ended} have {size}{of_all}",
         ended = TASK.count(ended),
         size = Bytes(size),
-        tasks = Number(tasks.max(ended)),
-        all = Bytes(all),
+        of_all = of_all,
     );
     let key = "spark.driver.maxResultSize";
     case.set(key, size_above(all * HEADROOM), reason)

@@ -374,7 +374,7 @@ fn driver() -> Proposal {
     advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
         title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
         step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
-        step("多个相互独立的动作放进线程并行提交", "submit actions that don't depend on each other from several threads");
+        step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
         pro("Executor 不再空等", "the executors no longer wait");
         con("需要改写代码", "the code has to be rewritten");
     }

@@ -16,7 +16,7 @@ struct Expected {
     never: &'static [&'static str],
 }
 
-const CASES: [Expected; 9] = [
+const CASES: [Expected; 15] = [
     Expected {
         path: "spark/real_coalesce1",
         first: "parallelism.too_low",
@@ -44,7 +44,7 @@ const CASES: [Expected; 9] = [
     Expected {
         path: "spark/real_stream.zstd",
         first: "parallelism.tiny_vertices",
-        says: &["a new checkpoint"],
+        says: &["a new checkpoint", "ended without an error: by stop()"],
         never: &["spark.sql.adaptive.enabled", "hint COALESCE"],
     },
     Expected {
@@ -70,6 +70,46 @@ const CASES: [Expected; 9] = [
         first: "memory.spill",
         says: &["Sort[13], Sort[15] (lines 34–43), Sort[19] (lines 46–54)"],
         never: &["4484446.0 times"],
+    },
+    Expected {
+        path: "spark/M1_late_executor_tail",
+        first: "queue.wait",
+        says: &["driver works on its own; the longest wait is 15 s"],
+        never: &["no file shows"],
+    },
+    Expected {
+        path: "spark/M2_early_executor_tail",
+        first: "driver.bottleneck",
+        says: &["the longest wait is 15 s"],
+        never: &["no file shows"],
+    },
+    Expected {
+        path: "spark/real_hang",
+        first: "straggler.unexplained",
+        says: &[
+            "on a similar amount of data",
+            "the machine, a lock or the code",
+            "thread dump",
+        ],
+        never: &["skew"],
+    },
+    Expected {
+        path: "spark/real_loop.zstd",
+        first: "driver.bottleneck",
+        says: &["120 jobs of the same kind", "one query over all values"],
+        never: &["wait for capacity"],
+    },
+    Expected {
+        path: "scope/script_shifted_by_a_blank_line",
+        first: "shuffle.late_filter",
+        says: &["the filter on LatencyMs"],
+        never: &["not the one that ran"],
+    },
+    Expected {
+        path: "public/sem_feed_shifted_account.zstd",
+        first: "driver.bottleneck",
+        says: &["starting the driver and the first executor takes"],
+        never: &["no file shows"],
     },
 ];
 

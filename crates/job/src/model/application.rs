@@ -36,6 +36,8 @@ pub struct Application {
     pub cached: Vec<CachedData>,
     /// In the order of their start; none outside of Structured Streaming.
     pub batches: Vec<MicroBatch>,
+    /// Runs of streaming queries that ended without an exception.
+    pub ended_streams: usize,
     /// Sorted, disjoint spans of stages that were left out because of their number; the same for jobs and executions.
     pub untold: Vec<(i64, i64)>,
     pub untold_actions: Vec<(i64, i64)>,

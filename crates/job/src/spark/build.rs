@@ -25,6 +25,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
         executor.lost = is_lost(executor, ended);
     }
     sort_executors(&mut log);
+    log.app.ended_streams = log.streams.ended();
     forgive_stopped_streams(&mut log);
     let index = Index::of(&log.stages);
     add_stages(&mut log, &index, job);

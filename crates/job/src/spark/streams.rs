@@ -44,6 +44,11 @@ impl Streams {
         }
     }
 
+    /// Number of runs that ended without an exception.
+    pub(super) fn ended(&self) -> usize {
+        self.stopped.len()
+    }
+
     /// The exception of the query that failed last, and the line of its event.
     pub(super) fn failure(&self) -> Option<(&str, u64)> {
         let failed = self.failed.values().max_by_key(|(_, line)| *line);

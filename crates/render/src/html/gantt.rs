@@ -164,7 +164,7 @@ fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
     let (seconds, share) = row.amounts(time, words);
     Part {
         class: row.kind(),
-        title: words.kind(row.kind()),
+        title: row.title(1, words),
         stage: row.place(words),
         from: words.say(Seconds(row.start_seconds())),
         time: seconds,
