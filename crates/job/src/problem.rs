@@ -33,6 +33,8 @@ pub(crate) enum Problem {
     Syntax(String),
     /// A script that did not run: number of witness operators of the plan with a statement in it, and of all witness operators.
     OtherScript(usize, usize),
+    /// A program that did not run: number of names of columns of the plans in it, and of all these names.
+    OtherProgram(usize, usize),
     /// The script's lines are the plan's lines, shifted by this number.
     ShiftedScript(i64),
     NoCounters,
@@ -197,6 +199,18 @@ impl Problem {
                 text!(
                     "没有使用它，需要脚本的规则不作判断；请放入该次运行的脚本（作业页面可下载）",
                     "it is not used, and rules that need the script abstain; add the script of that run (the job page has it)"
+                ),
+            ),
+            P::OtherProgram(found, of) => (
+                text!(
+                    "这个程序不是该应用运行的程序：计划中的 {of} 个列名只有 {found} 个在其中",
+                    "this is not the program that the application ran: it has only {found} of the {of} names of columns in the plans",
+                    found = found.to_string(),
+                    of = of.to_string(),
+                ),
+                text!(
+                    "没有使用它；请用 --script 给出该应用的程序",
+                    "it is not used; give the application's program with --script"
                 ),
             ),
             P::ShiftedScript(by) => (

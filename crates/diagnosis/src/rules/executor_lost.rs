@@ -83,7 +83,19 @@ fn ended_it(view: &View<'_>) -> bool {
 /// Meaning of an exit code.
 fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
     match executor.exit_code {
+        Some(50 | 51) => text!(
+            "：未捕获的异常使其退出",
+            ": an uncaught exception ended it"
+        ),
         Some(52) => text!("：堆内存不足", ": out of heap"),
+        Some(53) => text!(
+            "：本地磁盘无法建立目录",
+            ": it could not create its folder on the local disk"
+        ),
+        Some(56) => text!(
+            "：心跳到不了 Driver",
+            ": its heartbeats did not reach the driver"
+        ),
         Some(134) => text!("：本机代码中止", ": native code aborted"),
         Some(137) => text!(
             "：被强制结束，内存超限或被抢占",

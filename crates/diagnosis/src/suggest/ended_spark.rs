@@ -319,7 +319,7 @@ pub(super) fn lost(case: &Case<'_>) -> Proposal {
     advice! { Investigate, Gain::none_by_itself(), "";
         title("查看丢失的 Executor 的 stderr", "read the stderr of the executors that were lost");
         step("{logs}", "{logs}", logs = whence::logs(case.job));
-        step("退出码 52 是堆内存不足，137 是被强制结束（内存超限或抢占），134、139 是本机代码崩溃，143 是被要求结束", "exit code 52 means out of heap, 137 killed (over its memory, or preempted), 134 and 139 a crash of native code, 143 terminated on request");
+        step("退出码 50 是未捕获的异常，52 是堆内存不足，56 是心跳中断，137 是被强制结束（内存超限或抢占），134、139 是本机代码崩溃，143 是被要求结束", "exit code 50 means an uncaught exception, 52 out of heap, 56 lost heartbeats, 137 killed (over its memory, or preempted), 134 and 139 a crash of native code, 143 terminated on request");
         step("心跳超时多半是长时间的垃圾回收或主机过载：先看 GC 时间，不要只加大 spark.network.timeout", "a heartbeat timeout is mostly long garbage collection or an overloaded host: look at the GC time, don't just raise spark.network.timeout");
         step("节点常被收回时打开 spark.decommission.enabled，或用外部 Shuffle 服务保住数据", "if nodes are often taken away, turn on spark.decommission.enabled, or keep shuffle data in an external shuffle service");
         pro("区分内存、主机与抢占", "tells memory, host and preemption apart");

@@ -327,3 +327,29 @@ fn parts_of_a_rolling_log_are_one() {
     assert_eq!(read.spark.map(|app| app.stages.len()), Some(5));
     assert_eq!(read.info.state, JobState::Succeeded);
 }
+
+#[test]
+fn a_program_without_the_names_of_the_plans_is_not_the_one_that_ran() {
+    let case = case("spark-join-hot-key");
+    let log = "app-20261122005702-0000.zstd";
+    let own = std::fs::read_to_string(case.join("visit_enrichment.py")).expect("the program");
+    let other = "from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+zebras = spark.read.parquet('/x/zebras')
+zebras.groupBy('stripe').count().show()
+";
+    for (text, is_own) in [(own.as_str(), true), (other, false)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::copy(case.join(log), folder.path().join(log)).expect("a copy");
+        std::fs::write(folder.path().join("job.py"), text).expect("written");
+        let job = job::load(folder.path()).expect("a job");
+        assert_eq!(job.program().is_some(), is_own);
+        let said = job.diagnostics.iter();
+        let said = said.filter(|d| {
+            d.message
+                .en
+                .contains("not the program that the application ran")
+        });
+        assert_eq!(said.count(), usize::from(!is_own), "{:?}", job.diagnostics);
+    }
+}

@@ -1,13 +1,18 @@
 //! Connects stages and operators of an application with the program that it ran.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::find::only;
 use super::needs::Definitions;
 use super::{Actions, Call, Language, Part, Place, Program};
 use crate::link::Lines;
 use crate::model::{Job, Operator, OperatorKind};
+use crate::problem::Problem;
 use crate::text::base_name;
+
+/// A program with less than one in this many names of the plans' columns is another one than the one that ran: programs that ran
+/// have all of them.
+const MISSING: usize = 2;
 
 /// Limits on comparing operators with calls and statements: some seconds of work.
 const MOST_COMPARISONS: usize = 4_000_000;
@@ -19,7 +24,8 @@ impl Job {
         self.spark.as_ref()?.scripts.first()
     }
 
-    /// Puts the program first that the call sites name most often, among equals the longest, and finds its actions.
+    /// Puts the program first that the call sites name most often, among equals the longest, and finds its actions. Drops
+    /// programs if none of them is the one that ran.
     pub(crate) fn choose_program(&mut self) {
         let Some(app) = &mut self.spark else { return };
         let (jobs, stages) = (&app.jobs, &app.stages);
@@ -32,13 +38,45 @@ impl Job {
         };
         app.scripts
             .sort_by_cached_key(|p| std::cmp::Reverse((named(p), p.calls.len(), p.text.len())));
+        let unnamed = app.scripts.first().filter(|p| named(p) == 0).cloned();
+        if unnamed.is_some_and(|program| self.is_other(&program)) {
+            return;
+        }
         let operators: usize = self.stages.iter().map(|s| s.operators.len()).sum();
         let is_small_enough = |program: &&Program| {
             let pieces = program.calls.len() + program.statements.len();
             operators.max(1).saturating_mul(pieces) <= MOST_COMPARISONS && pieces <= MOST_PIECES
         };
+        let Some(app) = &mut self.spark else { return };
         let program = app.scripts.first().filter(is_small_enough);
         app.actions = program.map(|program| Actions::of(app, program));
+    }
+
+    /// Whether a program is not the one that ran, for it lacks the names in the plans. Notes this and drops all programs.
+    fn is_other(&mut self, program: &Program) -> bool {
+        let [found, of] = self.names_in(program);
+        let is_other = found * MISSING < of;
+        if let Some(app) = self.spark.as_mut().filter(|_| is_other) {
+            app.scripts.clear();
+            self.note(&program.file, None, &Problem::OtherProgram(found, of));
+        }
+        is_other
+    }
+
+    /// Names of keys and tables of the plans: those in a program, and all.
+    fn names_in(&self, program: &Program) -> [usize; 2] {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let known: HashSet<&str> = program.text.split(|c: char| !is_name(c)).collect();
+        let operators = self.stages.iter().flat_map(|s| &s.operators);
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for o in operators.filter(|o| o.kind != OperatorKind::PartialAggregate) {
+            let keys = o.keys.iter().chain(&o.right_keys);
+            names.extend(keys.flat_map(|key| words(key)));
+        }
+        // names that Spark makes up begin with an underscore
+        names.retain(|name| !name.starts_with('_'));
+        let found = names.iter().filter(|name| known.contains(name.as_str()));
+        [found.count(), names.len()]
     }
 
     /// The program, if it is small enough to search the piece of each operator, with the statements of its actions.
