@@ -221,10 +221,19 @@ impl Ledger<'_> {
 
     fn on_driver(&mut self, span: Span) {
         let kind = SegmentKind::Driver;
-        let uses = match &self.driver {
+        let mut uses = match &self.driver {
             Some(driver) => driver.divide(span),
             None => vec![(None, span)],
         };
+        if !self.shows {
+            // one part for each of very many short stretches, with its longest use
+            let seconds = |of: &&(Option<SegmentDetail>, Span)| of.1.seconds();
+            let longest = uses.iter().max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+            uses = longest
+                .map(|(detail, _)| (*detail, span))
+                .into_iter()
+                .collect();
+        }
         for (detail, part) in uses {
             let evidence = shown::stated(self.view, kind, part);
             self.book_as(kind, detail, None, part, evidence);

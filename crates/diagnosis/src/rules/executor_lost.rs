@@ -83,10 +83,7 @@ fn ended_it(view: &View<'_>) -> bool {
 /// Meaning of an exit code.
 fn meaning(executor: &Executor, heap_is_full: bool) -> Text {
     match executor.exit_code {
-        Some(50 | 51) => text!(
-            "：未捕获的异常使其退出",
-            ": an uncaught exception ended it"
-        ),
+        Some(50 | 51) => text!("：未捕获的异常使其退出", ": an uncaught exception ended it"),
         Some(52) => text!("：堆内存不足", ": out of heap"),
         Some(53) => text!(
             "：本地磁盘无法建立目录",
