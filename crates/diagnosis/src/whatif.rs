@@ -33,11 +33,14 @@ const STILL_DOES: f64 = 0.05;
 /// Least share of the replayed time that is left after repairs.
 const SHORTEST: f64 = 0.05;
 
-/// Relative error of the replay at the present count, and per doubling away from it. A judgment: replays of
-/// simulated jobs are within 1 % (`examples/what_if.rs`), but the simulator schedules like the replay, and a real
-/// cluster is less regular.
+/// Relative error of the replay at the present count, and per doubling away from it. Replays of simulated jobs are within 1 %
+/// (`examples/what_if.rs`), but the simulator schedules like the replay.
 const ERROR: f64 = 0.03;
 const ERROR_PER_DOUBLING: f64 = 0.05;
+
+/// The same for an application, by real runs with one to four executors (`scripts/whatif-real`): each further executor loads code first.
+const APPLICATION_ERROR: f64 = 0.05;
+const APPLICATION_ERROR_PER_DOUBLING: f64 = 0.18;
 
 /// Resource of a run, counted as a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -322,7 +325,11 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
         let replayed = apart_s + replay(&work.stages, slots) * scale;
         let seconds = (replayed - work.beyond_s).max(SHORTEST * replayed);
         let doublings = (slots as f64 / run.tokens as f64).log2().abs();
-        let error = 1.0 + ERROR + ERROR_PER_DOUBLING * doublings;
+        let [at_once, per_doubling] = match self.resource {
+            Resource::Tokens => [ERROR, ERROR_PER_DOUBLING],
+            Resource::Executors { .. } => [APPLICATION_ERROR, APPLICATION_ERROR_PER_DOUBLING],
+        };
+        let error = 1.0 + at_once + per_doubling * doublings;
         Point {
             count,
             seconds,

@@ -16,6 +16,9 @@ const THRESHOLD_SHARE: f64 = 0.5;
 /// Share of the measured ratio for the factor, which leaves room for the next run.
 const FACTOR_SHARE: f64 = 0.8;
 
+/// Parts of a split partition for each slot.
+const PARTS_PER_SLOT: f64 = 2.0;
+
 /// Least ratio to the median partition for a split to be worthwhile.
 const LEAST_RATIO: f64 = 2.0;
 
@@ -202,7 +205,8 @@ fn limits(case: &Case<'_>, partition: Partition) -> Vec<Wanted> {
     let slots = case.view.run.as_ref().map_or(1, |run| run.tokens) as f64;
     let threshold = hot * THRESHOLD_SHARE;
     let ratio = hot / median.max(1.0);
-    let part = median.max(hot / slots.max(2.0));
+    // several parts for each slot, so that the other partitions find free slots meanwhile
+    let part = median.max(hot / (PARTS_PER_SLOT * slots.max(2.0)));
     let lower = |key, to: f64, reason: Text| {
         let is_above = case.number(key).is_none_or(|now| now > to);
         is_above.then(|| case.set(key, size(to), reason)).flatten()
@@ -318,6 +322,21 @@ fn splits(kind: &str, left: bool) -> bool {
         "RightOuter" => !left,
         _ => false,
     }
+}
+
+/// Whether the other side of the skewed join may be copied, as for a salt: no unmatched row of it is part of the result. True if the plan
+/// does not tell.
+pub(super) fn may_copy_other_side(case: &Case<'_>) -> bool {
+    let known = || {
+        let app = case.job.spark.as_deref()?;
+        let stage = case.stage?;
+        let execution = app.executions.get(app.stages.get(stage)?.execution?)?;
+        let join = join_of(execution, stage)?;
+        let edge = case.job.edges.get(case.uneven()?.edge?)?;
+        let left = is_left(execution, join, edge.uid?)?;
+        Some(splits(kind_of(&execution.plan[join].text)?, left))
+    };
+    known().unwrap_or(true)
 }
 
 /// Whether operators after the join, in its stage, rely on its partitioning: a complete aggregation, a window, another

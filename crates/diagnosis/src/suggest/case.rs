@@ -61,6 +61,13 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Whether the stage belongs to an execution of SQL or of a DataFrame.
+    pub(super) fn is_of_sql(&self) -> bool {
+        let app = self.job.spark.as_deref();
+        let stage = self.stage.and_then(|stage| app?.stages.get(stage));
+        stage.is_some_and(|stage| stage.execution.is_some())
+    }
+
     /// Whether it is an application of Structured Streaming.
     pub(super) fn is_streaming(&self) -> bool {
         self.job

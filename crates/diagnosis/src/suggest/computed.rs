@@ -11,6 +11,9 @@ use super::setting::{
 use crate::configuration::{BROADCAST, DEFAULT_BROADCAST};
 use crate::measurements::tasks::By;
 
+const DEFAULT_PARALLELISM: &str = "spark.default.parallelism";
+const FRACTION: &str = "spark.memory.fraction";
+const FORCED_SPILL: &str = "spark.shuffle.spill.numElementsForceSpillThreshold";
 const COALESCE: &str = "spark.sql.adaptive.coalescePartitions.enabled";
 const PARALLELISM_FIRST: &str = "spark.sql.adaptive.coalescePartitions.parallelismFirst";
 const LEAST_PARTITION: &str = "spark.sql.adaptive.coalescePartitions.minPartitionSize";
@@ -26,6 +29,12 @@ const HEAP_HEADROOM: f64 = 1.5;
 
 /// Largest growth of memory or partitions at once.
 const MOST: f64 = 16.0;
+
+/// Default of `spark.memory.fraction`.
+const USUAL_FRACTION: f64 = 0.6;
+
+/// With less memory for a task, more partitions don't end spilling: each still keeps buffers.
+const LEAST_ROOM: f64 = 16.0 * MIB;
 
 /// Heap that Spark reserves for itself.
 const RESERVED: f64 = 300.0 * MIB;
@@ -80,8 +89,8 @@ pub(super) fn more_partitions(case: &Case<'_>, by: Option<By>) -> Vec<Wanted> {
                     .flatten(),
             ]
         }
-        Some(By::Rdd) if case.edges().next().is_some() => {
-            [case.set("spark.default.parallelism", count, reason), None]
+        Some(By::Rdd) if case.edges().next().is_some() && sets_tasks_of_rdds(case, tasks) => {
+            [case.set(DEFAULT_PARALLELISM, count, reason), None]
         }
         _ => [None, None],
     };
@@ -103,15 +112,10 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
     if case.edges().next().is_none() {
         return larger_splits(case, count).into_iter().collect();
     }
-    let of_sql = case.stage.is_some_and(|stage| {
-        let app = case.job.spark.as_deref();
-        app.is_some_and(|app| app.stages[stage].execution.is_some())
-    });
-    if !of_sql {
-        return case
-            .set("spark.default.parallelism", count, reason)
-            .into_iter()
-            .collect();
+    if !case.is_of_sql() {
+        let sets = sets_tasks_of_rdds(case, tasks as f64);
+        let fewer = sets.then(|| case.set(DEFAULT_PARALLELISM, count, reason));
+        return fewer.flatten().into_iter().collect();
     }
     // the code may set the number, with `repartition`
     if case
@@ -135,6 +139,13 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
     found
 }
 
+/// Whether a stage of RDDs has as many tasks as the default parallelism; else its code or a library sets their number.
+fn sets_tasks_of_rdds(case: &Case<'_>, tasks: f64) -> bool {
+    let slots = case.view.run.as_ref().map(|run| run.tokens as f64);
+    let in_force = case.number(DEFAULT_PARALLELISM).or(slots);
+    in_force.is_none_or(|n| n == tasks)
+}
+
 /// A lower cost of opening a file, so that a task reads more of them.
 fn larger_splits(case: &Case<'_>, count: usize) -> Option<Wanted> {
     let scan = crate::measurements::tasks::scans_of(case.view, case.stage?)
@@ -155,8 +166,26 @@ fn larger_splits(case: &Case<'_>, count: usize) -> Option<Wanted> {
     case.set("spark.sql.files.openCostInBytes", size(open), reason)
 }
 
+/// The defaults of settings that make tasks spill although there is memory.
+fn unforced(case: &Case<'_>) -> Vec<Wanted> {
+    let reason = text!(
+        "比默认值小得多，Task 因此落盘",
+        "it is far below the default, so that tasks spill",
+    );
+    let is_low = |key, default: f64| case.number(key).is_some_and(|now| now < default / 2.0);
+    let fraction = is_low(FRACTION, USUAL_FRACTION)
+        .then(|| case.set(FRACTION, USUAL_FRACTION, reason.clone()));
+    let forced =
+        is_low(FORCED_SPILL, f64::from(i32::MAX)).then(|| case.set(FORCED_SPILL, i32::MAX, reason));
+    [fraction, forced].into_iter().flatten().flatten().collect()
+}
+
 /// Memory or partitions for tasks that spill, by the bytes that they keep and have.
 pub(super) fn spilling(case: &Case<'_>) -> Vec<Wanted> {
+    let unforced = unforced(case);
+    if !unforced.is_empty() {
+        return unforced;
+    }
     let found = (|| {
         let (stage, app) = (case.stage?, case.job.spark.as_deref()?);
         let of_task = &case.view.facts[stage].per_vertex;
@@ -179,14 +208,15 @@ pub(super) fn spilling(case: &Case<'_>) -> Vec<Wanted> {
         room = Bytes(room),
     );
     let tasks = case.view.vertices(stage).unwrap_or(1) as f64;
-    let count = (tasks * growth).ceil();
+    let slots = case.view.run.as_ref().map_or(1.0, |run| run.tokens as f64);
+    let count = slots * (tasks * growth / slots).ceil();
     let by_setting = app.stages[stage].execution.is_some()
         && app.stages[stage]
             .reads
             .iter()
             .filter_map(|x| app.exchanges.get(*x))
             .all(|x| x.asked_for().is_none());
-    if case.edges().next().is_none() || !by_setting || tasks <= 1.0 {
+    if case.edges().next().is_none() || !by_setting || tasks <= 1.0 || room < LEAST_ROOM {
         return more_memory(case, growth, reason).into_iter().collect();
     }
     let mut found: Vec<Wanted> = Vec::new();

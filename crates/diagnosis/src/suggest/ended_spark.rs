@@ -23,6 +23,7 @@ pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
         HeapFull | MemoryDenied => vec![heap(case)],
         DriverHeap => vec![driver_heap(case)],
         OffHeap => vec![off_heap(case)],
+        Overhead if !failed::has_containers(case) => vec![lost(case)],
         Physical | Overhead => vec![overhead(case, class)],
         Virtual => vec![virtual_memory(case)],
         Native => vec![native(case)],

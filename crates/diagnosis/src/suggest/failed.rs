@@ -27,6 +27,13 @@ pub(super) fn twice(case: &Case<'_>, key: &'static str) -> Option<Wanted> {
     case.set(key, memory(now * 2.0), reason)
 }
 
+/// Whether the cluster manager bounds the memory of executors: YARN and Kubernetes do, a standalone cluster does not.
+pub(super) fn has_containers(case: &Case<'_>) -> bool {
+    let app = case.job.spark.as_deref();
+    let master = app.and_then(|app| app.setting(None, "spark.master"));
+    master.is_none_or(|master| !(master.starts_with("spark://") || master.starts_with("local")))
+}
+
 /// More memory of the container outside of the heap: for the excess that the message names, at least twice as much.
 pub(super) fn overhead(case: &Case<'_>) -> Option<Wanted> {
     let heap = case.number(MEMORY)?;
@@ -38,12 +45,21 @@ pub(super) fn overhead(case: &Case<'_>) -> Option<Wanted> {
         _ => 0.0,
     };
     let wanted = (now + excess * HEADROOM).max(now * 2.0);
-    let reason = text!(
-        "堆 {heap} 之外现在有 {now}，不够用",
-        "it has {now} next to a heap of {heap}, which is too little",
-        now = Bytes(now),
-        heap = Bytes(heap),
-    );
+    let (now_size, heap_size) = (Bytes(now), Bytes(heap));
+    let reason = match excess > 0.0 {
+        true => text!(
+            "堆 {heap} 之外现在有 {now}，不够用",
+            "it has {now} next to a heap of {heap}, which is too little",
+            now = now_size,
+            heap = heap_size,
+        ),
+        false => text!(
+            "堆 {heap} 之外现在有 {now}；日志没有说明需要多少",
+            "it has {now} next to a heap of {heap}; the log does not say how much it needs",
+            now = now_size,
+            heap = heap_size,
+        ),
+    };
     let default = || {
         let (_, source) = case.current("spark.memory.fraction")?;
         (source != "log").then(|| (size_above(usual), source))

@@ -82,6 +82,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let splits = !settings.is_empty();
     let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
     let last = Number(parts - 1.0);
+    let copies = adaptive::may_copy_other_side(case);
     let reason = why.clone();
     let split = splits.then(|| advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
         title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
@@ -94,7 +95,8 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
         title("单独处理 {keys} 的热点值", "handle the hot values of {keys} separately", keys = case.key_names());
         [!splits] step("AQE 不能切分：{why}", "AQE cannot split it: {why}", why = reason);
         step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values have no match: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
-        step("真正的热点值：大的一侧加随机列 salt（0–{last}），小的一侧用 explode(sequence(0, {last})) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to {last}) to the big side, copy the small side with explode(sequence(0, {last})), and join on {keys}, salt", keys = keys, last = last);
+        [!copies] step("真正的热点值：对内连接加随机列 salt（0–{last}），没有匹配的行用 LEFT ANTI 连接单独算出，再 UNION ALL：被复制的一侧若保留未匹配的行，每个 salt 都会重复一次", "real hot values: salt an inner join (0 to {last}), and add the rows without a match from a left anti join with UNION ALL: if the copied side keeps its unmatched rows, each appears once per salt", last = last);
+        [copies] step("真正的热点值：大的一侧加随机列 salt（0–{last}），小的一侧用 explode(sequence(0, {last})) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to {last}) to the big side, copy the small side with explode(sequence(0, {last})), and join on {keys}, salt", keys = keys, last = last);
         pro("任何版本都有效", "works in every version");
         con("小的一侧变大 {parts} 倍；代码更复杂", "the small side grows {parts} times; the code gets harder to read", parts = Number(parts));
     };
@@ -345,10 +347,12 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
     let count = count.unwrap_or(slots).max(slots);
     let settings = computed::fewer_partitions(case, count);
     let (by_code, streaming) = (settings.is_empty(), case.is_streaming());
+    let of_sql = case.is_of_sql();
     let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
         title("减少任务数", "have fewer tasks");
-        [by_code] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
-        [!by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        [by_code && of_sql] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
+        [by_code && !of_sql] step("代码或库规定了分区数（partitionBy(n)、numUserBlocks 等参数）：改为 {count}", "the code or a library sets the partitions (partitionBy(n), or a parameter such as numUserBlocks): use {count}", count = count.to_string());
+        [of_sql && !by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
         rewrite(case.fewer_in_program(count));
         settings(settings);
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");

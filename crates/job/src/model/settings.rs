@@ -43,6 +43,10 @@ const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
     ("spark.driver.memory", &[(0, "1g")]),
     ("spark.driver.maxResultSize", &[(0, "1g")]),
     ("spark.memory.fraction", &[(0, "0.6")]),
+    (
+        "spark.shuffle.spill.numElementsForceSpillThreshold",
+        &[(0, "2147483647")],
+    ),
     ("spark.locality.wait", &[(0, "3s")]),
     ("spark.speculation", &[(0, "false")]),
     ("spark.dynamicAllocation.enabled", &[(0, "false")]),
