@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use report::{Evidence, SegmentDetail, SegmentKind};
+use report::{Evidence, SegmentKind};
 
 use super::before::{POLL_S, before, waits};
-use super::driver::DriverTime;
 use super::profile::{Profiles, Slice};
-use super::slots::Slots;
 use super::timeline::Timeline;
 use super::walk::{Stretch, walk};
-use super::{LEAST_S, Part, Span, shown};
+use super::{LEAST_S, Part, Span, details, shown};
 use crate::impact::{Cover, MAX_DISPATCH_S};
 use crate::view::View;
 
@@ -25,8 +23,6 @@ struct Ledger<'a> {
     open: Option<Cover>,
     /// Spans of stages that were left out.
     untold: Cover,
-    /// Uses of the driver's time; `None` for a job that is no application.
-    driver: Option<DriverTime>,
     /// Whether the current stretch gets evidence.
     shows: bool,
 }
@@ -38,7 +34,6 @@ pub(super) fn parts(view: &View<'_>, run: Span, timeline: Option<&Timeline>) -> 
         parts: Vec::new(),
         open: open(view),
         untold: untold(view),
-        driver: driver(view),
         shows: true,
     };
     let mut at = 0.0;
@@ -52,7 +47,7 @@ pub(super) fn parts(view: &View<'_>, run: Span, timeline: Option<&Timeline>) -> 
         Some(timeline) => ledger.run(run, timeline),
         None => ledger.silence(run),
     }
-    ledger.parts
+    details::detailed(view, ledger.parts)
 }
 
 impl Ledger<'_> {
@@ -63,29 +58,18 @@ impl Ledger<'_> {
         span: Span,
         evidence: impl IntoIterator<Item = Evidence>,
     ) {
-        self.book_as(kind, None, stage, span, evidence);
-    }
-
-    fn book_as(
-        &mut self,
-        kind: SegmentKind,
-        detail: Option<SegmentDetail>,
-        stage: Option<usize>,
-        span: Span,
-        evidence: impl IntoIterator<Item = Evidence>,
-    ) {
         if span.seconds() <= 0.0 {
             return;
         }
         let evidence = evidence.into_iter().filter(|_| self.shows);
         match self.parts.last_mut() {
-            Some(last) if (last.kind, last.detail, last.stage) == (kind, detail, stage) => {
+            Some(last) if last.kind == kind && last.stage == stage => {
                 last.span.to = span.to;
                 last.evidence.extend(evidence);
             }
             _ => self.parts.push(Part {
                 kind,
-                detail,
+                detail: None,
                 stage,
                 span,
                 evidence: evidence.collect(),
@@ -134,7 +118,6 @@ impl Ledger<'_> {
         let waits = Cover::of(waits.iter().map(|s| (s.from, s.to)));
         let active = timeline.active();
         let profiles = Profiles::of(self.view, timeline);
-        let slots = Slots::of(self.view);
         let least_s = least_shown(stretches.iter().map(|(_, span)| span.seconds()));
         for (what, span) in stretches {
             self.shows = span.seconds() >= least_s;
@@ -147,13 +130,9 @@ impl Ledger<'_> {
                     let held = held.next().unwrap_or_default();
                     let capacity = capacity_s(timeline, span, held.values().sum());
                     let free = Span::new(span.from, span.from + capacity);
-                    let stage = stage(index);
-                    if capacity >= LEAST_S {
-                        let reason = slots.as_ref().map(|slots| slots.reason(stage, free));
-                        let wait = SegmentKind::CapacityWait;
-                        self.book_as(wait, reason, Some(stage), free, seen.clone());
-                    } else if capacity > 0.0 {
-                        self.divide(stage, free, Vec::new(), &seen);
+                    let wait = vec![(SegmentKind::CapacityWait, capacity, None)];
+                    if capacity > 0.0 {
+                        self.divide(stage(index), free, wait, &seen);
                     }
                     self.waves(&profiles, Span::new(free.to, span.to), &held, &seen);
                 }
@@ -208,35 +187,19 @@ impl Ledger<'_> {
         }
         let opened = self.open.as_ref();
         let Some(opened) = opened.map(|open| open.inside(span.from, span.to)) else {
-            return self.on_driver(span);
+            let evidence = shown::stated(self.view, SegmentKind::Driver, span);
+            return self.book(SegmentKind::Driver, None, span, evidence);
         };
         let mut done = span.from;
         for (from, to) in opened.into_iter().chain([(span.to, span.to)]) {
-            let (idle, part) = (SegmentKind::Idle, Span::new(done, from));
-            self.book(idle, None, part, shown::stated(self.view, idle, part));
-            self.on_driver(Span::new(from, to));
+            for (kind, part) in [
+                (SegmentKind::Idle, Span::new(done, from)),
+                (SegmentKind::Driver, Span::new(from, to)),
+            ] {
+                let evidence = shown::stated(self.view, kind, part);
+                self.book(kind, None, part, evidence);
+            }
             done = done.max(to);
-        }
-    }
-
-    fn on_driver(&mut self, span: Span) {
-        let kind = SegmentKind::Driver;
-        let mut uses = match &self.driver {
-            Some(driver) => driver.divide(span),
-            None => vec![(None, span)],
-        };
-        if !self.shows {
-            // one part for each of very many short stretches, with its longest use
-            let seconds = |of: &&(Option<SegmentDetail>, Span)| of.1.seconds();
-            let longest = uses.iter().max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-            uses = longest
-                .map(|(detail, _)| (*detail, span))
-                .into_iter()
-                .collect();
-        }
-        for (detail, part) in uses {
-            let evidence = shown::stated(self.view, kind, part);
-            self.book_as(kind, detail, None, part, evidence);
         }
     }
 
@@ -257,11 +220,6 @@ impl Ledger<'_> {
         let idle = SegmentKind::Idle;
         self.book(idle, None, rest, shown::stated(self.view, idle, rest));
     }
-}
-
-fn driver(view: &View<'_>) -> Option<DriverTime> {
-    let app = view.job.spark.as_deref()?;
-    Some(DriverTime::of(app, view.job.info.submitted_ms.unwrap_or(0)))
 }
 
 /// Spans of stages that were left out, in seconds since submission.

@@ -6,6 +6,7 @@
 mod before;
 mod claim;
 mod cost;
+mod details;
 mod driver;
 mod fold;
 mod ledger;

@@ -43,19 +43,17 @@ impl Moments {
 }
 
 impl<'a> Slots<'a> {
-    /// `None` for a job that is no application.
-    pub(super) fn of(view: &View<'a>) -> Option<Slots<'a>> {
-        let app = view.job.spark.as_deref()?;
+    pub(super) fn of(view: &View<'_>, app: &'a Application) -> Slots<'a> {
         let origin = view.job.info.submitted_ms.unwrap_or(0);
         let since = |ms: i64| (ms - origin) as f64 / 1000.0;
         let tasks = || app.stages.iter().flat_map(|s| &s.attempts);
-        Some(Slots {
+        Slots {
             app,
             origin,
             offered: app.slots_over_time(),
             starts: Moments::of(tasks().map(|t| since(t.launched_ms)).collect()),
             ends: Moments::of(tasks().map(|t| since(t.finished_ms)).collect()),
-        })
+        }
     }
 
     /// The reason why tasks of a stage wait during a span. Executors that come after its end are not missing before.
