@@ -12,7 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 pub(crate) use script::{cjk_share, is_cjk};
 
 /// Stored with the index. Increase it whenever [`terms`] returns different terms.
-pub(crate) const VERSION: &str = "mixed-2";
+pub(crate) const VERSION: &str = "mixed-3";
 
 /// Longest term kept, in bytes: hashes and base64 blocks only fill the dictionary.
 const MAX_TERM_BYTES: usize = 128;
@@ -176,6 +176,12 @@ fn split_case<'a>(piece: &'a str, parts: &mut Vec<&'a str>) {
     if piece.is_empty() {
         return;
     }
+    let digits = piece.find(|c: char| !c.is_ascii_digit());
+    let (number, unit) = piece.split_at(digits.unwrap_or(piece.len()));
+    if is_unit(unit) {
+        parts.extend([number, unit].into_iter().filter(|part| !part.is_empty()));
+        return;
+    }
     let chars: Vec<(usize, char)> = piece.char_indices().collect();
     let mut start = 0;
     for i in 1..chars.len() {
@@ -193,6 +199,14 @@ fn split_case<'a>(piece: &'a str, parts: &mut Vec<&'a str>) {
         }
     }
     parts.push(&piece[start..]);
+}
+
+/// Whether `word` is a unit that is written right behind a number or after a space, in any case: `128KB`, `128 kB`.
+fn is_unit(word: &str) -> bool {
+    const UNITS: [&str; 12] = [
+        "kb", "mb", "gb", "tb", "pb", "kib", "mib", "gib", "tib", "ms", "min", "sec",
+    ];
+    UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit))
 }
 
 fn word_term(part: &str, emit: &mut impl FnMut(&str, Role)) {
@@ -225,6 +239,9 @@ mod tests {
                 "e_runtime_user_expressionevaluation e runtim user expressionevalu",
             ),
             ("skew.join_hot_key", "skew.join_hot_key skew join hot key"),
+            // a number is found with and without its unit
+            ("128KB", "128kb 128 kb"),
+            ("128 kB, 4 MiB", "128 kb 4 mib"),
             // prose is not taken for one
             ("hot-key.", "hot key"),
             ("job's end.", "job end"),

@@ -22,6 +22,8 @@ struct Systems {
     scope: Vec<String>,
     /// Of systems that no page is about.
     elsewhere: Vec<String>,
+    /// Of the engines themselves. They decide the engine, but say nothing about the problem.
+    products: Vec<String>,
 }
 
 /// The system that a query names.
@@ -92,8 +94,10 @@ impl Glossary {
             spark,
             scope,
             elsewhere,
+            products,
         } = &mut systems;
-        for name in [spark, scope, elsewhere].into_iter().flatten() {
+        let all = [spark, scope, elsewhere, products];
+        for name in all.into_iter().flatten() {
             *name = name.to_lowercase();
         }
         Glossary {
@@ -105,11 +109,12 @@ impl Glossary {
     /// The only system that `query` names. Another system named along with an engine is a part of its surroundings.
     pub(crate) fn named(&self, query: &str) -> Option<Named> {
         let query = query.to_lowercase();
-        let says = |names: &[String]| names.iter().any(|name| has_word(&query, name));
+        let says = |names: &[String]| names.iter().any(|name| has_words(&query, name));
         let Systems {
             spark,
             scope,
             elsewhere,
+            ..
         } = &self.systems;
         match (says(spark), says(scope)) {
             (true, false) => Some(Named::Engine(Engine::Spark)),
@@ -117,6 +122,14 @@ impl Glossary {
             (true, true) => None,
             (false, false) => says(elsewhere).then_some(Named::Elsewhere),
         }
+    }
+
+    /// Terms of the names of engines in `query`.
+    pub(crate) fn product_terms(&self, query: &str) -> Vec<String> {
+        let query = query.to_lowercase();
+        let products = self.systems.products.iter();
+        let named = products.filter(|name| has_words(&query, name));
+        named.flat_map(|name| analyze::terms(name)).collect()
     }
 
     /// Other names for things in `query`, without duplicates and without names that the query contains.
@@ -145,6 +158,11 @@ impl Glossary {
         }
         out
     }
+}
+
+/// Whether `text` has each part of `name`, which are joined by ` + `.
+fn has_words(text: &str, name: &str) -> bool {
+    name.split(" + ").all(|part| has_word(text, part))
 }
 
 /// Whether `text` has `name`, not as a part of a longer Latin word.
@@ -202,7 +220,7 @@ mod tests {
     #[test]
     fn the_only_system_named_decides() {
         let glossary = Glossary::parse(
-            "[systems]\nspark = [\"Spark\", \"withColumn\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\"]\n",
+            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\"]\n",
         );
         for (query, expected) in [
             ("spark 任务突然变慢", Some(Named::Engine(Engine::Spark))),
@@ -212,6 +230,11 @@ mod tests {
             ("flink to spark", Some(Named::Engine(Engine::Spark))),
             ("from Spark to U-SQL", None),
             ("sparkling flinks", None),
+            (
+                "1 个 task 卡住，整个 stage 都在等",
+                Some(Named::Engine(Engine::Spark)),
+            ),
+            ("one task is slow", None),
         ] {
             assert_eq!(glossary.named(query), expected, "{query}");
         }

@@ -360,7 +360,7 @@ pub struct Hit {
     pub evidence: Evidence,
     /// From 1.
     pub rank: usize,
-    /// Higher is better; comparable only within one query.
+    /// Higher is better; comparable only within one query. It never rises from one hit to the next.
     pub score: f32,
     /// From 1; `None` if it is not a candidate of this branch.
     pub bm25_rank: Option<usize>,

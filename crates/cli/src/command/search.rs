@@ -14,7 +14,11 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
-const LINES_SHOWN: usize = 4;
+/// Lines of a passage.
+const LINES_SHOWN: usize = 5;
+
+/// Columns left of a passage.
+const INDENT: usize = 4;
 
 pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let (wanted, explained) = asked(args)?;
@@ -43,7 +47,8 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
             false => Vec::new(),
         };
         let remarks = remarks.iter().map(|remark| read_as(remark, language));
-        remarks.collect::<String>() + &text(&hits, args, language)
+        let excerpt = |hit: &Hit, room| index.excerpt(&query, hit, room);
+        remarks.collect::<String>() + &text(&hits, &excerpt, args, language)
     })?;
     Ok(Exit::Success)
 }
@@ -188,7 +193,13 @@ fn read_as(remark: &Remark, language: Language) -> String {
     .into(language)
 }
 
-fn text(hits: &[Hit], args: &Search, language: Language) -> String {
+/// `excerpt` returns the lines of a hit that fit into a number of columns.
+fn text(
+    hits: &[Hit],
+    excerpt: &dyn Fn(&Hit, usize) -> String,
+    args: &Search,
+    language: Language,
+) -> String {
     if hits.is_empty() {
         return text!("没有找到任何内容\n", "nothing found\n").into(language);
     }
@@ -213,13 +224,14 @@ fn text(hits: &[Hit], args: &Search, language: Language) -> String {
             Match::Weak => language.select(" · 弱匹配", " · weak match"),
         };
         // Writing to a string cannot fail.
-        let place = shorten(&place, columns.saturating_sub(4));
+        let place = shorten(&place, columns.saturating_sub(INDENT));
         let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
         let _ = writeln!(out, "    {dim}{} · {:.3}{fit}{dim:#}", chunk.id, hit.score);
         if args.explain.is_some() {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        let lines = wrap(&chunk.text, columns, "    ", "    ").into_iter();
+        let room = columns.saturating_sub(INDENT) * LINES_SHOWN;
+        let lines = wrap(&excerpt(hit, room), columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }

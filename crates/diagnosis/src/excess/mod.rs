@@ -18,7 +18,7 @@ mod streams;
 mod waits;
 mod work;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
 
@@ -60,17 +60,23 @@ impl Excess {
 pub(crate) struct Unclaimed<'a> {
     view: &'a View<'a>,
     account: &'a Account,
-    /// Stages with a claimed part.
-    claimed: HashSet<usize>,
+    /// Stages with claimed parts, and the causes of the findings.
+    claimed: HashMap<usize, HashSet<Cause>>,
 }
 
 impl<'a> Unclaimed<'a> {
-    fn of(view: &'a View<'a>, account: &'a Account) -> Unclaimed<'a> {
-        let claimed = account.parts.iter().filter(|p| p.finding.is_some());
+    fn of(view: &'a View<'a>, account: &'a Account, findings: &[Candidate]) -> Unclaimed<'a> {
+        let mut claimed: HashMap<usize, HashSet<Cause>> = HashMap::new();
+        for part in &account.parts {
+            if let (Some(stage), Some(finding)) = (part.stage, part.finding) {
+                let cause = findings.get(finding).map(|c| c.finding.cause);
+                claimed.entry(stage).or_default().extend(cause);
+            }
+        }
         Unclaimed {
             view,
             account,
-            claimed: claimed.filter_map(|p| p.stage).collect(),
+            claimed,
         }
     }
 
@@ -81,7 +87,14 @@ impl<'a> Unclaimed<'a> {
 
     /// Whether a finding claims part of the time of a stage.
     fn is_claimed(&self, stage: usize) -> bool {
-        self.claimed.contains(&stage)
+        self.claimed.contains_key(&stage)
+    }
+
+    /// Whether a finding of a cause claims part of the time of a stage.
+    fn is_claimed_by(&self, stage: usize, cause: Cause) -> bool {
+        self.claimed
+            .get(&stage)
+            .is_some_and(|causes| causes.contains(&cause))
     }
 
     /// Parts of some kinds, by stage.
@@ -134,7 +147,7 @@ pub(crate) fn claim(
     // after an excess is claimed, the rest of its stages counts as needed
     let mut done: Vec<(Cause, Option<usize>)> = Vec::new();
     loop {
-        let unclaimed = Unclaimed::of(view, account);
+        let unclaimed = Unclaimed::of(view, account, &claimed.findings);
         let mut causes = claimed.findings.iter().map(|c| c.finding.cause);
         let slow_machine = causes.any(|c| c == Cause::SlowMachine);
         let excesses = all(&unclaimed, slow_machine).into_iter();

@@ -51,6 +51,10 @@ fn excess(
     let usual_bytes = median(&|r| r.bytes_read as i64);
     let more = worst.bytes_read as f64 / usual_bytes.max(1.0);
     let uneven = view.uneven.iter().find(|u| u.stage == stage);
+    if uneven.is_some_and(|u| unclaimed.is_claimed_by(stage, u.cause)) {
+        // a finding has the saving of even input; the rest is work that moves to other vertices
+        return None;
+    }
     let (cause, why, certainty) = match uneven {
         Some(uneven) => (uneven.cause, more_data(worst, usual_bytes), 0.8),
         None if more >= MORE_DATA && usual_bytes > 0.0 => {

@@ -63,7 +63,7 @@ pub(super) fn lose(vertices: &mut [VertexWork], attempts: f64, seconds_each: f64
 }
 
 /// Gives every vertex the mean input, at the pace of its usual vertices: the median pace of all
-/// vertices that are neither empty nor larger than the mean, but at least the pace of the whole stage without
+/// vertices that are neither empty nor larger than the mean, else the pace of the whole stage; all its work stays but
 /// `surplus_s` (work that only uneven input causes, such as spilling). Each vertex keeps its deviation from
 /// its pace.
 pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
@@ -78,8 +78,7 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
     let Some(pace) = usual_pace(&stage.vertices, mean) else {
         return flatten_few(stage, mean, surplus_s);
     };
-    // a hot vertex that is slower per byte has more rows in it: its work stays
-    let pace = pace.max((stage.run_s() - surplus_s) / bytes);
+    let work_s = stage.run_s() - surplus_s;
     for vertex in &mut stage.vertices {
         let usual = vertex.bytes >= EMPTY_SHARE * mean && vertex.bytes <= 2.0 * mean;
         let own = if usual {
@@ -94,6 +93,11 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
         }
         vertex.run_s = even;
         vertex.bytes = mean;
+    }
+    // a hot vertex that is slower per byte has more rows in it: its work stays
+    let even_s = stage.run_s();
+    if even_s > 0.0 && even_s < work_s {
+        scale_run(stage, work_s / even_s);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::document::{Document, Source, file_stem, line_at};
 use crate::model::Chunk;
 
 /// Stored with the index. Increase it whenever the same text results in different chunks.
-pub(crate) const VERSION: &str = "headings-2";
+pub(crate) const VERSION: &str = "headings-3";
 
 /// The chunks and questions of a document.
 pub(crate) struct Contents {

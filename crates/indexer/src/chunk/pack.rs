@@ -199,7 +199,10 @@ fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
     }
 }
 
-/// Fills parts up to `goal`, never above `max` unless one atom alone is.
+/// A last part below this share of `max` joins the part before it: a sentence alone answers nothing.
+const SMALL: usize = 5;
+
+/// Fills parts up to `goal`, never above `max` unless one atom alone is, or by a small rest.
 fn gather(atoms: Vec<Atom>, goal: usize, max: usize) -> Vec<Cut> {
     let mut out: Vec<Cut> = Vec::new();
     let mut size = 0;
@@ -218,6 +221,16 @@ fn gather(atoms: Vec<Atom>, goal: usize, max: usize) -> Vec<Cut> {
                 out.push(cut);
             }
         }
+    }
+    let joins = |before: &Cut, last: &Cut| {
+        size * SMALL < max && last.frame.prefix.is_empty() && before.frame.suffix.is_empty()
+    };
+    if let [.., before, last] = &mut out[..]
+        && joins(before, last)
+    {
+        before.range.end = last.range.end;
+        before.frame.suffix = std::mem::take(&mut last.frame.suffix);
+        out.pop();
     }
     out
 }

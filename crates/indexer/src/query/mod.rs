@@ -125,7 +125,8 @@ pub(crate) fn read(
         remarks.push(Remark::Counters { pattern });
     }
     let expansions = glossary.expand(&text);
-    let own = weight::terms(&text, without);
+    let products = glossary.product_terms(&text);
+    let own = weight::terms(&text, &products, without);
     Reading {
         words: words(&text, &own, &expansions),
         named: glossary

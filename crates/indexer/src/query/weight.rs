@@ -9,6 +9,7 @@ use crate::model::Part;
 const NUMBER: f32 = 0.2;
 const CODE: f32 = 0.5;
 const KEYWORD: f32 = 0.3;
+const PRODUCT: f32 = 0.3;
 
 /// Units, which go with numbers.
 const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib byte percent million billion k \
@@ -18,8 +19,9 @@ const UNITS: &str = "ms s sec second min minut m h hour day kb mb gb tb gib mib 
 const KEYWORDS: &str = "select insert using inner int string long double float datetim bool byte var new produc \
                         class public static void return valu tabl";
 
-/// The terms of `text`, each once, with the most that any occurrence weighs.
-pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
+/// The terms of `text`, each once, with the most that any occurrence weighs. `products` are terms of the names of engines, which nearly every
+/// page about the engine has.
+pub(super) fn terms(text: &str, products: &[String], without: &[Part]) -> Vec<(String, f32)> {
     let mut out: Vec<(String, f32)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (piece, is_code) in pieces(text) {
@@ -28,7 +30,7 @@ pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
             false => 1.0,
         };
         analyze::for_each_term(piece, |term| {
-            let weight = factor * weight(term, without);
+            let weight = factor * weight(term, products, without);
             match places.get(term) {
                 Some(&at) => out[at].1 = out[at].1.max(weight),
                 None => {
@@ -41,12 +43,14 @@ pub(super) fn terms(text: &str, without: &[Part]) -> Vec<(String, f32)> {
     out
 }
 
-fn weight(term: &str, without: &[Part]) -> f32 {
+fn weight(term: &str, products: &[String], without: &[Part]) -> f32 {
     let among = |list: &str| list.split_whitespace().any(|word| word == term);
     let (part, weight) = if term.starts_with(|c: char| c.is_ascii_digit()) || among(UNITS) {
         (Part::Numbers, NUMBER)
     } else if among(KEYWORDS) {
         (Part::Code, KEYWORD)
+    } else if products.iter().any(|product| product == term) {
+        (Part::Engine, PRODUCT)
     } else {
         return 1.0;
     };

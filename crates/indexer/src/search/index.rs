@@ -8,10 +8,8 @@ use super::fit::Fit;
 use super::fuse::{Branches, Candidate, fuse};
 use super::graphs::Graphs;
 use super::info::Info;
-use super::passages::{Asked, Passage, arrange};
 use super::rows::Rows;
 use super::scored::{Scored, lift, reach};
-use super::thin::thin;
 use crate::analyze;
 use crate::context;
 use crate::document::language_of_query;
@@ -20,7 +18,7 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Named};
 use crate::guard::guarded;
-use crate::model::{Chunk, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote};
+use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Part, Query, Remote};
 use crate::query::{self, Reading, Remark};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
@@ -36,7 +34,7 @@ const DEPTH: usize = 200;
 const BRANCHES_APART_FROM: usize = 30_000;
 
 /// Candidates for thinning per hit wanted.
-const THIN_FROM: usize = 3;
+pub(super) const THIN_FROM: usize = 3;
 
 /// Bonus for a chunk with all preferred facets, relative to the best fused score: enough to decide between
 /// similar chunks, too little to promote an unrelated one.
@@ -52,7 +50,7 @@ const ENGINE: f32 = 0.045;
 const NAMED: f32 = 1.0;
 
 /// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
-const BOOST_FROM: usize = 50;
+pub(super) const BOOST_FROM: usize = 50;
 
 /// Weight of a word in the questions of a document relative to one in the chunk. Of 0 to 1.2, .4 found most on the tuning judgments.
 const QUESTION_WORDS: f32 = 0.4;
@@ -227,7 +225,7 @@ impl Index {
         self.read(query).remarks
     }
 
-    fn read(&self, query: &Query<'_>) -> Reading {
+    pub(super) fn read(&self, query: &Query<'_>) -> Reading {
         query::read(
             &query.text,
             &query.without,
@@ -396,103 +394,10 @@ impl Index {
         Ok(())
     }
 
-    fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
+    pub(super) fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
         let (chunk, ordinal) = (self.lexical.chunk(ordinal), ordinal.0);
         chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
     }
-
-    fn hits(&self, query: &Query<'_>, fit: &Fit, all: &[Scored]) -> Result<Vec<Hit>, SearchError> {
-        let most = query.k.saturating_mul(THIN_FROM).max(BOOST_FROM);
-        let scored = &all[..all.len().min(most)];
-        let scores: Vec<f32> = scored.iter().map(|hit| hit.score).collect();
-        let row = |hit: &Scored| self.lexical.row(hit.candidate.ordinal);
-        let rows: Vec<Option<usize>> = scored.iter().map(row).collect();
-        let similarity = |a: usize, b: usize| match (rows[a], rows[b]) {
-            (Some(a), Some(b)) => self.rows.between(a, b),
-            _ => 0.0,
-        };
-        let subjects: Vec<&str> = scored.iter().map(Scored::subject).collect();
-        let picked = thin(&scores, query.k, query.diversity, &subjects, similarity);
-        let picked = match asks_for_an_answer(query) {
-            true => {
-                let passages: Vec<Passage<'_>> = all.iter().map(|hit| self.passage(hit)).collect();
-                arrange(&passages, &picked, &Asked::by(&query.text))
-            }
-            false => picked,
-        };
-        let picked: Vec<&Scored> = picked.into_iter().map(|at| &all[at]).collect();
-        let ids: Vec<&str> = picked.iter().map(|hit| hit.id.as_str()).collect();
-        let scores = picked.iter().map(|hit| {
-            let Candidate {
-                bm25,
-                vector,
-                question,
-                ..
-            } = hit.candidate;
-            let question = question.unwrap_or_default();
-            Evidence {
-                coverage: 0.0,
-                bm25: bm25.map_or(0.0, |b| b.score),
-                cosine: vector.map_or(0.0, |v| v.score),
-                question: question.nearest,
-                question_words: question.words,
-                elsewhere: 0.0,
-            }
-        });
-        let evidence = fit.evidence(&self.lexical, &ids, scores);
-        let evidence = evidence.map_err(lexical_error)?;
-        let ranked = (1..).zip(picked).zip(evidence);
-        let hits = ranked.map(|((rank, hit), evidence)| self.hit(rank, hit, fit, evidence));
-        hits.collect()
-    }
-
-    fn passage<'a>(&self, hit: &'a Scored) -> Passage<'a> {
-        Passage {
-            document: hit.document(),
-            section: self.lexical.facets(hit.candidate.ordinal).section(),
-            bm25: hit.candidate.bm25.map_or(0.0, |ranked| ranked.score),
-        }
-    }
-
-    fn hit(
-        &self,
-        rank: usize,
-        scored: &Scored,
-        fit: &Fit,
-        evidence: Evidence,
-    ) -> Result<Hit, SearchError> {
-        let Candidate {
-            bm25,
-            vector,
-            question,
-            ..
-        } = scored.candidate;
-        let chunk = self.read_chunk(scored.candidate.ordinal)?;
-        Ok(Hit {
-            fit: fit.judge(&chunk, question.is_some(), evidence),
-            evidence,
-            chunk: Arc::new(chunk),
-            rank,
-            score: scored.score,
-            bm25_rank: bm25.and_then(|ranked| ranked.rank),
-            bm25_score: bm25.map(|ranked| ranked.score),
-            vector_rank: vector.and_then(|ranked| ranked.rank),
-            vector_score: vector.map(|ranked| ranked.score),
-            question_score: question.map(|question| question.share),
-            fused: scored.candidate.fused,
-            boost: scored.boost,
-            prior: scored.prior,
-            rerank_score: scored.rerank,
-        })
-    }
-}
-
-/// Whether the caller leaves the choice of passages to the search: a query for causes, steps or sections has made it.
-fn asks_for_an_answer(query: &Query<'_>) -> bool {
-    let chosen = |filter: &Filter| {
-        !(filter.causes.is_empty() && filter.steps.is_empty() && filter.sections.is_empty())
-    };
-    !chosen(&query.filter) && !chosen(&query.prefer)
 }
 
 /// Bonus of pages about Spark, by the engine that the query names or seems to be about.
@@ -519,7 +424,7 @@ struct Branch<'a> {
     remote: Remote<'a>,
 }
 
-fn lexical_error(error: tantivy::TantivyError) -> SearchError {
+pub(super) fn lexical_error(error: tantivy::TantivyError) -> SearchError {
     SearchError::Lexical {
         reason: error.to_string(),
     }

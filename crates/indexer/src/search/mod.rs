@@ -1,9 +1,11 @@
 //! Search: two branches, one list.
 
+mod excerpt;
 mod explain;
 mod fit;
 mod fuse;
 mod graphs;
+mod hits;
 mod index;
 mod info;
 mod passages;

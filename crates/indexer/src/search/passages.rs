@@ -11,6 +11,9 @@ const WORDS: f32 = 0.8;
 /// Malus for a second passage of the same section: after the cause, the fix says more than the rest of the cause.
 const REPEATED: f32 = 0.2;
 
+/// Malus for the rest of a section that was cut: it starts in the middle of an explanation.
+const REST: f32 = 0.1;
+
 /// Bonus for the kind of passage that the query asks for.
 const ASKED: f32 = 0.3;
 
@@ -20,7 +23,7 @@ fn usual(section: Option<Section>) -> f32 {
         Some(Section::Cause) => 0.30,
         Some(Section::Fix) => 0.28,
         None => 0.15,
-        Some(Section::Check) => 0.12,
+        Some(Section::Check) => 0.05,
         Some(Section::Example | Section::Symptom) => 0.0,
         Some(Section::TradeOffs) => -0.05,
         Some(Section::NotWhen) => -0.3,
@@ -71,6 +74,8 @@ impl Asked {
 #[derive(Clone, Copy)]
 pub(crate) struct Passage<'a> {
     pub(crate) document: &'a str,
+    /// Whether it continues another passage of its section.
+    pub(crate) is_rest: bool,
     pub(crate) section: Option<Section>,
     pub(crate) bm25: f32,
 }
@@ -85,7 +90,8 @@ pub(crate) fn arrange(all: &[Passage<'_>], picked: &[usize], asked: &Asked) -> V
     for (at, passage) in all.iter().enumerate() {
         if let Some(of) = pages.get_mut(passage.document) {
             let words = WORDS * passage.bm25 / top;
-            of.push((at, words + asked.worth(passage.section)));
+            let rest = if passage.is_rest { REST } else { 0.0 };
+            of.push((at, words + asked.worth(passage.section) - rest));
         }
     }
     let next = |&at: &usize| {
@@ -98,4 +104,37 @@ pub(crate) fn arrange(all: &[Passage<'_>], picked: &[usize], asked: &Asked) -> V
         Some(found)
     };
     picked.iter().filter_map(next).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(section: Section, bm25: f32) -> Passage<'static> {
+        Passage {
+            document: "a",
+            is_rest: false,
+            section: Some(section),
+            bm25,
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_section_comes_after_its_start() {
+        let start = passage(Section::Cause, 9.5);
+        let rest = Passage {
+            is_rest: true,
+            ..passage(Section::Cause, 10.0)
+        };
+        let order = arrange(&[rest, start], &[0, 1], &Asked::by("slow join"));
+        assert_eq!(order, [1, 0]);
+    }
+
+    #[test]
+    fn a_fix_comes_before_a_check_unless_the_query_asks_how_to_check() {
+        let all = [passage(Section::Check, 10.0), passage(Section::Fix, 8.5)];
+        assert_eq!(arrange(&all, &[0, 1], &Asked::by("job slow")), [1, 0]);
+        let asked = Asked::by("how do I know which vertex is slow");
+        assert_eq!(arrange(&all, &[0, 1], &asked), [0, 1]);
+    }
 }

@@ -31,6 +31,12 @@ impl Scored {
         self.id.split('#').next().unwrap_or(&self.id)
     }
 
+    /// Whether its id says that it continues another passage: `#cause~2`.
+    pub(super) fn is_rest(&self) -> bool {
+        let number = self.id.rsplit_once('~').map(|(_, number)| number);
+        number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+    }
+
     /// A page and its translation fill a list like one.
     pub(super) fn subject(&self) -> &str {
         subject(&self.id)
