@@ -14,6 +14,9 @@ const APART: usize = 4;
 /// The same in Chinese characters: "令牌数增加到两倍".
 const APART_ZH: usize = 8;
 
+/// Characters after the resource: "executor 从 8 个减到 2 个".
+const AFTER_ZH: usize = 14;
+
 /// Characters of a question that is no more than a change: "twice the executors?".
 const BRIEF: usize = 24;
 
@@ -52,10 +55,10 @@ const RESOURCES: &[(Resource, &str, &str)] = &[
 
 const FACTORS: &[(f64, &str, &str)] = &[
     (0.25, "四分之一", "quarter"),
-    (0.5, "一半|减半|半数", "half|halve|halved|halving"),
+    (0.5, "一半|减半|半数|少一半", "half|halve|halved|halving"),
     (
         2.0,
-        "双倍|翻倍|加倍|翻一番|翻番|多一倍|增加一倍",
+        "双倍|翻倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍",
         "twice|double|doubled|doubling",
     ),
     (3.0, "", "triple|tripled|tripling|thrice"),
@@ -77,14 +80,24 @@ const NUMBERS: [(&str, &str, f64); 9] = [
 
 /// Words of a change that is only thought of.
 const THOUGHT: (&str, &str) = (
-    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成|快多少|慢多少|怎么样|怎样|需要|够|用 |呢",
-    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of|need*|enough|happens",
+    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成|快多少|慢多少|怎么样|怎样|需要|够|用 |呢|行不行|可以|有用|帮助|要不要|减到|降到|加到|增加到",
+    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of|need*|enough|happens|help*|too many|too few|\
+     worth|should",
 );
 
 /// Words of changes in the past.
 const PAST: (&str, &str) = (
-    "上次|上周|昨天|之前|以前|相比|变慢",
-    "since|last|yesterday|previous|used to|compared|before",
+    "上次|上周|昨天|以前|相比|变慢了|比之前",
+    "since|last|yesterday|previous|used to|compared|than before|did",
+);
+
+/// Words before the new amount, where the present one is named as well: "from 8 to 2".
+const TO: [&str; 6] = ["减到", "降到", "加到", "增加到", "改成", "到"];
+
+/// Words of more or less without a number.
+const OPEN: (&str, &str) = (
+    "更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大|加 |加点|多给|减 |再加|多加",
+    "more|fewer|less|additional|extra|enough|adding|reducing",
 );
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,7 +124,10 @@ impl Wanted {
         if !is_thought || wording.has(PAST.0, PAST.1) || wording.has("为什么|为何", "why") {
             return None;
         }
-        in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))
+        let wanted = in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))?;
+        // a number of rows or bytes is no change of the input
+        let is_count = matches!(wanted.amount, Amount::Count(_));
+        (wanted.resource != Resource::Input || !is_count).then_some(wanted)
     }
 }
 
@@ -139,16 +155,23 @@ fn in_english(wording: &Wording) -> Option<Wanted> {
             (Some(factor), _) => Some(Amount::Times(factor)),
             (None, Some(n)) if is_times => Some(Amount::Times(n)),
             (None, Some(n)) => Some(Amount::Count(n)),
-            _ if matches!(word, "more" | "fewer" | "less" | "additional" | "enough") => {
-                Some(Amount::Open)
-            }
+            _ if OPEN.1.split('|').any(|open| open == word) => Some(Amount::Open),
             _ if word == "many" && wording.has("", "need*|should|required") => Some(Amount::Open),
             _ => None,
         }
     };
     (0..words.len()).find_map(|at| {
-        let amount =
-            amount_at(at).filter(|amount| !matches!(amount, Amount::Count(n) if *n <= 0.0))?;
+        // "from 8 to 2 executors" is a change to 2
+        let is_present = at > 0 && words[at - 1] == "from";
+        let amount = amount_at(at).filter(|_| !is_present)?;
+        let amount = Some(amount).filter(|a| !matches!(a, Amount::Count(n) if *n <= 0.0))?;
+        // "reduce the executors from 8 to 2"
+        let is_new = at > 0 && words[at - 1] == "to";
+        let before = words[..at].iter().rev().skip(1).take(APART);
+        let before = before.filter_map(|word| resource_at(word)).next();
+        if let (true, Some(resource)) = (is_new, before) {
+            return Some(Wanted { resource, amount });
+        }
         let near = words.iter().skip(at + 1).take(APART);
         // "half the time with these tokens" is about the time
         let near = near.take_while(|word| {
@@ -172,8 +195,10 @@ fn in_chinese(question: &str) -> Option<Wanted> {
     places.find_map(|(resource, at, length)| {
         let before: Vec<char> = question[..at].chars().rev().take(APART_ZH).collect();
         let before: String = before.into_iter().rev().collect();
-        let after: String = question[at + length..].chars().take(APART_ZH).collect();
-        let amount = amount_in(&before).or_else(|| amount_in(&after))?;
+        let after: String = question[at + length..].chars().take(AFTER_ZH).collect();
+        // "executor 2" is one of them
+        let is_id = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        let amount = amount_in(&before).or_else(|| amount_in(&after).filter(|_| !is_id))?;
         Some(Wanted { resource, amount })
     })
 }
@@ -190,6 +215,10 @@ fn amount_in(text: &str) -> Option<Amount> {
     let spelled = NUMBERS
         .iter()
         .find(|(zh, ..)| text.contains(&format!("{zh}倍")));
+    let mut to = TO.iter();
+    let text = to
+        .find_map(|word| text.split_once(word))
+        .map_or(text, |(_, new)| new);
     let digits: String = text
         .chars()
         .skip_while(|c| !c.is_ascii_digit())
@@ -199,9 +228,7 @@ fn amount_in(text: &str) -> Option<Amount> {
         (Some((.., n)), _) => Some(Amount::Times(*n)),
         (_, Ok(n)) if text.contains('倍') => Some(Amount::Times(n)),
         (_, Ok(n)) if n > 0.0 => Some(Amount::Count(n)),
-        _ if is_in("更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大") => {
-            Some(Amount::Open)
-        }
+        _ if is_in(OPEN.0) => Some(Amount::Open),
         _ => None,
     }
 }
@@ -241,6 +268,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
         Amount::Count(count) => count.round(),
         Amount::Open => return outlook(said, run, &counts, now),
     };
+    if count == now.count as f64 {
+        return enough(said, run, &counts, now);
+    }
     let seconds = at(&counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
     let ids = time::elapsed(said, run);
@@ -282,6 +312,34 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
             times = Number(times),
             time = Seconds(seconds),
             change = Change::between(present.seconds, seconds),
+        ),
+        &ids,
+    );
+}
+
+/// Slowdown that nobody notices.
+const SLOWER: f64 = 1.02;
+
+/// Says the smallest count with about the present run time.
+fn enough(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
+    let [noun, _] = nouns(run);
+    let mut fewer = counts.iter().filter(|p| p.count < now.count);
+    let Some(least) = fewer.find(|p| p.seconds <= now.seconds * SLOWER) else {
+        return said.say(text!(
+            "需要：少于 {now} 就会变慢",
+            "Yes: with fewer than {now} the run would take longer",
+            now = noun.count(now.count as f64)
+        ));
+    };
+    let ids = time::elapsed(said, run);
+    said.cite(
+        text!(
+            "不需要 {now}：用 {least} 运行约 {time}（{change}）",
+            "{now} are more than needed: with {least} the run would take about {time} ({change})",
+            now = noun.count(now.count as f64),
+            least = noun.count(least.count as f64),
+            time = Seconds(least.seconds),
+            change = Change::between(now.seconds, least.seconds)
         ),
         &ids,
     );
