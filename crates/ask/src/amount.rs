@@ -40,10 +40,9 @@ const WRITTEN: Words = (
 );
 /// A number of a single vertex, or of each.
 const MEAN: Words = (
-    "平均|每个 task|每个task|每个 vert|每个vert|每个顶点|每个任务|每个分区|各个 task|单个 vert|单个 task|单个顶点|单个任务|一个 task 大概|\
-     一个 vertex 大概",
+    "平均|每个 task|每个task|每个 vert|每个vert|每个顶点|每个任务|每个分区|各个 task|一个 task 大概|一个 vertex 大概",
     "average|avg|mean|per task|per vertex|per partition|each task|each vertex|each partition|individual task*|individual vert*|\
-     a single task|a single vertex|every task|every vertex|typical task|typical vertex",
+     every task|every vertex|typical task|typical vertex",
 );
 const MEDIAN: Words = ("中位", "median|typical|p50");
 /// The superlatives; only one of a vertex asks for its number.
@@ -150,7 +149,12 @@ fn of_data(wording: &Wording) -> Vec<&'static Measure> {
     if !(rows || bytes || data) {
         return Vec::new();
     }
-    let any_unit = !(rows || bytes);
+    // "数据量有多大" is about both units
+    let is_volume = wording.has(
+        "数据量|多少数据",
+        "how much data|data volume|amount of data",
+    );
+    let any_unit = !rows && (is_volume || !bytes);
     let any_side = read == written;
     let asked = [
         (rows || any_unit, read || any_side, AMOUNTS[0]),
@@ -176,7 +180,7 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
         (of_run || **m == &book::PARTITIONS)
             && !m.words.en.is_empty()
             && !AMOUNTS.contains(m)
-            && !(is_spread(m) && !of_vertices.is_empty())
+            && (of_vertices.is_empty() || !is_spread(m))
             && wording.has(m.words.zh, m.words.en)
     };
     let mut measures: Vec<&'static Measure> = book::ALL.iter().filter(is_named).copied().collect();
@@ -187,12 +191,21 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
         // temporary data is written for other stages, or spilled
         measures.extend([&book::SPILLS, &book::BYTES_WRITTEN]);
     }
+    let counts_vertices = measures.contains(&&book::VERTICES);
+    let counts_losses = measures.contains(&&book::FAILED);
+    if counts_vertices && !counts_losses && wording.has("失败", "fail|fails|failed") {
+        measures.extend([&book::FAILED, &book::REVOKED]);
+    }
     let names_other = !wording.causes().is_empty() || !wording.segments().is_empty();
-    let is_other = (names_other || !measures.is_empty()) && is_vague(wording);
-    if of_vertices.is_empty() && !is_other {
+    let has_side = says(wording, READ) || says(wording, WRITTEN);
+    let is_other = names_other || !measures.is_empty() && !has_side;
+    if of_vertices.is_empty() && !(is_other && is_vague(wording)) {
         measures.extend(of_data(wording));
     }
-    measures.extend(of_vertices);
+    // "busy on average" is a number of the job
+    if !measures.contains(&&book::BUSY_CORES) {
+        measures.extend(of_vertices);
+    }
     measures
 }
 

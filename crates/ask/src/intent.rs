@@ -186,9 +186,15 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
             |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
         asked.retain(|q| !(of_vertex && *q == Quantity::Which || is_superlative(q)));
     }
+    // "how long did it take with its retries" is not about the time of the retries
+    let takes = wording.has("用了|用时|跑了|花了", "take|takes|took|run");
     // a time, or a share of it, is the duration that is asked for
-    let is_time = |m: &&Measure| matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share);
-    let counts_losses = measures.iter().any(|m| LOSSES.contains(m)) && !wording.asks_why();
+    let is_time = |m: &&Measure| {
+        matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share) && !(takes && LOSSES.contains(m))
+    };
+    let names_error = wording.has("错误|异常|报错", "error*|exception*|message");
+    let counts_losses = measures.iter().any(|m| LOSSES.contains(m));
+    let counts_losses = counts_losses && !wording.asks_why() && !names_error;
     asked.retain(|q| match q {
         Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
         Quantity::Reason => !counts_losses,
@@ -228,8 +234,7 @@ fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
 
 /// The measures that are asked for; the question why something is wrong asks for its cause.
 fn measures(wording: &Wording) -> Vec<&'static Measure> {
-    let asks_for_cause =
-        wording.quantities().contains(&Quantity::Reason) && !wording.causes().is_empty();
+    let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
     let is_trouble = |m: &&Measure| {
         let of_trouble = [
             &book::FAILED,

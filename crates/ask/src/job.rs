@@ -47,7 +47,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if asks(Quantity::Duration) {
         time::duration(said, run);
     }
-    if asks(Quantity::Which) {
+    // a sum lists the stages with most of it
+    let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
+    if asks(Quantity::Which) && !has_sum {
         rank::rank(said, run, intent);
     }
     measures(said, run, intent);
@@ -90,8 +92,11 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.asks_for(&AMOUNTS) && !intent.asks(Quantity::Inputs) {
         amounts(said, run, intent);
     }
-    let is_left = |m: &&Measure| !AMOUNTS.contains(m) && !(queue.is_some() && **m == book::WAIT);
+    let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
+    let is_left = |m: &&Measure| !is_told(m);
     let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
+    let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
+    let is_ranked = intent.asks(Quantity::Which) && !has_sum;
     let is_one = |a: &&'static Measure, b: &&'static Measure| {
         a.entity == b.entity && a.words == b.words && !a.words.en.is_empty()
     };
@@ -100,14 +105,14 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         // the longest vertex, or how even a stage is
         let is_even = intent.asks_for(&[&book::ROWS_MAX]) && !first.words.en.is_empty();
         let is_spread = is_even && rank::SPREAD.contains(&first);
-        let is_ranked = intent.asks(Quantity::Which) && first.entity == Entity::Stage;
+        let is_ranked = is_ranked && first.entity == Entity::Stage;
         match first {
             m if is_spread && *m != book::ROWS_MAX => {}
             m if *m == book::VERTICES => vertices(said, run),
             m if *m == book::PARTITIONS => rank::exchanges(said, run),
             _ if is_spread => rank::widest(said, run),
             // the rank of the stages has said it, but not the sum over them
-            m if is_ranked && !rank::SUMS.contains(&m) => {}
+            _ if is_ranked => {}
             _ => rank::most(said, run, one_question),
         }
     }

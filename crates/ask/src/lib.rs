@@ -27,6 +27,7 @@ mod terms;
 mod thing;
 mod time;
 mod verdict;
+mod wanted;
 mod wording;
 
 use agent::facts::MeasuredAnswer;
@@ -48,8 +49,12 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     }
     let intent = Intent::of(question, before, run);
     // "stage 2" is no change to 2
-    if let Some(wanted) = resource::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
+    if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
         resource::answer(&mut said, run, wanted);
+        return said.finish();
+    }
+    if intent.is_empty() {
+        not_understood(&mut said);
         return said.finish();
     }
     if intent.is_about_future {
@@ -57,10 +62,6 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
             "无法回答：一次运行的记录不能说明以后的运行",
             "That can't be answered: the records of one run don't tell what happens in later ones"
         ));
-        return said.finish();
-    }
-    if intent.is_empty() {
-        not_understood(&mut said);
         return said.finish();
     }
     for unknown in &intent.unknown {

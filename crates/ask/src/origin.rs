@@ -30,7 +30,7 @@ pub(crate) fn vertices(
     let mut ids = said.evidence_of(&book::PLANNED, planned, name, vertex);
     ids.extend(said.evidence_of(&book::VERTICES, ended, name, vertex));
     let sentence = text!(
-        "{name} 有 {all}，其中 {ended}运行到结束",
+        "{name} 有 {all}，其中 {ended} 个运行到结束",
         "{name} has {all}; {ended} of them ran to their end",
         all = vertex.count(planned.number()),
         ended = report::format::Number(ended.number())

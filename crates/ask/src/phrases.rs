@@ -314,7 +314,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         includes: |c| c == Cause::VertexRetries,
         zh: "重试|重跑|失败最多|上失败",
-        en: "retr*|failed attempts|revoked|most failures|failed most|failures by",
+        en: "retr*|failed attempts|revoked|failures|failed most",
     },
     Topic {
         includes: |c| c == Cause::SlowMachine,
@@ -333,8 +333,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::LateFilter,
-        zh: "过滤",
-        en: "filter*",
+        zh: "过滤|where 提前|where 条件|把 where|先 where|谓词|下推",
+        en: "filter*|predicate*|pushdown|push down|pushed down",
     },
     Topic {
         includes: |c| c == Cause::UnusedColumns,
@@ -370,10 +370,10 @@ pub(crate) const OPERATORS: &[(&str, Phrases, Phrases)] = &[
     ("combine", "连接|join|关联", "join*|combine*"),
     (
         "aggregate",
-        "聚合|分组|去重",
+        "聚合|分组|去重|dedup",
         "aggregat*|group by|grouping|dedup*",
     ),
-    ("window", "窗口", "window*"),
+    ("window", "窗口|去重|dedup", "window*|dedup*"),
     ("transform", "过滤", "filter*"),
     ("sort", "排序", "sort|sorts|sorting"),
     ("reduce", "reduce", "reducer*|reduce"),

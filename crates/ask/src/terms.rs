@@ -97,7 +97,7 @@ const TERMS: &[Term] = &[
         "热点键：出现在大量行中的键值，这些行都落到同一个顶点",
         "a hot key is a value in very many rows, which all go to one vertex"),
     term(None, "顶点|task|vertex|任务", "vertex|vertices|task|tasks",
-        "顶点（Spark 称 Task）：阶段中处理一个分区的执行单位", "a vertex (Spark: a task) is the work on one partition of a stage"),
+        "顶点（Spark 称 Task）：阶段中处理一个分区的执行单位", "a vertex is the work on one partition of a stage"),
     term(None, "阶段|stage", "stage|a stage",
         "阶段：两次 Shuffle 之间的算子，由一组顶点并行执行", "a stage is the operators between two exchanges, run by vertices in parallel"),
     term(None, "令牌|token", "token|tokens", "令牌：允许一个顶点运行的许可；令牌数是同时运行的顶点数的上限",

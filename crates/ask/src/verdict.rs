@@ -66,7 +66,9 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         match rule.outcome {
             RuleResult::Fired => {
                 for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
-                    finding_of(said, run, &found.id, intent.names_executors);
+                    let of_executors =
+                        matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
+                    finding_of(said, run, &found.id, of_executors && intent.names_executors);
                 }
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {

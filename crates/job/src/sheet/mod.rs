@@ -149,12 +149,15 @@ impl Filler<'_> {
             );
             values.set(&book::EXECUTIONS, counted(executions, started));
         }
-        let cached = app.cached.iter().map(|c| c.memory_bytes as f64).sum();
+        let cached: f64 = app.cached.iter().map(|c| c.memory_bytes as f64).sum();
         let sizes = Source {
             file: app.file.clone(),
             locator: Some("RDD Info/Memory Size".to_owned()),
         };
-        values.set(&book::CACHED, Value::folded(cached, Fold::Sum, sizes));
+        // logs of newer versions state no sizes
+        let cached = Some(cached).filter(|bytes| *bytes > 0.0);
+        let cached = cached.and_then(|bytes| Value::folded(bytes, Fold::Sum, sizes));
+        values.set(&book::CACHED, cached);
         let busy = values.value(&book::VERTEX_TIME).cloned();
         let busy = busy.zip(values.value(&book::ELAPSED).cloned());
         values.set(

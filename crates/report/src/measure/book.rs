@@ -117,8 +117,8 @@ measures! {
     BUSY_CORES = Job "busy_cores" Count Neither
         title ("平均忙碌的核", "busy cores") says ("运行期间平均有 {value} 个核在执行任务", "cores that ran tasks, on average over the run: {value}")
         asked (
-            "忙碌|在忙|核在用|核在跑|利用率|实际用到|实际在用|空着|闲着|空闲的核",
-            "busy|utilization|utilisation|utilized|used on average|actually used|in use|sitting idle|idle cores",
+            "忙碌|在忙|核在用|核在跑|利用率|平均用了|平均用到|实际用到|实际在用|空着|闲着|空闲的核",
+            "busy|cores used|cores were used|utilization|utilisation|utilized|used on average|actually used|in use|sitting idle|idle cores",
         );
     /// From the submission of the application to the registration of its first executor.
     FIRST_EXECUTOR = Job "first_executor_seconds" Seconds Less
