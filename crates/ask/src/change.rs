@@ -6,8 +6,8 @@ use report::text;
 
 use crate::Asked;
 use crate::intent::Intent;
-use crate::names::Subject;
 use crate::said::Said;
+use crate::subject::Subject;
 use runs::compare::{self, ComparedRun, Origin, ReasonKind};
 
 /// Reasons named.

@@ -1,12 +1,13 @@
 //! The intent of a question: parts of the run, quantities, goal.
 
-use report::measure::Measure;
+use report::measure::{Measure, Unit, book};
 use report::{Cause, SegmentKind};
 
-use crate::names::{Known, Named, Subject, Unknown};
+use crate::names::{Known, Named};
 use crate::phrases::Quantity;
+use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
-use crate::{Asked, order};
+use crate::{Asked, amount, order};
 
 /// Maximum subjects and quantities answered at once.
 const MOST: usize = 4;
@@ -26,6 +27,15 @@ pub(crate) struct Intent {
     pub(crate) unknown: Vec<Unknown>,
     /// Whether the subjects are to be compared.
     pub(crate) compares: bool,
+    /// Whether yes or no would answer it.
+    pub(crate) is_polar: bool,
+    pub(crate) asks_why: bool,
+    /// Whether it asks what happens in later runs.
+    pub(crate) is_about_future: bool,
+    /// The question without the names of the run.
+    pub(crate) text: String,
+    /// Numbers in the question that belong to no name.
+    pub(crate) numbers: Vec<f64>,
     /// Seconds that the user wants to reach.
     pub(crate) goal: Option<f64>,
     /// Seconds that the user believes the job takes.
@@ -46,10 +56,15 @@ impl Intent {
                 .filter(|key| run.summary.settings.contains_key(*key));
             subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
         }
+        let of_job = |m: &&Measure| OF_JOB.contains(m);
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
+        let is_open = is_open && !measures.iter().any(of_job);
         let asks_any = !asked.is_empty() || !measures.is_empty();
         let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-        if is_open && (wording.points_back() || only_measures && wording.causes().is_empty()) {
+        let continues = only_measures && wording.causes().is_empty() && wording.continues();
+        // "which line threw, and what was it?" explains its own pronoun
+        let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
+        if is_open && (points_back || continues) {
             subjects.extend(earlier(before, &known, run));
         }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
@@ -68,7 +83,12 @@ impl Intent {
         let is_whole = wording.is_about_job() || wording.points_back() || wording.is_bare();
         let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
-            compares: wording.compares() && subjects.len() > 1,
+            compares: wording.compares() && is_comparable(&subjects),
+            is_polar: wording.is_polar(),
+            asks_why: wording.asks_why(),
+            numbers: wording.numbers().collect(),
+            is_about_future: wording.is_about_future() && !asked.contains(&Quantity::Remedy),
+            text: named.rest,
             operators: wording.operators(),
             names_executors: wording.has("executor|执行器", "executor*"),
             causes: causes(&wording, &asked),
@@ -79,6 +99,16 @@ impl Intent {
             goal,
             belief,
         }
+    }
+
+    /// Whether it may ask for the effect of other resources: about the job, and not for a number of this run.
+    pub(crate) fn may_change(&self) -> bool {
+        let is_count = |m: &&Measure| **m == book::BUSY_CORES;
+        let is_job = self
+            .subjects
+            .iter()
+            .all(|s| matches!(s, Subject::Job | Subject::Input(_)));
+        is_job && !self.measures.iter().any(is_count)
     }
 
     pub(crate) fn asks(&self, quantity: Quantity) -> bool {
@@ -105,6 +135,12 @@ impl Intent {
     }
 }
 
+/// Whether there are two different stages; attempts of one stage are not compared with each other.
+fn is_comparable(subjects: &[Subject]) -> bool {
+    let mut stages = subjects.iter().filter(|s| matches!(s, Subject::Stage(_)));
+    stages.nth(1).is_some()
+}
+
 /// The subjects of the last question that named something.
 fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject> {
     let subjects = |question: &String| {
@@ -129,6 +165,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
 
 fn asked(wording: &Wording) -> Vec<Quantity> {
     let mut asked = wording.quantities();
+    let measures = amount::measures(wording);
     let has = |asked: &[Quantity], quantity| asked.contains(&quantity);
     // "Which input is the largest?" is about inputs, "which stages have one task?" is a condition.
     if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
@@ -137,12 +174,53 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
     if has(&asked, Quantity::Cost) {
         asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
     }
+    let names_stages = wording.has(
+        "阶段|哪个 stage|哪些 stage",
+        "which stage*|what stage*|wich stage*",
+    );
+    if has(&asked, Quantity::Which) {
+        asked.retain(|q| *q != Quantity::Stages);
+        // "the slowest task" is a number of a stage, "the stage with the slowest task" a stage
+        let of_vertex = !amount::of_vertices(wording).is_empty() && !names_stages;
+        let is_superlative =
+            |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
+        asked.retain(|q| !(of_vertex && *q == Quantity::Which || is_superlative(q)));
+    }
+    // "how long did it take with its retries" is not about the time of the retries
+    let takes = wording.has("用了|用时|跑了|花了", "take|takes|took|run");
+    // a time, or a share of it, is the duration that is asked for
+    let is_time = |m: &&Measure| {
+        matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share) && !(takes && LOSSES.contains(m))
+    };
+    let names_error = wording.has("错误|异常|报错", "error*|exception*|message");
+    let counts_losses = measures.iter().any(|m| LOSSES.contains(m));
+    let counts_losses = counts_losses && !wording.asks_why() && !names_error;
+    asked.retain(|q| match q {
+        Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
+        Quantity::Reason => !counts_losses,
+        Quantity::Single => !wording.has("平均|大概", "average|avg|mean"),
+        Quantity::Stages => measures.is_empty() || wording.has("多少|几个", "how many stages"),
+        _ => true,
+    });
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.
     if !asked.contains(&Quantity::Reason) || wording.causes().is_empty() {
         asked.extend(wording.segments().into_iter().map(Quantity::Segment));
     }
     asked
 }
+
+/// Measures that only the whole job has.
+const OF_JOB: [&Measure; 6] = [
+    &book::TOKENS,
+    &book::EXECUTORS,
+    &book::BUSY_CORES,
+    &book::FIRST_EXECUTOR,
+    &book::SPARK_JOBS,
+    &book::EXECUTIONS,
+];
+
+/// Measures of lost attempts: "how many vertices failed" asks for their number, not for the reason.
+const LOSSES: [&Measure; 3] = [&book::FAILED, &book::REVOKED, &book::LOST_WORK];
 
 /// The causes that are named; a question about settings, the balance of the work or single tasks is not about a cause.
 fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
@@ -156,25 +234,21 @@ fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
 
 /// The measures that are asked for; the question why something is wrong asks for its cause.
 fn measures(wording: &Wording) -> Vec<&'static Measure> {
-    let asks_for_cause =
-        wording.quantities().contains(&Quantity::Reason) && !wording.causes().is_empty();
+    let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
     let is_trouble = |m: &&Measure| {
-        use report::measure::book::{
-            FAILED, FETCH_WAIT, GC_SHARE, LOST_WORK, REVOKED, SPILLED, SPILLS, WAIT,
-        };
         let of_trouble = [
-            &FAILED,
-            &FETCH_WAIT,
-            &GC_SHARE,
-            &LOST_WORK,
-            &REVOKED,
-            &SPILLED,
-            &SPILLS,
-            &WAIT,
+            &book::FAILED,
+            &book::FETCH_WAIT,
+            &book::GC_SHARE,
+            &book::GC_TIME,
+            &book::LOST_WORK,
+            &book::REVOKED,
+            &book::SPILLED,
+            &book::SPILLS,
         ];
         of_trouble.contains(m)
     };
-    let mut measures = wording.measures();
+    let mut measures = amount::measures(wording);
     measures.retain(|m| !(asks_for_cause && is_trouble(m)));
     measures
 }
@@ -199,7 +273,9 @@ fn times(
     let half = elapsed
         .filter(|_| wording.says_half() && !changes)
         .map(|s| s / 2.0);
-    let goal = other.filter(|_| wording.sets_goal() && !changes).or(half);
+    // the user explains a time of the run, or wants to reach one
+    let sets_goal = wording.sets_goal() && !wording.asks_why();
+    let goal = other.filter(|_| sets_goal && !changes).or(half);
     // A user's claim about the duration is checked only if the time from submission to end is known.
     let is_known = elapsed.is_some() && job.total_seconds.is_some();
     let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);

@@ -2,9 +2,10 @@
 
 use report::format::{Number, STAGE, Seconds, without_stop};
 use report::measure::{Entity, Measure, book};
-use report::{JobState, Report, Text, text};
+use report::{JobState, Report, SegmentKind, Text, text};
 
 use crate::Asked;
+use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
@@ -17,7 +18,9 @@ const SHOWN: usize = 3;
 /// Answers a question about the job.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
-    let states_problem = intent.causes.is_empty() || asks(Quantity::Reason);
+    // "is spilling the bottleneck?" is about spilling
+    let is_whole = intent.causes.is_empty() || intent.asks_why || !intent.is_polar;
+    let states_problem = intent.causes.is_empty() || asks(Quantity::Reason) && is_whole;
     if run.report.job.state == JobState::Failed
         && (asks(Quantity::Reason) || asks(Quantity::Verdict))
     {
@@ -39,16 +42,21 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 | Settings
         )
     });
-    let amounts = [&book::ROWS_IN, &book::BYTES_READ];
     let counts = counts || !intent.measures.is_empty();
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
-    if asks(Quantity::Duration) && intent.measures.is_empty() {
+    if asks(Quantity::Duration) {
         time::duration(said, run);
     }
+    // a sum lists the stages with most of it
+    let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
+    if asks(Quantity::Which) && !has_sum {
+        rank::rank(said, run, intent);
+    }
+    measures(said, run, intent);
     if wants_verdict && states_problem {
         verdict::of_job(said, run);
     }
-    if asks(Quantity::Account) {
+    if asks(Quantity::Account) || asks(Quantity::Share) && !asks(Quantity::Which) {
         time::account(said, run);
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
@@ -57,13 +65,6 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             time::time_of(said, run, segment, None);
         }
     }
-    if asks(Quantity::Which) {
-        rank::rank(said, run, intent);
-    }
-    if intent.asks_for(&amounts) && !asks(Quantity::Inputs) {
-        rows_and_bytes(said, run, intent);
-    }
-    measures(said, run, intent);
     for quantity in &intent.asked {
         match quantity {
             Quantity::Stages => stages(said, run),
@@ -83,36 +84,42 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 
 /// The measures that are asked for, over the stages of the job.
 fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let is_told = |m: &&&Measure| {
-        [&book::ROWS_IN, &book::BYTES_READ]
-            .iter()
-            .any(|a| a.words == m.words)
+    let queue = run.summary.values.value(&book::QUEUED);
+    let queue = queue.filter(|_| intent.asks(Quantity::Segment(SegmentKind::Queue)));
+    if let Some(queued) = queue {
+        said.say_value(&book::QUEUED, queued, run.report.job.label(), run.vertex());
+    }
+    if intent.asks_for(&AMOUNTS) && !intent.asks(Quantity::Inputs) {
+        amounts(said, run, intent);
+    }
+    let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
+    let is_left = |m: &&Measure| !is_told(m);
+    let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
+    let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
+    let is_ranked = intent.asks(Quantity::Which) && !has_sum;
+    let is_one = |a: &&'static Measure, b: &&'static Measure| {
+        a.entity == b.entity && a.words == b.words && !a.words.en.is_empty()
     };
-    let asked: Vec<&'static Measure> = intent
-        .measures
-        .iter()
-        .copied()
-        .filter(|m| !is_told(&m))
-        .collect();
-    for one_question in asked.chunk_by(|a, b| a.words == b.words) {
+    for one_question in asked.chunk_by(is_one) {
         let first = one_question[0];
         // the longest vertex, or how even a stage is
-        let is_even = intent.asks_for(&[&book::ROWS_MAX]);
+        let is_even = intent.asks_for(&[&book::ROWS_MAX]) && !first.words.en.is_empty();
         let is_spread = is_even && rank::SPREAD.contains(&first);
+        let is_ranked = is_ranked && first.entity == Entity::Stage;
         match first {
             m if is_spread && *m != book::ROWS_MAX => {}
             m if *m == book::VERTICES => vertices(said, run),
             m if *m == book::PARTITIONS => rank::exchanges(said, run),
             _ if is_spread => rank::widest(said, run),
-            // the rank of the stages has said it
-            m if intent.asks(Quantity::Which) && m.entity == Entity::Stage => {}
+            // the rank of the stages has said it, but not the sum over them
+            _ if is_ranked => {}
             _ => rank::most(said, run, one_question),
         }
     }
 }
 
-/// Rows and bytes: of the named operators, else of the inputs.
-fn rows_and_bytes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+/// Rows and bytes: of the named operators, else of the inputs or of the outputs.
+fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let stages = run.summary.stages.iter();
     let named = stages.flat_map(|s| s.operators.iter().map(move |o| (s, o)));
     let mut named: Vec<_> = named
@@ -120,12 +127,33 @@ fn rows_and_bytes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         .filter_map(|(s, o)| Some((s, o, o.values.value(&book::OPERATOR_ROWS)?)))
         .collect();
     named.sort_by(|a, b| b.2.number().total_cmp(&a.2.number()));
-    if named.is_empty() && intent.causes.is_empty() {
-        return inputs(said, run);
-    }
-    for (stage, operator, rows) in named.into_iter().take(SHOWN) {
+    for (stage, operator, rows) in named.iter().take(SHOWN) {
         let name = format!("{}/{}", stage.name, operator.id);
         said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
+    }
+    if !named.is_empty() || !intent.causes.is_empty() {
+        return;
+    }
+    if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) {
+        inputs(said, run);
+    }
+    let written = [&book::ROWS_OUT, &book::BYTES_WRITTEN];
+    let mut written: Vec<_> = intent
+        .measures
+        .iter()
+        .filter(|m| written.contains(m))
+        .collect();
+    // without a direction, the inputs are meant
+    written.retain(|_| !intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]));
+    let ends = run.channels().out_of.iter().enumerate();
+    let ends = ends.filter(|(_, readers)| readers.is_empty());
+    for (at, _) in ends.take(SHOWN) {
+        let stage = &run.summary.stages[at];
+        for measure in &written {
+            if let Some(value) = stage.values.value(measure) {
+                said.say_value(measure, value, &stage.name, run.vertex());
+            }
+        }
     }
 }
 
@@ -244,6 +272,10 @@ fn cost(said: &mut Said<'_>, report: &Report) {
         Some(n) => text!("，其中 {n} 可以避免", ", {n} of them avoidable", n = n),
         None => Text::default(),
     };
+    said.say(text!(
+        "没有单价，算不出金额",
+        "No price is known, so the cost is in hours, not in money"
+    ));
     if let Some(hours) = cost.vertex_hours {
         said.say(text!(
             "这次运行用了 {hours}{wasted}",

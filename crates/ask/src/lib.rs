@@ -5,6 +5,7 @@
 //! evidence; `verdict` states the conclusions of the rules; `terms` defines words. If a question can't be understood, the answer
 //! says so and lists supported questions. Knows no LLM and no store.
 
+mod amount;
 mod asked;
 mod change;
 mod context;
@@ -13,16 +14,20 @@ mod intent;
 mod job;
 mod names;
 mod order;
+mod origin;
 mod phrases;
 mod rank;
 mod resource;
 mod said;
 mod setting;
+mod spelling;
 mod stage;
+mod subject;
 mod terms;
 mod thing;
 mod time;
 mod verdict;
+mod wanted;
 mod wording;
 
 use agent::facts::MeasuredAnswer;
@@ -32,9 +37,9 @@ pub use asked::{Asked, Earlier};
 pub use context::{advice_input, input};
 
 use intent::Intent;
-use names::Subject;
 use phrases::Quantity;
 use said::Said;
+use subject::Subject;
 
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
@@ -42,13 +47,21 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     if terms::define(&mut said, run, question) {
         return said.finish();
     }
-    if let Some(wanted) = resource::Wanted::of(question) {
+    let intent = Intent::of(question, before, run);
+    // "stage 2" is no change to 2
+    if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
         resource::answer(&mut said, run, wanted);
         return said.finish();
     }
-    let intent = Intent::of(question, before, run);
     if intent.is_empty() {
         not_understood(&mut said);
+        return said.finish();
+    }
+    if intent.is_about_future {
+        said.say(text!(
+            "无法回答：一次运行的记录不能说明以后的运行",
+            "That can't be answered: the records of one run don't tell what happens in later ones"
+        ));
         return said.finish();
     }
     for unknown in &intent.unknown {
@@ -82,7 +95,12 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
     match subject {
         Subject::Job if !intent.unknown.is_empty() && intent.asks_nothing() => {}
         Subject::Job => job::about(said, run, intent),
-        Subject::Stage(at) => stage::about(said, run, *at, intent),
+        Subject::Stage(at) => {
+            stage::about(said, run, *at, intent);
+            if intent.asks(Quantity::Which) && intent.measures.is_empty() {
+                rank::rank(said, run, intent);
+            }
+        }
         Subject::Operator(at, operator) => {
             thing::operator(said, run, *at, *operator);
             stage::about(said, run, *at, intent);

@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use job::script::hints;
-use report::{Text, text};
 
 use crate::Asked;
+use crate::spelling::{is_capital, is_name, is_setting, is_stage_number, short, stage_numbers};
+use crate::subject::{Kind, Near, Subject, Unknown};
 
 /// Neighbors shown for a name that the run does not have.
 const NEAR: usize = 3;
@@ -18,56 +19,11 @@ const SIMILAR: f64 = 0.55;
 const CERTAIN: f64 = 0.85;
 const AS_NEAR: f64 = 0.15;
 
+/// Characters of a value that nobody writes without meaning it.
+const LITERAL: usize = 6;
+
 /// Names listed if there is no near name.
 const LISTED: usize = 8;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Subject {
-    Job,
-    /// By its index in the summary.
-    Stage(usize),
-    /// By the indices of its stage and its own.
-    Operator(usize, usize),
-    Input(usize),
-    Column(String),
-    File(String),
-    /// A setting of Spark by its key.
-    Setting(String),
-    Finding(String),
-    Suggestion(String),
-    Evidence(String),
-    Lines(u32, u32),
-}
-
-/// The kind that a word next to a name gives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Stage,
-    Operator,
-    Input,
-    Column,
-    File,
-    /// Any kind of name that the run should know.
-    Any,
-}
-
-/// A name that the run does not have.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Unknown {
-    name: String,
-    kind: Kind,
-    /// The nearest names, nearest first.
-    near: Vec<Near>,
-    /// Names of its kind where none is near.
-    others: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Near {
-    alike: f64,
-    name: String,
-    subject: Subject,
-}
 
 const KINDS: &[(Kind, &[&str], &[&str])] = &[
     (Kind::Stage, &["阶段"], &["stage", "stages"]),
@@ -174,7 +130,10 @@ impl Place<'_> {
 
     fn is_quoted(&self) -> bool {
         let before = self.question[..self.span.start].chars().next_back();
-        matches!(before, Some('`' | '"' | '“' | '「' | '\''))
+        let mut earlier = self.question[..self.span.start].chars().rev().skip(1);
+        // the apostrophe of "why's" quotes nothing
+        let is_word = earlier.next().is_some_and(char::is_alphanumeric);
+        matches!(before, Some('`' | '"' | '“' | '「')) || before == Some('\'') && !is_word
     }
 
     fn is_chinese(&self) -> bool {
@@ -276,6 +235,10 @@ impl<'a> Known<'a> {
                 .map(|c| &c.name),
         );
         names.extend(columns.map(|c| (c.clone(), Kind::Column, Subject::Column(c.clone()))));
+        let columns = summary.inputs.iter().flat_map(|i| &i.columns);
+        let values = columns.filter_map(|c| Some((&c.name, &c.top.as_ref()?.0)));
+        let values = values.filter(|(_, value)| value.len() >= LITERAL);
+        names.extend(values.map(|(c, v)| (v.clone(), Kind::Value, Subject::Column(c.clone()))));
         for statement in run.statements() {
             let (first, last) = statement.lines;
             let target = statement
@@ -344,6 +307,7 @@ impl<'a> Known<'a> {
             known.eq_ignore_ascii_case(name)
                 && (!is_metric || known == name)
                 && (is_name(known)
+                    || *what == Kind::Value
                     || place.is_quoted()
                     || kind == Some(*what)
                     || is_written && known == name
@@ -353,32 +317,39 @@ impl<'a> Known<'a> {
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
             found.retain(|(_, what, _)| Some(*what) == kind);
         }
-        if let Some((.., subject)) = found.first() {
+        match found.first() {
+            // a stage that ran again has several attempts of that name
+            Some((.., Subject::Stage(_))) | None => {}
+            Some((.., subject)) => return vec![subject.clone()],
+        }
+        let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
+        if let (true, Some((.., subject))) = (attempts.is_empty(), found.first()) {
             return vec![subject.clone()];
         }
-        self.numbered(name)
-            .map(Subject::Stage)
-            .into_iter()
-            .collect()
+        attempts
     }
 
-    /// `SV3` or `stage 3`: the stage of that number.
-    fn numbered(&self, name: &str) -> Option<usize> {
+    /// `SV3` or `stage 3`: the stage of that number, with all its attempts.
+    fn numbered(&self, name: &str) -> impl Iterator<Item = usize> {
         let lower = name.to_ascii_lowercase();
         let digits = lower.trim_start_matches(|c: char| !c.is_ascii_digit());
         let word = lower[..lower.len() - digits.len()].trim_end();
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         let is_stage = matches!(word, "sv" | "stage" | "s" | "阶段");
         let stages = &self.run.summary.stages;
-        (is_number && is_stage).then(|| {
-            stages.iter().position(|s| {
-                let s = s.name.to_ascii_lowercase();
-                s.strip_prefix("sv")
-                    .and_then(|s| s.strip_prefix(digits))
-                    .is_some_and(|s| s.starts_with('_') || s.is_empty())
-                    || s == format!("stage {digits}")
-            })
-        })?
+        let digits = digits.to_owned();
+        let of_number = move |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let rest = name
+                .strip_prefix("sv")
+                .or_else(|| name.strip_prefix("stage "));
+            let rest = rest.and_then(|rest| rest.strip_prefix(digits.as_str()));
+            rest.is_some_and(|r| r.is_empty() || r.starts_with('_') || r.starts_with(" (attempt"))
+        };
+        let stages = stages.iter().enumerate();
+        stages
+            .filter(move |(_, s)| is_number && is_stage && of_number(&s.name))
+            .map(|(at, _)| at)
     }
 
     /// Whether a word must be a name that the run lacks.
@@ -392,7 +363,14 @@ impl<'a> Known<'a> {
             || place.is_quoted() && claims
             || claims && is_capital(name) && !place.begins_sentence()
             || is_stage_number(name);
-        looks && !is_number && !is_hint() && !is_job && report::Cause::from_code(name).is_none()
+        let is_code = || report::Cause::from_code(name).is_some();
+        looks && !is_number && !is_hint() && !is_job && !is_code() && !self.is_in_script(name)
+    }
+
+    /// Whether the script has a word, such as a method: the run may well be about it.
+    fn is_in_script(&self, name: &str) -> bool {
+        let script = self.run.summary.script.as_ref();
+        name.len() > 3 && script.is_some_and(|s| s.text.contains(name))
     }
 
     /// The nearest names of the run for a name that it lacks.
@@ -433,134 +411,4 @@ impl<'a> Known<'a> {
             others,
         }
     }
-}
-
-impl Unknown {
-    /// That the run has no such thing, and the names nearest to it.
-    pub(crate) fn sentence(&self) -> Text {
-        let name = &self.name;
-        let missing = match self.kind {
-            Kind::Stage => text!(
-                "这次运行中没有阶段 `{name}`",
-                "this run has no stage `{name}`"
-            ),
-            Kind::Operator => text!(
-                "这次运行中没有算子 `{name}`",
-                "this run has no operator `{name}`"
-            ),
-            Kind::Input => text!(
-                "这次运行的输入中没有 `{name}`",
-                "this run has no input `{name}`"
-            ),
-            Kind::Column => text!(
-                "这次运行的键中没有列 `{name}`",
-                "no key of this run is called `{name}`"
-            ),
-            Kind::File => text!(
-                "这次运行没有读取文件 `{name}`",
-                "no file `{name}` was read for this run"
-            ),
-            Kind::Any => text!("这次运行中没有 `{name}`", "this run has no `{name}`"),
-        };
-        let quoted = |names: &mut dyn Iterator<Item = &String>| {
-            let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
-            Text {
-                zh: names.join("、"),
-                en: names.join(", "),
-            }
-        };
-        let hint = match (self.near.is_empty(), self.others.is_empty()) {
-            (false, _) => text!(
-                "；相近的有：{near}",
-                "; the nearest: {near}",
-                near = quoted(&mut self.near.iter().map(|n| &n.name))
-            ),
-            (true, false) => text!(
-                "；有：{others}",
-                "; there are {others}",
-                others = quoted(&mut self.others.iter())
-            ),
-            (true, true) => Text::default(),
-        };
-        text!(
-            "{missing}{hint}",
-            "{missing}{hint}",
-            missing = missing,
-            hint = hint
-        )
-    }
-}
-
-/// A path without its folders, and without its ending.
-fn short(path: &str) -> impl Iterator<Item = &str> {
-    let file = path.rsplit('/').next().filter(|f| *f != path);
-    let base = path
-        .rsplit('/')
-        .next()
-        .and_then(|f| f.rsplit_once('.'))
-        .map(|(base, _)| base);
-    file.into_iter().chain(base)
-}
-
-/// `stage 3` and `阶段 3`, whether or not there is such a stage.
-fn stage_numbers(lower: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for word in ["stage", "阶段"] {
-        for (at, _) in lower.match_indices(word) {
-            let rest = &lower[at + word.len()..];
-            let blanks = rest.len() - rest.trim_start_matches(' ').len();
-            let digits = rest[blanks..]
-                .bytes()
-                .take_while(u8::is_ascii_digit)
-                .count();
-            if digits > 0 {
-                found.push(at..at + word.len() + blanks + digits);
-            }
-        }
-    }
-    found
-}
-
-fn is_stage_number(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let rest = lower
-        .strip_prefix("stage")
-        .or_else(|| lower.strip_prefix("阶段"));
-    rest.is_some_and(|r| !r.trim().is_empty() && r.trim().bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// `spark.sql.shuffle.partitions`.
-fn is_setting(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    lower
-        .strip_prefix("spark.")
-        .is_some_and(|rest| !rest.is_empty())
-}
-
-fn is_capital(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters.next().is_some_and(|c| c.is_ascii_uppercase())
-        && letters.any(|c| c.is_ascii_lowercase())
-}
-
-/// Whether a word can only be a name: `Join_5`, `ClickLog`, `tables.json`, `SV3`.
-fn is_name(word: &str) -> bool {
-    let has = |test: fn(&u8) -> bool| word.bytes().any(|b| test(&b));
-    let letters = has(u8::is_ascii_alphabetic);
-    let pairs = word.as_bytes().windows(2);
-    let has_hump = pairs
-        .clone()
-        .any(|p| p[0].is_ascii_lowercase() && p[1].is_ascii_uppercase());
-    let is_file = word.rsplit_once('.').is_some_and(|(base, end)| {
-        !base.is_empty()
-            && (2..=6).contains(&end.len())
-            && end.bytes().all(|b| b.is_ascii_alphabetic())
-    });
-    let is_id = word.len() <= 5
-        && matches!(word.as_bytes(), [b'E' | b'F' | b'S' | b'N', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
-    let is_numbered = word.len() > 2
-        && word[..2].eq_ignore_ascii_case("sv")
-        && word.as_bytes()[2].is_ascii_digit();
-    letters
-        && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)
 }

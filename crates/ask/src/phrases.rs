@@ -19,6 +19,8 @@ pub(crate) enum Quantity {
     Account,
     /// How long it takes.
     Duration,
+    /// Its share of the time.
+    Share,
     /// How long it takes to do one thing.
     Segment(SegmentKind),
     /// Whether computing or data takes the time.
@@ -50,7 +52,7 @@ impl Quantity {
     /// Whether it is a number, which a question about a part of the run may leave the part out of: "and how many rows?".
     pub(crate) fn is_measure(self) -> bool {
         use Quantity::*;
-        matches!(self, Duration | Segment(_) | Place | Flow)
+        matches!(self, Duration | Share | Segment(_) | Place | Flow)
     }
 }
 
@@ -69,8 +71,8 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (
         Quantity::Reason,
         "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
-         被杀|杀掉|杀死|退出码|根因|性能问题|太慢|很慢|特别慢|这么慢|瓶颈",
-        "why|reason*|cause*|what happened|what is wrong|what's wrong|what went wrong|how come|explain|\
+         被杀|杀掉|杀死|退出码|根因|炸了|性能问题|太慢|很慢|特别慢|这么慢|瓶颈",
+        "why|why's|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
          hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|\
          end|ended|bottleneck*|misses its sla|due to|responsible",
     ),
@@ -91,7 +93,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Account,
-        "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
+        "时间都|时间花|花在|时间去|耗在|时间线|关键路径|时间分布|主要耗时",
         "time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|\
          critical path|breakdown|takes so long|took so long|take so long|timeline",
     ),
@@ -100,6 +102,11 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|\
          how much time|how fast",
+    ),
+    (
+        Quantity::Share,
+        "占总时间|占全程|占多少时间|时间占比|百分之几|百分比|占多大比例|占比",
+        "share of the time|share of the run|what share|which share|percentage|percent|% of the",
     ),
     (
         Quantity::Bound,
@@ -120,9 +127,9 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Which,
-        "哪个阶段|哪个 stage|哪一个阶段|哪个阶段|哪一步|哪些阶段|哪个stage|哪些 stage|最慢|最耗时|最大的|\
-         最长|最重",
-        "which stage*|what stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive",
+        "哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|\
+         最长|最重|最费时",
+        "which stage*|what stage*|wich stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive",
     ),
     (
         Quantity::Stages,
@@ -144,7 +151,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Place,
-        "第几行|哪一行|哪行|哪几行|脚本哪|哪段代码|哪段脚本|哪条语句|哪个语句|在哪里|代码在哪|脚本里的哪|\
+        "第几行|哪一行|哪行|哪几行|哪里设的|哪里设置|脚本哪|哪段代码|哪段脚本|哪条语句|哪个语句|在哪里|代码在哪|脚本里的哪|\
          对应的脚本|对应脚本",
         "which line*|what line*|which statement*|which code|what code|which part of the script|\
          where in the script|where is|script lines|line number*|lines of the script",
@@ -156,11 +163,11 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Change,
-        "变慢|变了|变化|上次|上一次|上周|昨天|之前|以前|相比|突然|越来越|改动后|上线后|前几天|比平时|比往常|\
-         回归|不一样",
-        "chang* since|changed|what changed|last run|last week|last time|yesterday|before|used to|went up|\
-         compared|previous|regress*|twice as long|than usual|last change|earlier run|different from|suddenly|\
-         since",
+        "变慢了|变了|变化|上次|上一次|上周|昨天|比之前|和之前|跟之前|之前的运行|之前跑|以前|突然|越来越|改动后|上线后|前几天|比平时|\
+         比往常|回归|不一样",
+        "chang* since|changed|what changed|last run|last week|last time|yesterday|than before|as before|before the change|\
+         used to|went up|compared to|compared with|previous|regress*|twice as long|than usual|last change|earlier run|\
+         different from|suddenly|since",
     ),
     (
         Quantity::Missing,
@@ -174,7 +181,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Identity,
-        "谁提交|谁跑的|提交人|什么时候|何时|几点|哪个队列|什么队列|哪个集群|作业 id|作业id",
+        "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|哪个集群|作业 id|作业id",
         "who submitted|who ran|who owns|owner|when was|when did|which queue|which cluster|job id|submitted by",
     ),
 ];
@@ -185,8 +192,8 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Queue, "排队|队列等待|队列里", "queue*|queuing"),
     (
         SegmentKind::CapacityWait,
-        "等待资源|等资源|等待令牌|等机器",
-        "wait*|capacity|tokens",
+        "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始",
+        "wait*|capacity",
     ),
     (
         SegmentKind::Startup,
@@ -204,7 +211,7 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (
         SegmentKind::Retry,
         "重试|失败的顶点|重跑",
-        "retr*|failed attempts|failed vert*|failed tasks|revoked",
+        "retr*|failed attempts|failed vert*|failed tasks",
     ),
     (SegmentKind::Straggler, "长尾|拖尾", "straggler*|long tail"),
     (
@@ -241,8 +248,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::NullOrDefaultKey,
-        zh: "空值|默认值|null",
-        en: "null|nulls|default key|default value",
+        zh: "空值|默认值|null|默认的",
+        en: "null|nulls|default key|default value|default guid|default id*",
     },
     Topic {
         includes: |c| c == Cause::FetchWait,
@@ -306,8 +313,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::VertexRetries,
-        zh: "重试|重跑",
-        en: "retr*|failed attempts|revoked",
+        zh: "重试|重跑|失败最多|上失败",
+        en: "retr*|failed attempts|revoked|failures|failed most",
     },
     Topic {
         includes: |c| c == Cause::SlowMachine,
@@ -316,8 +323,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::QueueWait,
-        zh: "排队|等待资源|令牌",
-        en: "queue*|capacity|tokens",
+        zh: "排队|等待资源",
+        en: "queue*|queuing|capacity",
     },
     Topic {
         includes: |c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge,
@@ -326,8 +333,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::LateFilter,
-        zh: "过滤",
-        en: "filter*",
+        zh: "过滤|where 提前|where 条件|把 where|先 where|谓词|下推",
+        en: "filter*|predicate*|pushdown|push down|pushed down",
     },
     Topic {
         includes: |c| c == Cause::UnusedColumns,
@@ -336,8 +343,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::IneffectiveCache,
-        zh: "缓存|重复计算",
-        en: "cach*|computed again",
+        zh: "缓存|重复计算|重复读|几遍|多少遍|读了几次|读了多少次|算了几次",
+        en: "cach*|computed again|recomput*|read again|how many times|again and again",
     },
     Topic {
         includes: |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
@@ -346,8 +353,9 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::ExecutorLost,
-        zh: "丢失|挂了|掉线",
-        en: "lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
+        zh: "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
+        en: "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|ran again|run again|rerun|re-run|run twice|ran twice|\
+             lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
     },
     Topic {
         includes: |c| c == Cause::DriverBottleneck,
@@ -360,15 +368,25 @@ pub(crate) const TOPICS: &[Topic] = &[
 pub(crate) const OPERATORS: &[(&str, Phrases, Phrases)] = &[
     ("join", "连接|join|关联", "join*"),
     ("combine", "连接|join|关联", "join*|combine*"),
-    ("aggregate", "聚合|分组", "aggregat*|group by|grouping"),
-    ("window", "窗口", "window*"),
+    (
+        "aggregate",
+        "聚合|分组|去重|dedup",
+        "aggregat*|group by|grouping|dedup*",
+    ),
+    ("window", "窗口|去重|dedup", "window*|dedup*"),
     ("transform", "过滤", "filter*"),
+    ("sort", "排序", "sort|sorts|sorting"),
     ("reduce", "reduce", "reducer*|reduce"),
     ("output", "写出|输出", "output*|written|write*"),
 ];
 
 /// Settings by the names that people give them.
 pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
+    (
+        "spark.version",
+        "哪个版本|什么版本|版本号|spark 版本|spark 的版本",
+        "spark version|which version|what version|version of spark",
+    ),
     ("spark.sql.adaptive.enabled", "aqe|自适应", "aqe|adaptive"),
     (
         "spark.sql.shuffle.partitions",

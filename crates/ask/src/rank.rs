@@ -1,19 +1,22 @@
 //! How stages compare: the first by some measure, and two with their largest difference.
 
-use report::format::{Ratio, STAGE, Seconds};
+use report::format::{Change, Ratio, STAGE, Seconds, Share};
 use report::measure::{Measure, Value, book};
-use report::{Text, Verdict, text};
+use report::{ProblemType, Text, Verdict, text};
 
 use crate::intent::Intent;
-use crate::names::Subject;
 use crate::order::{measure, ranked, superlative};
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
+use crate::subject::Subject;
 use crate::{Asked, found};
 use runs::StageSummary;
 
 /// Stages listed by rank.
 const RANKED: usize = 3;
+
+/// Stages listed with their parts of a sum.
+const SUMMED: usize = 6;
 
 /// Stages with one vertex that are listed.
 const SINGLE: usize = 8;
@@ -22,11 +25,12 @@ const SINGLE: usize = 8;
 const UNEVEN: f64 = 2.0;
 
 /// Measures of how evenly a stage is spread.
-pub(crate) const SPREAD: [&Measure; 4] = [
+pub(crate) const SPREAD: [&Measure; 5] = [
     &book::MAX_RUN,
     &book::RUN_MAX_OVER_MEAN,
     &book::ROWS_MAX,
     &book::ROWS_MAX_OVER_MEAN,
+    &book::READ_MAX_OVER_MEAN,
 ];
 
 /// Measures that compare two stages; the first is the result of the others.
@@ -47,10 +51,25 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let mut ids = Vec::new();
     let is_path = *order == book::SPAN && !run.on_path().is_empty();
     let mut shown: Vec<String> = Vec::new();
+    let total = run.report.time.as_ref().map(|time| time.total_seconds());
     for (number, at) in ranked.iter().take(RANKED) {
         let stage = &run.summary.stages[*at];
         let (name, n) = (&stage.name, order.shown(*number, run.vertex()));
-        shown.push(text!("{name}（{n}）", "{name} ({n})", n = n).into(language));
+        let share = match total.filter(|total| is_path && *total > 0.0) {
+            Some(total) => text!(
+                "，占全程的 {share}",
+                ", {share} of the whole time",
+                share = Share(number / 1e3 / total)
+            ),
+            None => Text::default(),
+        };
+        let part = text!(
+            "{name}（{n}{share}）",
+            "{name} ({n}{share})",
+            n = n,
+            share = share
+        );
+        shown.push(part.into(language));
         if let Some(value) = stage.values.value(order).filter(|_| !is_path) {
             ids.extend(said.evidence_of(order, value, name, run.vertex()));
         }
@@ -73,7 +92,10 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         shown = names(&shown, language)
     );
     said.cite(sentence, &ids);
-    if let Some((_, at)) = ranked.first() {
+    let is_found = |at: usize| findings(run, &run.summary.stages[at]).next().is_some();
+    if let Some((_, at)) = ranked.first()
+        && (intent.asks_why || is_found(*at))
+    {
         judge(said, run, *at);
     }
 }
@@ -82,11 +104,18 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     let stages = run.summary.stages.iter();
     let ratio = |s: &StageSummary| {
-        let rows = s.get(&book::ROWS_MAX_OVER_MEAN);
-        rows.or_else(|| s.get(&book::RUN_MAX_OVER_MEAN))
+        let data = [&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN];
+        let data = data.into_iter().filter_map(|m| s.get(m)).reduce(f64::max);
+        data.or_else(|| s.get(&book::RUN_MAX_OVER_MEAN))
             .unwrap_or(0.0)
     };
-    let Some(stage) = stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
+    // the stage of a finding about skew, else the least even one
+    let mut found = run.report.findings.iter();
+    let found = found.find(|f| f.cause.problem_type() == ProblemType::DataSkew);
+    let found = found.and_then(|f| run.summary.stage_named(f.stage.as_deref()?));
+    let found = found.map(|at| &run.summary.stages[at]);
+    let least_even = || stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let Some(stage) = found.or_else(least_even) else {
         return;
     };
     if ratio(stage) < UNEVEN && run.report.verdict != Verdict::Problem {
@@ -104,8 +133,14 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// Measures whose values add up over stages.
-const SUMS: [&Measure; 6] = [
+pub(crate) const SUMS: [&Measure; 12] = [
     &book::SPILLED,
+    &book::TEMPORARY,
+    &book::GC_TIME,
+    &book::REVOKED,
+    &book::SPILLS,
+    &book::BYTES_READ,
+    &book::BYTES_WRITTEN,
     &book::FETCH_WAIT,
     &book::CPU_TIME,
     &book::LOST_WORK,
@@ -158,14 +193,19 @@ fn over_stages(
 ) {
     let (language, vertex) = (said.language(), run.vertex());
     let mut ids = Vec::new();
-    let shown = known.iter().take(RANKED).map(|(stage, value)| {
+    let is_sum = SUMS.contains(&measure);
+    let listed = if is_sum { SUMMED } else { RANKED };
+    let shown = known.iter().take(listed).map(|(stage, value)| {
         ids.extend(said.evidence_of(measure, value, &stage.name, vertex));
         let (name, n) = (&stage.name, measure.shown(value.number(), vertex));
         text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
     });
-    let shown: Vec<String> = shown.collect();
+    let mut shown: Vec<String> = shown.collect();
+    if let (true, more @ 1..) = (is_sum, known.len().saturating_sub(listed)) {
+        shown.push(text!("另外 {more} 个阶段", "{more} more stages").into(language));
+    }
     let total: f64 = known.iter().map(|(_, value)| value.number()).sum();
-    let total = match SUMS.contains(&measure) && known.len() > 1 {
+    let total = match is_sum && known.len() > 1 {
         true => text!(
             "共 {total}，最多的阶段：",
             "{total} in all, most in ",
@@ -238,6 +278,26 @@ pub(crate) fn exchanges(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
+/// Says which of two stages takes longer.
+fn slower(said: &mut Said<'_>, a: &StageSummary, b: &StageSummary) {
+    let Some((x, y)) = a.get(&book::SPAN).zip(b.get(&book::SPAN)) else {
+        return;
+    };
+    let (slow, fast, long, short) = match x >= y {
+        true => (a, b, x, y),
+        false => (b, a, y, x),
+    };
+    said.say(text!(
+        "{slow} 更慢：用时 {long}，{fast} 为 {short}（{change}）",
+        "{slow} is slower: it takes {long}, {fast} {short} ({change})",
+        slow = slow.name,
+        fast = fast.name,
+        long = Seconds(long / 1e3),
+        short = Seconds(short / 1e3),
+        change = Change::between(short, long)
+    ));
+}
+
 /// Compares the first two stages that a question names, and gives their largest difference.
 pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let stages = intent.subjects.iter().filter_map(|s| match s {
@@ -249,6 +309,7 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     };
     let (language, vertex) = (said.language(), run.vertex());
     let (one, other) = (&a.name, &b.name);
+    slower(said, a, b);
     let (mut ids, mut shown) = (Vec::new(), Vec::new());
     let mut furthest: Option<(&Measure, f64)> = None;
     for measure in COMPARED {

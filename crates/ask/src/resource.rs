@@ -5,206 +5,8 @@ use report::{CurvePoint, CurveResource, Finding, JobEngine, JobState, Text, text
 
 use super::said::Said;
 use super::time;
-use super::wording::Wording;
+use super::wanted::{Amount, Resource, Wanted};
 use super::{Asked, found};
-
-/// Words between an amount and its resource: "twice as many tokens".
-const APART: usize = 4;
-
-/// The same in Chinese characters: "令牌数增加到两倍".
-const APART_ZH: usize = 8;
-
-/// Characters of a question that is no more than a change: "twice the executors?".
-const BRIEF: usize = 24;
-
-/// The resource that a question would change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Resource {
-    Tokens,
-    Executors,
-    Cores,
-    Input,
-    /// Memory and hardware: no record shows their effect.
-    Memory,
-    Hardware,
-}
-
-const RESOURCES: &[(Resource, &str, &str)] = &[
-    (
-        Resource::Tokens,
-        "令牌|token| au|个 au|au 数",
-        "token*|au|aus",
-    ),
-    (
-        Resource::Executors,
-        "executor|执行器|节点",
-        "executor*|worker*|node*",
-    ),
-    (Resource::Cores, "核", "core*|cpu*|slot*"),
-    (Resource::Input, "输入|数据", "input*|data|rows"),
-    (Resource::Memory, "内存", "memory|ram|heap"),
-    (
-        Resource::Hardware,
-        "磁盘|硬盘|网络|带宽",
-        "disk*|ssd*|network|bandwidth|machine*",
-    ),
-];
-
-const FACTORS: &[(f64, &str, &str)] = &[
-    (0.25, "四分之一", "quarter"),
-    (0.5, "一半|减半|半数", "half|halve|halved|halving"),
-    (
-        2.0,
-        "双倍|翻倍|加倍|翻一番|翻番|多一倍|增加一倍",
-        "twice|double|doubled|doubling",
-    ),
-    (3.0, "", "triple|tripled|tripling|thrice"),
-    (4.0, "翻两番", "quadruple|quadrupled"),
-];
-
-/// Numbers in words before "times" and “倍”.
-const NUMBERS: [(&str, &str, f64); 9] = [
-    ("两", "two", 2.0),
-    ("二", "two", 2.0),
-    ("三", "three", 3.0),
-    ("四", "four", 4.0),
-    ("五", "five", 5.0),
-    ("六", "six", 6.0),
-    ("八", "eight", 8.0),
-    ("十", "ten", 10.0),
-    ("百", "hundred", 100.0),
-];
-
-/// Words of a change that is only thought of.
-const THOUGHT: (&str, &str) = (
-    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成|快多少|慢多少|怎么样|怎样|需要|够|用 |呢",
-    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of|need*|enough|happens",
-);
-
-/// Words of changes in the past.
-const PAST: (&str, &str) = (
-    "上次|上周|昨天|之前|以前|相比|变慢",
-    "since|last|yesterday|previous|used to|compared|before",
-);
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Amount {
-    Times(f64),
-    Count(f64),
-    /// "more", "fewer"
-    Open,
-}
-
-/// A resource and its new amount.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Wanted {
-    resource: Resource,
-    amount: Amount,
-}
-
-impl Wanted {
-    /// The change of a resource that a question is about; `None` if it is about something else.
-    pub(super) fn of(question: &str) -> Option<Wanted> {
-        let wording = Wording::of(question);
-        let is_brief = question.chars().count() <= BRIEF;
-        let is_thought = is_brief || wording.has(THOUGHT.0, THOUGHT.1);
-        if !is_thought || wording.has(PAST.0, PAST.1) || wording.has("为什么|为何", "why") {
-            return None;
-        }
-        in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))
-    }
-}
-
-fn in_english(wording: &Wording) -> Option<Wanted> {
-    let words = wording.words();
-    let fits = |word: &str, en: &str| {
-        en.split('|').any(|phrase| match phrase.strip_suffix('*') {
-            Some(stem) => word.starts_with(stem),
-            None => word == phrase,
-        })
-    };
-    let resource_at = |word: &str| {
-        let mut all = RESOURCES.iter();
-        all.find(|(.., en)| fits(word, en)).map(|found| found.0)
-    };
-    let amount_at = |at: usize| {
-        let word = words[at].as_str();
-        let factor = FACTORS.iter().find(|(.., en)| fits(word, en));
-        let factor = factor.map(|(factor, ..)| *factor);
-        let factor = factor.or_else(|| word.strip_suffix('x')?.parse().ok());
-        let spelled = NUMBERS.iter().find(|(_, name, _)| *name == word);
-        let number = spelled.map(|(.., n)| *n).or_else(|| word.parse().ok());
-        let is_times = words.get(at + 1).is_some_and(|next| next == "times");
-        match (factor, number) {
-            (Some(factor), _) => Some(Amount::Times(factor)),
-            (None, Some(n)) if is_times => Some(Amount::Times(n)),
-            (None, Some(n)) => Some(Amount::Count(n)),
-            _ if matches!(word, "more" | "fewer" | "less" | "additional" | "enough") => {
-                Some(Amount::Open)
-            }
-            _ if word == "many" && wording.has("", "need*|should|required") => Some(Amount::Open),
-            _ => None,
-        }
-    };
-    (0..words.len()).find_map(|at| {
-        let amount =
-            amount_at(at).filter(|amount| !matches!(amount, Amount::Count(n) if *n <= 0.0))?;
-        let near = words.iter().skip(at + 1).take(APART);
-        // "half the time with these tokens" is about the time
-        let near = near.take_while(|word| {
-            !matches!(
-                word.as_str(),
-                "time" | "minutes" | "seconds" | "hours" | "with"
-            )
-        });
-        let resource = near.filter_map(|word| resource_at(word)).next()?;
-        Some(Wanted { resource, amount })
-    })
-}
-
-fn in_chinese(question: &str) -> Option<Wanted> {
-    let mut places = RESOURCES.iter().flat_map(|(resource, zh, _)| {
-        let found = zh
-            .split('|')
-            .filter_map(|word| Some((question.find(word)?, word.len())));
-        found.map(|(at, length)| (*resource, at, length))
-    });
-    places.find_map(|(resource, at, length)| {
-        let before: Vec<char> = question[..at].chars().rev().take(APART_ZH).collect();
-        let before: String = before.into_iter().rev().collect();
-        let after: String = question[at + length..].chars().take(APART_ZH).collect();
-        let amount = amount_in(&before).or_else(|| amount_in(&after))?;
-        Some(Wanted { resource, amount })
-    })
-}
-
-/// The amount in a few Chinese characters.
-fn amount_in(text: &str) -> Option<Amount> {
-    let is_in = |words: &str| {
-        let mut words = words.split('|').filter(|word| !word.is_empty());
-        words.any(|word| text.contains(word))
-    };
-    if let Some((factor, ..)) = FACTORS.iter().find(|(_, zh, _)| is_in(zh)) {
-        return Some(Amount::Times(*factor));
-    }
-    let spelled = NUMBERS
-        .iter()
-        .find(|(zh, ..)| text.contains(&format!("{zh}倍")));
-    let digits: String = text
-        .chars()
-        .skip_while(|c| !c.is_ascii_digit())
-        .take_while(|c| c.is_ascii_digit() || *c == '.')
-        .collect();
-    match (spelled, digits.parse::<f64>()) {
-        (Some((.., n)), _) => Some(Amount::Times(*n)),
-        (_, Ok(n)) if text.contains('倍') => Some(Amount::Times(n)),
-        (_, Ok(n)) if n > 0.0 => Some(Amount::Count(n)),
-        _ if is_in("更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大") => {
-            Some(Amount::Open)
-        }
-        _ => None,
-    }
-}
 
 /// Answers it, or says why the run cannot.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
@@ -241,6 +43,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
         Amount::Count(count) => count.round(),
         Amount::Open => return outlook(said, run, &counts, now),
     };
+    if count == now.count as f64 {
+        return enough(said, run, &counts, now);
+    }
     let seconds = at(&counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
     let ids = time::elapsed(said, run);
@@ -282,6 +87,34 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
             times = Number(times),
             time = Seconds(seconds),
             change = Change::between(present.seconds, seconds),
+        ),
+        &ids,
+    );
+}
+
+/// Slowdown that nobody notices.
+const SLOWER: f64 = 1.02;
+
+/// Says the smallest count with about the present run time.
+fn enough(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
+    let [noun, _] = nouns(run);
+    let mut fewer = counts.iter().filter(|p| p.count < now.count);
+    let Some(least) = fewer.find(|p| p.seconds <= now.seconds * SLOWER) else {
+        return said.say(text!(
+            "{now} 都用得上：更少就会变慢",
+            "All {now} are needed: with fewer the run would take longer",
+            now = noun.count(now.count as f64)
+        ));
+    };
+    let ids = time::elapsed(said, run);
+    said.cite(
+        text!(
+            "不需要 {now}：用 {least} 运行约 {time}（{change}）",
+            "{now} are more than needed: with {least} the run would take about {time} ({change})",
+            now = noun.count(now.count as f64),
+            least = noun.count(least.count as f64),
+            time = Seconds(least.seconds),
+            change = Change::between(now.seconds, least.seconds)
         ),
         &ids,
     );
@@ -395,47 +228,6 @@ fn rounded(n: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn changes_of_resources_are_told_from_goals_and_from_the_past() {
-        use Amount::{Count, Open, Times};
-        use Resource::{Cores, Executors, Input, Memory, Tokens};
-        for (question, expected) in [
-            (
-                "How long would it take with twice the tokens?",
-                Some((Tokens, Times(2.0))),
-            ),
-            (
-                "Would half as many executors do?",
-                Some((Executors, Times(0.5))),
-            ),
-            (
-                "How long will three times the input take?",
-                Some((Input, Times(3.0))),
-            ),
-            ("What if it had 200 tokens?", Some((Tokens, Count(200.0)))),
-            ("Would more memory help?", Some((Memory, Open))),
-            (
-                "how fast would it be on 4x the cores",
-                Some((Cores, Times(4.0))),
-            ),
-            ("Could it run in half the time?", None),
-            ("Why did it get twice the data since last week?", None),
-            ("Why is it slow?", None),
-            ("How many executors does it need?", Some((Executors, Open))),
-            ("双倍 executor 会快多少", Some((Executors, Times(2.0)))),
-            ("executor 翻倍", Some((Executors, Times(2.0)))),
-            ("三倍的输入会怎样", Some((Input, Times(3.0)))),
-            ("令牌翻倍要多久？", Some((Tokens, Times(2.0)))),
-            ("如果用 200 个令牌，要多久？", Some((Tokens, Count(200.0)))),
-            ("Executor 减半会慢多少？", Some((Executors, Times(0.5)))),
-            ("输入变成 3 倍要多久？", Some((Input, Times(3.0)))),
-            ("能不能一半时间跑完？", None),
-        ] {
-            let found = Wanted::of(question).map(|w| (w.resource, w.amount));
-            assert_eq!(found, expected, "{question}");
-        }
-    }
 
     #[test]
     fn times_between_points_follow_the_work() {

@@ -2,13 +2,13 @@
 
 use report::format::{Names, Seconds, Share, list};
 use report::measure::{Better, Entity, Measure, book};
-use report::{Finding, Localize, Text, Verdict, text};
+use report::{Cause, Finding, Localize, Text, Verdict, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
-use crate::{Asked, found, time};
-use runs::{EdgeSummary, StageSummary};
+use crate::{Asked, amount, found, origin, time};
+use runs::{EdgeSummary, OperatorSummary, StageSummary};
 
 /// Measures that say how much a stage does.
 const WORK: [&Measure; 5] = [
@@ -23,22 +23,26 @@ const WORK: [&Measure; 5] = [
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let asks = |q| intent.asks(q);
-    let judges = asks(Quantity::Verdict) || asks(Quantity::Reason) || asks(Quantity::Which);
+    let judges = asks(Quantity::Verdict) || asks(Quantity::Reason);
     let is_plain = intent.asks_nothing() && intent.causes.is_empty();
     let only_remedy =
         asks(Quantity::Remedy) && intent.asked.len() == 1 && intent.measures.is_empty();
-    let judges = judges || is_plain || only_remedy;
+    let judges =
+        judges && (intent.asks_why || intent.measures.is_empty()) || is_plain || only_remedy;
+    if stage.never_ran {
+        if judges {
+            judge(said, run, at);
+        }
+        return planned(said, run, at, intent);
+    }
+    // the number that is asked for comes before its reason
+    measures(said, run, at, intent);
     if judges {
         judge(said, run, at);
     }
-    if stage.never_ran {
-        return planned(said, run, at, intent);
-    }
     for quantity in &intent.asked {
         match quantity {
-            Quantity::Duration | Quantity::Account if intent.measures.is_empty() => {
-                times(said, run, at)
-            }
+            Quantity::Duration | Quantity::Account | Quantity::Share => times(said, run, at),
             Quantity::Bound => time::balance(said, run, Some(&stage.name)),
             Quantity::Place => place(said, run, stage),
             Quantity::Flow | Quantity::Inputs => flow(said, run, at),
@@ -54,24 +58,31 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             time::time_of(said, run, segment, Some(&stage.name));
         }
     }
-    measures(said, run, stage, intent);
-    if is_plain || judges && findings(run, stage).next().is_none() {
+    if is_plain || judges && findings(run, stage).next().is_none() && intent.measures.is_empty() {
         times(said, run, at);
         work(said, run, stage);
     }
 }
 
 /// Says the values that are asked for, or that no file gives any of them.
-fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) {
+fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
+    let stage = &run.summary.stages[at];
     let name = &stage.name;
+    let of_operators = operators(said, run, stage, intent);
     let of_stage = intent.measures.iter().copied();
-    let asked: Vec<_> = of_stage.filter(|m| m.entity == Entity::Stage).collect();
-    for one_question in asked.chunk_by(|a, b| a.words == b.words) {
+    let of_stage = of_stage.filter(|m| m.entity == Entity::Stage);
+    let asked: Vec<_> = of_stage
+        .filter(|m| !(of_operators && amount::AMOUNTS.contains(m)))
+        .collect();
+    for one_question in asked.chunk_by(|a, b| a.words == b.words && !a.words.en.is_empty()) {
         let known = one_question.iter().copied();
         let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));
         let known: Vec<_> = known.collect();
         for (measure, value) in &known {
-            said.say_value(measure, value, name, run.vertex());
+            match **measure == book::VERTICES {
+                true => origin::vertices(said, run, stage, intent),
+                false => said.say_value(measure, value, name, run.vertex()),
+            }
         }
         // a time on the critical path may have answered it
         let is_answered = intent.asked.iter().any(|q| kind(*q).is_some());
@@ -86,6 +97,30 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: 
             ));
         }
     }
+    if intent.measures.contains(&&book::PARTITIONS) || origin::is_asked(stage, intent) {
+        origin::partitions(said, run, at);
+    }
+    if intent.asks_for(&[&book::WAIT]) {
+        time::waited(said, run, at);
+    }
+}
+
+/// Says the rows of the operators of the stage that the question names. Returns false if it names none of them.
+fn operators(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) -> bool {
+    if !intent.asks_for(&[&book::ROWS_IN, &book::ROWS_OUT]) {
+        return false;
+    }
+    let is_asked =
+        |o: &&OperatorSummary| o.kind != "output" && intent.operators.contains(&o.kind.as_str());
+    let mut any = false;
+    for operator in stage.operators.iter().filter(is_asked) {
+        if let Some(rows) = operator.values.value(&book::OPERATOR_ROWS) {
+            any = true;
+            let name = format!("{}/{}", stage.name, operator.id);
+            said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
+        }
+    }
+    any
 }
 
 /// Answers a question about a stage that did not run: only its plan is known.
@@ -126,15 +161,51 @@ pub(crate) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
 
 /// Whether a measure says something that those before it don't.
 fn is_told(measure: &Measure) -> bool {
-    WORK.contains(&measure) || !measure.words.en.is_empty()
+    let is_work = WORK.contains(&measure) || *measure == book::MEAN_RUN;
+    is_work || !measure.words.en.is_empty()
 }
 
+/// The findings about a stage: in it, or naming it among others.
 pub(crate) fn findings<'a>(
-    run: &Asked<'a>,
+    run: &'a Asked<'a>,
     stage: &'a StageSummary,
 ) -> impl Iterator<Item = &'a Finding> {
     let all = run.report.findings.iter();
-    all.filter(|f| f.stage.as_deref() == Some(stage.name.as_str()))
+    all.filter(|f| f.stage.as_deref() == Some(stage.name.as_str()) || covers(run, f, stage))
+}
+
+/// Least part of the trouble of its main stage that a further stage of a finding has.
+const ALIKE: f64 = 0.5;
+
+/// Whether a finding about another stage names this one, or its kind of trouble is as large there.
+fn covers(run: &Asked<'_>, finding: &Finding, stage: &StageSummary) -> bool {
+    let of_finding = run.report.evidence_of(&finding.evidence);
+    let mut texts = of_finding.map(|e| e.text.as_str());
+    // a first attempt has the name of its stage
+    let name = stage.name.split(" (attempt").next().unwrap_or(&stage.name);
+    if has_name(&finding.summary, name) || texts.any(|text| has_name(text, name)) {
+        return true;
+    }
+    let trouble = match finding.cause {
+        Cause::HeapPressure => &book::GC_SHARE,
+        Cause::Spill => &book::SPILLED,
+        Cause::FetchWait => &book::FETCH_WAIT,
+        _ => return false,
+    };
+    let main = finding
+        .stage
+        .as_deref()
+        .and_then(|s| run.summary.stage_named(s));
+    let main = main.and_then(|at| run.summary.stages[at].get(trouble));
+    let own = stage.get(trouble).filter(|own| *own > 0.0);
+    own.zip(main).is_some_and(|(own, main)| own >= ALIKE * main)
+}
+
+/// Whether a text has a name as a whole: `Stage 1` is not in `Stage 13`.
+fn has_name(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name)
+        .any(|(at, _)| !text[at + name.len()..].starts_with(is_part))
 }
 
 /// Whether the stage is a problem, and which.

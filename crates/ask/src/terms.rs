@@ -65,6 +65,27 @@ const TERMS: &[Term] = &[
     term(Some(Kind::Retry), "重试", "retry|retries",
         "重试：尝试失败或被收回之后，同样的工作再做一遍",
         "retries repeat work of attempts that failed or were revoked"),
+    term(None, "被收回|收回|revoked|撤销", "revoked|revocation|revoked attempt|revoked vertex",
+        "被收回：调度器收回了正在运行的尝试（例如令牌或机器另有用途），或者它的输出后来丢失；不是程序出错，同样的工作会再做一遍",
+        "a revoked attempt was taken back by the scheduler, for example because its token or machine was needed elsewhere, or its output was lost; nothing is wrong with the program, and the work is repeated"),
+    term(None, "失败|失败的尝试|failed", "failed|failure|failed attempt|failed vertex|failed task",
+        "失败：尝试因错误而结束，例如异常、内存超限或读取失败；会重试几次，仍失败则作业失败",
+        "a failed attempt ended with an error, such as an exception, too little memory or an unreadable input; it is retried a few times, then the job fails"),
+    term(None, "被放弃|abandoned", "abandoned|discarded|duplicate",
+        "被放弃：同一顶点的另一个尝试先完成，这个尝试的结果不再需要",
+        "an abandoned attempt lost against a duplicate of its vertex that ended first"),
+    term(None, "推测执行", "speculation|speculative execution|speculative task",
+        "推测执行：为太慢的 Task 再启动一个副本，先结束的有效",
+        "speculative execution starts a copy of a slow task; the one that ends first counts"),
+    term(None, "退出码 137|exit code 137|137", "exit code 137|137",
+        "退出码 137：进程被 SIGKILL（128 + 9）强制结束，多半因为内存超出容器的上限，也可能是被抢占",
+        "exit code 137 means that the process was killed by SIGKILL (128 + 9), mostly for more memory than its container may use, or by preemption"),
+    term(None, "job|spark job", "job|spark job|a job",
+        "Job：应用的一个动作（如写出、count）引起的一组 Stage",
+        "a job of Spark is the set of stages that one action, such as a write or a count, starts"),
+    term(None, "算子|operator", "operator|an operator",
+        "算子：执行计划中的一步，如扫描、连接、聚合、排序；一个阶段由若干算子组成",
+        "an operator is one step of the plan, such as a scan, a join, an aggregation or a sort; a stage consists of operators"),
     term(Some(Kind::Idle), "空闲", "idle|idle time", "空闲：没有阶段在运行，也没有别的解释", "idle is time without a running stage"),
     term(None, "关键路径|临界路径", "critical path",
         "关键路径：从提交到结束、前后相接、决定总时间的一串工作和等待；只有缩短它，作业才会更快",
@@ -75,8 +96,8 @@ const TERMS: &[Term] = &[
     term(None, "热点键|热点值|热点 key|热点", "hot key|hot keys",
         "热点键：出现在大量行中的键值，这些行都落到同一个顶点",
         "a hot key is a value in very many rows, which all go to one vertex"),
-    term(None, "顶点", "vertex|vertices",
-        "顶点：阶段中处理一个分区的进程（Spark 称 Task）", "a vertex is the process that works on one partition of a stage (Spark: a task)"),
+    term(None, "顶点|task|vertex|任务", "vertex|vertices|task|tasks",
+        "顶点（Spark 称 Task）：阶段中处理一个分区的执行单位", "a vertex is the work on one partition of a stage"),
     term(None, "阶段|stage", "stage|a stage",
         "阶段：两次 Shuffle 之间的算子，由一组顶点并行执行", "a stage is the operators between two exchanges, run by vertices in parallel"),
     term(None, "令牌|token", "token|tokens", "令牌：允许一个顶点运行的许可；令牌数是同时运行的顶点数的上限",
@@ -168,16 +189,65 @@ fn asked(question: &str) -> Option<String> {
     Some(bare.trim_matches(ends).to_owned())
 }
 
+/// The two terms whose difference a question asks for.
+fn compared(question: &str) -> Option<[String; 2]> {
+    let lower = question.trim().to_lowercase();
+    let (_, rest) = lower
+        .split_once("difference between ")
+        .or_else(|| {
+            lower
+                .split_once("differ from ")
+                .map(|_| ("", lower.as_str()))
+        })
+        .or_else(|| {
+            let ends = [
+                "有什么区别",
+                "有什么不同",
+                "的区别",
+                "有何区别",
+                "区别是什么",
+                "有什么差别",
+            ];
+            let end = ends.iter().find_map(|end| lower.find(end))?;
+            Some(("", &lower[..end]))
+        })?;
+    let separators = [" and ", " vs ", " differ from ", "和", "与", "跟"];
+    let (one, other) = separators.iter().find_map(|s| rest.split_once(s))?;
+    let ends: &[char] = &['?', '？', '。', '.', '"', '“', '”', '`', '\'', ' '];
+    let articles = ["how does ", "how do ", "a ", "an ", "the "];
+    let bare = |text: &str| {
+        let text = text.trim_matches(ends).trim_end_matches(" here");
+        let without = articles
+            .iter()
+            .find_map(|article| text.strip_prefix(article));
+        let text = without.unwrap_or(text);
+        let without = articles
+            .iter()
+            .find_map(|article| text.strip_prefix(article));
+        without.unwrap_or(text).to_owned()
+    };
+    Some([bare(one), bare(other)])
+}
+
+/// The term with a name.
+fn named(name: &str) -> Option<&'static Term> {
+    let is_name = |names: Phrases| names.split('|').any(|known| known == name);
+    let mut terms = TERMS.iter();
+    terms.find(|term| is_name(term.zh) || is_name(term.en))
+}
+
 /// Says the definition that a question asks for, and how much of it the run has. Returns false for any other question.
 pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
+    let both = compared(question).map(|names| names.map(|name| named(&name)));
+    if let Some([Some(one), Some(other)]) = both {
+        said.say(one.says.into());
+        said.say(other.says.into());
+        return true;
+    }
     let Some(name) = asked(question) else {
         return false;
     };
-    let is_name = |names: Phrases| names.split('|').any(|known| known == name);
-    if let Some(term) = TERMS
-        .iter()
-        .find(|term| is_name(term.zh) || is_name(term.en))
-    {
+    if let Some(term) = named(&name) {
         said.say(term.says.into());
         let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
         if let Some(kind) = term.kind.filter(has_some) {

@@ -1,5 +1,6 @@
 //! Known facts about operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
+use job::script::{Statement, StatementKind};
 use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
 use report::measure::{Entity, book};
 use report::{Text, text};
@@ -34,8 +35,41 @@ pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
 
 pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let input = &run.summary.inputs[at];
+    unread(said, run, &input.name);
     describe_input(said, input);
     mentions(said, run, &input.name, intent);
+}
+
+/// Says that the script only declares an input and never reads it.
+fn unread(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
+    let Some(script) = &run.summary.script else {
+        return;
+    };
+    let lines: Vec<&str> = script.text.lines().collect();
+    let declares = |s: &&Statement| {
+        let value = lines.get(s.lines.0 as usize - 1..s.lines.1 as usize);
+        s.kind == StatementKind::Declare && value.is_some_and(|l| l.join("\n").contains(name))
+    };
+    let mut statements = run.statements().iter();
+    let Some(declared) = statements.find(declares) else {
+        return;
+    };
+    let (first, last) = declared.lines;
+    let variable = declared
+        .target
+        .as_deref()
+        .unwrap_or(name)
+        .trim_start_matches('@');
+    let is_used = lines.iter().enumerate().any(|(at, line)| {
+        let is_other = !(first..=last).contains(&(at as u32 + 1));
+        is_other && (line.contains(variable) || line.contains(name))
+    });
+    if !is_used {
+        said.say(text!(
+            "脚本只在第 {first} 行声明了 {name}，没有语句读取它",
+            "The script only declares {name}, in line {first}; no statement reads it"
+        ));
+    }
 }
 
 /// Says how large an input is, how it is stored, and how its keys are spread.
@@ -183,15 +217,13 @@ pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
             &ids,
         );
     }
-    let sentence = match uses.is_empty() {
-        true => text!("没有算子以 {name} 为键", "No operator has {name} as a key"),
-        false => text!(
+    if !uses.is_empty() && intent.asks_nothing() {
+        said.say(text!(
             "以 {name} 为键的算子：{uses}",
             "{name} is a key of {uses}",
             uses = list(&uses, language)
-        ),
-    };
-    said.say(sentence);
+        ));
+    }
     mentions(said, run, name, intent);
 }
 
@@ -287,6 +319,22 @@ fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, from: u32, to: u32) -> bool {
     last.is_some()
 }
 
+/// The lines of the script that a diff removes or replaces.
+fn changed(diff: &str) -> impl Iterator<Item = u32> {
+    let mut line = 0;
+    diff.lines().filter_map(move |text| {
+        if let Some(hunk) = text.strip_prefix("@@ -") {
+            let start = hunk.split([',', ' ']).next();
+            line = start.and_then(|n| n.parse().ok()).unwrap_or(0);
+            return None;
+        }
+        let is_old = line > 0 && !text.starts_with('+');
+        let at = line;
+        line += u32::from(is_old);
+        text.starts_with('-').then_some(at).filter(|at| *at > 0)
+    })
+}
+
 /// Says the stages that run some script lines, and the findings there.
 pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
     let statements = run.statements();
@@ -335,6 +383,21 @@ pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
     for found in there {
         any = true;
         found::finding(said, found, false);
+    }
+    for suggestion in run.report.suggestions.iter() {
+        let diff = suggestion.diff.as_deref().unwrap_or_default();
+        if changed(diff).any(|line| (first..=last).contains(&line)) {
+            any = true;
+            let (id, title) = (&suggestion.id, without_stop(&suggestion.title));
+            said.say(text!(
+                "建议 {id} 修改这里：{title}",
+                "Suggestion {id} changes this: {title}"
+            ));
+            suggestion
+                .finding
+                .iter()
+                .for_each(|id| found::finding_of(said, run, id, false));
+        }
     }
     if !any {
         said.say(text!(

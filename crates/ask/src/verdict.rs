@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
 
-use crate::found::{CITED, finding, undecided};
+use crate::found::{CITED, finding, finding_of, undecided};
 use crate::intent::Intent;
-use crate::names::Subject;
 use crate::phrases::Quantity;
 use crate::said::Said;
-use crate::{Asked, setting, time};
+use crate::subject::Subject;
+use crate::{Asked, setting, stage, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
@@ -55,6 +55,9 @@ pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
 pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let report = run.report;
     let mut texts: BTreeSet<&str> = BTreeSet::new();
+    // a number that was asked for needs no list of causes that don't apply
+    let is_number = !intent.measures.is_empty() && !intent.is_polar && !intent.asks_why;
+    let is_number = is_number && !intent.asks(Quantity::Remedy);
     for rule in report
         .rules
         .iter()
@@ -63,10 +66,12 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         match rule.outcome {
             RuleResult::Fired => {
                 for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
-                    finding(said, found, false);
+                    let of_executors =
+                        matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
+                    finding_of(said, run, &found.id, of_executors && intent.names_executors);
                 }
             }
-            RuleResult::Cleared if texts.insert(&rule.text) => {
+            RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {
                 let ids: Vec<String> = rule.evidence.iter().take(CITED).cloned().collect();
                 let (title, because) = (rule.cause.title(), &rule.text);
                 let sentence = text!(
@@ -76,7 +81,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 );
                 said.cite(sentence, &ids);
             }
-            RuleResult::Explained => {
+            RuleResult::Explained if !is_number => {
                 let by = rule.by.as_deref().unwrap_or("–");
                 let sentence = text!(
                     "{title}的迹象是 {by} 造成的",
@@ -94,6 +99,9 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             && rules.any(|r| r.cause == cause && r.outcome == RuleResult::Abstained)
     };
     undecided(said, run, open);
+    if is_number {
+        return;
+    }
     let named = report
         .rules
         .iter()
@@ -160,7 +168,7 @@ fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
             || intent.subjects.iter().any(|subject| match subject {
                 Subject::Finding(id) => *id == f.id,
                 Subject::Stage(at) | Subject::Operator(at, _) => {
-                    f.stage.as_ref() == Some(&stages[*at].name)
+                    stage::findings(run, &stages[*at]).any(|of_stage| of_stage.id == f.id)
                 }
                 _ => false,
             })

@@ -1,26 +1,9 @@
 //! Reads the quantities, causes and measures of a question from its phrases.
 
-use report::measure::{Entity, Measure, book};
+use report::measure::book;
 use report::{Cause, SegmentKind};
 
 use crate::phrases::{OPERATORS, Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS, Topic};
-
-/// Amounts of data that anything can have.
-const AMOUNTS: [&Measure; 4] = [
-    &book::ROWS_IN,
-    &book::ROWS_OUT,
-    &book::BYTES_READ,
-    &book::BYTES_WRITTEN,
-];
-
-/// Words for an amount of data without saying which.
-const DATA: [&str; 5] = [
-    "how much data",
-    "what data",
-    "which data",
-    "多少数据",
-    "数据量",
-];
 
 /// A question prepared for looking up phrases; names are taken out of it before.
 pub(crate) struct Wording {
@@ -44,8 +27,8 @@ impl Wording {
     }
 
     pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
-        zh.split('|').any(|phrase| self.lower.contains(phrase))
-            || en.split('|').any(|phrase| self.says(phrase))
+        let mut zh = zh.split('|').filter(|phrase| !phrase.is_empty());
+        zh.any(|phrase| self.lower.contains(phrase)) || en.split('|').any(|p| self.says(p))
     }
 
     fn says(&self, phrase: &str) -> bool {
@@ -64,29 +47,6 @@ impl Wording {
         named.map(|(quantity, ..)| *quantity).collect()
     }
 
-    /// Measures of the job, its stages and exchanges that are asked for. "How much data" is an amount of whatever else is named.
-    pub(crate) fn measures(&self) -> Vec<&'static Measure> {
-        let is_named = |m: &&&Measure| {
-            let of_run = matches!(m.entity, Entity::Job | Entity::Stage);
-            (of_run || **m == &book::PARTITIONS)
-                && !m.words.en.is_empty()
-                && self.has(m.words.zh, m.words.en)
-        };
-        let mut measures: Vec<&'static Measure> =
-            book::ALL.iter().filter(is_named).copied().collect();
-        let is_amount = |m: &&'static Measure| AMOUNTS.contains(m);
-        let names_other = !self.causes().is_empty() || !self.segments().is_empty();
-        if names_other || !measures.iter().all(&is_amount) {
-            let plain = Wording::of(
-                &DATA
-                    .iter()
-                    .fold(self.lower.clone(), |text, amount| text.replace(amount, " ")),
-            );
-            measures.retain(|m| !is_amount(m) || plain.has(m.words.zh, m.words.en));
-        }
-        measures
-    }
-
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         let named = SETTINGS.iter().filter(|(_, zh, en)| self.has(zh, en));
@@ -101,7 +61,12 @@ impl Wording {
 
     pub(crate) fn segments(&self) -> Vec<SegmentKind> {
         let named = SEGMENTS.iter().filter(|(_, zh, en)| self.has(zh, en));
-        named.map(|(kind, ..)| *kind).collect()
+        // waiting for shuffled data is no waiting for capacity
+        let is_fetch = self.has(book::FETCH_WAIT.words.zh, book::FETCH_WAIT.words.en);
+        let kinds = named.map(|(kind, ..)| *kind);
+        kinds
+            .filter(|kind| !(is_fetch && *kind == SegmentKind::CapacityWait))
+            .collect()
     }
 
     /// Causes that are named, by a group or by their title.
@@ -132,7 +97,50 @@ impl Wording {
 
     /// Whether it points at something named before: "it", "that stage".
     pub(crate) fn points_back(&self) -> bool {
-        self.points_at_stage() || self.has("它", "it|its|there")
+        self.points_at_stage() || self.has("它", "it|its")
+    }
+
+    /// Whether it continues a question: "and how many rows?", “那顶点数呢”.
+    pub(crate) fn continues(&self) -> bool {
+        let starts = ["and ", "what about", "how about", "那", "还有", "以及"];
+        let start = self.lower.trim_start();
+        let characters = self.lower.chars().filter(|c| !c.is_ascii()).count();
+        starts.iter().any(|s| start.starts_with(s)) || self.words.len() <= 5 && characters <= 8
+    }
+
+    /// Whether yes or no would answer it.
+    pub(crate) fn is_polar(&self) -> bool {
+        const FIRST: &[&str] = &[
+            "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
+            "would", "should", "will",
+        ];
+        let first = self.words.first().map(String::as_str);
+        first.is_some_and(|word| FIRST.contains(&word))
+            || self.has("吗|是不是|有没有|是否|能不能|会不会|严重", "any")
+    }
+
+    /// Whether it asks for a reason in so many words.
+    pub(crate) fn asks_why(&self) -> bool {
+        self.has(
+            "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|导致",
+            "why|why's|reason*|cause*|what happened|how come|explain|responsible|due to",
+        )
+    }
+
+    /// Whether it asks about a run that is yet to come.
+    pub(crate) fn is_about_future(&self) -> bool {
+        self.has(
+            "下次|下一次|明天|下周|下个月|以后会|将来",
+            "tomorrow|next run|next time|next week|next month|future",
+        )
+    }
+
+    /// Numbers in it.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
+        let digits = self
+            .lower
+            .split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+        digits.filter_map(|n| n.replace(',', "").parse().ok())
     }
 
     pub(crate) fn points_at_stage(&self) -> bool {
@@ -144,8 +152,8 @@ impl Wording {
 
     pub(crate) fn compares(&self) -> bool {
         self.has(
-            "比|对比|相比|差别|区别|哪个更",
-            "than|compar*|versus|vs|difference|differ",
+            "比|对比|相比|差别|区别|哪个更|谁更|哪个慢|哪个快|哪个大|哪个多",
+            "than|compar*|versus|vs|difference|differ|which one|which is|slower|faster|longer",
         )
     }
 

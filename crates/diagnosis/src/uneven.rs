@@ -34,6 +34,8 @@ pub struct Uneven {
     pub join: Option<usize>,
     /// Largest over mean.
     pub ratio: f64,
+    /// Whether the ratio is one of rows; else of bytes.
+    pub of_rows: bool,
     /// Share of the largest vertex.
     pub largest_share: f64,
     pub vertices: u64,

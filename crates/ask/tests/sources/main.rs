@@ -48,6 +48,9 @@ fn cited(report: &Report, summary: &RunSummary) -> Vec<Evidence> {
     let mut questions = vec![
         "How long did the job run?".to_owned(),
         "Which inputs does it read?".to_owned(),
+        "how many executors, how many cores, and how many were busy?".to_owned(),
+        "how many jobs and how many SQL queries?".to_owned(),
+        "how much is cached, how much gc overall, and when came the first executor?".to_owned(),
     ];
     for stage in summary.stages.iter().take(STAGES) {
         let name = &stage.name;
@@ -59,6 +62,10 @@ fn cited(report: &Report, summary: &RunSummary) -> Vec<Evidence> {
             "how much memory does {} take?",
             "how long does {} take?",
             "how much gc, spill, waiting and how many retries has {}?",
+            "average and median run time of the vertices of {}, and the slowest vertex?",
+            "how many rows and bytes does each vertex of {} read on average?",
+            "how many rows and bytes does {} write?",
+            "how much temp data has {}?",
         ] {
             questions.push(question.replace("{}", name));
         }

@@ -1,11 +1,14 @@
 //! Lost attempts: their number, their cost, and whether memory is the reason.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use job::facts::value;
 use job::model::Source;
 
 use crate::settings::Threshold;
 use crate::view::View;
-use report::format::{Number, TIME};
+use report::format::{Names, Number, TIME};
 use report::{Evidence, text};
 
 /// Wasted attempts that a stage must have.
@@ -152,16 +155,13 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evid
                 "failed and revoked attempts",
                 waste.attempts,
                 "count",
-                source,
+                source.clone(),
                 sentence,
             )
             .expecting(text!("百分之几以内", "a few percent at most").into(view.language)),
         );
+        facts.extend(failed_by_executor(view, stage, &source));
         if let Some((event, times)) = runs.events.first() {
-            let source = Source {
-                file: runs.file.clone(),
-                locator: Some(s.name.clone()),
-            };
             let sentence = text!(
                 "{event}：{times}",
                 "{event}: {times}",
@@ -176,4 +176,33 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evid
         facts.extend(view.measured(&stated.failed_ms, "ms"));
     }
     facts
+}
+
+/// Executors named with their failed attempts.
+const MOST_EXECUTORS: usize = 4;
+
+/// The failed attempts of a stage of an application by executor, most first: failures on one executor point at its machine.
+fn failed_by_executor(view: &View<'_>, stage: usize, source: &Source) -> Option<Evidence> {
+    let app = view.job.spark.as_deref()?;
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for task in app.stages[stage].attempts.iter().filter(|t| !t.succeeded) {
+        *counts.entry(task.executor).or_default() += 1;
+    }
+    let mut counts: Vec<(u32, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(executor, n)| (Reverse(*n), *executor));
+    let most = counts.first()?.1;
+    let named = counts.iter().take(MOST_EXECUTORS);
+    let named = named.filter_map(|(executor, n)| {
+        let executor = app.executors.get(*executor as usize)?;
+        Some(format!("{} ({n})", executor.id))
+    });
+    let named: Vec<String> = named.collect();
+    let sentence = text!(
+        "{stage} 失败的尝试按 Executor：{named}",
+        "failed attempts of {stage} by executor: {named}",
+        stage = view.name(stage),
+        named = Names(&named),
+    );
+    let metric = "failed attempts of an executor";
+    Some(view.number(metric, most as f64, "count", source.clone(), sentence))
 }

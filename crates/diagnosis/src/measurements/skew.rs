@@ -115,6 +115,7 @@ fn uneven_join(view: &View<'_>, stage: usize) -> Option<Uneven> {
         edge: None,
         join: Some(join),
         ratio,
+        of_rows: true,
         largest_share: ratio / vertices as f64,
         vertices,
         empty: 0,
@@ -145,9 +146,14 @@ pub(crate) struct Imbalance {
     /// `None` for stored data.
     pub(crate) edge: Option<usize>,
     pub(crate) ratio: f64,
+    /// Whether the ratio is one of rows; else of bytes.
+    pub(crate) of_rows: bool,
     /// Vertices without rows, if known.
     empty: u64,
 }
+
+/// Rows and bytes are equally uneven within this factor: rows of a table differ little in size.
+const SAME_RATIO: f64 = 0.95;
 
 /// Imbalance of a stage's input over its vertices; `None` if no file shows it.
 pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
@@ -165,12 +171,22 @@ pub(crate) fn imbalance(view: &View<'_>, stage: usize) -> Option<Imbalance> {
     let ratio = rows_ratio
         .max(bytes_ratio)
         .max(unfinished_ratio(view, stage, vertices));
-    Some(Imbalance { edge, ratio, empty })
+    Some(Imbalance {
+        edge,
+        ratio,
+        of_rows: rows_ratio >= ratio * SAME_RATIO,
+        empty,
+    })
 }
 
 fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
     let vertices = view.vertices(stage).filter(|n| *n >= 2)?;
-    let Imbalance { edge, ratio, empty } = imbalance(view, stage)?;
+    let Imbalance {
+        edge,
+        ratio,
+        of_rows,
+        empty,
+    } = imbalance(view, stage)?;
     let stored = edge.is_none();
     // few tasks can't have a large ratio, but if each was timed, one that delays the run is visible
     let timed = view.job.spark.is_some();
@@ -193,6 +209,7 @@ fn uneven(view: &View<'_>, stage: usize) -> Option<Uneven> {
         edge,
         join: None,
         ratio,
+        of_rows,
         largest_share: ratio / vertices as f64,
         vertices,
         empty,

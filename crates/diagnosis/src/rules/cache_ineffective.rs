@@ -16,8 +16,8 @@ use crate::impact::scale_run;
 use crate::rule::{Examination, Rule};
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
-use report::format::{Names, Seconds, TIME};
-use report::{Cause, Evidence, text};
+use report::format::{FewNames, Names, Seconds, TIME};
+use report::{Cause, Evidence, Text, text};
 
 pub(crate) static RULE: Rule = Rule {
     examine,
@@ -384,20 +384,34 @@ fn symptom(
 
 fn evidence(view: &View<'_>, app: &Application, same: &[Computation]) -> Vec<Evidence> {
     let fact = |computation: &Computation| match computation.by {
-        ComputedBy::Execution(at) => files_of(view, app, at),
+        ComputedBy::Execution(at) => files_of(view, app, at, &computation.stages),
         ComputedBy::Stage(at) => Some(rdds_of(view, app, at)),
     };
-    same.iter().filter_map(fact).take(6).collect()
+    same.iter().filter_map(fact).take(CITED).collect()
 }
 
+/// Computations that are cited.
+const CITED: usize = 12;
+
 /// The files that an execution starts from.
-fn files_of(view: &View<'_>, app: &Application, at: usize) -> Option<Evidence> {
+fn files_of(
+    view: &View<'_>,
+    app: &Application,
+    at: usize,
+    stages: &BTreeSet<usize>,
+) -> Option<Evidence> {
     let execution = &app.executions[at];
     let place = execution.plan.iter().find_map(files)?;
     let id = execution.id;
+    let names: Vec<&str> = stages.iter().map(|s| view.name(*s)).collect();
+    let stages = match names.is_empty() {
+        true => Text::default(),
+        false => text!("（{names}）", " ({names})", names = FewNames(&names)),
+    };
     let sentence = text!(
-        "SQL 执行 {id} 从 {place} 计算",
-        "SQL execution {id} computes from {place}",
+        "SQL 执行 {id}{stages}从 {place} 计算",
+        "SQL execution {id}{stages} computes from {place}",
+        stages = stages,
     );
     Some(view.word("Location", &place, app.at_line(execution.line), sentence))
 }

@@ -10,7 +10,7 @@ use crate::impact::drop_waste;
 use crate::measurements::failure::{self, Class};
 use crate::rule::{Examination, Rule};
 use crate::view::View;
-use report::format::{EXECUTOR, Seconds};
+use report::format::{EXECUTOR, Names, Seconds};
 use report::{Cause, Evidence, Text, text};
 
 pub(crate) static RULE: Rule = Rule {
@@ -55,6 +55,9 @@ fn examine(view: &View<'_>) -> Examination {
     super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
     result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))
 }
+
+/// Stages that are named.
+const MOST_STAGES: usize = 4;
 
 /// Stages that lost attempts, or the output of attempts, with an executor.
 fn hit(app: &Application, lost: &[usize]) -> BTreeSet<usize> {
@@ -135,11 +138,12 @@ fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usi
         stage: most,
         lines: None,
         summary: text!(
-            "丢失 {count}（{reason}{means}），{time} 的任务时间白费",
-            "{count} lost ({reason}{means}), and {time} of task time with them",
+            "丢失 {count}（{reason}{means}），{time} 的任务时间白费{repeated}",
+            "{count} lost ({reason}{means}), and {time} of task time with them{repeated}",
             count = EXECUTOR.count(lost.len() as f64),
             means = means,
             time = Seconds(wasted_ms as f64 / 1000.0),
+            repeated = repeated(app, &again),
         ),
         evidence: evidence(view, app, lost),
         saved: view.saved(move |works| {
@@ -155,14 +159,44 @@ fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usi
     }
 }
 
+/// The stages that ran again, because their output was lost with an executor.
+fn repeated(app: &Application, again: &[usize]) -> Text {
+    let names: BTreeSet<String> = again
+        .iter()
+        .map(|s| format!("Stage {}", app.stages[*s].id))
+        .collect();
+    let names: Vec<String> = names.into_iter().take(MOST_STAGES).collect();
+    match names.is_empty() {
+        true => Text::default(),
+        false => text!(
+            "；已写出的 Shuffle 数据随之丢失，{names} 又运行了一次",
+            "; shuffled data was lost with them, so {names} ran again",
+            names = Names(&names),
+        ),
+    }
+}
+
 fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence> {
+    let begun = view.job.info.submitted_ms;
     let fact = |e: &usize| {
         let executor = &app.executors[*e];
         let reason = executor.reason.as_deref().unwrap_or("lost");
+        let after = match executor.removed_ms.zip(begun) {
+            Some((removed, begun)) if removed > begun => {
+                let seconds = Seconds((removed - begun) as f64 / 1e3);
+                text!(
+                    "在提交 {seconds}后",
+                    " {seconds} after the submission",
+                    seconds = seconds
+                )
+            }
+            _ => Text::default(),
+        };
         let sentence = text!(
-            "Executor {id} 丢失：{reason}",
-            "executor {id} was lost: {reason}",
+            "Executor {id} {after}丢失：{reason}",
+            "executor {id} was lost{after}: {reason}",
             id = executor.id,
+            after = after,
         );
         view.word(
             "Removed Reason",

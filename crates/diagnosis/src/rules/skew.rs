@@ -233,11 +233,16 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             } else {
                 text!("聚合", "aggregation")
             };
+            let amount = match u.of_rows {
+                true => text!("行", "rows"),
+                false => text!("字节", "bytes"),
+            };
             text!(
-                "{stage} 的{what}按 {keys} 分区时数据倾斜：最大的顶点得到 {share} 的行，是均值的 {ratio} 倍{hot}",
-                "the {what} in {stage} is skewed on {keys}: one vertex gets {share} of the rows, {ratio} times the mean{hot}",
+                "{stage} 的{what}按 {keys} 分区时数据倾斜：最大的顶点得到 {share} 的{amount}，是均值的 {ratio} 倍{hot}",
+                "the {what} in {stage} is skewed on {keys}: one vertex gets {share} of the {amount}, {ratio} times the mean{hot}",
                 keys = keys,
                 what = what,
+                amount = amount,
                 share = share,
                 hot = hot_words(u),
             )
@@ -252,7 +257,7 @@ fn summarize(view: &View<'_>, u: &Uneven) -> Text {
             });
             text!(
                 "{stage} 按 {keys} 分成 {partitions}{distinct}，有 {empty}几乎没有数据，最大顶点是均值的 {ratio} 倍",
-                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost no rows, the largest gets {ratio} times the mean",
+                "{stage} is partitioned on {keys} into {partitions}{distinct}; {empty} get almost no data, the largest gets {ratio} times the mean",
                 keys = keys,
                 partitions = PARTITION.count(u.vertices as f64),
                 distinct = distinct,
@@ -301,7 +306,8 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
     let join = u.join.map(|at| &view.job.stages[u.stage].operators[at]);
     let rows = match join {
         Some(join) => view.node(u.stage, join.uid),
-        None => rows_node(view, u.stage, u.edge),
+        // the vertex with most bytes may have few rows
+        None => rows_node(view, u.stage, u.edge).filter(|_| u.of_rows),
     };
     if let Some(input) = rows
         && input.rows_max.is_some()

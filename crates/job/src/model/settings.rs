@@ -149,12 +149,18 @@ impl Application {
         let set = self.plain_settings().map(|(key, _)| key.as_str());
         let known = DEFAULTS.iter().map(|(key, _)| *key);
         let known = known.filter(|key| self.configuration.get(*key).is_none_or(|v| is_plain(v)));
-        set.chain(known).filter_map(|key| {
+        let version = self.version.iter();
+        let version = version.map(|v| (VERSION.to_owned(), [v.clone(), "log".to_owned()]));
+        let in_force = set.chain(known).filter_map(|key| {
             let (value, origin) = self.in_force(None, key)?;
             Some((key.to_owned(), [value, origin]))
-        })
+        });
+        version.chain(in_force)
     }
 }
+
+/// The key of the version of Spark that ran the application.
+const VERSION: &str = "spark.version";
 
 /// Whether a value is a switch, a number, an amount or a class of Spark.
 fn is_plain(value: &str) -> bool {

@@ -58,7 +58,11 @@ impl Filler<'_> {
         let in_seconds = |measure| of_stages(measure).and_then(|ms| ms.times(1e-3));
         values.set(&book::VERTEX_TIME, in_seconds(&book::BUSY));
         values.set(&book::LOST_TIME, in_seconds(&book::LOST_WORK));
+        let collecting = of_stages(&book::GC_TIME).zip(of_stages(&book::BUSY));
+        let collecting = collecting.and_then(|(gc, busy)| gc.over(busy));
+        values.set(&book::JOB_GC_SHARE, collecting);
         values.set(&book::TOKENS, tokens);
+        self.application(&mut values);
         values.set(&book::JOB_VERTICES, of_stages(&book::VERTICES));
         let of_inputs =
             |measure| Value::sum(inputs.iter().map(|i| i.values.value(measure).cloned()));
@@ -117,6 +121,66 @@ impl Filler<'_> {
             }
             None => self.stated(elapsed, "elapsed_seconds"),
         }
+    }
+
+    /// Executors, jobs and executions of an application.
+    fn application(&self, values: &mut Values) {
+        let Some(app) = self.job.spark.as_deref() else {
+            return;
+        };
+        let counted = |n: usize, field: &str| {
+            let records = Source {
+                file: app.file.clone(),
+                locator: Some(field.to_owned()),
+            };
+            Value::folded(n as f64, Fold::Count, records)
+        };
+        let added = || app.executors.iter().filter(|e| e.added_ms.is_some());
+        values.set(
+            &book::EXECUTORS,
+            counted(added().count(), "Executor Info/Total Cores"),
+        );
+        if app.untold_actions.is_empty() {
+            let (jobs, executions) = (app.jobs.len(), app.executions.len());
+            let started = "SparkListenerSQLExecutionStart/executionId";
+            values.set(
+                &book::SPARK_JOBS,
+                counted(jobs, "SparkListenerJobStart/Job ID"),
+            );
+            values.set(&book::EXECUTIONS, counted(executions, started));
+        }
+        let cached: f64 = app.cached.iter().map(|c| c.memory_bytes as f64).sum();
+        let sizes = Source {
+            file: app.file.clone(),
+            locator: Some("RDD Info/Memory Size".to_owned()),
+        };
+        // logs of newer versions state no sizes
+        let cached = Some(cached).filter(|bytes| *bytes > 0.0);
+        let cached = cached.and_then(|bytes| Value::folded(bytes, Fold::Sum, sizes));
+        values.set(&book::CACHED, cached);
+        let busy = values.value(&book::VERTEX_TIME).cloned();
+        let busy = busy.zip(values.value(&book::ELAPSED).cloned());
+        values.set(
+            &book::BUSY_CORES,
+            busy.and_then(|(busy, elapsed)| busy.over(elapsed)),
+        );
+        let submitted = self.job.info.sources.get("submitted_ms");
+        let begun = self.job.info.submitted_ms.zip(submitted);
+        let first = added()
+            .min_by_key(|e| e.added_ms)
+            .filter(|e| e.id != "driver");
+        let waited = begun.zip(first).and_then(|((begun, from), executor)| {
+            let span = Source {
+                file: app.file.clone(),
+                locator: Some(format!(
+                    "{} to SparkListenerExecutorAdded/Timestamp",
+                    from.locator.as_deref()?
+                )),
+            };
+            let ms = executor.added_ms? - begun;
+            Value::folded(ms as f64, Fold::Span, span)?.times(1e-3)
+        });
+        values.set(&book::FIRST_EXECUTOR, waited);
     }
 
     /// Slots of all executors of an application, or the tokens that a file states.

@@ -101,26 +101,31 @@ impl Filler<'_> {
         Value::folded(total, Fold::Sum, source)
     }
 
-    /// Rows over the channels into a stage; of a stage that reads stored data, those of its extractors.
+    /// Rows over the channels into a stage and those of its extractors, as far as they are counted.
     fn rows_in(&self, index: usize) -> Option<Value> {
         let channels = self.job.edges_into(index).map(|edge| self.received(edge));
-        Value::sum(channels).or_else(|| self.rows_of(index, OperatorKind::Extract))
+        let read = self.rows_of(index, OperatorKind::Extract);
+        Value::sum(channels.chain(read))
     }
 
-    /// Rows over the channels out of a stage, each once; of a stage that writes stored data, those of its outputs.
+    /// Rows over the channels out of a stage, each once, and those that it stores.
     fn rows_out(&self, index: usize) -> Option<Value> {
         let mut channels: Vec<&Edge> = self.job.edges_out_of(index).collect();
         channels.sort_by(|a, b| a.channel.cmp(&b.channel));
         channels.dedup_by(|a, b| a.channel == b.channel);
-        let written = channels.iter();
+        let written = channels.into_iter();
         let written = written.map(|e| self.crossing(e, super::Side::Written, super::Amount::Rows));
-        Value::sum(written).or_else(|| self.rows_of(index, OperatorKind::Output))
+        Value::sum(written.chain(self.rows_of(index, OperatorKind::Output)))
     }
 
-    fn rows_of(&self, index: usize, kind: OperatorKind) -> Option<Value> {
+    fn rows_of(
+        &self,
+        index: usize,
+        kind: OperatorKind,
+    ) -> impl Iterator<Item = Option<Value>> + '_ {
         let operators = self.job.stages[index].operators.iter().enumerate();
-        let of_kind = operators.filter(|(_, o)| o.kind == kind);
-        Value::sum(of_kind.map(|(operator, _)| at(&self.facts[index].operator(operator)?.rows)))
+        let of_kind = operators.filter(move |(_, o)| o.kind == kind);
+        of_kind.map(move |(operator, _)| at(&self.facts[index].operator(operator)?.rows))
     }
 
     fn operator(&self, stage: usize, operator: usize, vertices: Option<&Value>) -> Values {
@@ -230,15 +235,42 @@ fn largest(operator: &OperatorFacts, vertices: Option<&Value>) -> Option<(Value,
     Some((max, ratio))
 }
 
-fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Option<&Value>) {
-    let spreads = facts.operators.iter().filter_map(|o| largest(o, vertices));
-    let widest = spreads.max_by(|a, b| a.1.number().total_cmp(&b.1.number()));
-    if let Some((max, ratio)) = widest {
-        values.set(&book::ROWS_MAX, Some(max));
-        values.set(&book::ROWS_MAX_OVER_MEAN, Some(ratio));
+/// Rows that the vertices read: of each vertex where the engine counts them, else at the largest input.
+fn rows_read(stage: &Stage, facts: &StageFacts, vertices: Option<&Value>) -> Spreading {
+    let counted = spreading(
+        stage,
+        facts.per_vertex.rows_read.as_ref(),
+        "Records Read",
+        vertices,
+    );
+    if counted.max.as_ref().is_some_and(|max| max.number() > 0.0) {
+        return counted;
     }
+    let inputs = facts.operators.iter().filter(|o| o.role.is_input());
+    let known = inputs.filter_map(|o| largest(o, vertices));
+    let Some((max, ratio)) = known.max_by(|a, b| a.0.number().total_cmp(&b.0.number())) else {
+        return Spreading::default();
+    };
+    Spreading {
+        max: Some(max),
+        max_over_mean: Some(ratio),
+        ..Spreading::default()
+    }
+}
+
+fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Option<&Value>) {
+    let rows = rows_read(stage, facts, vertices);
+    let total = values.value(&book::ROWS_IN).cloned();
+    let mean = total.zip(vertices.cloned());
+    let mean = rows.mean.or_else(|| mean.and_then(|(n, of)| n.over(of)));
+    values.set(&book::ROWS_MEAN, mean);
+    values.set(&book::ROWS_MEDIAN, rows.median);
+    values.set(&book::ROWS_MAX, rows.max);
+    values.set(&book::ROWS_MAX_OVER_MEAN, rows.max_over_mean);
     let read = spreading(stage, facts.bytes_read.as_ref(), "bytes read", vertices);
     values.set(&book::BYTES_READ, read.total);
+    values.set(&book::READ_MEAN, read.mean);
+    values.set(&book::READ_MEDIAN, read.median);
     values.set(&book::READ_MAX, read.max);
     values.set(&book::READ_MAX_OVER_MEAN, read.max_over_mean);
     let remote = facts
@@ -253,6 +285,13 @@ fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Opt
         vertices,
     );
     values.set(&book::BYTES_WRITTEN, written.total);
+    values.set(&book::WRITTEN_MEAN, written.mean);
+    values.set(&book::WRITTEN_MEDIAN, written.median);
+    values.set(&book::WRITTEN_MAX, written.max);
+    // an event log counts shuffled bytes there, which are no temporary data of a job
+    let stated = facts.stated.as_ref().filter(|_| facts.gc.ms.is_none());
+    let temporary = stated.and_then(|account| at(&account.temp_written));
+    values.set(&book::TEMPORARY, temporary);
 }
 
 fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
@@ -265,6 +304,9 @@ fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
             .flatten()
             .find_map(|file| at(&file.cpu_ms))
     });
+    let files = [&facts.stated, &facts.counted].into_iter().flatten();
+    let mut planned = files.filter_map(|file| at(&file.vertices));
+    values.set(&book::PLANNED, planned.next());
     values.set(&book::CPU_TIME, cpu);
     let fetch = spread(&details.fetch_wait_ms, "fetch wait");
     values.set(&book::FETCH_WAIT, fetch.total);
@@ -273,6 +315,7 @@ fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
     let working = spread(&details.peak_memory, "peak memory");
     values.set(&book::WORKING_MEMORY, working.max);
     values.set(&book::GC_SHARE, gc_share(facts));
+    values.set(&book::GC_TIME, at(&facts.gc.ms));
     let spills = facts.spills().and_then(|n| {
         let mut counted = facts.operators.iter();
         let counted = counted.find_map(|o| o.spilled.as_ref().or(o.spilled_bytes.as_ref()))?;

@@ -40,6 +40,31 @@ impl Log {
             let times = |line| self.readings(line).concat();
             return pairs(&times(from), &times(to));
         }
+        if let Some(from) = locator.strip_suffix(" to SparkListenerExecutorAdded/Timestamp") {
+            let added = self.events("SparkListenerExecutorAdded");
+            let added: Vec<f64> = added.map(|e| number(&e["Timestamp"])).collect();
+            return pairs(&self.readings(from).concat(), &added);
+        }
+        if let Some(key) = locator.strip_prefix("Spark Properties/") {
+            let mut updates = self.events("SparkListenerEnvironmentUpdate");
+            let value = updates.find_map(|e| e["Spark Properties"][key].as_str()?.parse().ok());
+            return vec![value.into_iter().collect()];
+        }
+        if locator == "RDD Info/Memory Size" {
+            return vec![self.cached()];
+        }
+        if let Some((event, _)) = locator
+            .split_once('/')
+            .filter(|(event, _)| event.starts_with("SparkListener"))
+        {
+            let suffix = format!(".{event}");
+            let is_it = |e: &&Json| {
+                e["Event"]
+                    .as_str()
+                    .is_some_and(|n| n == event || n.ends_with(&suffix))
+            };
+            return vec![self.events.iter().filter(is_it).map(|_| 1.0).collect()];
+        }
         if let Some(line) = locator.strip_prefix("line ") {
             let line = line
                 .parse::<usize>()
@@ -63,6 +88,19 @@ impl Log {
             (Some(first), Some(rest)) => vec![self.of_tasks(stage, &format!("{first}/{rest}"))],
             _ => Vec::new(),
         }
+    }
+
+    /// The largest memory of each cached RDD, as the ends of stages state it.
+    fn cached(&self) -> Vec<f64> {
+        let mut most: BTreeMap<i64, f64> = BTreeMap::new();
+        let ends = self.events("SparkListenerStageCompleted");
+        for rdd in ends.flat_map(|e| e["Stage Info"]["RDD Info"].as_array().into_iter().flatten()) {
+            let size = most
+                .entry(rdd["RDD ID"].as_i64().unwrap_or(-1))
+                .or_default();
+            *size = size.max(number(&rdd["Memory Size"]));
+        }
+        most.into_values().collect()
     }
 
     fn events<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Json> {
@@ -129,6 +167,11 @@ impl Log {
                 let metrics = &e["Task Metrics"];
                 number(&metrics["Output Metrics"]["Bytes Written"])
                     + number(&metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"])
+            }),
+            "Records Read" => values(&|e, _| {
+                let metrics = &e["Task Metrics"];
+                number(&metrics["Input Metrics"]["Records Read"])
+                    + number(&metrics["Shuffle Read Metrics"]["Total Records Read"])
             }),
             "Executor CPU Time" => {
                 values(&|e, _| (number(&e["Task Metrics"][field]) / 1e6).floor())

@@ -50,34 +50,39 @@ pub fn of(entity: Entity) -> impl Iterator<Item = &'static Measure> {
 
 /// Words by which people ask for an amount of rows, and of bytes.
 const ROWS: Words = (
-    "多少行|行数|多少条|多少数据|数据量",
+    "多少行|行数|几行数据|多少条|多少数据|数据量|多少记录",
     "how many rows|rows|row count|number of rows|records|how much data",
 );
 const BYTES: Words = (
-    "多少字节|字节|多少数据|数据量|多大|大小|多少 gb|多少gb|多少 gib|多少 tb|读了多少|写了多少",
-    "bytes|how big|how large|size|how much data|gigabytes|how many gib|how many gb|volume|\
-     how much does it read|how much is read",
+    "多少字节|字节|多少数据|数据量|多大|大小|多少 gb|多少gb|多少 gib|多少 mb|多少 tb",
+    "bytes|how big|how large|size|how much data|gigabytes|how many gib|how many gb|how many mb|volume|mb|gb|gib|mib",
 );
 /// Words by which people ask how evenly something is spread.
 const SPREAD: Words = (
-    "均匀|倾斜|不均|分布|平衡|最大的顶点|最大的 task|最大的任务",
+    "均匀|倾斜|不均|分布|平衡|最大的顶点|最大的 task|最大的任务|差多少|差别大|差距",
     "even|evenly|uneven*|skew*|balanced|imbalance*|spread|largest vertex|largest task|biggest task|max over mean",
 );
 const LONGEST: Words = (
-    "均匀|倾斜|不均|分布|平衡|最慢的顶点|最长的顶点|最长顶点|最慢顶点|最慢的 task|最长的 task|最长 task|最慢的任务|最长的任务",
-    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|slowest vertex|longest vertex|longest vertices|slowest task|longest task|\
-     max over mean",
+    "均匀|倾斜|不均|分布|平衡",
+    "even|evenly|uneven*|skew*|balanced|imbalance*|spread|max over mean",
 );
 const WAITS: Words = (
-    "排队|队列等待|队列里|等待资源|等资源|等待令牌|等机器|启动时间|启动开销|启动",
-    "queue*|queuing|wait*|capacity|tokens|start-up|startup|starting",
+    "排队|队列等待|队列里|等待资源|等资源|等待令牌|等机器|启动时间|启动开销|启动|等了|等那么|等这么|等多久|等多长|等待|才开始|这么晚开始|开始得",
+    "queue*|queuing|wait*|capacity|start-up|startup|starting|start so late|started so late|start late|started late|before it started",
 );
 const LOST: Words = (
-    "重试|失败的顶点|重跑|尝试|任务失败|task 失败|失败的 task",
-    "retr*|attempt*|failed vert*|failed tasks|tasks failed|revoked",
+    "重试|重跑|尝试|失败了几|失败了多少|几个失败|多少失败|多少个失败|失败次数|任务失败|task 失败|顶点失败|vertex 失败|失败的 task|失败的 vertex|\
+     失败的顶点|失败的任务|被收回|被取消|撤销",
+    "retr*|attempt*|failed vert*|failed tasks|tasks failed|vertices failed|vertices fail|tasks fail|failures|how many failed|\
+     revoked|revocation*|cancelled|canceled",
 );
 const SPILL: Words = ("落盘|溢出|溢写|spill", "spill*");
+const COLLECTING: Words = ("垃圾回收|gc", "gc|garbage");
 const MEMORY: Words = ("内存", "memory|ram|heap");
+const TEMP: Words = (
+    "临时数据|临时存储|临时空间",
+    "temp data|temp|temporary data|temporary storage",
+);
 /// Nobody asks for it by itself.
 const NONE: Words = ("", "");
 
@@ -97,9 +102,49 @@ measures! {
     TOKENS = Job "tokens" Tokens Neither
         title ("令牌", "tokens") says ("作业可用 {value}", "the job may use {value}")
         asked (
-            "多少令牌|多少个令牌|令牌数|几个令牌|多少 token|多少个 token|token 数|多少 au|多少个 au|多少槽|多少个槽",
-            "how many tokens|number of tokens|tokens does|how many aus|how many slots|number of slots",
+            "多少令牌|多少个令牌|令牌数|几个令牌|多少 token|多少个 token|token 数|几个 token|多少 au|多少个 au|几个 au|多少槽|多少个槽|\
+             多少核|多少个核|几个核|几核|核数|多少个 core|多少 core",
+            "how many tokens|number of tokens|tokens does|tokens did|how many aus|how many slots|number of slots|how many cores|\
+             number of cores",
         );
+    EXECUTORS = Job "executors" Count Neither
+        title ("Executor", "executors") says ("应用有过 {value} 个 Executor", "executors of the application: {value}")
+        asked (
+            "多少 executor|多少个 executor|几个 executor|executor 数|executor 的数量|executor 有多少|多少执行器|多少个执行器",
+            "how many executors|number of executors|executor count|how many workers|count of executors",
+        );
+    /// Cores that ran tasks on average, during the run.
+    BUSY_CORES = Job "busy_cores" Count Neither
+        title ("平均忙碌的核", "busy cores") says ("运行期间平均有 {value} 个核在执行任务", "cores that ran tasks, on average over the run: {value}")
+        asked (
+            "忙碌|在忙|核在用|核在跑|利用率|平均用了|平均用到|实际用到|实际在用|空着|闲着|空闲的核",
+            "busy|cores used|cores were used|utilization|utilisation|utilized|used on average|actually used|in use|sitting idle|idle cores",
+        );
+    /// From the submission of the application to the registration of its first executor.
+    FIRST_EXECUTOR = Job "first_executor_seconds" Seconds Less
+        title ("第一个 Executor", "first executor")
+        says ("提交应用 {value}后第一个 Executor 就绪", "the first executor registered {value} after the submission of the application")
+        asked ("第一个 executor|首个 executor|executor 什么时候|executor 何时", "first executor|executor showed up|executor show up|first worker");
+    SPARK_JOBS = Job "spark_jobs" Count Neither
+        title ("Spark Job", "Spark jobs") says ("应用提交了 {value} 个 Spark Job", "Spark jobs that the application submitted: {value}")
+        asked (
+            "多少 job|多少个 job|几个 job|job 数|多少 spark job|多少个 spark job|几个 spark job",
+            "how many jobs|how many spark jobs|number of jobs|number of spark jobs|jobs did|job count",
+        );
+    EXECUTIONS = Job "sql_executions" Count Neither
+        title ("SQL 执行", "SQL executions") says ("应用执行了 {value} 次 SQL 查询", "SQL queries that the application ran: {value}")
+        asked (
+            "多少查询|多少个查询|几个查询|多少 sql|多少个 sql|几个 sql|几条 sql|多少条 sql|sql 数|查询数",
+            "how many queries|how many sql|number of queries|number of sql|sql queries|query count|how many executions",
+        );
+    /// Share of the time of all vertices.
+    JOB_GC_SHARE = Job "gc_share" Share Less
+        title ("垃圾回收占比", "share of garbage collection")
+        says ("所有顶点的运行时间有 {value} 用于垃圾回收", "the vertices spend {value} of their time in garbage collection") asked COLLECTING;
+    /// Memory of cached RDDs and DataFrames, at their largest.
+    CACHED = Job "cached_bytes" Bytes Neither
+        title ("缓存数据", "cached data") says ("缓存的数据在内存中占 {value}", "cached data takes {value} of memory")
+        asked ("缓存|cache", "cach*|persist*");
     STAGES = Job "stages" Count Neither
         title ("阶段", "stages") says ("作业有 {value} 个阶段", "stages of the job: {value}") asked NONE;
     JOB_VERTICES = Job "vertices" Vertices Neither
@@ -121,12 +166,15 @@ measures! {
         title ("用时", "wall time")
         says ("{name} 从第一个顶点到最后一个用时 {value}", "{name} takes {value} from its first vertex to its last")
         asked NONE;
+    /// Vertices that were to run; some of them did not run to their end.
+    PLANNED = Stage "planned_vertices" Vertices Neither
+        title ("计划的顶点", "planned vertices") says ("{name} 计划有 {value}", "{name} was to have {value}") asked NONE;
     /// Vertices that ran to their end.
     VERTICES = Stage "vertices" Vertices Neither
         title ("顶点", "vertices") says ("{name} 有 {value}", "{name} has {value}")
         asked (
-            "多少顶点|多少个顶点|几个顶点|顶点数|顶点数量|多少任务|多少个任务|任务数|多少 task|多少 vert|\
-             多少个 task|多少个 vert|顶点有多少|并行度",
+            "多少顶点|多少个顶点|几个顶点|顶点数|顶点数量|多少任务|多少个任务|几个任务|任务数|多少 task|多少 vert|\
+             多少个 task|多少个 vert|几个 task|几个 vert|task 数|vertex 数|顶点有多少|并行度",
             "how many vertices|how many vertex|how many tasks|number of vertices|number of tasks|vertex count|\
              task count|count of vertices|vertices does|vertices are|degree of parallelism",
         );
@@ -146,11 +194,7 @@ measures! {
         asked WAITS;
     MEAN_RUN = Stage "mean_run_ms" Ms Less
         title ("平均运行", "mean run")
-        says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average")
-        asked (
-            "平均运行|平均多久|平均时间|平均用时|平均耗时|平均要",
-            "average run|mean run|average time|average duration|run on average|take on average|takes on average",
-        );
+        says ("{name} 的顶点平均运行 {value}", "the vertices of {name} run {value} on average") asked NONE;
     MEDIAN_RUN = Stage "median_run_ms" Ms Less
         title ("运行中位数", "median run")
         says ("{name} 的顶点运行时间中位数为 {value}", "the median vertex of {name} runs {value}") asked NONE;
@@ -168,11 +212,18 @@ measures! {
     BUSY_SHARE = Stage "busy_share" Share Neither
         title ("占顶点总时间", "share of vertex time")
         says ("{name} 占所有顶点运行时间的 {value}", "{name} takes {value} of the run time of all vertices") asked NONE;
+    /// From storage and from other stages.
     ROWS_IN = Stage "rows_in" Rows Neither
         title ("输入行数", "rows in") says ("{name} 读入 {value}", "{name} reads {value}") asked ROWS;
     ROWS_OUT = Stage "rows_out" Rows Neither
         title ("输出行数", "rows out") says ("{name} 输出 {value}", "{name} writes {value}") asked ROWS;
-    /// Rows of the vertex with most of them, at the operator that is spread least evenly.
+    ROWS_MEAN = Stage "rows_mean" Rows Neither
+        title ("平均输入行数", "mean rows in") says ("{name} 的顶点平均读入 {value}", "the vertices of {name} read {value} each on average")
+        asked NONE;
+    ROWS_MEDIAN = Stage "rows_median" Rows Neither
+        title ("输入行数中位数", "median rows in")
+        says ("{name} 的顶点读入行数的中位数为 {value}", "the median vertex of {name} reads {value}") asked NONE;
+    /// Rows of the vertex with most of them: of all its inputs if each vertex is known, else of the largest one.
     ROWS_MAX = Stage "rows_max" Rows Less
         title ("最多行数", "max rows")
         says ("{name} 行数最多的顶点有 {value}", "the largest vertex of {name} has {value}") asked SPREAD;
@@ -181,14 +232,34 @@ measures! {
         says ("{name} 行数最多的顶点是平均的 {value}", "the largest vertex of {name} has {value} the mean rows") asked SPREAD;
     BYTES_READ = Stage "bytes_read" Bytes Neither
         title ("读取", "read") says ("{name} 读取 {value}", "{name} reads {value}") asked BYTES;
+    READ_MEAN = Stage "read_mean" Bytes Neither
+        title ("平均读取", "mean read") says ("{name} 的顶点平均读取 {value}", "the vertices of {name} read {value} each on average")
+        asked NONE;
+    READ_MEDIAN = Stage "read_median" Bytes Neither
+        title ("读取中位数", "median read")
+        says ("{name} 的顶点读取量的中位数为 {value}", "the median vertex of {name} reads {value}") asked NONE;
     READ_MAX = Stage "read_max" Bytes Less
         title ("最多读取", "max read")
         says ("{name} 读取最多的顶点读取 {value}", "the vertex of {name} that reads most reads {value}") asked NONE;
     READ_MAX_OVER_MEAN = Stage "read_max_over_mean" Ratio Less
         title ("最多/平均读取", "max/mean read")
-        says ("{name} 读取最多的顶点是平均的 {value}", "the vertex of {name} that reads most reads {value} the mean") asked NONE;
+        says ("{name} 读取最多的顶点是平均的 {value}", "the vertex of {name} that reads most reads {value} the mean") asked SPREAD;
     BYTES_WRITTEN = Stage "bytes_written" Bytes Neither
         title ("写出", "written") says ("{name} 写出 {value}", "{name} writes {value}") asked BYTES;
+    WRITTEN_MEAN = Stage "written_mean" Bytes Neither
+        title ("平均写出", "mean written")
+        says ("{name} 的顶点平均写出 {value}", "the vertices of {name} write {value} each on average") asked NONE;
+    WRITTEN_MEDIAN = Stage "written_median" Bytes Neither
+        title ("写出中位数", "median written")
+        says ("{name} 的顶点写出量的中位数为 {value}", "the median vertex of {name} writes {value}") asked NONE;
+    WRITTEN_MAX = Stage "written_max" Bytes Neither
+        title ("最多写出", "max written")
+        says ("{name} 写出最多的顶点写出 {value}", "the vertex of {name} that writes most writes {value}") asked NONE;
+    /// Bytes that a stage writes to temporary storage: channels and spilled data.
+    TEMPORARY = Stage "temp_bytes" Bytes Less
+        title ("临时数据", "temporary data")
+        says ("{name} 写出 {value} 临时数据（数据通道和落盘）", "{name} writes {value} of temporary data (channels and spills)")
+        asked TEMP;
     /// Bytes that a stage fetches from other machines.
     NETWORK = Stage "network_bytes" Bytes Less
         title ("网络传输", "network")
@@ -202,9 +273,13 @@ measures! {
         title ("CPU 时间", "CPU time")
         says ("{name} 的顶点共用 {value} CPU 时间", "the vertices of {name} use {value} of CPU time in all") asked ("cpu", "cpu");
     GC_SHARE = Stage "gc_share" Share Less
-        title ("垃圾回收", "garbage collection")
+        title ("垃圾回收占比", "share of garbage collection")
         says ("{name} 的时间有 {value} 用于垃圾回收", "{name} spends {value} of its time in garbage collection")
-        asked ("垃圾回收|gc", "gc|garbage");
+        asked COLLECTING;
+    /// Of all tasks.
+    GC_TIME = Stage "gc_ms" Ms Less
+        title ("垃圾回收时间", "garbage collection time")
+        says ("{name} 的顶点垃圾回收共用 {value}", "the vertices of {name} collect garbage for {value} in all") asked COLLECTING;
     SPILLED = Stage "spilled_bytes" Bytes Less
         title ("落盘数据", "spilled")
         says ("{name} 落盘 {value}", "{name} spills {value} to disk") asked SPILL;

@@ -1,0 +1,215 @@
+//! Amounts in a question: rows and bytes by their direction, and numbers of single vertices.
+
+use report::measure::{Entity, Measure, book};
+
+use crate::phrases::Phrases;
+use crate::wording::Wording;
+
+/// Amounts of data of a stage: rows and bytes, read and written.
+pub(crate) const AMOUNTS: [&Measure; 4] = [
+    &book::ROWS_IN,
+    &book::ROWS_OUT,
+    &book::BYTES_READ,
+    &book::BYTES_WRITTEN,
+];
+
+type Words = (Phrases, Phrases);
+
+/// An amount of data without a unit.
+const DATA: Words = (
+    "多少数据|数据量|读多少|读了多少|读入多少|读取多少|读取了多少|写多少|写了多少|写出多少|写出了多少|输出多少|输出了多少|输入多少|\
+     输入有多少|处理多少|处理了多少|产生多少|读写各多少|读写多少|各读多少|各写多少|收到多少",
+    "how much data|what data|which data|how much input|how much output|amount of data|data volume",
+);
+const ROWS: Words = (
+    "多少行|行数|几行数据|多少条|多少记录|条数",
+    "how many rows|rows|row count|number of rows|records|how many records",
+);
+const BYTES: Words = (
+    "多少字节|字节|多大|大小|多少 gb|多少gb|多少 gib|多少 mb|多少 tb",
+    "bytes|how big|how large|size|sizes|gigabytes|how many gib|how many gb|how many mb|volume",
+);
+const READ: Words = (
+    "读|输入|收到|流入|进入|处理",
+    "read|reads|reading|input|inputs|receive*|consume*|process|processes|go into|goes into|going in|go in|comes in|handle*",
+);
+const WRITTEN: Words = (
+    "写|输出|产生|出来|还剩|剩下|剩多少",
+    "write|writes|written|wrote|writing|output*|produce*|emit*|come out|comes out|came out|shuffle out|shuffles out|survive*|remain*|\
+     are left|is left",
+);
+/// A number of a single vertex, or of each.
+const MEAN: Words = (
+    "平均|每个 task|每个task|每个 vert|每个vert|每个顶点|每个任务|每个分区|各个 task|一个 task 大概|一个 vertex 大概",
+    "average|avg|mean|per task|per vertex|per partition|each task|each vertex|each partition|individual task*|individual vert*|\
+     every task|every vertex|typical task|typical vertex",
+);
+const MEDIAN: Words = ("中位", "median|typical|p50");
+/// The superlatives; only one of a vertex asks for its number.
+const MOST: Words = (
+    "最慢|最长|最大|最多|最久|最重",
+    "slowest|longest|largest|biggest|heaviest|worst",
+);
+const VERTEX: Words = (
+    "task|vert|顶点|任务|分区|那个跑|的那个|那个用|那个读",
+    "task|tasks|vertex|vertices|partition|partitions|slowest one|longest one|largest one|biggest one",
+);
+/// Comparisons of vertices with each other.
+const APART: Words = (
+    "差多少|差别|差距|相差|最大和最小|大小不一",
+    "differ*|vary|varies|variation|range from|spread out|how uneven",
+);
+const TIME: Words = (
+    "多久|多长|跑|用时|耗时|时间|运行|最慢|秒|最久|执行",
+    "run|runs|ran|running|runtime|time|times|long|longest|duration|slow*|take|takes|took|seconds|last",
+);
+const LOAD: Words = (
+    "读|数据|输入|处理|大小|多大|分区|收到",
+    "read|reads|reading|data|input|process*|size|sizes|big|large|partition*|bytes|receive*|handle*|get|gets",
+);
+
+/// The mean, the median and the most of single vertices, by what is asked of them.
+struct OfVertices {
+    asked: Words,
+    mean: &'static Measure,
+    median: &'static Measure,
+    most: &'static Measure,
+}
+
+static OF_VERTICES: [OfVertices; 4] = [
+    OfVertices {
+        asked: TIME,
+        mean: &book::MEAN_RUN,
+        median: &book::MEDIAN_RUN,
+        most: &book::MAX_RUN,
+    },
+    OfVertices {
+        asked: LOAD,
+        mean: &book::READ_MEAN,
+        median: &book::READ_MEDIAN,
+        most: &book::READ_MAX,
+    },
+    OfVertices {
+        asked: WRITTEN,
+        mean: &book::WRITTEN_MEAN,
+        median: &book::WRITTEN_MEDIAN,
+        most: &book::WRITTEN_MAX,
+    },
+    OfVertices {
+        asked: ROWS,
+        mean: &book::ROWS_MEAN,
+        median: &book::ROWS_MEDIAN,
+        most: &book::ROWS_MAX,
+    },
+];
+
+fn says(wording: &Wording, words: Words) -> bool {
+    wording.has(words.0, words.1)
+}
+
+/// The numbers of single vertices that a question asks for; none if it is about whole stages.
+pub(crate) fn of_vertices(wording: &Wording) -> Vec<&'static Measure> {
+    let is_apart = says(wording, APART) && says(wording, LOAD);
+    let mean = says(wording, MEAN) || is_apart;
+    let median = says(wording, MEDIAN) || is_apart;
+    let most = says(wording, MOST) && says(wording, VERTEX) || is_apart;
+    if !(mean || median || most) {
+        return Vec::new();
+    }
+    let is_written = says(wording, WRITTEN) && !says(wording, READ);
+    let names_rows = says(wording, ROWS);
+    let fits = |kind: &&OfVertices| match kind.asked {
+        LOAD => says(wording, LOAD) && !is_written && (!names_rows || says(wording, BYTES)),
+        TIME => says(wording, TIME) && !is_apart,
+        words => says(wording, words),
+    };
+    let mut kinds: Vec<&OfVertices> = OF_VERTICES.iter().filter(fits).collect();
+    if kinds.is_empty() {
+        kinds.push(&OF_VERTICES[0]);
+    }
+    let of_kind = |kind: &OfVertices| {
+        let statistics = [(mean, kind.mean), (median, kind.median), (most, kind.most)];
+        let asked = statistics.into_iter().filter(|(is_asked, _)| *is_asked);
+        asked.map(|(_, measure)| measure).collect::<Vec<_>>()
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
+}
+
+/// The amounts of data that a question asks for: read or written if it says which, in the unit that it names.
+fn of_data(wording: &Wording) -> Vec<&'static Measure> {
+    let (rows, bytes) = (says(wording, ROWS), says(wording, BYTES));
+    let (read, written) = (says(wording, READ), says(wording, WRITTEN));
+    let much = wording.has("", "how much") && (read || written);
+    let much = much
+        && !wording.has(
+            "",
+            "how much time|how much faster|how much longer|how much memory|how much cpu",
+        );
+    let data = says(wording, DATA) || much;
+    if !(rows || bytes || data) {
+        return Vec::new();
+    }
+    // "数据量有多大" is about both units
+    let is_volume = wording.has(
+        "数据量|多少数据",
+        "how much data|data volume|amount of data",
+    );
+    let any_unit = !rows && (is_volume || !bytes);
+    let any_side = read == written;
+    let asked = [
+        (rows || any_unit, read || any_side, AMOUNTS[0]),
+        (rows || any_unit, written || any_side, AMOUNTS[1]),
+        (bytes || any_unit || much, read || any_side, AMOUNTS[2]),
+        (bytes || any_unit || much, written || any_side, AMOUNTS[3]),
+    ];
+    let asked = asked.into_iter().filter(|(unit, side, _)| *unit && *side);
+    asked.map(|(.., measure)| measure).collect()
+}
+
+/// Measures of the job, its stages and exchanges that are asked for, those of single vertices last. "How much data" is an amount of
+/// whatever else is named.
+pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
+    let of_vertices = of_vertices(wording);
+    let is_spread = |m: &Measure| {
+        [&book::MAX_RUN, &book::ROWS_MAX]
+            .iter()
+            .any(|s| s.words == m.words)
+    };
+    let is_named = |m: &&&Measure| {
+        let of_run = matches!(m.entity, Entity::Job | Entity::Stage);
+        (of_run || **m == &book::PARTITIONS)
+            && !m.words.en.is_empty()
+            && !AMOUNTS.contains(m)
+            && (of_vertices.is_empty() || !is_spread(m))
+            && wording.has(m.words.zh, m.words.en)
+    };
+    let mut measures: Vec<&'static Measure> = book::ALL.iter().filter(is_named).copied().collect();
+    if measures.contains(&&book::FETCH_WAIT) {
+        measures.retain(|m| **m != book::WAIT);
+    }
+    if measures.contains(&&book::TEMPORARY) {
+        // temporary data is written for other stages, or spilled
+        measures.extend([&book::SPILLS, &book::BYTES_WRITTEN]);
+    }
+    let counts_vertices = measures.contains(&&book::VERTICES);
+    let counts_losses = measures.contains(&&book::FAILED);
+    if counts_vertices && !counts_losses && wording.has("失败", "fail|fails|failed") {
+        measures.extend([&book::FAILED, &book::REVOKED]);
+    }
+    let names_other = !wording.causes().is_empty() || !wording.segments().is_empty();
+    let has_side = says(wording, READ) || says(wording, WRITTEN);
+    let is_other = names_other || !measures.is_empty() && !has_side;
+    if of_vertices.is_empty() && !(is_other && is_vague(wording)) {
+        measures.extend(of_data(wording));
+    }
+    // "busy on average" is a number of the job
+    if !measures.contains(&&book::BUSY_CORES) {
+        measures.extend(of_vertices);
+    }
+    measures
+}
+
+/// Whether it asks for an amount of data without saying of which kind: "how much data".
+fn is_vague(wording: &Wording) -> bool {
+    !says(wording, ROWS) && !says(wording, BYTES)
+}

@@ -1,0 +1,89 @@
+//! The number of vertices of a stage, and where it comes from.
+
+use job::script::Hint;
+use report::measure::book;
+use report::text;
+
+use crate::Asked;
+use crate::intent::Intent;
+use crate::said::Said;
+use runs::StageSummary;
+
+/// Setting of the number of partitions of a shuffle.
+const SHUFFLE_PARTITIONS: &str = "spark.sql.shuffle.partitions";
+
+/// Says how many vertices a stage has, and how many of them ran to their end if not all did.
+pub(crate) fn vertices(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    stage: &StageSummary,
+    intent: &Intent,
+) {
+    let Some(ended) = stage.values.value(&book::VERTICES) else {
+        return;
+    };
+    let planned = stage.values.value(&book::PLANNED);
+    let Some(planned) = planned.filter(|n| n.number() > ended.number()) else {
+        return said.say_value(&book::VERTICES, ended, &stage.name, run.vertex());
+    };
+    let (name, vertex) = (&stage.name, run.vertex());
+    let mut ids = said.evidence_of(&book::PLANNED, planned, name, vertex);
+    ids.extend(said.evidence_of(&book::VERTICES, ended, name, vertex));
+    let sentence = text!(
+        "{name} 有 {all}，其中 {ended} 个运行到结束",
+        "{name} has {all}; {ended} of them ran to their end",
+        all = vertex.count(planned.number()),
+        ended = report::format::Number(ended.number())
+    );
+    said.cite(sentence, &ids);
+    if !intent.asks_for(&[&book::FAILED])
+        && let Some(failed) = stage.values.value(&book::FAILED)
+    {
+        said.say_value(&book::FAILED, failed, name, vertex);
+    }
+}
+
+/// Whether a question has the number of vertices of a stage, as in "why 636 vertices?".
+pub(crate) fn is_asked(stage: &StageSummary, intent: &Intent) -> bool {
+    let count = stage.get(&book::VERTICES);
+    intent.asks_why && count.is_some_and(|n| intent.numbers.contains(&n))
+}
+
+/// Says the partitions that a stage reads, and the hint or setting that decides their number.
+pub(crate) fn partitions(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stages = &run.summary.stages;
+    let name = |stage: usize| stages.get(stage).map_or("", |s| s.name.as_str());
+    let mut counts: Vec<f64> = stages[at].get(&book::VERTICES).into_iter().collect();
+    for edge in run.channels().into[at].iter().take(3) {
+        let edge = &run.summary.edges[*edge];
+        if let Some(value) = edge.values.value(&book::PARTITIONS) {
+            counts.push(value.number());
+            let between = format!("{} → {}", name(edge.from), name(edge.to));
+            said.say_value(&book::PARTITIONS, value, &between, run.vertex());
+        }
+    }
+    let is_count = |text: &str| text.trim().parse().is_ok_and(|n: f64| counts.contains(&n));
+    let is_set = |hint: &&Hint| {
+        let value = hint.value.as_deref().unwrap_or_default().to_uppercase();
+        let names = hint.name.contains("PARTITION") || value.contains("PARTITION");
+        names && value.split(|c: char| !c.is_ascii_digit()).any(is_count)
+    };
+    let mut hints = run.statements().iter().flat_map(|s| &s.hints);
+    if let (Some(hint), Some(script)) = (hints.find(is_set), &run.summary.script) {
+        let before = script.text.get(..hint.span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let (name, value) = (&hint.name, hint.value.as_deref().unwrap_or_default());
+        return said.say(text!(
+            "脚本第 {line} 行的提示 {name}={value} 定下了这个数目",
+            "the hint {name}={value} in script line {line} sets this number"
+        ));
+    }
+    let setting = run.summary.settings.get(SHUFFLE_PARTITIONS);
+    if let Some([value, _]) = setting.filter(|[value, _]| is_count(value)) {
+        said.say(text!(
+            "{key} = {value} 定下了这个数目",
+            "{key} = {value} sets this number",
+            key = SHUFFLE_PARTITIONS
+        ));
+    }
+}

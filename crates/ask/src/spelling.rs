@@ -1,0 +1,77 @@
+//! What a word of a question looks like: a name, the number of a stage, a setting, a path.
+
+use std::ops::Range;
+
+/// A path without its folders, and without its ending.
+pub(crate) fn short(path: &str) -> impl Iterator<Item = &str> {
+    let file = path.rsplit('/').next().filter(|f| *f != path);
+    let base = path
+        .rsplit('/')
+        .next()
+        .and_then(|f| f.rsplit_once('.'))
+        .map(|(base, _)| base);
+    file.into_iter().chain(base)
+}
+
+/// `stage 3` and `阶段 3`, whether or not there is such a stage.
+pub(crate) fn stage_numbers(lower: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for word in ["stage", "阶段"] {
+        for (at, _) in lower.match_indices(word) {
+            let rest = &lower[at + word.len()..];
+            let blanks = rest.len() - rest.trim_start_matches(' ').len();
+            let digits = rest[blanks..]
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count();
+            if digits > 0 {
+                found.push(at..at + word.len() + blanks + digits);
+            }
+        }
+    }
+    found
+}
+
+pub(crate) fn is_stage_number(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let rest = lower
+        .strip_prefix("stage")
+        .or_else(|| lower.strip_prefix("阶段"));
+    rest.is_some_and(|r| !r.trim().is_empty() && r.trim().bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `spark.sql.shuffle.partitions`.
+pub(crate) fn is_setting(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower
+        .strip_prefix("spark.")
+        .is_some_and(|rest| !rest.is_empty())
+}
+
+pub(crate) fn is_capital(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|c| c.is_ascii_uppercase())
+        && letters.any(|c| c.is_ascii_lowercase())
+}
+
+/// Whether a word can only be a name: `Join_5`, `ClickLog`, `tables.json`, `SV3`.
+pub(crate) fn is_name(word: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| word.bytes().any(|b| test(&b));
+    let letters = has(u8::is_ascii_alphabetic);
+    let pairs = word.as_bytes().windows(2);
+    let has_hump = pairs
+        .clone()
+        .any(|p| p[0].is_ascii_lowercase() && p[1].is_ascii_uppercase());
+    let is_file = word.rsplit_once('.').is_some_and(|(base, end)| {
+        !base.is_empty()
+            && (2..=6).contains(&end.len())
+            && end.bytes().all(|b| b.is_ascii_alphabetic())
+    });
+    let is_id = word.len() <= 5
+        && matches!(word.as_bytes(), [b'E' | b'F' | b'S' | b'N', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+    let is_numbered = word.len() > 2
+        && word[..2].eq_ignore_ascii_case("sv")
+        && word.as_bytes()[2].is_ascii_digit();
+    letters
+        && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)
+}
