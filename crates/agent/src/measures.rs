@@ -150,7 +150,7 @@ fn claims(row: &[&Segment], seconds: f64) -> Text {
 }
 
 fn is_same(a: &Segment, b: &Segment) -> bool {
-    a.time_use() == b.time_use() && a.stage == b.stage && a.finding == b.finding
+    a.time_use() == b.time_use() && a.stage == b.stage
 }
 
 /// The stages in the order of relevance: named by the findings, then on the critical path, then the longest.

@@ -143,6 +143,12 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             time = time,
             share = share,
         ),
+        SegmentKind::Straggler if view.uneven.iter().any(|u| Some(u.stage) == stage) => text!(
+            "{name} 中最慢的一个还多用 {time}（{share}）：这是它的行所需的工作，均匀分布后由其他顶点承担",
+            "the slowest of {name} takes {time} ({share}) more: its rows need this work, and with even input other vertices would share it",
+            time = time,
+            share = share,
+        ),
         SegmentKind::Straggler => text!(
             "{name} 中最慢的一个多用 {time}（{share}）：首次加载代码，或在波动范围之内",
             "the slowest of {name} takes {time} ({share}) longer: it loads code for the first time, or is within the usual spread",

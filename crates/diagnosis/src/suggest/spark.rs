@@ -13,6 +13,7 @@ use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
 const MOST_SALTS: f64 = 64.0;
+const SALTS_PER_SLOT: f64 = 4.0;
 
 /// Suggestions for a finding of a Spark application.
 pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
@@ -76,11 +77,18 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
     proposals.into_iter().map(with_change).collect()
 }
 
+/// Parts for the rows of a hot key: as large as the other partitions, but not many more than the slots.
+fn salts(case: &Case<'_>) -> f64 {
+    let slots = case.view.run.as_ref().map_or(1, |run| run.tokens) as f64;
+    let most = (SALTS_PER_SLOT * slots).clamp(SALTS_PER_SLOT, MOST_SALTS);
+    adaptive::partition(case).map_or(8.0, |p| p.parts().min(most))
+}
+
 fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let keys = case.key_list();
     let adaptive::Unsplit { why, settings } = adaptive::unsplit(case);
     let splits = !settings.is_empty();
-    let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
+    let parts = salts(case);
     let last = Number(parts - 1.0);
     let copies = adaptive::may_copy_other_side(case);
     let reason = why.clone();
@@ -111,7 +119,7 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     if case.has_operator(needs_groups) {
         return vec![whole_groups(keys)];
     }
-    let parts = adaptive::partition(case).map_or(8.0, |p| p.parts().min(MOST_SALTS));
+    let parts = salts(case);
     vec![
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
             title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);

@@ -195,7 +195,7 @@ async fn known_false_sentences_are_caught() {
     for text in [
         "One vertex gets 22 % of the rows, 3.6 times the mean [F1], so the stage waits for it.",
         "Garbage collection takes 2.0 % of the time and is not the cause.",
-        "Put the hint before the statement; it saves up to about 25 s (19 % of the run) [F1].",
+        "Put the hint before the statement; it saves up to about 17 s (13 % of the run) [F1].",
         "Set spark.sql.shuffle.partitions to 400.",
     ] {
         let faults = checker.faults_of(text, &[]);
