@@ -203,7 +203,7 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
         measures.extend(of_data(wording));
     }
     // "busy on average" is a number of the job
-    if !measures.contains(&&book::BUSY_CORES) {
+    if !measures.contains(&&book::BUSY_SLOTS) {
         measures.extend(of_vertices);
     }
     measures

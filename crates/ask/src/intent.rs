@@ -103,7 +103,7 @@ impl Intent {
 
     /// Whether it may ask for the effect of other resources: about the job, and not for a number of this run.
     pub(crate) fn may_change(&self) -> bool {
-        let is_count = |m: &&Measure| **m == book::BUSY_CORES;
+        let is_count = |m: &&Measure| **m == book::BUSY_SLOTS;
         let is_job = self
             .subjects
             .iter()
@@ -186,6 +186,9 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
             |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
         asked.retain(|q| !(of_vertex && *q == Quantity::Which || is_superlative(q)));
     }
+    // "is spilling the bottleneck?" is about spilling
+    let names_cause = wording.is_polar() && !wording.causes().is_empty();
+    asked.retain(|q| !(names_cause && *q == Quantity::Account));
     // "how long did it take with its retries" is not about the time of the retries
     let takes = wording.has("用了|用时|跑了|花了", "take|takes|took|run");
     // a time, or a share of it, is the duration that is asked for
@@ -213,7 +216,7 @@ fn asked(wording: &Wording) -> Vec<Quantity> {
 const OF_JOB: [&Measure; 6] = [
     &book::TOKENS,
     &book::EXECUTORS,
-    &book::BUSY_CORES,
+    &book::BUSY_SLOTS,
     &book::FIRST_EXECUTOR,
     &book::SPARK_JOBS,
     &book::EXECUTIONS,

@@ -93,7 +93,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Account,
-        "时间都|时间花|花在|时间去|耗在|时间线|关键路径|时间分布|主要耗时",
+        "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
         "time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|\
          critical path|breakdown|takes so long|took so long|take so long|timeline",
     ),

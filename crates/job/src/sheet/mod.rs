@@ -160,10 +160,9 @@ impl Filler<'_> {
         values.set(&book::CACHED, cached);
         let busy = values.value(&book::VERTEX_TIME).cloned();
         let busy = busy.zip(values.value(&book::ELAPSED).cloned());
-        values.set(
-            &book::BUSY_CORES,
-            busy.and_then(|(busy, elapsed)| busy.over(elapsed)),
-        );
+        let slots = values.value(&book::TOKENS).cloned();
+        let busy = busy.and_then(|(busy, elapsed)| busy.over(elapsed)?.over(slots?));
+        values.set(&book::BUSY_SLOTS, busy);
         let submitted = self.job.info.sources.get("submitted_ms");
         let begun = self.job.info.submitted_ms.zip(submitted);
         let first = added()

@@ -305,7 +305,10 @@ fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
             .find_map(|file| at(&file.cpu_ms))
     });
     let files = [&facts.stated, &facts.counted].into_iter().flatten();
-    let mut planned = files.filter_map(|file| at(&file.vertices));
+    let mut planned = files.filter_map(|file| {
+        let stated = file.vertices.as_ref()?;
+        Value::at(stated.value, stated.source())
+    });
     values.set(&book::PLANNED, planned.next());
     values.set(&book::CPU_TIME, cpu);
     let fetch = spread(&details.fetch_wait_ms, "fetch wait");

@@ -1,6 +1,6 @@
 //! The measures. An id is unique among the measures of an entity.
 
-use super::Better::{Less, Neither};
+use super::Better::{Less, More, Neither};
 use super::Entity::{Column, Exchange, Input, Job, Operator, Stage};
 use super::Unit::{
     Bytes, Count, Files, Ms, Partitions, Ratio, Rows, Seconds, Share, Tokens, Vertices,
@@ -113,9 +113,10 @@ measures! {
             "多少 executor|多少个 executor|几个 executor|executor 数|executor 的数量|executor 有多少|多少执行器|多少个执行器",
             "how many executors|number of executors|executor count|how many workers|count of executors",
         );
-    /// Cores that ran tasks on average, during the run.
-    BUSY_CORES = Job "busy_cores" Count Neither
-        title ("平均忙碌的核", "busy cores") says ("运行期间平均有 {value} 个核在执行任务", "cores that ran tasks, on average over the run: {value}")
+    /// Part of the task slots that ran a task on average, over the run time.
+    BUSY_SLOTS = Job "busy_slots" Share More
+        title ("忙碌的槽位", "busy slots")
+        says ("运行期间平均有 {value} 的槽位在执行任务", "on average over the run time, {value} of the task slots run a task")
         asked (
             "忙碌|在忙|核在用|核在跑|利用率|平均用了|平均用到|实际用到|实际在用|空着|闲着|空闲的核",
             "busy|cores used|cores were used|utilization|utilisation|utilized|used on average|actually used|in use|sitting idle|idle cores",
@@ -273,7 +274,7 @@ measures! {
         title ("CPU 时间", "CPU time")
         says ("{name} 的顶点共用 {value} CPU 时间", "the vertices of {name} use {value} of CPU time in all") asked ("cpu", "cpu");
     GC_SHARE = Stage "gc_share" Share Less
-        title ("垃圾回收占比", "share of garbage collection")
+        title ("垃圾回收", "garbage collection")
         says ("{name} 的时间有 {value} 用于垃圾回收", "{name} spends {value} of its time in garbage collection")
         asked COLLECTING;
     /// Of all tasks.
