@@ -61,7 +61,12 @@ impl Asked {
         let query = query.to_lowercase();
         let says = |words: &&str| words.split('|').any(|word| query.contains(word.trim()));
         let asked = ASKING.iter().filter(|(_, words)| says(words));
-        Asked(asked.map(|(section, _)| *section).collect())
+        let mut asked: Vec<Section> = asked.map(|(section, _)| *section).collect();
+        if asked.contains(&Section::Check) {
+            // "how do I know" has the words of "how do I fix" as well
+            asked.retain(|section| *section != Section::Fix);
+        }
+        Asked(asked)
     }
 
     fn worth(&self, section: Option<Section>) -> f32 {
