@@ -136,12 +136,16 @@ fn observed(view: &View<'_>, run: Span) -> Option<Timeline> {
     })
 }
 
-/// The attempt that a failed job ended with.
+/// The attempt that a failed job ended with: the last one that failed, else the last one that was lost with its machine.
 fn fatal(view: &View<'_>, attempts: &[Attempt]) -> Option<usize> {
-    let failed = |at: &usize| view.failed() && attempts[*at].state == RunState::Failed;
-    let ended = |at: &usize| attempts[*at].ended;
-    let failed = (0..attempts.len()).filter(failed);
-    failed.max_by(|a, b| ended(a).total_cmp(&ended(b)))
+    let last = |is_fatal: &dyn Fn(&Attempt) -> bool| {
+        let fatal = (0..attempts.len()).filter(|at| is_fatal(&attempts[*at]));
+        fatal.max_by(|a, b| attempts[*a].ended.total_cmp(&attempts[*b].ended))
+    };
+    let failed = view
+        .failed()
+        .then(|| last(&|a| a.state == RunState::Failed));
+    failed?.or_else(|| last(&Attempt::is_lost))
 }
 
 /// 1 unless the events of the stage are a sample.

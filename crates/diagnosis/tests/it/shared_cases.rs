@@ -16,7 +16,7 @@ struct Expected {
     never: &'static [&'static str],
 }
 
-const CASES: [Expected; 15] = [
+const CASES: [Expected; 16] = [
     Expected {
         path: "spark/real_coalesce1",
         first: "parallelism.too_low",
@@ -82,6 +82,12 @@ const CASES: [Expected; 15] = [
         first: "driver.bottleneck",
         says: &["the longest wait is 15 s"],
         never: &["no file shows"],
+    },
+    Expected {
+        path: "spark/R03_yarn_physical",
+        first: "failure.limit",
+        says: &["on attempts that failed"],
+        never: &["no task runs for 1 min"],
     },
     Expected {
         path: "spark/real_hang",
