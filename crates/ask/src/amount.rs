@@ -68,7 +68,7 @@ const LOAD: Words = (
     "read|reads|reading|data|input|process*|size|sizes|big|large|partition*|bytes|receive*|handle*|get|gets",
 );
 
-/// The mean, the median and the most of single vertices, by what is asked of them.
+/// Mean, median and maximum over the vertices of one kind of number.
 struct OfVertices {
     asked: Words,
     mean: &'static Measure,
@@ -166,8 +166,8 @@ fn of_data(wording: &Wording) -> Vec<&'static Measure> {
     asked.map(|(.., measure)| measure).collect()
 }
 
-/// Measures of the job, its stages and exchanges that are asked for, those of single vertices last. "How much data" is an amount of
-/// whatever else is named.
+/// Measures of the job, its stages and exchanges that are asked for, then those of single vertices. "How much data" is an amount of
+/// the other things that are named.
 pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
     let of_vertices = of_vertices(wording);
     let is_spread = |m: &Measure| {
@@ -209,7 +209,7 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
     measures
 }
 
-/// Whether it asks for an amount of data without saying of which kind: "how much data".
+/// Whether it asks for an amount of data without its kind: "how much data".
 fn is_vague(wording: &Wording) -> bool {
     !says(wording, ROWS) && !says(wording, BYTES)
 }

@@ -30,7 +30,7 @@ pub(crate) struct Intent {
     /// Whether yes or no would answer it.
     pub(crate) is_polar: bool,
     pub(crate) asks_why: bool,
-    /// Whether it asks what happens in later runs.
+    /// Whether it asks about later runs.
     pub(crate) is_about_future: bool,
     /// The question without the names of the run.
     pub(crate) text: String,
@@ -49,7 +49,7 @@ impl Intent {
         let named = Named::of(question, &known);
         let wording = Wording::of(&named.rest);
         let mut subjects = named.subjects;
-        let (asked, measures) = (asked(&wording), measures(&wording));
+        let (asked, measures) = asked_and_measures(&wording);
         if !asked.contains(&Quantity::Reason) && !asked.contains(&Quantity::Remedy) {
             let keys = wording
                 .settings()
@@ -146,10 +146,10 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
     let subjects = |question: &String| {
         let named = Named::of(question, known);
         let wording = Wording::of(&named.rest);
-        let asked = asked(&wording);
+        let (asked, measures) = asked_and_measures(&wording);
         match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
             // The question was which stage it is: that stage.
-            true => order::ranked(run, &measures(&wording))
+            true => order::ranked(run, &measures)
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))
@@ -163,9 +163,14 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         .unwrap_or_default()
 }
 
-fn asked(wording: &Wording) -> Vec<Quantity> {
+/// The quantities and the measures that a question asks for.
+fn asked_and_measures(wording: &Wording) -> (Vec<Quantity>, Vec<&'static Measure>) {
+    let named = amount::measures(wording);
+    (asked(wording, &named), measures(wording, named))
+}
+
+fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     let mut asked = wording.quantities();
-    let measures = amount::measures(wording);
     let has = |asked: &[Quantity], quantity| asked.contains(&quantity);
     // "Which input is the largest?" is about inputs, "which stages have one task?" is a condition.
     if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
@@ -235,8 +240,8 @@ fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
     }
 }
 
-/// The measures that are asked for; the question why something is wrong asks for its cause.
-fn measures(wording: &Wording) -> Vec<&'static Measure> {
+/// The named measures that are asked for; the question why something is wrong asks for its cause.
+fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static Measure> {
     let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
     let is_trouble = |m: &&Measure| {
         let of_trouble = [
@@ -251,9 +256,8 @@ fn measures(wording: &Wording) -> Vec<&'static Measure> {
         ];
         of_trouble.contains(m)
     };
-    let mut measures = amount::measures(wording);
-    measures.retain(|m| !(asks_for_cause && is_trouble(m)));
-    measures
+    named.retain(|m| !(asks_for_cause && is_trouble(m)));
+    named
 }
 
 /// The goal and the belief among the times of a question.

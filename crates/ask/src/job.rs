@@ -19,7 +19,7 @@ const SHOWN: usize = 3;
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     // "is spilling the bottleneck?" is about spilling
-    let is_whole = intent.causes.is_empty() || intent.asks_why || !intent.is_polar;
+    let is_whole = intent.asks_why || !intent.is_polar;
     let states_problem = intent.causes.is_empty() || asks(Quantity::Reason) && is_whole;
     if run.report.job.state == JobState::Failed
         && (asks(Quantity::Reason) || asks(Quantity::Verdict))
@@ -60,7 +60,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         time::account(said, run);
     }
     for segment in intent.asked.iter().filter_map(|q| kind(*q)) {
-        // a measure of the same says more than that none of it is on the critical path
+        // a measure says more than its absence from the critical path
         if intent.measures.is_empty() || time::seconds_of(run, segment, None) > 0.0 {
             time::time_of(said, run, segment, None);
         }
@@ -135,21 +135,15 @@ fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         return;
     }
     if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) {
-        inputs(said, run);
+        // without a direction, the inputs are meant
+        return inputs(said, run);
     }
-    let written = [&book::ROWS_OUT, &book::BYTES_WRITTEN];
-    let mut written: Vec<_> = intent
-        .measures
-        .iter()
-        .filter(|m| written.contains(m))
-        .collect();
-    // without a direction, the inputs are meant
-    written.retain(|_| !intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]));
     let ends = run.channels().out_of.iter().enumerate();
     let ends = ends.filter(|(_, readers)| readers.is_empty());
     for (at, _) in ends.take(SHOWN) {
         let stage = &run.summary.stages[at];
-        for measure in &written {
+        let amounts = intent.measures.iter().filter(|m| AMOUNTS.contains(m));
+        for measure in amounts {
             if let Some(value) = stage.values.value(measure) {
                 said.say_value(measure, value, &stage.name, run.vertex());
             }

@@ -60,7 +60,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     if intent.is_about_future {
         said.say(text!(
             "无法回答：一次运行的记录不能说明以后的运行",
-            "That can't be answered: the records of one run don't tell what happens in later ones"
+            "That can't be answered: the records of one run say nothing about later runs"
         ));
         return said.finish();
     }

@@ -19,7 +19,7 @@ const SIMILAR: f64 = 0.55;
 const CERTAIN: f64 = 0.85;
 const AS_NEAR: f64 = 0.15;
 
-/// Characters of a value that nobody writes without meaning it.
+/// Characters of a value that is hardly in a question by chance.
 const LITERAL: usize = 6;
 
 /// Names listed if there is no near name.
@@ -131,7 +131,7 @@ impl Place<'_> {
     fn is_quoted(&self) -> bool {
         let before = self.question[..self.span.start].chars().next_back();
         let mut earlier = self.question[..self.span.start].chars().rev().skip(1);
-        // the apostrophe of "why's" quotes nothing
+        // the apostrophe of "why's" is no quotation mark
         let is_word = earlier.next().is_some_and(char::is_alphanumeric);
         matches!(before, Some('`' | '"' | '“' | '「')) || before == Some('\'') && !is_word
     }

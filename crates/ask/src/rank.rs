@@ -132,7 +132,7 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
-/// Measures whose values add up over stages.
+/// Measures with values that add up over stages.
 pub(crate) const SUMS: [&Measure; 12] = [
     &book::SPILLED,
     &book::TEMPORARY,

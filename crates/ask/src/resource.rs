@@ -92,7 +92,7 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
     );
 }
 
-/// Slowdown that nobody notices.
+/// Slowdown that is too small to notice.
 const SLOWER: f64 = 1.02;
 
 /// Says the smallest count with about the present run time.

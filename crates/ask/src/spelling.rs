@@ -1,4 +1,4 @@
-//! What a word of a question looks like: a name, the number of a stage, a setting, a path.
+//! Recognizes names, numbers of stages, settings and paths by their spelling.
 
 use std::ops::Range;
 

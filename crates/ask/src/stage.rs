@@ -105,7 +105,7 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     }
 }
 
-/// Says the rows of the operators of the stage that the question names. Returns false if it names none of them.
+/// Says the rows of the operators of the stage that the question names. Returns false if there are no such rows.
 fn operators(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) -> bool {
     if !intent.asks_for(&[&book::ROWS_IN, &book::ROWS_OUT]) {
         return false;

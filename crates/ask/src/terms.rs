@@ -67,7 +67,7 @@ const TERMS: &[Term] = &[
         "retries repeat work of attempts that failed or were revoked"),
     term(None, "被收回|收回|revoked|撤销", "revoked|revocation|revoked attempt|revoked vertex",
         "被收回：调度器收回了正在运行的尝试（例如令牌或机器另有用途），或者它的输出后来丢失；不是程序出错，同样的工作会再做一遍",
-        "a revoked attempt was taken back by the scheduler, for example because its token or machine was needed elsewhere, or its output was lost; nothing is wrong with the program, and the work is repeated"),
+        "a revoked attempt was taken back by the scheduler, for example because its token or machine was needed elsewhere, or its output was lost; the program is not at fault, and the work is repeated"),
     term(None, "失败|失败的尝试|failed", "failed|failure|failed attempt|failed vertex|failed task",
         "失败：尝试因错误而结束，例如异常、内存超限或读取失败；会重试几次，仍失败则作业失败",
         "a failed attempt ended with an error, such as an exception, too little memory or an unreadable input; it is retried a few times, then the job fails"),
@@ -189,7 +189,7 @@ fn asked(question: &str) -> Option<String> {
     Some(bare.trim_matches(ends).to_owned())
 }
 
-/// The two terms whose difference a question asks for.
+/// The two terms of a question for their difference.
 fn compared(question: &str) -> Option<[String; 2]> {
     let lower = question.trim().to_lowercase();
     let (_, rest) = lower

@@ -119,7 +119,7 @@ impl Wording {
             || self.has("吗|是不是|有没有|是否|能不能|会不会|严重", "any")
     }
 
-    /// Whether it asks for a reason in so many words.
+    /// Whether it asks for a reason explicitly.
     pub(crate) fn asks_why(&self) -> bool {
         self.has(
             "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|导致",

@@ -22,7 +22,7 @@ struct Systems {
     scope: Vec<String>,
     /// Of systems that no page is about.
     elsewhere: Vec<String>,
-    /// Of the engines themselves. They decide the engine, but say nothing about the problem.
+    /// Of the engines themselves. They decide the engine, but not the problem.
     products: Vec<String>,
 }
 

@@ -227,7 +227,7 @@ impl SegmentKind {
     }
 }
 
-/// What the driver did, or what ready tasks waited for.
+/// Work of the driver, or the reason why ready tasks waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentDetail {

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
             false => Vec::new(),
         };
         let remarks = remarks.iter().map(|remark| read_as(remark, language));
-        let excerpt = |hit: &Hit, room| index.excerpt(&query, hit, room);
+        let excerpt = index.excerpts(&query);
         remarks.collect::<String>() + &text(&hits, &excerpt, args, language)
     })?;
     Ok(Exit::Success)

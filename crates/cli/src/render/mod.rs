@@ -59,7 +59,7 @@ fn tools_or_schema(preview: &Preview) -> String {
     }
 }
 
-/// Calls, tokens and price of a dry run, then its prompts; what a prompt shares with the one before is shown once.
+/// Calls, tokens and price of a dry run, then its prompts; lines that a prompt shares with the one before are shown once.
 pub(crate) fn previews(previews: &[Preview]) -> String {
     let bold = anstyle::Style::new().bold();
     let mut out = format!("{bold}{}{bold:#}\n\n", Planned::of(previews).said());

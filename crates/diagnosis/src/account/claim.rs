@@ -208,7 +208,7 @@ fn changed(before: &[StageWork], after: &[StageWork]) -> Vec<bool> {
     before.iter().zip(after).map(|(a, b)| a != b).collect()
 }
 
-/// The finding whose fix leaves the smallest saving to a candidate.
+/// The finding with the fix that leaves the smallest saving to a candidate.
 fn fixes(start: Option<&Fixed<'_>>, findings: &[Candidate], candidate: &Candidate) -> usize {
     let left = |other: &Candidate| {
         let first = apply(start, other)?;

@@ -1,4 +1,4 @@
-//! Uses of the time within a kind: what ready tasks wait for, and what the driver does.
+//! Uses of the time within a kind: reasons for waiting, and work of the driver.
 //!
 //! They are found after all parts are booked, one use after the other, so that a long log takes little memory.
 
@@ -12,7 +12,7 @@ use crate::view::View;
 /// In a longer account, a part of the driver's time is not divided: it has its longest use.
 const MOST_DIVIDED: usize = 20_000;
 
-/// The parts of an application's account with their details; those of other jobs as they are.
+/// The parts of an account with the details that an application has.
 pub(super) fn detailed(view: &View<'_>, mut parts: Vec<Part>) -> Vec<Part> {
     let Some(app) = view.job.spark.as_deref() else {
         return parts;

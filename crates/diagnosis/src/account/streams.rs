@@ -1,4 +1,4 @@
-//! Sentences about streaming queries: their pace, what their batches cost, their state, and their end.
+//! Sentences about streaming queries: pace, cost of a batch, state and end.
 
 use job::model::{MicroBatch, Pace, waiting_share};
 use report::format::{Bytes, ROW, STREAM, Seconds, Share};
@@ -6,7 +6,7 @@ use report::{Text, text};
 
 use crate::view::View;
 
-/// How the main query runs: whether it keeps up with its input, what a batch costs, and its state. `None` if no
+/// Pace of the main query, cost of a batch, and state. `None` if no
 /// query runs or too few batches show it.
 pub(super) fn remark(view: &View<'_>) -> Option<Text> {
     let app = view.job.spark.as_deref()?;

@@ -48,7 +48,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let works = |s: &(i64, i64, usize)| !app.stages[s.2].lists_files();
     let first = spans.iter().position(planned);
     let first = first.or_else(|| spans.iter().position(works)).unwrap_or(0);
-    // a stream that keeps up waits itself, so its driver delays nobody
+    // a stream that keeps up waits by itself: its driver is no delay
     let open = match app.pace() {
         Some(Pace::KeepsUp) => Some(Vec::new()),
         _ => app.waits_for_others().then(|| app.open_spans()),

@@ -1,4 +1,4 @@
-//! The reason why adaptive execution (AQE) did not split a skewed partition of a join, and the settings with which it does.
+//! The reason why adaptive execution (AQE) did not split a skewed partition of a join, and settings that change this.
 
 use job::model::{Application, Execution, SparkNode};
 use report::format::{Bytes, Names, Number};

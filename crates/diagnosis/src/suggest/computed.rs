@@ -8,7 +8,7 @@ use super::case::Case;
 use super::setting::{
     ADVISORY, ENABLED, MEMORY, MIB, PARTITIONS, Wanted, memory, size, size_above,
 };
-use crate::configuration::{BROADCAST, DEFAULT_BROADCAST};
+use crate::configuration::{BROADCAST, DEFAULT_BROADCAST, bytes};
 use crate::measurements::tasks::By;
 
 const DEFAULT_PARALLELISM: &str = "spark.default.parallelism";
@@ -29,9 +29,6 @@ const HEAP_HEADROOM: f64 = 1.5;
 
 /// Largest growth of memory or partitions at once.
 const MOST: f64 = 16.0;
-
-/// Default of `spark.memory.fraction`.
-const USUAL_FRACTION: f64 = 0.6;
 
 /// With less memory for a task, more partitions don't end spilling: each still keeps buffers.
 const LEAST_ROOM: f64 = 16.0 * MIB;
@@ -172,12 +169,14 @@ fn unforced(case: &Case<'_>) -> Vec<Wanted> {
         "比默认值小得多，Task 因此落盘",
         "it is far below the default, so that tasks spill",
     );
-    let is_low = |key, default: f64| case.number(key).is_some_and(|now| now < default / 2.0);
-    let fraction = is_low(FRACTION, USUAL_FRACTION)
-        .then(|| case.set(FRACTION, USUAL_FRACTION, reason.clone()));
-    let forced =
-        is_low(FORCED_SPILL, f64::from(i32::MAX)).then(|| case.set(FORCED_SPILL, i32::MAX, reason));
-    [fraction, forced].into_iter().flatten().flatten().collect()
+    let to_default = |key| {
+        let (default, _) = case.job.spark.as_deref()?.default_of(key)?;
+        let usual = bytes(&default)?;
+        let is_low = case.number(key).is_some_and(|now| now < usual / 2.0);
+        is_low.then(|| case.set(key, default, reason.clone()))?
+    };
+    let keys = [FRACTION, FORCED_SPILL];
+    keys.into_iter().filter_map(to_default).collect()
 }
 
 /// Memory or partitions for tasks that spill, by the bytes that they keep and have.
@@ -273,7 +272,7 @@ fn more_memory(case: &Case<'_>, growth: f64, reason: Text) -> Option<Wanted> {
 /// Executor memory for its peak of use.
 pub(super) fn less_memory(case: &Case<'_>) -> Option<Wanted> {
     let used = case.evidence_number("memory in use")?;
-    let fraction = case.number("spark.memory.fraction")?.clamp(0.1, 1.0);
+    let fraction = case.number(FRACTION)?.clamp(0.1, 1.0);
     let heap = (used * HEAP_HEADROOM / fraction + RESERVED).max(LEAST_HEAP);
     let reason = text!(
         "Task 和缓存最多用到 {used}，另留一半余量",

@@ -16,7 +16,7 @@ const LEAST_OVERHEAD: f64 = 384.0 * MIB;
 /// Largest buffer of Kryo.
 const MOST_BUFFER: f64 = 2047.0 * MIB;
 
-/// Twice the memory with which the application failed: the message does not say how much it needs.
+/// Twice the memory that the application had: the message does not say how much it needs.
 pub(super) fn twice(case: &Case<'_>, key: &'static str) -> Option<Wanted> {
     let now = case.number(key)?;
     let reason = text!(

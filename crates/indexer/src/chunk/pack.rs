@@ -199,7 +199,7 @@ fn hard(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
     }
 }
 
-/// A last part below this share of `max` joins the part before it: a sentence alone answers nothing.
+/// A last part below this share of `max` joins the part before it: a sentence alone is no answer.
 const SMALL: usize = 5;
 
 /// Fills parts up to `goal`, never above `max` unless one atom alone is, or by a small rest.

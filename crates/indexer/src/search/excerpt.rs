@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use crate::analyze;
 
 /// Bonus of a piece that continues a chosen one, and of the first piece, relative to the best piece.
@@ -84,17 +86,15 @@ fn cost(at: usize, pieces: &[Piece<'_>], chosen: &[usize]) -> usize {
             .iter()
             .any(|&other| pieces[other].header == Some(header))
     };
-    let header = piece.header.filter(is_new).map_or(0, columns);
-    columns(&piece.text) + header
+    let header = piece
+        .header
+        .filter(is_new)
+        .map_or(0, UnicodeWidthStr::width);
+    piece.text.width() + header
 }
 
 fn is_wide(c: char) -> bool {
-    analyze::is_cjk(c) || c >= '\u{3000}'
-}
-
-fn columns(text: &str) -> usize {
-    let wide = text.chars().filter(|&c| is_wide(c)).count();
-    text.chars().count() + wide
+    c.width() == Some(2)
 }
 
 fn print(pieces: &[Piece<'_>], chosen: &[usize]) -> String {

@@ -73,13 +73,15 @@ impl Index {
         }
     }
 
-    /// The lines of a hit that say most about the query, within `room` columns in all.
-    pub fn excerpt(&self, query: &Query<'_>, hit: &Hit, room: usize) -> String {
-        let reading = self.read(query);
-        let idf = |term: &str| self.lexical.idf(term).unwrap_or_default();
-        let own = reading.words.terms.iter();
-        let weights = own.map(|(term, weight)| (term.clone(), weight * idf(term)));
-        excerpt(&hit.chunk.text, &weights.collect(), room)
+    /// A function for the lines of a hit that say most about the query, within a number of columns in all.
+    pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, usize) -> String + use<> {
+        let own = self.read(query).words.terms.into_iter();
+        let weighted = own.map(|(term, weight)| {
+            let idf = self.lexical.idf(&term).unwrap_or_default();
+            (term, weight * idf)
+        });
+        let weights = weighted.collect();
+        move |hit, room| excerpt(&hit.chunk.text, &weights, room)
     }
 
     fn hit(

@@ -22,8 +22,7 @@ pub(crate) struct Item<'a> {
 
 /// Picks `k` of `items` (sorted, best first) and returns their positions with their scores, which fall from pick to pick. Each pick lowers
 /// the score of similar chunks by up to `diversity` times the best score, and so does a subject that has its share. The translation of a
-/// page in the list says nothing new. `second` is [`SECOND`], or 0 for a caller that
-/// wants all of a page.
+/// page in the list is lowered like a duplicate. `second` is [`SECOND`], or 0 for a caller that wants all of a page.
 pub(crate) fn thin(
     items: &[Item<'_>],
     k: usize,

@@ -70,7 +70,9 @@ fn a_session_serves_what_an_update_made() {
     assert!(after.chunk("experience/new.md#fix").is_some());
     // a caller keeps its generation
     assert!(before.chunk("experience/new.md#fix").is_none());
-    fs::remove_dir_all(world.index()).expect("removed");
+    // a reader that follows the commit may create its lock file meanwhile
+    let mut attempts = (0..100).map(|_| fs::remove_dir_all(world.index()));
+    assert!(attempts.any(|removed| removed.is_ok()), "removed");
     assert!(session.current().is_ok(), "an open index stays open");
 }
 

@@ -122,9 +122,14 @@ impl Application {
 
     /// The value of a setting in force in an execution, and its origin: the log, or the default of the version.
     pub fn in_force(&self, execution: Option<usize>, key: &str) -> Option<(String, String)> {
-        if let Some(set) = self.setting(execution, key) {
-            return Some((set.trim().to_owned(), "log".to_owned()));
+        match self.setting(execution, key) {
+            Some(set) => Some((set.trim().to_owned(), "log".to_owned())),
+            None => self.default_of(key),
         }
+    }
+
+    /// The default of a setting in the version of the application, and its origin.
+    pub fn default_of(&self, key: &str) -> Option<(String, String)> {
         let (_, values) = DEFAULTS.iter().find(|(known, _)| *known == key)?;
         match (self.release(), values) {
             (Some(version), values) => {

@@ -101,7 +101,7 @@ impl Filler<'_> {
         Value::folded(total, Fold::Sum, source)
     }
 
-    /// Rows over the channels into a stage and those of its extractors, as far as they are counted.
+    /// Counted rows over the channels into a stage and of its extractors.
     fn rows_in(&self, index: usize) -> Option<Value> {
         let channels = self.job.edges_into(index).map(|edge| self.received(edge));
         let read = self.rows_of(index, OperatorKind::Extract);

@@ -15,7 +15,7 @@ macro_rules! measures {
         pub static $name: Measure = measure(
             ($id, $entity, $unit, $better), $title, $sentence, $words);)*
 
-        /// Every measure, in the order in which views show them.
+        /// Every measure, in the order of the views.
         pub static ALL: &[&Measure] = &[$(&$name),*];
     };
 }
@@ -43,12 +43,12 @@ const fn both((zh, en): Words) -> StaticText {
     StaticText { zh, en }
 }
 
-/// The measures of an entity, in the order in which views show them.
+/// The measures of an entity, in the order of the views.
 pub fn of(entity: Entity) -> impl Iterator<Item = &'static Measure> {
     ALL.iter().copied().filter(move |m| m.entity == entity)
 }
 
-/// Words by which people ask for an amount of rows, and of bytes.
+/// Words of questions about an amount of rows, and of bytes.
 const ROWS: Words = (
     "多少行|行数|几行数据|多少条|多少数据|数据量|多少记录",
     "how many rows|rows|row count|number of rows|records|how much data",
@@ -57,7 +57,7 @@ const BYTES: Words = (
     "多少字节|字节|多少数据|数据量|多大|大小|多少 gb|多少gb|多少 gib|多少 mb|多少 tb",
     "bytes|how big|how large|size|how much data|gigabytes|how many gib|how many gb|how many mb|volume|mb|gb|gib|mib",
 );
-/// Words by which people ask how evenly something is spread.
+/// Words of questions about an even spread.
 const SPREAD: Words = (
     "均匀|倾斜|不均|分布|平衡|最大的顶点|最大的 task|最大的任务|差多少|差别大|差距",
     "even|evenly|uneven*|skew*|balanced|imbalance*|spread|largest vertex|largest task|biggest task|max over mean",
@@ -83,7 +83,7 @@ const TEMP: Words = (
     "临时数据|临时存储|临时空间",
     "temp data|temp|temporary data|temporary storage",
 );
-/// Nobody asks for it by itself.
+/// No question is about it alone.
 const NONE: Words = ("", "");
 
 measures! {

@@ -24,8 +24,7 @@ impl Job {
         self.spark.as_ref()?.scripts.first()
     }
 
-    /// Puts the program first that the call sites name most often, among equals the longest, and finds its actions. Drops
-    /// programs if none of them is the one that ran.
+    /// Puts the program first that the call sites name most often, among equals the longest, and finds its actions.
     pub(crate) fn choose_program(&mut self) {
         let Some(app) = &mut self.spark else { return };
         let (jobs, stages) = (&app.jobs, &app.stages);
@@ -38,8 +37,8 @@ impl Job {
         };
         app.scripts
             .sort_by_cached_key(|p| std::cmp::Reverse((named(p), p.calls.len(), p.text.len())));
-        let unnamed = app.scripts.first().filter(|p| named(p) == 0).cloned();
-        if unnamed.is_some_and(|program| self.is_other(&program)) {
+        let is_unnamed = app.scripts.first().is_some_and(|p| named(p) == 0);
+        if is_unnamed && self.drops_other_program() {
             return;
         }
         let operators: usize = self.stages.iter().map(|s| s.operators.len()).sum();
@@ -52,15 +51,21 @@ impl Job {
         app.actions = program.map(|program| Actions::of(app, program));
     }
 
-    /// Whether a program is not the one that ran, for it lacks the names in the plans. Notes this and drops all programs.
-    fn is_other(&mut self, program: &Program) -> bool {
+    /// Drops all programs, with a diagnostic, if the first one lacks the names in the plans: another program ran. Returns whether it did.
+    fn drops_other_program(&mut self) -> bool {
+        let Some(program) = self.program() else {
+            return false;
+        };
         let [found, of] = self.names_in(program);
-        let is_other = found * MISSING < of;
-        if let Some(app) = self.spark.as_mut().filter(|_| is_other) {
-            app.scripts.clear();
-            self.note(&program.file, None, &Problem::OtherProgram(found, of));
+        if found * MISSING >= of {
+            return false;
         }
-        is_other
+        let file = program.file.clone();
+        self.note(&file, None, &Problem::OtherProgram(found, of));
+        if let Some(app) = &mut self.spark {
+            app.scripts.clear();
+        }
+        true
     }
 
     /// Names of keys and tables of the plans: those in a program, and all.
@@ -190,7 +195,7 @@ impl Job {
         program.find(Part::Partitioning, &words, self.needed(actions, stage))
     }
 
-    /// The operation in a stage that needs the keys by which its rows are partitioned.
+    /// The operation in a stage that needs its rows partitioned by their keys.
     pub fn place_by_keys(&self, stage: usize) -> Option<Place> {
         let shuffled = self
             .edges

@@ -29,7 +29,7 @@ pub struct Program {
     /// The tree of a Python program.
     pub syntax: Syntax,
     pub statements: Vec<Statement>,
-    /// In the order in which their method names occur.
+    /// In the order of their method names in the text.
     pub calls: Vec<Call>,
     pub queries: Vec<Query>,
     line_starts: Vec<usize>,
