@@ -1,7 +1,7 @@
 //! The time account as a Gantt chart: a row for each stage and each kind of wait on one time axis.
 
 use report::format::{Seconds, Share};
-use report::{Report, SegmentKind, TimeAccount, text};
+use report::{Report, SegmentKind, Text, TimeAccount, text};
 use runs::RunSummary;
 use serde::Serialize;
 
@@ -95,7 +95,7 @@ pub(super) fn gantt<'a>(
         Line {
             charts: lane.charts(report, summary, words),
             findings: claims(&rows),
-            name: lane.name(words),
+            name: lane.name(summary, words),
             time: words.say(Seconds(sum)),
             share: words.say(Share(sum / total)),
             parts: rows.into_iter().map(|row| part(row, time, words)).collect(),
@@ -167,9 +167,12 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn name(&self, words: Words) -> String {
+    fn name(&self, summary: &RunSummary, words: Words) -> String {
         match self {
-            Lane::Stage(stage) => (*stage).to_owned(),
+            Lane::Stage(stage) => match work(stage, summary, words) {
+                Some(work) => format!("{stage} · {work}"),
+                None => (*stage).to_owned(),
+            },
             Lane::Wait(kind) => words.kind(*kind),
             Lane::Others(stages) => {
                 words.in_engine(text!("其余 {stages} 个阶段", "{stages} other stages"))
@@ -189,6 +192,27 @@ impl<'a> Lane<'a> {
         let stage = summary.stages.iter().find(|s| s.name == *name && !shown);
         stage.map_or_else(String::new, |s| super::charts::spread(s, words))
     }
+}
+
+/// The main work of a Spark stage, whose name is a number.
+fn work(stage: &str, summary: &RunSummary, words: Words) -> Option<String> {
+    let number = stage.strip_prefix("Stage ")?;
+    if !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let known = summary.stages.iter().find(|s| s.name == stage)?;
+    let has = |kind: &&(&str, Text)| known.operators.iter().any(|o| o.kind == kind.0);
+    let kinds = [
+        ("join", text!("连接", "join")),
+        ("window", text!("窗口函数", "window")),
+        ("aggregate", text!("聚合", "aggregation")),
+        ("process", text!("用户代码", "user code")),
+        ("output", text!("写出", "output")),
+        ("extract", text!("读取", "input")),
+        ("sort", text!("排序", "sort")),
+    ];
+    let found = kinds.iter().find(has)?;
+    Some(words.say(found.1.clone()))
 }
 
 fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {
