@@ -112,7 +112,7 @@ fn the_applications_of_servers_are_listed_filtered_and_planned_once() {
     let user = User::new();
     let list = |days: &'static [&'static str]| {
         HistoryServer::start(move |path| {
-            let query = path.strip_prefix("/api/v1/applications?")?;
+            let query = path.strip_prefix("/api/v1/applications")?;
             let all = days.iter().enumerate().map(|(n, day)| {
                 let minutes = 60_000 * (n + 1);
                 json!({ "id": format!("app-{n}"), "name": "nightly", "attempts": [
@@ -129,12 +129,9 @@ fn the_applications_of_servers_are_listed_filtered_and_planned_once() {
     let other = list(&["2026-11-22"]);
     let plan = |flags: &[&str]| {
         let servers = [one.url.as_str(), other.url.as_str()];
-        let call = [
-            &["batch", "plan", "--out", "store", "--format", "json"],
-            &servers[..],
-            flags,
-        ];
-        answer(&user, &call.concat()).json()
+        let start = ["batch", "plan", "--out", "store", "--format", "json"];
+        let call = [&start[..], &servers[..], flags].concat();
+        answer(&user, &call).json()
     };
     // an attempt that has not ended is none yet
     assert_eq!(plan(&["--since", "2026-11-22"])["new"], 2);

@@ -18,11 +18,7 @@ fn analyses_of_one_folder_are_one_line_with_the_others_behind_it() {
     let second = analyze(&server, "daily");
     let list = get(&server, "/").body;
     lacks(&list, [first.as_str()]);
-    contains(
-        &list,
-        [second.as_str(), "Other analyses of this folder</a>", "(1)"]
-            .map(|s| s.trim_end_matches("</a>")),
-    );
+    contains(&list, [second.as_str(), "Other analyses of this folder (1)"]);
     let link = list
         .split("class=\"others\" href=\"")
         .nth(1)
@@ -90,8 +86,8 @@ fn jobs_are_chosen_from_the_folders_that_may_be_read() {
         .expect("an address")
         .replace("&#x2f;", "/")
         .replace("&amp;", "&");
-    let inside = get(&server, &link).body;
-    contains(&inside, [">a/</a>", ">b/</a>", "jobs&#x2f;daily\""]);
+    let inside = get(&server, &link).body.replace("&#x2f;", "/");
+    contains(&inside, [">a/</a>", ">b/</a>", "jobs/daily\""]);
     let outside = get(&server, "/analyze?in=%2Fetc");
     assert_eq!(outside.status, 404, "{}", outside.body);
     lacks(&outside.body, ["passwd"]);

@@ -80,9 +80,12 @@ fn histogram(
     );
     out += &label(0.0, 11.0, "caption", "start", caption);
     out += &label(0.0, 25.0, "caption", "start", &details);
-    if data.max - data.min < EVEN * data.max {
+    if data.max - data.min <= EVEN * data.max {
         let (least, most) = (unit(data.min), unit(data.max));
-        let even = text!("很均匀：{least} 至 {most}", "even: {least} to {most}");
+        let even = match least == most {
+            true => text!("都是 {least}", "all of them: {least}"),
+            false => text!("很均匀：{least} 至 {most}", "even: {least} to {most}"),
+        };
         return out + &label(0.0, HEADING + 18.0, "axis", "start", &words.say(even)) + "</svg>";
     }
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -220,6 +223,26 @@ fn corners(values: &[f32]) -> impl DoubleEndedIterator<Item = (usize, f32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_hardly_differ_are_a_sentence() {
+        let drawn = |min: f64, max: f64| {
+            let data = Histogram {
+                min,
+                max,
+                mean: max,
+                counts: vec![3, 1],
+            };
+            let words = Words::new(report::Language::En);
+            histogram(&data, "run time", words, |ms| format!("{ms} ms"))
+        };
+        assert!(drawn(98.0, 100.0).contains("even: 98 ms to 100 ms"));
+        assert!(drawn(100.0, 100.0).contains("all of them: 100 ms"));
+        for text in [drawn(98.0, 100.0), drawn(100.0, 100.0)] {
+            assert!(!text.contains("<rect"), "{text}");
+        }
+        assert_eq!(drawn(50.0, 100.0).matches("<rect").count(), 2);
+    }
 
     #[test]
     fn equal_values_are_one_step() {
