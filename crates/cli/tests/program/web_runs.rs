@@ -18,7 +18,10 @@ fn analyses_of_one_folder_are_one_line_with_the_others_behind_it() {
     let second = analyze(&server, "daily");
     let list = get(&server, "/").body;
     lacks(&list, [first.as_str()]);
-    contains(&list, [second.as_str(), "Other analyses of this folder (1)"]);
+    contains(
+        &list,
+        [second.as_str(), "Other analyses of this folder (1)"],
+    );
     let link = list
         .split("class=\"others\" href=\"")
         .nth(1)
