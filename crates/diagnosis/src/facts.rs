@@ -73,14 +73,13 @@ impl View<'_> {
         unit: &'static str,
     ) -> Option<Evidence> {
         let found = number.into()?;
+        let (name, place) = (found.metric, found.subject());
         let sentence = text!(
             "{place} 最大顶点的 {name} 为 {shown}",
             "{name} of the largest vertex of {place} is {shown}",
-            name = found.metric,
-            place = found.subject(),
             shown = shown(found.value, unit),
         );
-        Some(self.number(found.metric, found.value, unit, found.source(), sentence))
+        Some(self.number(name, found.value, unit, found.source(), sentence))
     }
 }
 
