@@ -77,7 +77,7 @@ fn with_units(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(' ') {
         let unit = word.trim_end_matches([' ', ',', '.', ';', ':', ')', '，', '。', '；', '）']);
-        let is_unit = UNITS.iter().any(|known| unit == *known);
+        let is_unit = UNITS.contains(&unit);
         if is_unit && out.ends_with(' ') && out.trim_end().ends_with(|c: char| c.is_ascii_digit()) {
             out.pop();
             out.push_str(HELD);
