@@ -33,7 +33,7 @@ struct Question<'a> {
 pub(crate) fn assess(
     view: &View<'_>,
     catalogue: &Catalogue,
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
     gaps: &[Undecided],
     findings: &[Found],
 ) -> (Completeness, Vec<Missing>) {
@@ -62,12 +62,12 @@ pub(crate) fn assess(
 /// Undecided causes that could cost a relevant share.
 fn questions<'a>(
     view: &View<'_>,
-    examined: &'a [(Cause, Examination)],
+    examined: &'a [Examination],
     gaps: &'a [Undecided],
 ) -> Vec<Question<'a>> {
     let of_rules = examined
         .iter()
-        .flat_map(|(cause, e)| open(e, view).into_iter().map(|u| (Some(*cause), u)));
+        .flat_map(|e| open(e, view).into_iter().map(|u| (Some(e.cause), u)));
     of_rules
         .chain(gaps.iter().map(|u| (None, u)))
         .map(|(cause, u)| Question {

@@ -26,7 +26,7 @@ pub struct Rule {
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
     /// Looks for the cause in a job.
-    pub(crate) examine: fn(&View<'_>) -> Examination,
+    pub(crate) examine: fn(&View<'_>, &mut Examination),
 }
 
 /// A cause that a rule finds in a job, before its impact is weighed.
@@ -94,8 +94,10 @@ pub struct Reading {
 
 /// Result of a rule on a job: each examined place is over the limits (candidate), within them, attributed to
 /// another cause, or undecided. Without any place the cause does not apply to the job.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Examination {
+    /// Cause of the rule.
+    pub cause: Cause,
     /// Places over the limits.
     pub candidates: Vec<Candidate>,
     /// Undecided places.
@@ -113,6 +115,18 @@ pub struct Examination {
 const MOST_PLACES: usize = 300;
 
 impl Examination {
+    pub(crate) fn new(cause: Cause) -> Examination {
+        Examination {
+            cause,
+            candidates: Vec::new(),
+            undecided: Vec::new(),
+            attributed: Vec::new(),
+            in_order: 0,
+            closest: None,
+            cleared: None,
+        }
+    }
+
     /// Limits the number of places; the potentially costliest are kept.
     pub(crate) fn shorten(&mut self) {
         keep_largest(&mut self.candidates, |c| c.at_most);

@@ -82,11 +82,11 @@ pub(crate) struct Weighed {
 
 /// Weighs the candidates of all rules.
 pub(crate) fn weigh(
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
     settings: &Settings,
     failure: Option<&Failure>,
 ) -> Weighed {
-    let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
+    let candidates: Vec<&Candidate> = examined.iter().flat_map(|e| &e.candidates).collect();
     let least = settings.get(&MIN_SHARE);
     let large: Vec<&Candidate> = candidates
         .iter()
@@ -105,7 +105,7 @@ pub(crate) fn weigh(
             notes.push(weighed);
         }
     }
-    let mut undecided = examined.iter().flat_map(|(_, e)| &e.undecided);
+    let mut undecided = examined.iter().flat_map(|e| &e.undecided);
     let is_open = undecided.any(|u| u.share_at_stake >= least);
     if is_open || findings.iter().any(|c| !c.by_chance) {
         notes.extend(findings.extract_if(.., |c| c.by_chance));

@@ -129,19 +129,17 @@ pub(crate) fn claim(
     view: &View<'_>,
     account: &mut Account,
     claimed: &mut Claimed,
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
 ) {
     let Some(run) = view.run.as_ref().filter(|_| !view.failed()) else {
         return;
     };
     let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_UNKNOWN_S);
-    let open = examined
-        .iter()
-        .any(|(_, e)| !outcome::open(e, view).is_empty());
+    let open = examined.iter().any(|e| !outcome::open(e, view).is_empty());
     let attributed: Vec<&str> = examined
         .iter()
-        .filter(|(cause, _)| *cause == Cause::SlowMachine)
-        .flat_map(|(_, e)| &e.attributed)
+        .filter(|e| e.cause == Cause::SlowMachine)
+        .flat_map(|e| &e.attributed)
         .filter_map(|(_, stage)| stage.as_deref())
         .collect();
     // after an excess is claimed, the rest of its stages counts as needed

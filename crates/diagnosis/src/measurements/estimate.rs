@@ -3,20 +3,17 @@
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
 
-use crate::settings::Threshold;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::ROW;
 use report::{Evidence, text};
 
-/// Least factor of a wrong estimate of rows.
-pub(crate) static MIN_FACTOR: Threshold = Threshold {
-    name: "misestimate.min_factor",
-    default: 8.0,
-    unit: "ratio",
-    reason_zh: "文本输入按假定行宽估计，误差 4 倍很常见且无害",
-    reason_en: "text inputs are estimated by assumed widths; four times off is common and harmless",
-    source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
-};
+threshold! {
+    /// Least factor of a wrong estimate of rows.
+    pub(crate) MIN_FACTOR = 8.0, "ratio", "misestimate.min_factor";
+    "文本输入按假定行宽估计，误差 4 倍很常见且无害", "text inputs are estimated by assumed widths; four times off is common and harmless";
+    "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)"
+}
 
 /// Least factor of a wrong estimate that is shown next to a decision based on it. Below twice, the
 /// optimizer would probably have made the same decision.

@@ -6,40 +6,31 @@ use std::collections::BTreeMap;
 use job::facts::value;
 use job::model::Source;
 
-use crate::settings::Threshold;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Names, Number, TIME};
 use report::{Evidence, text};
 
-/// Wasted attempts that a stage must have.
-pub(crate) static MIN_COUNT: Threshold = Threshold {
-    name: "retries.min_count",
-    default: 4.0,
-    unit: "attempts",
-    reason_zh: "小阶段中一两次失败就超过百分比阈值",
-    reason_en: "in a small stage one or two failures exceed any share",
-    source: "judgment",
-};
+threshold! {
+    /// Wasted attempts that a stage must have.
+    pub(crate) MIN_COUNT = 4.0, "attempts", "retries.min_count";
+    "小阶段中一两次失败就超过百分比阈值", "in a small stage one or two failures exceed any share";
+    "judgment"
+}
 
-/// Peak of a vertex over the limit that the compiler set.
-pub(crate) static MIN_PEAK: Threshold = Threshold {
-    name: "memory.min_peak_over_limit",
-    default: 0.9,
-    unit: "share",
-    reason_zh: "峰值远低于限制时，失败不是内存引起的",
-    reason_en: "with a peak far below the limit the failures are not due to memory",
-    source: "physics",
-};
+threshold! {
+    /// Peak of a vertex over the limit that the compiler set.
+    pub(crate) MIN_PEAK = 0.9, "share", "memory.min_peak_over_limit";
+    "峰值远低于限制时，失败不是内存引起的", "with a peak far below the limit the failures are not due to memory";
+    "physics"
+}
 
-/// Least number of memory failures in a stage.
-pub(crate) static MIN_FAILURES: Threshold = Threshold {
-    name: "memory.min_failures",
-    default: 2.0,
-    unit: "attempts",
-    reason_zh: "单次内存失败可能是机器的问题",
-    reason_en: "a single memory failure may be due to the machine",
-    source: "judgment",
-};
+threshold! {
+    /// Least number of memory failures in a stage.
+    pub(crate) MIN_FAILURES = 2.0, "attempts", "memory.min_failures";
+    "单次内存失败可能是机器的问题", "a single memory failure may be due to the machine";
+    "judgment"
+}
 
 /// Wasted attempts of some vertices.
 #[derive(Debug, Clone, Copy, Default)]

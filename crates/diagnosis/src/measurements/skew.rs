@@ -10,60 +10,45 @@ use job::model::{Edge, ExchangeKind, Operator, OperatorKind, Source, Table};
 use super::exchange::feeds_join;
 use super::{failure, spill};
 use crate::impact::{Basis, Saved, VertexWork, flatten};
-use crate::settings::{MIN_SHARE, Threshold};
+use crate::settings::{MIN_SHARE, threshold};
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
 use report::Cause;
 
-/// Least ratio of largest to mean input for a shuffled stage to be examined.
-pub(crate) static MIN_RATIO: Threshold = Threshold {
-    name: "skew.max_over_mean",
-    default: 2.0,
-    unit: "ratio",
-    reason_zh: "哈希分区在没有热点键时的最大值与均值之比很少超过 1.5；2 以下属于正常波动",
-    reason_en: "hash partitions without a hot key rarely exceed 1.5; below 2 it is ordinary imbalance",
-    source: "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)",
-};
+threshold! {
+    /// Least ratio of largest to mean input for a shuffled stage to be examined.
+    pub(crate) MIN_RATIO = 2.0, "ratio", "skew.max_over_mean";
+    "哈希分区在没有热点键时的最大值与均值之比很少超过 1.5；2 以下属于正常波动", "hash partitions without a hot key rarely exceed 1.5; below 2 it is ordinary imbalance";
+    "balanced stages of simulated jobs; PrtnSkewFactor of real plans (1.0003)"
+}
 
-/// Least ratio of largest to mean input if the statistics name a value that explains it.
-pub(crate) static MIN_NAMED_RATIO: Threshold = Threshold {
-    name: "skew.named_max_over_mean",
-    default: 1.25,
-    unit: "ratio",
-    reason_zh: "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据",
-    reason_en: "with few partitions the ratio cannot be large; a hot value in the statistics compensates for that",
-    source: "four partitions, one of them with a third of the rows: 1.33",
-};
+threshold! {
+    /// Least ratio of largest to mean input if the statistics name a value that explains it.
+    pub(crate) MIN_NAMED_RATIO = 1.25, "ratio", "skew.named_max_over_mean";
+    "分区少时最大值与均值之比不可能很大；统计信息点名的热点值可以补足证据", "with few partitions the ratio cannot be large; a hot value in the statistics compensates for that";
+    "four partitions, one of them with a third of the rows: 1.33"
+}
 
-/// Least ratio of largest to mean input for stored partitions to be examined.
-pub(crate) static MIN_LAYOUT_RATIO: Threshold = Threshold {
-    name: "skew.layout_max_over_mean",
-    default: 2.5,
-    unit: "ratio",
-    reason_zh: "存储分区按区段切分，最大值达均值两倍很常见",
-    reason_en: "stored partitions are cut at extents; twice the mean is common without harm",
-    source: "healthy simulated jobs reach 1.9",
-};
+threshold! {
+    /// Least ratio of largest to mean input for stored partitions to be examined.
+    pub(crate) MIN_LAYOUT_RATIO = 2.5, "ratio", "skew.layout_max_over_mean";
+    "存储分区按区段切分，最大值达均值两倍很常见", "stored partitions are cut at extents; twice the mean is common without harm";
+    "healthy simulated jobs reach 1.9"
+}
 
-/// Largest number of distinct key values per partition for a low-cardinality key.
-pub(crate) static VALUES_PER_PARTITION: Threshold = Threshold {
-    name: "skew.values_per_partition",
-    default: 3.0,
-    unit: "ratio",
-    reason_zh: "每个分区平均不到三个键值时，哈希后必有空分区（λ=3 时 5 % 为空）",
-    reason_en: "with under three values a partition, hashing leaves partitions empty (5 % at λ = 3)",
-    source: "Poisson distribution",
-};
+threshold! {
+    /// Largest number of distinct key values per partition for a low-cardinality key.
+    pub(crate) VALUES_PER_PARTITION = 3.0, "ratio", "skew.values_per_partition";
+    "每个分区平均不到三个键值时，哈希后必有空分区（λ=3 时 5 % 为空）", "with under three values a partition, hashing leaves partitions empty (5 % at λ = 3)";
+    "Poisson distribution"
+}
 
-/// Least part of the hot vertex's rows that a null or default value must explain.
-pub(crate) static DEFAULT_EXPLAINS: Threshold = Threshold {
-    name: "skew.default_explains",
-    default: 0.4,
-    unit: "share",
-    reason_zh: "空值或默认值须解释最大顶点多数的行；过滤会使统计略有偏差",
-    reason_en: "the null or default value must explain most of the largest vertex; filters blur the statistics",
-    source: "physics",
-};
+threshold! {
+    /// Least part of the hot vertex's rows that a null or default value must explain.
+    pub(crate) DEFAULT_EXPLAINS = 0.4, "share", "skew.default_explains";
+    "空值或默认值须解释最大顶点多数的行；过滤会使统计略有偏差", "the null or default value must explain most of the largest vertex; filters blur the statistics";
+    "physics"
+}
 
 /// Assumed partitions of data without partitioning by a column: values with 1 % of the rows then
 /// stand out.

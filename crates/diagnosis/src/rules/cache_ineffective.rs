@@ -8,43 +8,27 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::{Derived, Spread};
-use job::info::Information;
 use job::model::{Application, Execution, SparkNode};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::impact::scale_run;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
 use report::format::{FewNames, Names, Seconds, TIME};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::IneffectiveCache,
-    what: both(
-        "多次执行从同样的来源重复计算同样的数据",
-        "several executions compute the same rows from the same source",
-    ),
-    needs: &[Information::StageGraph, Information::VertexEvents],
-    helps: &[Information::Script],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "执行读取的是缓存（InMemoryTableScan）",
-            "the executions read a cache (InMemoryTableScan)",
-        ),
-        both(
-            "只是读取同样的文件，之后的计算不同",
-            "they read the same files, but compute different results from them",
-        ),
-    ],
-};
+rule! { RULE = IneffectiveCache, examine;
+    "多次执行从同样的来源重复计算同样的数据", "several executions compute the same rows from the same source";
+    needs StageGraph, VertexEvents;
+    helps Script;
+    unless "执行读取的是缓存（InMemoryTableScan）", "the executions read a cache (InMemoryTableScan)";
+    unless "只是读取同样的文件，之后的计算不同", "they read the same files, but compute different results from them";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
-        return result;
+        return;
     };
     let of_executions = shared_parts(&app.executions).into_iter();
     for same in of_executions.chain(alike_stages(view, app)) {
@@ -56,7 +40,7 @@ fn examine(view: &View<'_>) -> Examination {
     result.cleared_by(text!(
         "没有多次执行重复计算同样的数据",
         "no executions compute the same rows again"
-    ))
+    ));
 }
 
 /// Execution or job that computes rows, by its index.
@@ -362,7 +346,6 @@ fn symptom(
     } = repeated;
     let n = times as f64;
     Symptom {
-        cause: Cause::IneffectiveCache,
         stage: again.first().map(|(s, _)| *s).or(first),
         lines: None,
         summary: text!(

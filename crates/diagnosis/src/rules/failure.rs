@@ -1,82 +1,46 @@
 //! Rules for `failure.user_code`, `failure.compile`, `failure.limit`, `failure.input` and `failure.external`: why
 //! the job failed.
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::measurements::failure::{self, Class, Failure as Reason};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use job::info::Information;
 use job::model::{JobError, Source};
 use report::format::TIME;
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
 /// Characters of a row that a summary shows.
 const SHOWN_ROW: usize = 160;
 
-/// A rule for one way to fail. [`crate::measurements::failure`] classifies the failure.
-const FAILURE: Rule = Rule {
-    examine: |view| examine(view, Cause::UserCodeFailure),
-    cause: Cause::UserCodeFailure,
-    what: both("", ""),
-    needs: &[Information::ErrorDetails],
-    helps: &[Information::VertexEvents, Information::CompileResult],
-    thresholds: &[],
-    counter_evidence: &[
-        both("作业没有失败", "the job did not fail"),
-        both("错误属于另一类", "the error is of another kind"),
-    ],
-};
+rule! { USER_CODE = UserCodeFailure, examine;
+    "作业在用户代码中失败：表达式、文件与行", "the job failed in user code: expression, file and line";
+    needs ErrorDetails;
+    helps VertexEvents, CompileResult;
+    unless "作业没有失败", "the job did not fail";
+    unless "错误属于另一类", "the error is of another kind";
+}
 
-pub(crate) static USER_CODE: Rule = Rule {
-    what: both(
-        "作业在用户代码中失败：表达式、文件与行",
-        "the job failed in user code: expression, file and line",
-    ),
-    ..FAILURE
-};
+rule! { COMPILE = CompileFailure like USER_CODE;
+    "作业编译失败", "the job failed to compile";
+}
 
-pub(crate) static COMPILE: Rule = Rule {
-    examine: |view| examine(view, Cause::CompileFailure),
-    cause: Cause::CompileFailure,
-    what: both("作业编译失败", "the job failed to compile"),
-    ..FAILURE
-};
+rule! { LIMIT = LimitFailure like USER_CODE;
+    "作业触及限制：顶点时间、内存或临时数据", "the job failed on a limit: vertex time, memory, temporary data";
+}
 
-pub(crate) static LIMIT: Rule = Rule {
-    examine: |view| examine(view, Cause::LimitFailure),
-    cause: Cause::LimitFailure,
-    what: both(
-        "作业触及限制：顶点时间、内存或临时数据",
-        "the job failed on a limit: vertex time, memory, temporary data",
-    ),
-    ..FAILURE
-};
+rule! { INPUT = InputFailure like USER_CODE;
+    "作业因输入失败：缺失、损坏、与模式不符或无权访问", "the job failed on an input: missing, unreadable, mismatching or forbidden";
+}
 
-pub(crate) static INPUT: Rule = Rule {
-    examine: |view| examine(view, Cause::InputFailure),
-    cause: Cause::InputFailure,
-    what: both(
-        "作业因输入失败：缺失、损坏、与模式不符或无权访问",
-        "the job failed on an input: missing, unreadable, mismatching or forbidden",
-    ),
-    ..FAILURE
-};
+rule! { EXTERNAL = ExternalFailure like USER_CODE;
+    "作业因外部原因失败：存储、服务、网络、系统，或被停止", "the job failed for a cause outside it: storage, service, network, system, or a stop";
+}
 
-pub(crate) static EXTERNAL: Rule = Rule {
-    examine: |view| examine(view, Cause::ExternalFailure),
-    cause: Cause::ExternalFailure,
-    what: both(
-        "作业因外部原因失败：存储、服务、网络、系统，或被停止",
-        "the job failed for a cause outside it: storage, service, network, system, or a stop",
-    ),
-    ..FAILURE
-};
-
-fn examine(view: &View<'_>, cause: Cause) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some(reason) = view.failure() {
-        if reason.class.cause() == cause {
-            ended_by(view, &mut result, reason);
+        if reason.class.cause() == result.cause {
+            ended_by(view, result, reason);
         } else {
             result.attributed.push((reason.class.cause(), None));
         }
@@ -94,7 +58,7 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
         );
         result.lacks(Information::JobTimes, view, None, reason);
     }
-    result.cleared_by(text!("作业没有失败", "the job did not fail",))
+    result.cleared_by(text!("作业没有失败", "the job did not fail",));
 }
 
 /// Reason of a rule to abstain if no file shows why the job failed.
@@ -119,9 +83,9 @@ pub(super) fn ended_by(view: &View<'_>, result: &mut Examination, reason: &Reaso
     }
 }
 
-/// Adds the failure of a job to a rule without other candidates, if the failure is of its cause.
-pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Cause) {
-    let reason = view.failure().filter(|r| r.class.cause() == cause);
+/// Adds the failure of a job to a rule without other candidates, if it is of the rule's cause.
+pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination) {
+    let reason = view.failure().filter(|r| r.class.cause() == result.cause);
     if let Some(reason) = reason.filter(|_| result.candidates.is_empty()) {
         ended_by(view, result, reason);
     }
@@ -130,7 +94,6 @@ pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Caus
 fn symptom(view: &View<'_>, reason: &Reason<'_>) -> Symptom {
     let stage = failure::stage_of(view, reason.error);
     Symptom {
-        cause: reason.class.cause(),
         stage,
         lines: reason.error.and_then(|e| lines(view, e, stage)),
         summary: summarize(view, reason, stage),

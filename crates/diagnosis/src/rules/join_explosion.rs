@@ -6,39 +6,25 @@ use job::facts::{OperatorFacts, Role, value};
 use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::impact::{Saved, scale_run};
 use crate::measurements::estimate::wrong_fact;
 use crate::measurements::explosion::{MIN_FACTOR, output};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Names, Number, ROW};
-use report::{Cause, text};
+use report::text;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::JoinExplosion,
-    what: both(
-        "多对多连接的输出行数远多于输入",
-        "a many-to-many join produces far more rows than it reads",
-    ),
-    needs: &[Information::RuntimeCounters, Information::StageGraph],
-    helps: &[Information::TableStatistics, Information::Estimates],
-    thresholds: &[&MIN_FACTOR],
-    counter_evidence: &[
-        both(
-            "输出与较大一侧相当",
-            "the output is about the size of the larger side",
-        ),
-        both(
-            "输出多但后续很便宜",
-            "the output is large but the steps after it are cheap",
-        ),
-    ],
-};
+rule! { RULE = JoinExplosion, examine;
+    "多对多连接的输出行数远多于输入", "a many-to-many join produces far more rows than it reads";
+    needs RuntimeCounters, StageGraph;
+    helps TableStatistics, Estimates;
+    thresholds MIN_FACTOR;
+    unless "输出与较大一侧相当", "the output is about the size of the larger side";
+    unless "输出多但后续很便宜", "the output is large but the steps after it are cheap";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let limit = view.limit(&MIN_FACTOR);
     for (stage, s) in view.job.stages.iter().enumerate() {
         for (index, join) in s
@@ -73,7 +59,7 @@ fn examine(view: &View<'_>) -> Examination {
     result.cleared_by(text!(
         "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
         "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
-    ))
+    ));
 }
 
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {
@@ -99,7 +85,6 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         }
     }
     Symptom {
-        cause: Cause::JoinExplosion,
         stage: Some(stage),
         lines: view.lines(stage, index),
         summary: text!(

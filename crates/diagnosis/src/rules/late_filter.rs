@@ -7,49 +7,34 @@
 use job::info::Information;
 use job::model::OperatorKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::filter::{Pushed, alternatives, columns_of, rows_through};
 use crate::measurements::exchange::measured_write;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Names, Share};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::LateFilter,
-    what: both(
-        "交换之后的过滤本可以在交换之前执行",
-        "a filter after an exchange could have run before it",
-    ),
-    needs: &[Information::StageGraph, Information::RuntimeCounters],
-    helps: &[Information::Script],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "优化器已把过滤下推到交换之前",
-            "the optimizer has pushed the filter below the exchange",
-        ),
-        both(
-            "过滤用到连接两侧的列，或外连接被补空一侧的列",
-            "the filter reads columns of both sides, or of the side that an outer join fills with nulls",
-        ),
-        both("过滤只丢弃少量行", "the filter drops few rows"),
-    ],
-};
+rule! { RULE = LateFilter, examine;
+    "交换之后的过滤本可以在交换之前执行", "a filter after an exchange could have run before it";
+    needs StageGraph, RuntimeCounters;
+    helps Script;
+    unless "优化器已把过滤下推到交换之前", "the optimizer has pushed the filter below the exchange";
+    unless "过滤用到连接两侧的列，或外连接被补空一侧的列", "the filter reads columns of both sides, or of the side that an outer join fills with nulls";
+    unless "过滤只丢弃少量行", "the filter drops few rows";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for found in alternatives(view, &Rates::of(view)) {
         result.offer(view, symptom(view, &found));
     }
-    lacking(view, &mut result);
+    lacking(view, result);
     result.exchanges(view, View::is_shuffle);
     result.cleared_by(text!(
         "没有能提前到交换之前的过滤",
         "no filter could move below an exchange"
-    ))
+    ));
 }
 
 /// Filters behind a join with unknown rows or columns.
@@ -87,7 +72,6 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
 
 fn symptom(view: &View<'_>, found: &Pushed) -> Symptom {
     Symptom {
-        cause: Cause::LateFilter,
         stage: Some(found.stage),
         lines: view.lines(found.stage, found.filter),
         summary: text!(

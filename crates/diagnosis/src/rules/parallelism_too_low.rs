@@ -3,7 +3,7 @@
 use job::info::Information;
 use job::model::{Application, ExchangeKind};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::impact::{RunModel, regroup};
 use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
@@ -14,7 +14,7 @@ use crate::measurements::sizing::{
 };
 use crate::measurements::spill::surplus_ms;
 use crate::measurements::tasks::few;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Number, TASK, VERTEX};
 use report::{Cause, Text, text};
@@ -23,46 +23,20 @@ use report::{Cause, Text, text};
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::ParallelismTooLow,
-    what: both(
-        "重负载阶段的顶点数远少于其数据量所需",
-        "a heavy stage runs on far fewer vertices than its data requires",
-    ),
-    needs: &[Information::StageStatistics, Information::StageGraph],
-    helps: &[
-        Information::Script,
-        Information::StoredLayout,
-        Information::JobTimes,
-    ],
-    thresholds: &[
-        &HEAVY_BYTES,
-        &HEAVY_STORED_BYTES,
-        &SHUFFLE_BYTES,
-        &STORED_BYTES,
-    ],
-    counter_evidence: &[
-        both(
-            "令牌已全部占用，更多顶点也只能排队",
-            "all tokens are in use: more vertices would only queue",
-        ),
-        both(
-            "全局汇集到一个顶点（见 shuffle.serial_gather）",
-            "a gather into one vertex (see shuffle.serial_gather)",
-        ),
-        both(
-            "分区少是因为估计错误（见 cardinality.misestimate）",
-            "few partitions because of a wrong estimate (see cardinality.misestimate)",
-        ),
-    ],
-};
+rule! { RULE = ParallelismTooLow, examine;
+    "重负载阶段的顶点数远少于其数据量所需", "a heavy stage runs on far fewer vertices than its data requires";
+    needs StageStatistics, StageGraph;
+    helps Script, StoredLayout, JobTimes;
+    thresholds HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES;
+    unless "令牌已全部占用，更多顶点也只能排队", "all tokens are in use: more vertices would only queue";
+    unless "全局汇集到一个顶点（见 shuffle.serial_gather）", "a gather into one vertex (see shuffle.serial_gather)";
+    unless "分区少是因为估计错误（见 cardinality.misestimate）", "few partitions because of a wrong estimate (see cardinality.misestimate)";
+}
 
-fn examine(view: &View<'_>) -> Examination {
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some(app) = view.job.spark.as_deref() {
-        return examine_tasks(view, app);
+        return examine_tasks(view, app, result);
     }
-    let mut result = Examination::default();
     for stage in 0..view.job.stages.len() {
         let gathered = view
             .inputs(stage)
@@ -70,7 +44,7 @@ fn examine(view: &View<'_>) -> Examination {
         let per_vertex = too_few(view, stage, limiting_hint(view, stage).is_some());
         match per_vertex {
             _ if view.failed() => {}
-            None => not_too_few(view, stage, &mut result),
+            None => not_too_few(view, stage, result),
             Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
             Some(_) if misestimated_upstream(view, stage).is_some() => {
                 result.attributed(view, Cause::Misestimate, stage);
@@ -80,7 +54,7 @@ fn examine(view: &View<'_>) -> Examination {
             }
             // without the plan, a wrong estimate may be the reason, unless another reason is visible
             Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                unexplained(view, stage, &mut result);
+                unexplained(view, stage, result);
             }
             Some(per_vertex) if !view.has_estimates(stage) || !has_tokens(view) => {
                 let symptom = symptom(view, stage, per_vertex);
@@ -92,7 +66,7 @@ fn examine(view: &View<'_>) -> Examination {
     result.cleared_by(text!(
         "每个阶段的顶点数与其数据量相称",
         "every stage has the vertices that its data requires"
-    ))
+    ));
 }
 
 /// Whether any file shows how many vertices may run at once.
@@ -101,8 +75,7 @@ fn has_tokens(view: &View<'_>) -> bool {
 }
 
 /// Stages of an application with idle slots for a reason in the plan.
-fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
-    let mut result = Examination::default();
+fn examine_tasks(view: &View<'_>, app: &Application, result: &mut Examination) {
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
         let Some(found) = few(view, app, stage) else {
             let tasks = view.vertices(stage).unwrap_or(0) as f64;
@@ -120,7 +93,6 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
         facts.extend(counted.and_then(|c| view.measured(&c.run_ms, "ms")));
         facts.extend(counted.and_then(|c| view.measured(&c.bytes_read, "bytes")));
         let symptom = Symptom {
-            cause: Cause::ParallelismTooLow,
             stage: Some(stage),
             lines: None,
             summary: text!(
@@ -141,7 +113,7 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     result.cleared_by(text!(
         "没有阶段因任务太少而让任务槽空闲",
         "no stage leaves slots idle because of too few tasks"
-    ))
+    ));
 }
 
 /// Too few vertices, without estimates that could be the reason.
@@ -198,7 +170,6 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
     evidence.extend(why);
     evidence.extend(view.inputs(stage).filter_map(|e| wrong_fact_of(view, e)));
     Symptom {
-        cause: Cause::ParallelismTooLow,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(

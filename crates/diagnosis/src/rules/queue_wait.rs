@@ -3,42 +3,31 @@
 
 use job::info::Information;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::impact::{Fix, Saved};
-use crate::rule::{Examination, Rule};
-use crate::settings::{self, Threshold};
+use crate::rule::Examination;
+use crate::settings::{self, threshold};
 use crate::view::View;
 use report::format::{Seconds, Share};
-use report::{Cause, Evidence, Source, text};
+use report::{Evidence, Source, text};
 
-/// Time in the queue over the time from submission to end.
-pub(crate) static MIN_SHARE: Threshold = Threshold {
-    name: "queue.min_share",
-    default: 0.25,
-    unit: "share",
-    reason_zh: "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理",
-    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant",
-    source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
-};
+threshold! {
+    /// Time in the queue over the time from submission to end.
+    pub(crate) MIN_SHARE = 0.25, "share", "queue.min_share";
+    "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理", "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant";
+    "report contract (mostly waited); healthy simulated jobs queue up to 13 %"
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::QueueWait,
-    what: both("作业在等待资源", "the job waited for capacity"),
-    needs: &[Information::QueueTime],
-    helps: &[Information::JobTimes, Information::VertexEvents],
-    thresholds: &[&MIN_SHARE, &settings::MIN_SHARE],
-    counter_evidence: &[
-        both(
-            "排队只占总时间的一小部分",
-            "queueing is a small part of the total time",
-        ),
-        both("本地运行不排队", "a local run does not queue"),
-    ],
-};
+rule! { RULE = QueueWait, examine;
+    "作业在等待资源", "the job waited for capacity";
+    needs QueueTime;
+    helps JobTimes, VertexEvents;
+    thresholds MIN_SHARE, settings::MIN_SHARE;
+    unless "排队只占总时间的一小部分", "queueing is a small part of the total time";
+    unless "本地运行不排队", "a local run does not queue";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let waited = waited(view);
     let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
     let Some(waited) = waited.as_ref().filter(known) else {
@@ -49,7 +38,7 @@ fn examine(view: &View<'_>) -> Examination {
             );
             result.lacks(Information::QueueTime, view, None, reason);
         }
-        return result;
+        return;
     };
     let excess = waited.excess(view);
     if excess >= 1.0 && waited.is_guess(view) {
@@ -68,7 +57,7 @@ fn examine(view: &View<'_>) -> Examination {
         "it waited {time} for capacity, {share} of the total time",
         time = Seconds(waited.whole().seconds),
         share = Share(waited.whole().share())
-    ))
+    ));
 }
 
 /// Usual seconds until an executor of an application registers.
@@ -273,7 +262,6 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
         )
     };
     Symptom {
-        cause: Cause::QueueWait,
         stage: None,
         lines: None,
         summary,

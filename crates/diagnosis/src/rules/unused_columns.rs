@@ -6,48 +6,36 @@
 use job::info::Information;
 use job::model::FileKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::alternatives::columns::{Unused, columns_read, pruned};
 use crate::alternatives::cost::Rates;
 use crate::impact::Saved;
 use crate::measurements::exchange::measured_write;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Names, Share, TIME};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::UnusedColumns,
-    what: both(
-        "列经过数据交换后再没有被使用",
-        "columns cross an exchange and are never used after it",
-    ),
-    needs: &[Information::StageGraph, Information::UserCode],
-    helps: &[Information::RuntimeCounters, Information::TableStatistics],
-    thresholds: &[],
-    counter_evidence: &[
-        both("用户代码读取了这些列", "the user's code reads them"),
-        both(
-            "优化器已经裁掉了这些列",
-            "the optimizer has dropped them already",
-        ),
-    ],
-};
+rule! { RULE = UnusedColumns, examine;
+    "列经过数据交换后再没有被使用", "columns cross an exchange and are never used after it";
+    needs StageGraph, UserCode;
+    helps RuntimeCounters, TableStatistics;
+    unless "用户代码读取了这些列", "the user's code reads them";
+    unless "优化器已经裁掉了这些列", "the optimizer has dropped them already";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some((unused, saved)) = pruned(view, &Rates::of(view))
         && let Some(symptom) = symptom(view, &unused, saved)
     {
         result.offer(view, symptom);
     }
-    lacking(view, &mut result);
+    lacking(view, result);
     result.exchanges(view, View::is_shuffle);
     result.cleared_by(text!(
         "经过交换的列之后都被使用",
         "every column that crosses an exchange is used after it"
-    ))
+    ));
 }
 
 fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Option<Symptom> {
@@ -61,7 +49,6 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
     let consumer = view.consumer_of(last);
     let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
     Some(Symptom {
-        cause: Cause::UnusedColumns,
         stage: Some(last.to),
         lines: consumer.and_then(|(op, _)| view.lines(last.to, op)),
         summary: text!(
