@@ -78,8 +78,18 @@ pub(crate) fn shown(value: f64, unit: &str) -> Text {
 /// A place in the vertex events of a stage.
 pub(crate) fn events_source(stage: &Stage) -> Option<Source> {
     let runs = stage.runs.as_ref()?;
-    Some(Source {
-        file: runs.file.clone(),
-        locator: Some(stage.name.clone()),
-    })
+    Some(at(&runs.file, &stage.name))
+}
+
+/// A place in a file.
+pub(crate) fn at(file: &str, place: impl Into<String>) -> Source {
+    Source {
+        file: file.to_owned(),
+        locator: Some(place.into()),
+    }
+}
+
+/// A line of a file.
+pub(crate) fn at_line(file: &str, line: u64) -> Source {
+    at(file, format!("line {line}"))
 }

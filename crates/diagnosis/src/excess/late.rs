@@ -8,6 +8,7 @@ use report::{Cause, SegmentKind, text};
 
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
+use crate::facts::at;
 use crate::view::View;
 
 /// Least share of rows that a filter drops for its place to matter.
@@ -66,10 +67,8 @@ fn rows(
     sentence: report::Text,
 ) -> Option<report::Evidence> {
     let rows = filter.metric("number of output rows")?;
-    let source = job::model::Source {
-        file: app.file.clone(),
-        locator: Some(format!("Filter[{}]/number of output rows", filter.uid)),
-    };
+    let place = format!("Filter[{}]/number of output rows", filter.uid);
+    let source = at(&app.file, place);
     Some(view.number("number of output rows", rows, "rows", source, sentence))
 }
 

@@ -2,9 +2,10 @@
 
 use job::model::ExchangeKind;
 use job::runs::{RunState, VertexRun};
-use report::{Cause, Evidence, SegmentKind, Source, Text, text};
+use report::{Cause, Evidence, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed};
+use crate::facts::at_line;
 use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
@@ -140,10 +141,7 @@ fn evidence(
     usual_s: f64,
 ) -> Evidence {
     let runs = view.job.stages[stage].runs.as_ref();
-    let source = Source {
-        file: runs.map(|r| r.file.clone()).unwrap_or_default(),
-        locator: Some(format!("line {}", worst.line)),
-    };
+    let source = at_line(runs.map_or("", |r| &r.file), worst.line);
     let (index, time) = (worst.index, Seconds(ran_s));
     let sentence = text!(
         "{stage}[{index}] 运行 {time}",

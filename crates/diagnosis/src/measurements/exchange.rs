@@ -2,6 +2,7 @@
 
 use job::model::{Edge, OperatorKind};
 
+use crate::facts::at;
 use crate::view::View;
 use report::{Evidence, text};
 
@@ -24,17 +25,9 @@ pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence>
     let id = edge.partitioner.as_deref()?;
     let stage = &view.job.stages[edge.from];
     let operator = stage.operators.iter().find(|o| o.id == id)?;
-    let file = view
-        .job
-        .files
-        .iter()
-        .find(|f| f.kind == job::model::FileKind::VertexDef)?
-        .name
-        .clone();
-    let source = job::model::Source {
-        file,
-        locator: Some(format!("{}/{id}/@args", stage.name)),
-    };
+    let mut files = view.job.files.iter();
+    let file = files.find(|f| f.kind == job::model::FileKind::VertexDef)?;
+    let source = at(&file.name, format!("{}/{id}/@args", stage.name));
     let sentence = text!(
         "{stage} 的 {id} 参数为 {args}",
         "{id} of {stage} has the arguments {args}",

@@ -1,8 +1,9 @@
 //! Work of a stage's vertices: the statement, the bytes, and the reason for their number.
 
-use job::model::{FileKind, Source};
+use job::model::FileKind;
 
 use super::sizing::{HEAVY_BYTES, bytes_read};
+use crate::facts::{at, at_line};
 use crate::view::View;
 use report::format::Bytes;
 use report::{Evidence, Localize, text};
@@ -35,10 +36,7 @@ pub(crate) fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let hint = statement.hints.iter().find(|h| limiting(&h.name))?;
     let written = script.slice(&hint.span).to_owned();
     let line = script.line_of(hint.span.start);
-    let source = Source {
-        file: script.file.clone(),
-        locator: Some(format!("line {line}")),
-    };
+    let source = at_line(&script.file, u64::from(line));
     let sentence = text!(
         "第 {line} 行的提示 {written}",
         "the hint {written} in line {line}"
@@ -88,13 +86,11 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Ev
         );
     }
     if facts.is_empty() {
-        let file = s.runs.as_ref().map(|r| r.file.clone()).or_else(|| {
-            view.job
-                .files
-                .iter()
-                .find(|f| f.kind == FileKind::VertexDef)
-                .map(|f| f.name.clone())
-        });
+        let defined = || {
+            let mut files = view.job.files.iter();
+            Some(&files.find(|f| f.kind == FileKind::VertexDef)?.name)
+        };
+        let file = s.runs.as_ref().map(|r| &r.file).or_else(defined);
         if let (Some(file), Some(all)) = (file, bytes_read(view, stage)) {
             let sentence = text!(
                 "{stage} 共读取 {size}",
@@ -102,16 +98,8 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Ev
                 stage = s.name,
                 size = Bytes(all)
             );
-            facts.push(view.number(
-                "bytes read",
-                all,
-                "bytes",
-                Source {
-                    file,
-                    locator: Some(s.name.clone()),
-                },
-                sentence,
-            ));
+            let source = at(file, &s.name);
+            facts.push(view.number("bytes read", all, "bytes", source, sentence));
         }
     }
     facts

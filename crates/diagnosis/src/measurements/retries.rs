@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use job::facts::value;
 use job::model::Source;
 
+use crate::facts::at;
 use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Names, Number, TIME};
@@ -131,10 +132,7 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evid
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     if let Some(runs) = &s.runs {
-        let source = Source {
-            file: runs.file.clone(),
-            locator: Some(s.name.clone()),
-        };
+        let source = at(&runs.file, &s.name);
         let sentence = text!(
             "{failed} 次失败，{revoked} 次被收回",
             "{failed} failed, {revoked} revoked",

@@ -506,6 +506,39 @@ fn source_of(table: &Table) -> Option<Source> {
         .cloned()
 }
 
+/// Values that mean "none", in lower case without quotes and brackets.
+const NONE: [&str; 29] = [
+    "",
+    "-1",
+    "null",
+    "nil",
+    "none",
+    "na",
+    "n/a",
+    "nan",
+    "unknown",
+    "undefined",
+    "unspecified",
+    "default",
+    "anonymous",
+    "anon",
+    "guest",
+    "empty",
+    "missing",
+    "not set",
+    "notset",
+    "other",
+    "-",
+    "?",
+    "dummy",
+    "test",
+    "-2147483648",
+    "2147483647",
+    "-9223372036854775808",
+    "9223372036854775807",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+];
+
 /// Whether a value means "none": null, empty, zero, minus one and common words for
 /// unknown.
 pub(crate) fn is_default(value: Option<&str>) -> bool {
@@ -518,39 +551,8 @@ pub(crate) fn is_default(value: Option<&str>) -> bool {
         && plain
             .chars()
             .all(|c| matches!(c, '0' | '-' | '.' | ':' | 't' | 'z' | ' '));
-    let sentinel = matches!(
-        plain.as_str(),
-        "" | "-1"
-            | "null"
-            | "nil"
-            | "none"
-            | "na"
-            | "n/a"
-            | "nan"
-            | "unknown"
-            | "undefined"
-            | "unspecified"
-            | "default"
-            | "anonymous"
-            | "anon"
-            | "guest"
-            | "empty"
-            | "missing"
-            | "not set"
-            | "notset"
-            | "other"
-            | "-"
-            | "?"
-            | "dummy"
-            | "test"
-            | "-2147483648"
-            | "2147483647"
-            | "-9223372036854775808"
-            | "9223372036854775807"
-            | "ffffffff-ffff-ffff-ffff-ffffffffffff"
-    );
     zeros
-        || sentinel
+        || NONE.contains(&plain.as_str())
         || plain.starts_with("0001-01-01")
         || plain.starts_with("1900-01-01")
         || plain.starts_with("1970-01-01")

@@ -2,6 +2,7 @@
 //! the job failed.
 
 use super::support::{Symptom, rule};
+use crate::facts::at;
 use crate::measurements::failure::{self, Class, Failure as Reason};
 use crate::rule::Examination;
 use crate::view::View;
@@ -257,13 +258,11 @@ fn evidence(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Vec<E
     let error = reason.error;
     let mut facts = error.map_or_else(Vec::new, |e| error_facts(view, e, stage));
     facts.extend(error.and_then(|e| recognized(view, e, reason)));
-    if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
+    let runs = stage.and_then(|s| Some((s, view.job.stages[s].runs.as_ref()?)));
+    if let Some((stage, runs)) = runs
         && let Some((event, times)) = runs.events.first()
     {
-        let source = Source {
-            file: runs.file.clone(),
-            locator: stage.map(|s| view.name(s).to_owned()),
-        };
+        let source = at(&runs.file, view.name(stage));
         let sentence = text!(
             "{event}（{times}）",
             "{event} ({times})",
@@ -310,21 +309,29 @@ fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<
 
 /// Facts of an error, deduplicated.
 fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<Evidence> {
-    let at = |place: &str| Source {
-        file: error.file.clone(),
-        locator: Some(place.to_owned()),
-    };
     let failed = failure::last_failure(view, error, stage);
     let message = Some(&error.message).filter(|m| error.expression.is_none() && !m.is_empty());
     let event = failed.source.clone();
-    let of_vertex = || event.clone().unwrap_or_else(|| at("/internalDiagnostics"));
+    let of_vertex = || {
+        event
+            .clone()
+            .unwrap_or_else(|| at(&error.file, "/internalDiagnostics"))
+    };
     let said = [
-        ("errorId", error.id.as_ref(), at("/errorId")),
-        ("message", message, at("/message")),
-        ("exception", error.exception.as_ref(), at("/details")),
-        ("expression", error.expression.as_ref(), at("/message")),
-        ("frame", error.frame.as_ref(), at("/details")),
-        ("row", error.row.as_ref(), at("/description")),
+        ("errorId", error.id.as_ref(), at(&error.file, "/errorId")),
+        ("message", message, at(&error.file, "/message")),
+        (
+            "exception",
+            error.exception.as_ref(),
+            at(&error.file, "/details"),
+        ),
+        (
+            "expression",
+            error.expression.as_ref(),
+            at(&error.file, "/message"),
+        ),
+        ("frame", error.frame.as_ref(), at(&error.file, "/details")),
+        ("row", error.row.as_ref(), at(&error.file, "/description")),
         ("vertex", failed.vertex.as_ref(), of_vertex()),
         ("machine", failed.machine.as_ref(), of_vertex()),
     ];

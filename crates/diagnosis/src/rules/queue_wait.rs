@@ -4,6 +4,7 @@
 use job::info::Information;
 
 use super::support::{Symptom, rule};
+use crate::facts::{at, events_source as source_of_events};
 use crate::impact::{Fix, Saved};
 use crate::rule::Examination;
 use crate::settings::{self, threshold};
@@ -204,7 +205,7 @@ fn waited(view: &View<'_>) -> Option<Waited> {
 /// Where the attempts of the vertices are recorded.
 fn events_source(view: &View<'_>) -> Option<Source> {
     let stages = view.job.stages.iter();
-    stages.filter_map(crate::facts::events_source).next()
+    stages.filter_map(source_of_events).next()
 }
 
 /// Where the states of the job are recorded.
@@ -222,10 +223,7 @@ fn states_source(view: &View<'_>) -> Option<Source> {
     } else {
         "JobInfo/StateAuditRecords"
     };
-    Some(Source {
-        file: record.file.clone(),
-        locator: Some(place.to_owned()),
-    })
+    Some(at(&record.file, place))
 }
 
 /// Seconds from submission to end.

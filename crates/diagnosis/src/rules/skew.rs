@@ -2,10 +2,10 @@
 
 use job::facts::{OperatorFacts, value};
 use job::info::Information;
-use job::model::{Edge, ExchangeKind, Operator, Source};
+use job::model::{Edge, ExchangeKind, Operator};
 
 use super::support::{Symptom, rule};
-use crate::facts::events_source;
+use crate::facts::{at, events_source};
 use crate::measurements::exchange::feeds_join;
 use crate::measurements::skew::{
     DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
@@ -368,10 +368,7 @@ fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
 /// The slowest vertex against the median, where there are events.
 fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let runs = view.job.stages[stage].runs.as_ref()?;
-    let source = Source {
-        file: runs.file.clone(),
-        locator: Some(view.name(stage).to_owned()),
-    };
+    let source = at(&runs.file, view.name(stage));
     let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
     let sentence = text!(
         "{stage} 最慢的顶点运行 {time}，中位数为 {median}",

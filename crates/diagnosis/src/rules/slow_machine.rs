@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use job::Job;
 use job::info::Information;
-use job::model::Source;
 use job::runs::{RunState, StageRuns, VertexRun};
 
 use super::support::{Symptom, rule};
+use crate::facts::at_line;
 use crate::measurements::load::lines;
 use crate::measurements::managed::{gc, runs_user_code};
 use crate::measurements::spill::{may_spill_in_part, spills_in_part};
@@ -378,10 +378,7 @@ fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
 fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Timed) -> Vec<Evidence> {
     let index = worst.index;
     let machine = machine(runs, worst);
-    let place = || Source {
-        file: runs.file.clone(),
-        locator: Some(format!("line {}", worst.line)),
-    };
+    let place = || at_line(&runs.file, worst.line);
     vec![
         view.number(
             "run time of the slowest vertex",

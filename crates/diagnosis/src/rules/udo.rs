@@ -5,10 +5,11 @@
 
 use job::facts::{Derived, Spread, StageFacts, value};
 use job::info::Information;
-use job::model::{Edge, Operator, Source};
+use job::model::{Edge, Operator};
 use job::runs::{RunState, VertexRun};
 
 use super::support::{Symptom, rule};
+use crate::facts::at_line;
 use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
@@ -209,10 +210,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     if rows <= 0.0 || times < view.limit(&MIN_SLOWDOWN) {
         return None;
     }
-    let source = Source {
-        file: runs.file.clone(),
-        locator: Some(format!("line {}", middle.line)),
-    };
+    let source = at_line(&runs.file, middle.line);
     let (count, time) = (
         VERTEX.count(stopped.len() as f64),
         Seconds(ran(middle) / 1000.0),
