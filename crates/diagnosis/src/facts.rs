@@ -10,7 +10,6 @@ use report::format::with_unit;
 use report::{Evidence, EvidenceValue, Language, Localize, Source, Text, text};
 
 impl View<'_> {
-    /// A number with its place.
     pub(crate) fn number(
         &self,
         metric: &str,
@@ -81,7 +80,6 @@ pub(crate) fn events_source(stage: &Stage) -> Option<Source> {
     Some(at(&runs.file, &stage.name))
 }
 
-/// A place in a file.
 pub(crate) fn at(file: &str, place: impl Into<String>) -> Source {
     Source {
         file: file.to_owned(),
@@ -89,7 +87,6 @@ pub(crate) fn at(file: &str, place: impl Into<String>) -> Source {
     }
 }
 
-/// A line of a file.
 pub(crate) fn at_line(file: &str, line: u64) -> Source {
     at(file, format!("line {line}"))
 }

@@ -13,7 +13,6 @@ use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 /// A rule, which names one cause, or clears it, or abstains.
 #[derive(Debug)]
 pub struct Rule {
-    /// Cause of the rule.
     pub cause: Cause,
     /// Description of the cause.
     pub what: StaticText,
@@ -73,7 +72,6 @@ pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
 /// A place that a rule could not decide for lack of information.
 #[derive(Debug, Clone)]
 pub struct Undecided {
-    /// The missing information.
     pub info: Information,
     /// Stage in question; `None` for the whole job.
     pub stage: Option<String>,
@@ -96,11 +94,9 @@ pub struct Reading {
 /// another cause, or undecided. Without any place the cause does not apply to the job.
 #[derive(Debug, Clone)]
 pub struct Examination {
-    /// Cause of the rule.
     pub cause: Cause,
     /// Places over the limits.
     pub candidates: Vec<Candidate>,
-    /// Undecided places.
     pub undecided: Vec<Undecided>,
     /// Places over the limits because of another cause: that cause and the stage.
     pub attributed: Vec<(Cause, Option<String>)>,

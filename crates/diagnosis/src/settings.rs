@@ -17,7 +17,6 @@ pub struct Threshold {
     pub default: f64,
     /// Unit of the value: `ratio`, `share`, `bytes`, `s`, `rows`, `files`.
     pub unit: &'static str,
-    /// Reason for the default.
     pub reason: StaticText,
     /// Source of the default: documentation, calibration, physics.
     pub source: &'static str,
@@ -69,7 +68,6 @@ threshold! {
 /// Errors in a table of thresholds.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// Not TOML.
     #[error("{}", report::say!("阈值不是有效的 TOML：{error}", "thresholds are not valid TOML: {error}", error = .0.to_string()))]
     Syntax(#[from] toml::de::Error),
     /// No rule knows the name.
@@ -79,7 +77,6 @@ pub enum SettingsError {
         /// The most similar known name.
         nearest: Option<&'static str>,
     },
-    /// Not a number.
     #[error("{}", report::say!("阈值 `{name}` 须为数字，单位 {unit}", "threshold `{name}` must be a number, in {unit}"))]
     NotANumber {
         name: String,

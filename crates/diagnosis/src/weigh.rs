@@ -148,9 +148,7 @@ pub(crate) fn open(
 
 /// Kind and place of a job's failure.
 pub(crate) struct Failure {
-    /// Whether it failed on a limit.
     pub(crate) on_limit: bool,
-    /// Stage that failed.
     pub(crate) stage: Option<String>,
 }
 

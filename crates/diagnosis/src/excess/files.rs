@@ -52,14 +52,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         time = shares.seconds(),
     );
     let evidence = view.number("number of written files", files, "files", source, sentence);
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::SmallFiles,
-        summary,
-        [evidence],
-        0.75,
-        "time of the kind on the critical path, less the usual time",
-    ))
+    Some(shares.excess(Cause::SmallFiles, summary, [evidence], 0.75))
 }
 
 /// The output of a stage's execution, if the stage writes it.

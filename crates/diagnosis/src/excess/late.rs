@@ -50,14 +50,10 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         time = shares.seconds(),
     );
     let evidence = rows(view, app, late.filter, sentence);
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::LateFilter,
-        summary,
-        evidence,
-        0.6,
-        "time of the join and of the shuffles before it, less the share of rows that the filter drops",
-    ))
+    Some(Excess {
+        method: "time of the join and of the shuffles before it, less the share of rows that the filter drops",
+        ..shares.excess(Cause::LateFilter, summary, evidence, 0.6)
+    })
 }
 
 fn rows(
@@ -193,7 +189,6 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
     both || (of_left && used.is_subset(&left)) || (of_right && used.is_subset(&right))
 }
 
-/// Nodes below a node.
 fn below(plan: &[SparkNode], node: usize) -> Vec<usize> {
     let mut found = HashSet::from([node]);
     let inside =

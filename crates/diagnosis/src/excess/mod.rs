@@ -97,7 +97,6 @@ impl<'a> Unclaimed<'a> {
             .is_some_and(|causes| causes.contains(&cause))
     }
 
-    /// Parts of some kinds, by stage.
     fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Parts> {
         let mut stages: BTreeMap<usize, Parts> = BTreeMap::new();
         for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {

@@ -22,7 +22,6 @@ const MIN_SPREAD: usize = 12;
 /// Additional seconds of an executor's first tasks, to load and compile code.
 const COLD_START_S: f64 = 4.0;
 
-/// The stragglers of each stage.
 pub(super) fn excesses(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let stages = unclaimed.by_stage(&[SegmentKind::Straggler]).into_iter();
     stages

@@ -25,7 +25,6 @@ const MANY_FILES: f64 = 50.0;
 /// Least share of opening files in Spark's own estimate of the scan.
 const MOSTLY_OPENING: f64 = 0.9;
 
-/// Scans of files in a stage.
 pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
     let own = view.scans.get(&stage).into_iter().flatten();
     own.filter_map(|node| scanned(node))

@@ -209,8 +209,6 @@ fn mean_queue(run: &RunModel) -> f64 {
 
 fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Symptom {
     Symptom {
-        stage: None,
-        lines: None,
         summary: text!(
             "{n} 个 Executor 的核时有 {share} 空闲；{needed} 个 Executor 就能在同样的时间内完成",
             "{share} of the core time of {n} executors is idle; {needed} would finish in the same time",
@@ -219,9 +217,9 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
             share = Share(held.idle()),
         ),
         evidence: evidence(view, app, held),
-        saved: None,
         method: "core time of the executors that the replayed run does not need to end as early",
         strength: 0.6 + 0.4 * held.idle(),
+        ..Symptom::default()
     }
 }
 
@@ -234,8 +232,6 @@ fn under(
     run: &RunModel,
 ) -> Symptom {
     Symptom {
-        stage: None,
-        lines: None,
         summary: text!(
             "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的 Executor 约可节省 {time}",
             "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
@@ -246,6 +242,7 @@ fn under(
         saved: Some(saved),
         method: "schedule replayed on twice the slots",
         strength: 0.7,
+        ..Symptom::default()
     }
 }
 

@@ -174,7 +174,6 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
 struct Parts {
     /// The number of a part, by its last step and its input parts.
     numbers: BTreeMap<(String, Vec<usize>), usize>,
-    /// Steps of each part.
     steps: Vec<usize>,
 }
 
@@ -291,7 +290,6 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// Repeated work.
 struct Repeated {
     /// Number of computations.
     times: usize,

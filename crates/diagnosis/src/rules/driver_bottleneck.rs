@@ -106,8 +106,6 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         }
     });
     Symptom {
-        stage: None,
-        lines: None,
         summary: text!(
             "Driver 独自工作时 Executor 空等 {time}；最长的一次有 {longest}{after}",
             "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
@@ -123,6 +121,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         }),
         method: "time without any open stage, less the driver's usual time between stages",
         strength: 0.6 + 0.4 * share,
+        ..Symptom::default()
     }
 }
 

@@ -194,7 +194,6 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
     lost.iter().take(5).map(fact).collect()
 }
 
-/// Number of executors.
 fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
     let Some(first) = app.executors.first() else {
         return Vec::new();

@@ -93,8 +93,6 @@ impl<'a> Usage<'a> {
 
     fn symptom(&self, view: &View<'_>, app: &Application) -> Symptom {
         Symptom {
-            stage: None,
-            lines: None,
             summary: text!(
                 "每个 Executor 有 {given} 内存供任务和缓存使用，最多只用到 {used}",
                 "each executor has {given} of memory for tasks and cached data, and uses at most {used} of it",
@@ -102,9 +100,9 @@ impl<'a> Usage<'a> {
                 used = Bytes(self.used),
             ),
             evidence: self.evidence(view, app),
-            saved: None,
             method: "memory of an executor, less what its tasks and cached data use",
             strength: 0.7,
+            ..Symptom::default()
         }
     }
 

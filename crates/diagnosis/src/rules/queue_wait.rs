@@ -75,7 +75,6 @@ struct Waited {
     during: f64,
     /// Seconds from submission to end.
     total: f64,
-    /// Seconds of the run.
     run: f64,
     /// Whether a file records the wait before the run.
     is_recorded: bool,
@@ -260,8 +259,6 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
         )
     };
     Symptom {
-        stage: None,
-        lines: None,
         summary,
         evidence: evidence(view, waited, avoidable),
         saved: Some(Saved {
@@ -271,6 +268,7 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
         }),
         method: "time in the states that wait for capacity, and tokens missing while vertices were ready",
         strength: 0.6 + 0.4 * share,
+        ..Symptom::default()
     }
 }
 

@@ -37,7 +37,7 @@ macro_rules! rule {
 pub(super) use rule;
 
 /// A candidate before its severity and confidence are known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Symptom {
     /// Index of the stage with the symptom.
     pub(crate) stage: Option<usize>,
