@@ -9,6 +9,18 @@ use crate::view::View;
 use report::format::with_unit;
 use report::{Evidence, EvidenceValue, Language, Localize, Source, Text, text};
 
+/// A number or a word of a job as evidence: its metric, its value, the unit of a number, and its place; then the sentence, as in
+/// [`text!`].
+macro_rules! fact {
+    ($view:expr, $metric:expr, $value:expr, $unit:literal, $source:expr; $($sentence:tt)+) => {
+        $view.number($metric, $value, $unit, $source, report::text!($($sentence)+))
+    };
+    ($view:expr, $metric:expr, $value:expr, $source:expr; $($sentence:tt)+) => {
+        $view.word($metric, $value, $source, report::text!($($sentence)+))
+    };
+}
+pub(crate) use fact;
+
 impl View<'_> {
     pub(crate) fn number(
         &self,

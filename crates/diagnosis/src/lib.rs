@@ -148,7 +148,7 @@ fn conclude(
 /// alone seem to show the cause; and on candidates that may or may not cost a relevant
 /// share.
 fn examine(rule: &Rule, view: &View<'_>) -> Examination {
-    let mut examined = Examination::new(rule.cause);
+    let mut examined = Examination::of(rule);
     (rule.examine)(view, &mut examined);
     weigh::unite(&mut examined, view);
     let needs = rule.needs.contains(&Information::StageGraph);

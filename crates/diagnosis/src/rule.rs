@@ -24,6 +24,8 @@ pub struct Rule {
     pub thresholds: &'static [&'static Threshold],
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
+    /// The sentence about all places within the limits; empty if it has numbers.
+    pub(crate) cleared: &'static [StaticText],
     /// Looks for the cause in a job.
     pub(crate) examine: fn(&View<'_>, &mut Examination),
 }
@@ -111,15 +113,15 @@ pub struct Examination {
 const MOST_PLACES: usize = 300;
 
 impl Examination {
-    pub(crate) fn new(cause: Cause) -> Examination {
+    pub(crate) fn of(rule: &Rule) -> Examination {
         Examination {
-            cause,
+            cause: rule.cause,
             candidates: Vec::new(),
             undecided: Vec::new(),
             attributed: Vec::new(),
             in_order: 0,
             closest: None,
-            cleared: None,
+            cleared: rule.cleared.first().copied().map(Text::from),
         }
     }
 

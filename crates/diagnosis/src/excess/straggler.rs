@@ -5,7 +5,7 @@ use job::runs::{RunState, VertexRun};
 use report::{Cause, Evidence, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed};
-use crate::facts::at_line;
+use crate::facts::{at_line, fact};
 use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
@@ -142,13 +142,8 @@ fn evidence(
     let runs = view.job.stages[stage].runs.as_ref();
     let source = at_line(runs.map_or("", |r| &r.file), worst.line);
     let (index, time) = (worst.index, Seconds(ran_s));
-    let sentence = text!(
-        "{stage}[{index}] 运行 {time}",
-        "{stage}[{index}] ran {time}",
-        stage = view.name(stage),
-        time = time,
-    );
-    view.number("running to ended", ran_s, "s", source, sentence)
+    fact! { view, "running to ended", ran_s, "s", source;
+        "{stage}[{index}] 运行 {time}", "{stage}[{index}] ran {time}", stage = view.name(stage), time = time }
         .expecting(view.about(Seconds(usual_s)))
 }
 

@@ -3,10 +3,11 @@
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
 
+use crate::facts::fact;
 use crate::settings::threshold;
 use crate::view::View;
+use report::Evidence;
 use report::format::ROW;
-use report::{Evidence, text};
 
 threshold! {
     /// Least factor of a wrong estimate of rows.
@@ -73,15 +74,8 @@ pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
         file: plan.file.clone(),
         locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
     };
-    let sentence = text!(
-        "优化器估计 {stage} 的 {id} 有 {estimated}，实际有 {actual}",
-        "the optimizer expected {estimated} from {id} in {stage}; there were {actual}",
-        stage = view.name(wrong.stage),
-        id = operator.id,
-        estimated = ROW.count(estimated),
-        actual = ROW.count(wrong.actual),
-    );
-    Some(view.number("Card", estimated, "rows", source, sentence))
+    Some(fact! { view, "Card", estimated, "rows", source;
+    "优化器估计 {stage} 的 {id} 有 {estimated}，实际有 {actual}", "the optimizer expected {estimated} from {id} in {stage}; there were {actual}", stage = view.name(wrong.stage), id = operator.id, estimated = ROW.count(estimated), actual = ROW.count(wrong.actual) })
 }
 
 /// The worst estimate among the inputs and operators that a stage depends on, if it is far too

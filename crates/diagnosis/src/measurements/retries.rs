@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use job::facts::value;
 use job::model::Source;
 
-use crate::facts::at;
+use crate::facts::{at, fact};
 use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Names, Number, TIME};
@@ -133,30 +133,15 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evid
     let mut facts = Vec::new();
     if let Some(runs) = &s.runs {
         let source = at(&runs.file, &s.name);
-        let sentence = text!(
-            "{failed} 次失败，{revoked} 次被收回",
-            "{failed} failed, {revoked} revoked",
-            failed = Number(runs.failed as f64),
-            revoked = Number(runs.revoked as f64),
-        );
         facts.push(
-            view.number(
-                "failed and revoked attempts",
-                waste.attempts,
-                "count",
-                source.clone(),
-                sentence,
-            )
+            fact! { view, "failed and revoked attempts", waste.attempts, "count", source.clone();
+                "{failed} 次失败，{revoked} 次被收回", "{failed} failed, {revoked} revoked", failed = Number(runs.failed as f64), revoked = Number(runs.revoked as f64) }
             .expecting(text!("百分之几以内", "a few percent at most").into(view.language)),
         );
         facts.extend(failed_by_executor(view, stage, &source));
         if let Some((event, times)) = runs.events.first() {
-            let sentence = text!(
-                "{event}：{times}",
-                "{event}: {times}",
-                times = TIME.count(*times as f64)
-            );
-            facts.push(view.number(event, *times as f64, "count", source, sentence));
+            facts.push(fact! { view, event, *times as f64, "count", source;
+            "{event}：{times}", "{event}: {times}", times = TIME.count(*times as f64) });
         }
     }
     if let Some(stated) = &view.facts[stage].stated {
@@ -186,12 +171,7 @@ fn failed_by_executor(view: &View<'_>, stage: usize, source: &Source) -> Option<
         Some(format!("{} ({n})", executor.id))
     });
     let named: Vec<String> = named.collect();
-    let sentence = text!(
-        "{stage} 失败的尝试按 Executor：{named}",
-        "failed attempts of {stage} by executor: {named}",
-        stage = view.name(stage),
-        named = Names(&named),
-    );
     let metric = "failed attempts of an executor";
-    Some(view.number(metric, most as f64, "count", source.clone(), sentence))
+    Some(fact! { view, metric, most as f64, "count", source.clone();
+    "{stage} 失败的尝试按 Executor：{named}", "failed attempts of {stage} by executor: {named}", stage = view.name(stage), named = Names(&named) })
 }

@@ -6,6 +6,7 @@ use job::model::{Application, ExchangeKind};
 
 use super::contention::{contention, python_start_ms};
 use crate::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
+use crate::facts::fact;
 use crate::impact::{Saved, regroup, scale_run};
 use crate::scans::{COALESCE, Scanned, scanned};
 use crate::view::View;
@@ -116,17 +117,8 @@ fn coalesced(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
         "代码中的 {call} 也合并了它之前的工作",
         "{call} in the code also merges the work before it"
     );
-    let sentence = text!(
-        "{stage} 在计划中有 {call}",
-        "the plan of {stage} has {call}",
-        stage = view.name(stage)
-    );
-    let fact = view.word(
-        "plan operator",
-        &node.text,
-        app.at_line(record.line),
-        sentence,
-    );
+    let fact = fact! { view, "plan operator", &node.text, app.at_line(record.line);
+    "{stage} 在计划中有 {call}", "the plan of {stage} has {call}", stage = view.name(stage) };
     Some(Origin {
         by: By::Coalesce,
         why,
@@ -155,20 +147,8 @@ fn unsplittable(
         return None;
     }
     let source = app.at_line(app.stages[stage].line);
-    let sentence = text!(
-        "{stage} 读取 {files}，共 {size}",
-        "{stage} reads {files} of {size} in all",
-        stage = view.name(stage),
-        files = FILE.count(scan.files),
-        size = Bytes(scan.bytes),
-    );
-    let fact = view.number(
-        "number of files read",
-        scan.files,
-        "files",
-        source,
-        sentence,
-    );
+    let fact = fact! { view, "number of files read", scan.files, "files", source;
+    "{stage} 读取 {files}，共 {size}", "{stage} reads {files} of {size} in all", stage = view.name(stage), files = FILE.count(scan.files), size = Bytes(scan.bytes) };
     let why = text!(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
@@ -203,12 +183,12 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
         return None;
     }
     let source = app.at_line(app.stages[stage].line);
-    let sentence = text!("{name} 为 {set}", "{name} is {set}");
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
     Some(Origin {
         by: By::Setting,
         why,
-        evidence: vec![view.word(name, set, source, sentence)],
+        evidence: vec![fact! { view, name, set, source;
+        "{name} 为 {set}", "{name} is {set}" }],
     })
 }
 
@@ -244,14 +224,9 @@ fn long_task(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
         return None;
     }
-    let sentence = text!(
-        "{stage} 的任务最长运行 {time}",
-        "the longest task of {stage} runs {time}",
-        stage = view.name(stage),
-        time = Seconds(longest),
-    );
     let source = app.at_line(app.stages[stage].line);
-    Some(view.number("longest task", longest, "s", source, sentence))
+    Some(fact! { view, "longest task", longest, "s", source;
+    "{stage} 的任务最长运行 {time}", "the longest task of {stage} runs {time}", stage = view.name(stage), time = Seconds(longest) })
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own estimate.

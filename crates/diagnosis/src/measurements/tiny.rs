@@ -4,11 +4,12 @@ use job::model::{Operator, Source, Table};
 
 use super::load;
 use super::sizing::{bytes_read, merged_vertices, overhead_s};
+use crate::facts::fact;
 use crate::impact::{Saved, regroup};
 use crate::settings::threshold;
 use crate::view::View;
+use report::Evidence;
 use report::format::Bytes;
-use report::{Evidence, text};
 
 threshold! {
     /// Mean size up to which a file is small.
@@ -113,13 +114,9 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
         facts.extend(view.measured(&counted.bytes_read, "bytes"));
         if let (Some(n), Some(all)) = (view.vertices(stage), &counted.bytes_read) {
             let each = all.value / n as f64;
-            let sentence = text!(
-                "每个顶点读取 {size}",
-                "each vertex reads {size}",
-                size = Bytes(each)
-            );
             let metric = format!("{} / vertices", all.metric);
-            facts.push(view.number(&metric, each, "bytes", all.source(), sentence));
+            facts.push(fact! { view, &metric, each, "bytes", all.source();
+            "每个顶点读取 {size}", "each vertex reads {size}", size = Bytes(each) });
         }
     }
     if let Some(stated) = &of.stated {

@@ -4,12 +4,13 @@
 use job::model::Application;
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::{Fix, RunModel, Saved, regroup, replay, schedule};
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Number, Seconds, Share};
-use report::{Evidence, Text, text};
+use report::{Evidence, text};
 
 threshold! {
     /// Least idle share of all slots for an application to be examined.
@@ -49,6 +50,7 @@ rule! { UNDER = UnderAllocation, examine_under;
     thresholds MIN_GAIN;
     unless "任务本身有可以消除的工作", "the tasks do needless work";
     unless "运行太短，等不到更多 Executor", "the run is too short for more executors to start";
+    cleared "更多 Executor 省下的时间不足以抵偿它们的启动", "more executors would save less than their start-up takes";
 }
 
 fn examine_over(view: &View<'_>, result: &mut Examination) {
@@ -95,10 +97,6 @@ fn examine_under(view: &View<'_>, result: &mut Examination) {
         let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
         result.under(closeness, || evidence(view, app, &held));
     }
-    result.cleared_by(text!(
-        "更多 Executor 省下的时间不足以抵偿它们的启动",
-        "more executors would save less than their start-up takes"
-    ));
 }
 
 /// A successful application, its run, and the use of its executors; `None` if the
@@ -251,28 +249,11 @@ fn evidence(view: &View<'_>, app: &Application, held: &Held) -> Vec<Evidence> {
         return Vec::new();
     };
     let source = || app.at_line(first.line);
-    let fact = |metric: &str, seconds: f64, sentence: Text| {
-        view.number(metric, seconds, "s", source(), sentence)
-    };
+    let (n, held_s, used_s) = (held.executors as f64, held.seconds, held.used);
     vec![
-        fact(
-            "core time held",
-            held.seconds,
-            text!(
-                "{n} 个 Executor 共占用 {time} 核时",
-                "{n} executors are held for {time} of core time",
-                n = Number(held.executors as f64),
-                time = Seconds(held.seconds),
-            ),
-        ),
-        fact(
-            "core time used",
-            held.used,
-            text!(
-                "任务占用其中 {time}",
-                "tasks use {time} of it",
-                time = Seconds(held.used),
-            ),
-        ),
+        fact! { view, "core time held", held_s, "s", source();
+        "{n} 个 Executor 共占用 {time} 核时", "{n} executors are held for {time} of core time", n = Number(n), time = Seconds(held_s) },
+        fact! { view, "core time used", used_s, "s", source();
+        "任务占用其中 {time}", "tasks use {time} of it", time = Seconds(used_s) },
     ]
 }

@@ -8,6 +8,7 @@ use job::model::{Application, Exchange};
 use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
+use crate::facts::fact;
 use crate::impact::{Cover, Fix, Saved, StageWork, shorten_handover};
 use crate::measurements::driver::elapsed_s;
 use crate::rule::Examination;
@@ -28,6 +29,7 @@ rule! { RULE = BroadcastTooLarge, examine;
     unless "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内", "the broadcast data is within spark.sql.autoBroadcastJoinThreshold";
     unless "不广播就要重分区的另一侧更贵", "without it the other side would be shuffled, which costs more";
     unless "广播与其他阶段同时进行，没有耽误运行", "the broadcast runs in parallel with other stages and does not delay the run";
+    cleared "没有得不偿失的大广播", "no large broadcast costs more than it saves";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -50,10 +52,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         }
     }
     super::failure::or_ended_by(view, result);
-    result.cleared_by(text!(
-        "没有得不偿失的大广播",
-        "no large broadcast costs more than it saves"
-    ));
 }
 
 /// Seconds on the driver: building, distributing, and collecting beyond the time of the stages that compute the rows.
@@ -129,16 +127,12 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
     let source = app.at_line(execution.line);
     let limit = broadcast_limit(app, Some(exchange.execution));
     let size = exchange.data_bytes.map(|bytes| {
-        let sentence = text!(
-            "广播的数据为 {size}",
-            "{size} are broadcast",
-            size = Bytes(bytes)
-        );
-        view.number("data size", bytes, "bytes", source.clone(), sentence)
-            .expecting(format!(
-                "<= {} ({BROADCAST})",
-                Bytes(limit).localize(view.language)
-            ))
+        fact! { view, "data size", bytes, "bytes", source.clone();
+        "广播的数据为 {size}", "{size} are broadcast", size = Bytes(bytes) }
+        .expecting(format!(
+            "<= {} ({BROADCAST})",
+            Bytes(limit).localize(view.language)
+        ))
     });
     let times = [
         ("time to collect", exchange.collect_ms),
@@ -147,12 +141,8 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
     ];
     let times = times.into_iter().filter_map(|(metric, ms)| {
         let ms = ms?;
-        let sentence = text!(
-            "{metric} 为 {time}",
-            "{metric} is {time}",
-            time = Seconds(ms / 1000.0)
-        );
-        Some(view.number(metric, ms, "ms", source.clone(), sentence))
+        Some(fact! { view, metric, ms, "ms", source.clone();
+        "{metric} 为 {time}", "{metric} is {time}", time = Seconds(ms / 1000.0) })
     });
     size.into_iter().chain(times).collect()
 }

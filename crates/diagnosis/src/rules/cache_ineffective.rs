@@ -11,6 +11,7 @@ use job::facts::{Derived, Spread};
 use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::scale_run;
 use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
@@ -24,6 +25,7 @@ rule! { RULE = IneffectiveCache, examine;
     helps Script;
     unless "执行读取的是缓存（InMemoryTableScan）", "the executions read a cache (InMemoryTableScan)";
     unless "只是读取同样的文件，之后的计算不同", "they read the same files, but compute different results from them";
+    cleared "没有多次执行重复计算同样的数据", "no executions compute the same rows again";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -37,10 +39,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             None => result.under(0.5, || evidence(view, app, &same)),
         }
     }
-    result.cleared_by(text!(
-        "没有多次执行重复计算同样的数据",
-        "no executions compute the same rows again"
-    ));
 }
 
 /// Execution or job that computes rows, by its index.
@@ -389,30 +387,18 @@ fn files_of(
         true => Text::default(),
         false => text!("（{names}）", " ({names})", names = FewNames(&names)),
     };
-    let sentence = text!(
-        "SQL 执行 {id}{stages}从 {place} 计算",
-        "SQL execution {id}{stages} computes from {place}",
-        stages = stages,
-    );
-    Some(view.word("Location", &place, app.at_line(execution.line), sentence))
+    Some(
+        fact! { view, "Location", &place, app.at_line(execution.line);
+        "SQL 执行 {id}{stages}从 {place} 计算", "SQL execution {id}{stages} computes from {place}", stages = stages },
+    )
 }
 
 /// The RDDs that a stage starts from.
 fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
     let stage = &app.stages[at];
     let sources: Vec<String> = stage.sources.iter().map(u32::to_string).collect();
-    let sentence = text!(
-        "{name} 从 RDD {sources} 开始计算",
-        "{name} computes from RDD {sources}",
-        name = view.name(at),
-        sources = Names(&sources),
-    );
-    view.word(
-        "RDD ID",
-        &sources.join(", "),
-        app.at_line(stage.line),
-        sentence,
-    )
+    fact! { view, "RDD ID", &sources.join(", "), app.at_line(stage.line);
+    "{name} 从 RDD {sources} 开始计算", "{name} computes from RDD {sources}", name = view.name(at), sources = Names(&sources) }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use job::model::Application;
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, is_commit, results};
 use crate::rule::Examination;
@@ -151,19 +152,11 @@ fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
     let seconds = gap.seconds();
     let source = app.at_line(app.stages[gap.after].line);
     let stage = view.name(gap.after);
-    let sentence = text!(
-        "{stage} 结束后 {time} 内没有任何阶段",
-        "no stage is open for {time} after {stage} ended",
-        time = Seconds(seconds),
-    );
-    let mut facts = vec![view.number("driver gap", seconds, "s", source, sentence)];
+    let mut facts = vec![fact! { view, "driver gap", seconds, "s", source;
+    "{stage} 结束后 {time} 内没有任何阶段", "no stage is open for {time} after {stage} ended", time = Seconds(seconds) }];
     if let Some((bytes, Some(from))) = results(view, gap.after) {
-        let sentence = text!(
-            "{stage} 的任务向 Driver 返回 {size}",
-            "the tasks of {stage} returned {size} to the driver",
-            size = Bytes(bytes),
-        );
-        facts.push(view.number("Result Size", bytes, "bytes", from.clone(), sentence));
+        facts.push(fact! { view, "Result Size", bytes, "bytes", from.clone();
+            "{stage} 的任务向 Driver 返回 {size}", "the tasks of {stage} returned {size} to the driver", size = Bytes(bytes) });
     }
     facts
 }

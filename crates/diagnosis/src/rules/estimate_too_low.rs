@@ -20,6 +20,7 @@ rule! { RULE = MemoryEstimateTooLow, examine;
     thresholds MIN_PEAK, MIN_FAILURES;
     unless "失败的原因不是内存", "the failures are not due to memory";
     unless "峰值远低于限制", "the peaks are far below the limit";
+    cleared "没有顶点因内存失败", "no vertex ran out of memory";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -34,7 +35,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             (None, None) => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"));
 }
 
 fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use job::model::{Application, Executor, Task};
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::drop_waste;
 use crate::measurements::failure::{self, Class};
 use crate::rule::Examination;
@@ -18,6 +19,7 @@ rule! { RULE = ExecutorLost, examine;
     helps ErrorDetails;
     unless "Executor 因空闲或应用结束而释放", "executors were released because they were idle or the application ended";
     unless "没有工作需要重做", "no work had to be repeated";
+    cleared "没有丢失 Executor", "no executor was lost";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -40,7 +42,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         }
     }
     super::failure::or_ended_by(view, result);
-    result.cleared_by(text!("没有丢失 Executor", "no executor was lost"));
 }
 
 /// Stages that are named.
@@ -178,18 +179,8 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
             }
             _ => Text::default(),
         };
-        let sentence = text!(
-            "Executor {id} {after}丢失：{reason}",
-            "executor {id} was lost{after}: {reason}",
-            id = executor.id,
-            after = after,
-        );
-        view.word(
-            "Removed Reason",
-            reason,
-            app.at_line(executor.line),
-            sentence,
-        )
+        fact! { view, "Removed Reason", reason, app.at_line(executor.line);
+        "Executor {id} {after}丢失：{reason}", "executor {id} was lost{after}: {reason}", id = executor.id, after = after }
     };
     lost.iter().take(5).map(fact).collect()
 }
@@ -199,10 +190,8 @@ fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
         return Vec::new();
     };
     let n = app.executors.len() as f64;
-    let sentence = text!(
-        "{count} 都保留到最后或被正常释放",
-        "{count} stayed to the end or were released",
-        count = EXECUTOR.count(n),
-    );
-    vec![view.number("executors", n, "count", app.at_line(first.line), sentence)]
+    vec![
+        fact! { view, "executors", n, "count", app.at_line(first.line);
+        "{count} 都保留到最后或被正常释放", "{count} stayed to the end or were released", count = EXECUTOR.count(n) },
+    ]
 }

@@ -1,8 +1,8 @@
 //! Rules for `failure.user_code`, `failure.compile`, `failure.limit`, `failure.input` and `failure.external`: why
 //! the job failed.
 
-use super::support::{Symptom, rule};
-use crate::facts::at;
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, fact};
 use crate::measurements::failure::{self, Class, Failure as Reason};
 use crate::rule::Examination;
 use crate::view::View;
@@ -20,6 +20,7 @@ rule! { USER_CODE = UserCodeFailure, examine;
     helps VertexEvents, CompileResult;
     unless "作业没有失败", "the job did not fail";
     unless "错误属于另一类", "the error is of another kind";
+    cleared "作业没有失败", "the job did not fail";
 }
 
 rule! { COMPILE = CompileFailure like USER_CODE;
@@ -49,17 +50,13 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         result.lacks(Information::ErrorDetails, view, None, unknown(view));
     } else if let Some(source) = view.job.info.sources.get("state") {
         result.under(0.0, || {
-            let sentence = text!("作业没有失败", "the job did not fail");
-            vec![view.word("State", "succeeded", source.clone(), sentence)]
+            vec![fact! { view, "State", "succeeded", source.clone();
+            "作业没有失败", "the job did not fail" }]
         });
     } else if !super::is_local(view) {
-        let reason = text!(
-            "没有文件说明作业是否成功",
-            "no file records whether the job succeeded",
-        );
-        result.lacks(Information::JobTimes, view, None, reason);
+        lacks! { result, view, JobTimes, None;
+        "没有文件说明作业是否成功", "no file records whether the job succeeded" }
     }
-    result.cleared_by(text!("作业没有失败", "the job did not fail",));
 }
 
 /// Reason of a rule to abstain if no file shows why the job failed.
@@ -263,22 +260,14 @@ fn evidence(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Vec<E
         && let Some((event, times)) = runs.events.first()
     {
         let source = at(&runs.file, view.name(stage));
-        let sentence = text!(
-            "{event}（{times}）",
-            "{event} ({times})",
-            times = TIME.count(*times as f64)
-        );
-        facts.push(view.word("vertex event", event, source, sentence));
+        facts.push(fact! { view, "vertex event", event, source;
+        "{event}（{times}）", "{event} ({times})", times = TIME.count(*times as f64) });
     }
     if facts.is_empty()
         && let Some(source) = view.job.info.sources.get("state")
     {
-        facts.push(view.word(
-            "State",
-            "failed",
-            source.clone(),
-            text!("作业失败", "the job failed"),
-        ));
+        facts.push(fact! { view, "State", "failed", source.clone();
+        "作业失败", "the job failed" });
     }
     facts
 }
@@ -299,12 +288,8 @@ fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<
         file: error.file.clone(),
         locator: error.internal.clone().filter(|at| at.starts_with("line ")),
     };
-    let sentence = text!(
-        "{writer} 写下：{line}",
-        "{writer} writes: {line}",
-        line = head(line, 400),
-    );
-    Some(view.word("reason", line, source, sentence))
+    Some(fact! { view, "reason", line, source;
+    "{writer} 写下：{line}", "{writer} writes: {line}", line = head(line, 400) })
 }
 
 /// Facts of an error, deduplicated.

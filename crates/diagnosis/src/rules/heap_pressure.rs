@@ -5,13 +5,12 @@
 //! `1 / (1 − share)`, so the vertices with a high share weigh most. The model assumes shares
 //! that are spread evenly around the mean, up to the worst.
 
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{Saved, StageWork};
 use crate::measurements::managed::{gc, gc_part, managed_ms, runs_user_code};
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
-use job::info::Information;
 use report::format::{Seconds, Share};
 use report::{Evidence, text};
 
@@ -41,12 +40,8 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             }
             Some((mean, _)) => result.under(mean / limit, || gc_facts(view, index)),
             None if runs_user_code(view, index) && !view.failed() => {
-                let reason = text!(
-                    "{stage} 运行用户代码，但没有垃圾回收计数器",
-                    "{stage} runs user code, and no file gives its garbage collection time",
-                    stage = stage.name
-                );
-                result.lacks(Information::GcTime, view, Some(index), reason);
+                lacks! { result, view, GcTime, Some(index);
+                "{stage} 运行用户代码，但没有垃圾回收计数器", "{stage} runs user code, and no file gives its garbage collection time", stage = stage.name }
             }
             None => {}
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use job::facts::{OperatorFacts, Role, value};
-use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::fact;
 use crate::impact::{Saved, scale_run};
 use crate::measurements::estimate::wrong_fact;
 use crate::measurements::explosion::{MIN_FACTOR, output};
@@ -34,13 +34,9 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
         {
             let Some((out, should)) = output(view, stage, index) else {
-                let reason = text!(
-                    "没有行数说明 {stage} 的连接输出多少行",
-                    "no file gives the number of rows that the join in {stage} produces",
-                    stage = view.name(stage)
-                );
                 if !view.failed() {
-                    result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+                    lacks! { result, view, RuntimeCounters, Some(stage);
+                    "没有行数说明 {stage} 的连接输出多少行", "no file gives the number of rows that the join in {stage} produces", stage = view.name(stage) }
                 }
                 continue;
             };
@@ -68,14 +64,11 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
     let mut evidence = Vec::new();
     if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
         evidence.extend(view.measured(rows, "rows"));
-        let sentence = text!(
-            "输出是键只在一侧重复时的 {factor:.1} 倍",
-            "the output is {factor:.1} times as large as if the key repeated on one side only"
-        );
         let limit = view.limit(&MIN_FACTOR);
         let metric = format!("{} / rows if the key repeated on one side", rows.metric);
         evidence.push(
-            view.number(&metric, factor, "ratio", rows.source(), sentence)
+            fact! { view, &metric, factor, "ratio", rows.source();
+                "输出是键只在一侧重复时的 {factor:.1} 倍", "the output is {factor:.1} times as large as if the key repeated on one side only" }
                 .expecting(format!("<= {limit:.0}")),
         );
         evidence.extend(wrong_fact(view, stage, index));

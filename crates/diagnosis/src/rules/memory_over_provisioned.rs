@@ -3,6 +3,7 @@
 use job::model::{Application, Executor};
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
@@ -28,6 +29,7 @@ rule! { RULE = OverProvisionedMemory, examine;
     thresholds MIN_EXCESS;
     unless "任务落盘或频繁回收", "tasks spill, or collect garbage often";
     unless "缓存的数据占用内存", "cached data takes up the memory";
+    cleared "Executor 的内存与用量相称", "the memory of the executors fits its use";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -42,10 +44,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
     } else {
         result.wastes(view, usage.symptom(view, app), 0.0, false);
     }
-    result.cleared_by(text!(
-        "Executor 的内存与用量相称",
-        "the memory of the executors fits its use"
-    ));
 }
 
 /// Memory for tasks and cached data, in bytes of one executor.
@@ -107,35 +105,12 @@ impl<'a> Usage<'a> {
     }
 
     fn evidence(&self, view: &View<'_>, app: &Application) -> Vec<Evidence> {
-        let fact = |metric: &str, bytes: f64, sentence| {
-            view.number(
-                metric,
-                bytes,
-                "bytes",
-                app.at_line(self.executor.line),
-                sentence,
-            )
-        };
-        let (given, used) = (Bytes(self.given), Bytes(self.used));
+        let source = || app.at_line(self.executor.line);
         vec![
-            fact(
-                "Maximum Memory",
-                self.given,
-                text!(
-                    "Executor 有 {given} 内存供任务和缓存使用",
-                    "an executor has {given} of memory for tasks and cached data",
-                    given = given,
-                ),
-            ),
-            fact(
-                "memory in use",
-                self.used,
-                text!(
-                    "任务和缓存最多用到其中 {used}",
-                    "tasks and cached data use at most {used} of it",
-                    used = used,
-                ),
-            ),
+            fact! { view, "Maximum Memory", self.given, "bytes", source();
+            "Executor 有 {given} 内存供任务和缓存使用", "an executor has {given} of memory for tasks and cached data", given = Bytes(self.given) },
+            fact! { view, "memory in use", self.used, "bytes", source();
+            "任务和缓存最多用到其中 {used}", "tasks and cached data use at most {used} of it", used = Bytes(self.used) },
         ]
     }
 }

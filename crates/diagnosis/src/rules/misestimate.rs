@@ -28,6 +28,7 @@ rule! { RULE = Misestimate, examine;
     unless "估计虽错，但分区数与连接方式仍合适", "the estimate is off, yet partitions and joins suit the data";
     unless "聚合前后的中间估计总有偏差", "estimates around aggregations are always off";
     unless "ROWCOUNT 提示接近实际", "the ROWCOUNT hint is close to the truth";
+    cleared "没有估计误差影响到分区数或连接方式", "no estimate is so far off that partitions or joins do not suit the data";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -58,10 +59,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             broadcast(view, edge, result);
         }
     }
-    result.cleared_by(text!(
-        "没有估计误差影响到分区数或连接方式",
-        "no estimate is so far off that partitions or joins do not suit the data"
-    ));
 }
 
 /// A broadcast: small enough, too big because of an estimate, or of unknown size.

@@ -1,10 +1,9 @@
 //! Rule for `shuffle.missed_broadcast`: a side small enough to broadcast is repartitioned together
 //! with a big one.
 
-use job::info::Information;
 use job::model::ExchangeKind;
 
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
 use crate::configuration::broadcast_limit;
@@ -38,6 +37,7 @@ rule! { RULE = MissedBroadcast, examine;
     unless "后面的运算需要同样的键，而重分区连接结果并不更便宜", "later steps need the same keys, and repartitioning the join's result costs no less";
     unless "大侧已按连接键分区，不需要重分区", "the big side is partitioned on the key already";
     unless "小侧是外连接保留的一侧，不能广播", "the small side is the one that an outer join keeps";
+    cleared "没有小到可以广播却被重分区的连接输入", "no join input that is small enough to broadcast is repartitioned";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -50,26 +50,14 @@ fn examine(view: &View<'_>, result: &mut Examination) {
     let limits = Limits { max, sure };
     for found in alternatives(view, &rates, limits) {
         match found {
-                Ok(found) => result.offer(view, symptom(view, &found, &rates)),
-                Err(stage) => result.lacks(
-                    Information::Script,
-                    view,
-                    Some(stage),
-                    text!(
-                        "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播",
-                        "without the kind of the join in {stage}, it is not known whether its small side could be broadcast",
-                        stage = view.name(stage)
-                    ),
-                ),
-            }
+            Ok(found) => result.offer(view, symptom(view, &found, &rates)),
+            Err(stage) => lacks! { result, view, Script, Some(stage);
+            "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播", "without the kind of the join in {stage}, it is not known whether its small side could be broadcast", stage = view.name(stage) },
+        }
     }
     result.exchanges(view, |e| {
         e.exchange == ExchangeKind::Hash && feeds_join(view, e)
     });
-    result.cleared_by(text!(
-        "没有小到可以广播却被重分区的连接输入",
-        "no join input that is small enough to broadcast is repartitioned"
-    ));
 }
 
 fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {

@@ -1,9 +1,8 @@
 //! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data requires.
 
-use job::info::Information;
 use job::model::{Application, ExchangeKind};
 
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{RunModel, regroup};
 use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
@@ -31,6 +30,7 @@ rule! { RULE = ParallelismTooLow, examine;
     unless "令牌已全部占用，更多顶点也只能排队", "all tokens are in use: more vertices would only queue";
     unless "全局汇集到一个顶点（见 shuffle.serial_gather）", "a gather into one vertex (see shuffle.serial_gather)";
     unless "分区少是因为估计错误（见 cardinality.misestimate）", "few partitions because of a wrong estimate (see cardinality.misestimate)";
+    cleared "每个阶段的顶点数与其数据量相称", "every stage has the vertices that its data requires";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -63,10 +63,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
         }
     }
-    result.cleared_by(text!(
-        "每个阶段的顶点数与其数据量相称",
-        "every stage has the vertices that its data requires"
-    ));
 }
 
 /// Whether any file shows how many vertices may run at once.
@@ -118,12 +114,8 @@ fn examine_tasks(view: &View<'_>, app: &Application, result: &mut Examination) {
 
 /// Too few vertices, without estimates that could be the reason.
 pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "{stage} 分区太少，但没有优化器的估计可以说明原因",
-        "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown",
-        stage = view.name(stage)
-    );
-    result.lacks(Information::Estimates, view, Some(stage), reason);
+    lacks! { result, view, Estimates, Some(stage);
+    "{stage} 分区太少，但没有优化器的估计可以说明原因", "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown", stage = view.name(stage) }
 }
 
 /// Records that a stage has enough vertices, that few vertices have another cause, or that the number
@@ -133,12 +125,8 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
     match (per_vertex(view, stage), uneven) {
         (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
         (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
-            let reason = text!(
-                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
-                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::Script, view, Some(stage), reason);
+            lacks! { result, view, Script, Some(stage);
+            "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成", "{stage} has few vertices, and without the script it is unknown whether a hint set them", stage = view.name(stage) }
         }
         (Some(per_vertex), None) => {
             // Above the limit all tokens are in use, and more vertices would only queue.
@@ -146,12 +134,8 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
             result.under(of_limit, || evidence(view, stage, per_vertex));
         }
         (None, _) => {
-            let reason = text!(
-                "不知道 {stage} 有多少顶点、读取多少数据",
-                "the number of vertices of {stage} and their input size are unknown",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::StageStatistics, view, Some(stage), reason);
+            lacks! { result, view, StageStatistics, Some(stage);
+            "不知道 {stage} 有多少顶点、读取多少数据", "the number of vertices of {stage} and their input size are unknown", stage = view.name(stage) }
         }
     }
 }

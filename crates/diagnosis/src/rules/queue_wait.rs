@@ -1,10 +1,8 @@
 //! Rule for `queue.wait`: the job waited for capacity, either for a large part of its time before the run, or for a relevant part
 //! of the run.
 
-use job::info::Information;
-
-use super::support::{Symptom, rule};
-use crate::facts::{at, events_source as source_of_events};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, events_source as source_of_events, fact};
 use crate::impact::{Fix, Saved};
 use crate::rule::Examination;
 use crate::settings::{self, threshold};
@@ -33,21 +31,15 @@ fn examine(view: &View<'_>, result: &mut Examination) {
     let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
     let Some(waited) = waited.as_ref().filter(known) else {
         if !view.failed() && !super::is_local(view) {
-            let reason = text!(
-                "没有文件说明作业何时提交、何时开始运行",
-                "no file records when the job was submitted and when it began to run"
-            );
-            result.lacks(Information::QueueTime, view, None, reason);
+            lacks! { result, view, QueueTime, None;
+            "没有文件说明作业何时提交、何时开始运行", "no file records when the job was submitted and when it began to run" }
         }
         return;
     };
     let excess = waited.excess(view);
     if excess >= 1.0 && waited.is_guess(view) {
-        let reason = text!(
-            "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
-            "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
-        );
-        result.lacks(Information::JobTimes, view, None, reason);
+        lacks! { result, view, JobTimes, None;
+        "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多", "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more" }
     } else if excess >= 1.0 {
         result.found(view, symptom(view, waited));
     } else {
@@ -276,11 +268,6 @@ fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
     let Some(source) = &waited.source else {
         return Vec::new();
     };
-    let sentence = text!(
-        "等待资源 {time}",
-        "it waited {time} for capacity",
-        time = Seconds(part.seconds)
-    );
     let shown = Share(part.share());
     let (base, limit, share) = if part.in_the_run {
         let share = text!(
@@ -299,7 +286,8 @@ fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
     };
     let metric = format!("{} / {base}", waited.metric);
     vec![
-        view.number(waited.metric, part.seconds, "s", source.clone(), sentence),
+        fact! { view, waited.metric, part.seconds, "s", source.clone();
+        "等待资源 {time}", "it waited {time} for capacity", time = Seconds(part.seconds) },
         view.number(&metric, part.share(), "ratio", source.clone(), share)
             .expecting(format!("< {limit}")),
     ]

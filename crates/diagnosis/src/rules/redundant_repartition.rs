@@ -19,6 +19,7 @@ rule! { RULE = RedundantRepartition, examine;
     helps RuntimeCounters, StoredLayout;
     unless "连接需要两侧同样分区，而键不同", "a join that needs both sides alike, and other keys";
     unless "重分区是为了提高并行度或打散倾斜", "the repartition raises the parallelism or spreads a skew";
+    cleared "没有对已按兼容键分区的数据再次重分区", "no rows are repartitioned that were partitioned on compatible keys";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -32,10 +33,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         }
     }
     result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
-    result.cleared_by(text!(
-        "没有对已按兼容键分区的数据再次重分区",
-        "no rows are repartitioned that were partitioned on compatible keys"
-    ));
 }
 
 fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {

@@ -19,6 +19,7 @@ rule! { RULE = SerialGather, examine;
     helps RuntimeCounters, VertexEvents;
     unless "汇集的数据很少，例如对少量行排序", "little is gathered, such as an ORDER BY over few rows";
     unless "汇集不在关键路径上", "the gather is not on the critical path";
+    cleared "汇集到一个顶点的数据不多", "little is gathered into one vertex";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -27,10 +28,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         result.offer(view, symptom(view, found));
     }
     result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
-    result.cleared_by(text!(
-        "汇集到一个顶点的数据不多",
-        "little is gathered into one vertex",
-    ));
 }
 
 fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {

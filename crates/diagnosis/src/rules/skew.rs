@@ -1,11 +1,10 @@
 //! Rules for `skew.*`: some vertices get far more data than others.
 
 use job::facts::{OperatorFacts, value};
-use job::info::Information;
 use job::model::{Edge, ExchangeKind, Operator};
 
-use super::support::{Symptom, rule};
-use crate::facts::{at, events_source};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, events_source, fact};
 use crate::measurements::exchange::feeds_join;
 use crate::measurements::skew::{
     DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
@@ -26,6 +25,7 @@ rule! { JOIN_HOT_KEY = JoinHotKey, examine;
     unless "输入均匀：慢是因为行宽、用户代码或机器", "even input: wide rows, user code or the machine is the reason";
     unless "只有一个顶点：最大值等于总数，不能说明倾斜", "only one vertex: the maximum equals the total and is no evidence of skew";
     unless "拉平输入几乎不省时间", "even input would save hardly any time";
+    cleared "各顶点得到的数据量相近", "the vertices get about equal amounts of data";
 }
 
 rule! { GROUP_HOT_KEY = GroupHotKey like JOIN_HOT_KEY;
@@ -60,42 +60,26 @@ fn examine(view: &View<'_>, result: &mut Examination) {
                 }
             }
             None if cause == Cause::JoinHotKey && has_unknown_join(view, stage) => {
-                let reason = text!(
-                    "不知道 {stage} 的连接输出的行在各顶点间如何分布",
-                    "the distribution of the join's output over the vertices of {stage} is unknown",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::PerVertexData, view, Some(stage), reason);
+                lacks! { result, view, PerVertexData, Some(stage);
+                "不知道 {stage} 的连接输出的行在各顶点间如何分布", "the distribution of the join's output over the vertices of {stage} is unknown", stage = view.name(stage) }
             }
             _ if !could_be(view, cause, stage) => {}
             // an event log never has statistics of a column
             Some(u) if view.job.spark.is_none() && unnamed(view, cause, u) => {
-                let reason = text!(
-                    "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
-                    "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::TableStatistics, view, Some(stage), reason);
+                lacks! { result, view, TableStatistics, Some(stage);
+                "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的", "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown", stage = view.name(stage) }
             }
             Some(u) => result.attributed(view, u.cause, stage),
             None => even(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "各顶点得到的数据量相近",
-        "the vertices get about equal amounts of data",
-    ));
 }
 
 /// A stage that is not uneven: its imbalance is within the limit, or unknown.
 fn even(view: &View<'_>, stage: usize, result: &mut Examination) {
     let Some(imbalance) = imbalance(view, stage) else {
-        let reason = text!(
-            "不知道 {stage} 的数据在各顶点间如何分布",
-            "the distribution of the data of {stage} over its vertices is unknown",
-            stage = view.name(stage),
-        );
-        result.lacks(Information::PerVertexData, view, Some(stage), reason);
+        lacks! { result, view, PerVertexData, Some(stage);
+        "不知道 {stage} 的数据在各顶点间如何分布", "the distribution of the data of {stage} over its vertices is unknown", stage = view.name(stage) }
         return;
     };
     let (edge, ratio) = (imbalance.edge, imbalance.ratio);
@@ -299,17 +283,12 @@ fn ratio_fact(
         Some((metric, events_source(&view.job.stages[stage])?))
     };
     let (metric, source) = by_rows().or_else(stated).or_else(by_events)?;
-    let sentence = text!(
-        "{stage} 最大顶点是均值的 {shown} 倍",
-        "the largest vertex of {stage} has {shown} times the mean",
-        stage = view.name(stage),
-        shown = format!("{ratio:.1}"),
-    );
     let limit = view.limit(match is_stored {
         true => &MIN_LAYOUT_RATIO,
         false => &MIN_RATIO,
     });
-    let fact = view.number(&metric, ratio, "ratio", source, sentence);
+    let fact = fact! { view, &metric, ratio, "ratio", source;
+    "{stage} 最大顶点是均值的 {shown} 倍", "the largest vertex of {stage} has {shown} times the mean", stage = view.name(stage), shown = format!("{ratio:.1}") };
     Some(fact.expecting(format!("<= {limit:.1}")))
 }
 
@@ -357,12 +336,10 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
 /// The column of the hot value, for rewriting the script.
 fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
-    let sentence = text!(
-        "热点键的列是 {column}",
-        "the hot key is in column {column}",
-        column = hot.column
-    );
-    Some(view.word("hot_key_column", &hot.column, hot.source.clone()?, sentence))
+    Some(
+        fact! { view, "hot_key_column", &hot.column, hot.source.clone()?;
+        "热点键的列是 {column}", "the hot key is in column {column}", column = hot.column },
+    )
 }
 
 /// The slowest vertex against the median, where there are events.
@@ -370,14 +347,8 @@ fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let runs = view.job.stages[stage].runs.as_ref()?;
     let source = at(&runs.file, view.name(stage));
     let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
-    let sentence = text!(
-        "{stage} 最慢的顶点运行 {time}，中位数为 {median}",
-        "the slowest vertex of {stage} ran {time}, the median {median}",
-        stage = view.name(stage),
-        time = Seconds(max),
-        median = Seconds(median)
-    );
-    Some(view.number("slowest vertex", max, "s", source, sentence))
+    Some(fact! { view, "slowest vertex", max, "s", source;
+    "{stage} 最慢的顶点运行 {time}，中位数为 {median}", "the slowest vertex of {stage} ran {time}, the median {median}", stage = view.name(stage), time = Seconds(max), median = Seconds(median) })
 }
 
 /// Whether a stage could have this kind of skew, by its plan.

@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::Job;
-use job::info::Information;
 use job::runs::{RunState, StageRuns, VertexRun};
 
-use super::support::{Symptom, rule};
-use crate::facts::at_line;
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at_line, fact};
 use crate::measurements::load::lines;
 use crate::measurements::managed::{gc, runs_user_code};
 use crate::measurements::spill::{may_spill_in_part, spills_in_part};
@@ -56,6 +55,7 @@ rule! { RULE = SlowMachine, examine;
     unless "慢的顶点数据更多（倾斜）", "the slow vertices have more data (skew)";
     unless "同一台机器上的其他顶点不慢，且偏差在波动范围内", "other vertices on the machine are not slow, and the deviation is ordinary";
     unless "慢的顶点在落盘或回收垃圾", "the slow vertices spill or collect garbage";
+    cleared "没有顶点所在的机器比别的机器慢得多", "no machine is much slower than the others";
 }
 
 /// A completed vertex, and the run time that its data explains.
@@ -90,19 +90,11 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             }
             None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
             None => {
-                let reason = text!(
-                    "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
-                    "no events show the run times and machines of the vertices of {stage}",
-                    stage = s.name
-                );
-                result.lacks(Information::VertexEvents, view, Some(stage), reason);
+                lacks! { result, view, VertexEvents, Some(stage);
+                "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上", "no events show the run times and machines of the vertices of {stage}", stage = s.name }
             }
         }
     }
-    result.cleared_by(text!(
-        "没有顶点所在的机器比别的机器慢得多",
-        "no machine is much slower than the others"
-    ));
 }
 
 /// Slowdowns of the vertices of each machine, over all stages, the fastest first.
@@ -380,23 +372,10 @@ fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Timed) -> Vec<Evidence> {
     let machine = machine(runs, worst);
     let place = || at_line(&runs.file, worst.line);
     vec![
-        view.number(
-            "run time of the slowest vertex",
-            worst.run_s,
-            "s",
-            place(),
-            text!(
-                "顶点 {index} 运行 {time}",
-                "vertex {index} ran {time}",
-                time = Seconds(worst.run_s)
-            ),
-        )
+        fact! { view, "run time of the slowest vertex", worst.run_s, "s", place();
+        "顶点 {index} 运行 {time}", "vertex {index} ran {time}", time = Seconds(worst.run_s) }
         .expecting(view.about(Seconds(worst.usual_s))),
-        view.word(
-            "machine",
-            machine,
-            place(),
-            text!("在机器 {machine} 上", "on machine {machine}"),
-        ),
+        fact! { view, "machine", machine, place();
+        "在机器 {machine} 上", "on machine {machine}" },
     ]
 }

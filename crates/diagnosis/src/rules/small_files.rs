@@ -4,6 +4,7 @@ use job::model::Application;
 
 use super::support::{Symptom, rule};
 use super::tiny_vertices::lacking;
+use crate::facts::fact;
 use crate::measurements::tasks::{saved_by_merging, small_files};
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_START, evidence as load_evidence, is_tiny, reads_small_files, saved,
@@ -21,6 +22,7 @@ rule! { RULE = SmallFiles, examine;
     thresholds MAX_FILE, MIN_START;
     unless "文件多但每个都很大", "many files, but each is large";
     unless "输入已是一个流", "the input is one stream";
+    cleared "没有由大量小文件组成的输入", "no input consists of very many small files";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -41,10 +43,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             (None, _) => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "没有由大量小文件组成的输入",
-        "no input consists of very many small files"
-    ));
 }
 
 /// The scans of a stage of an application, by the files that its plan counted.
@@ -59,21 +57,11 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
         .get("Location")
         .cloned()
         .unwrap_or_default();
-    let sentence = text!(
-        "{stage} 读取 {n}，平均 {size}",
-        "{stage} reads {n} of {size} on average",
-        stage = view.name(stage),
-        n = FILE.count(found.files),
-        size = Bytes(mean),
-    );
     let source = app.at_line(app.stages[stage].line);
-    let mut evidence = vec![view.number(
-        "number of files read",
-        found.files,
-        "files",
-        source,
-        sentence,
-    )];
+    let mut evidence = vec![
+        fact! { view, "number of files read", found.files, "files", source;
+        "{stage} 读取 {n}，平均 {size}", "{stage} reads {n} of {size} on average", stage = view.name(stage), n = FILE.count(found.files), size = Bytes(mean) },
+    ];
     evidence.extend(load_evidence(view, stage));
     let symptom = Symptom {
         stage: Some(stage),
@@ -96,16 +84,10 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
 fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
     let mut evidence = load_evidence(view, stage);
     if let Some(source) = files.source.clone() {
-        let sentence = text!(
-            "{files} 有 {n}，平均 {size}",
-            "{files} has {n} of {size} on average",
-            files = files.name,
-            size = Bytes(files.mean_bytes),
-            n = FILE.count(files.count)
-        );
         evidence.insert(
             0,
-            view.number("file_count", files.count, "files", source, sentence),
+            fact! { view, "file_count", files.count, "files", source;
+                "{files} 有 {n}，平均 {size}", "{files} has {n} of {size} on average", files = files.name, size = Bytes(files.mean_bytes), n = FILE.count(files.count) },
         );
     }
     Symptom {

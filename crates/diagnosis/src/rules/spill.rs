@@ -8,6 +8,7 @@ use job::info::Information;
 use job::model::OperatorKind;
 
 use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::scale_run;
 use crate::measurements::sizing::too_few;
 use crate::measurements::spill::{ms, surplus_ms};
@@ -30,6 +31,7 @@ rule! { RULE = Spill, examine;
     unless "输入倾斜：只有热点顶点落盘", "skewed input: only the hot vertex spills";
     unless "分区太少或估计错误：落盘只是后果", "too few partitions or a wrong estimate: spilling follows from it";
     unless "落盘很少，几乎不花时间", "light spilling that takes hardly any time";
+    cleared "没有算子因落盘而明显变慢", "no operator is much slower for spilling to disk";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -42,10 +44,6 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             uncounted(view, stage, result);
         }
     }
-    result.cleared_by(text!(
-        "没有算子因落盘而明显变慢",
-        "no operator is much slower for spilling to disk"
-    ));
 }
 
 /// A stage with spill counters. Skewed vertices, and too few vertices,
@@ -85,19 +83,9 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!(
-            "在内存中占 {size} 的行落盘",
-            "rows that take {size} in memory were spilled",
-            size = Bytes(bytes)
-        );
         let fact = source.map(|source| {
-            view.number(
-                "Memory Bytes Spilled",
-                bytes,
-                "bytes",
-                source.clone(),
-                sentence,
-            )
+            fact! { view, "Memory Bytes Spilled", bytes, "bytes", source.clone();
+                "在内存中占 {size} 的行落盘", "rows that take {size} in memory were spilled", size = Bytes(bytes) }
         });
         fact.into_iter().collect()
     };

@@ -11,10 +11,11 @@ use job::model::Edge;
 use report::{Cause, Evidence, Finding, Impact, Text, text};
 
 /// A rule as a table: its name, its cause and the function that looks for it; the cause in both languages; the information that the
-/// rule needs and that helps; its thresholds; the observations that would rule the cause out.
+/// rule needs and that helps; its thresholds; the observations that would rule the cause out; the sentence that clears it.
 macro_rules! rule {
     ($name:ident = $cause:ident, $examine:path; $zh:literal, $en:literal; needs $($need:ident),+;
-     $(helps $($help:ident),+;)? $(thresholds $($threshold:path),+;)? $(unless $unless_zh:literal, $unless_en:literal;)+) => {
+     $(helps $($help:ident),+;)? $(thresholds $($threshold:path),+;)? $(unless $unless_zh:literal, $unless_en:literal;)+
+     $(cleared $cleared_zh:literal, $cleared_en:literal;)?) => {
         pub(crate) static $name: $crate::rule::Rule = $crate::rule::Rule {
             cause: report::Cause::$cause,
             what: report::StaticText { zh: $zh, en: $en },
@@ -22,6 +23,7 @@ macro_rules! rule {
             helps: &[$($(job::info::Information::$help),+)?],
             thresholds: &[$($(&$threshold),+)?],
             counter_evidence: &[$(report::StaticText { zh: $unless_zh, en: $unless_en }),+],
+            cleared: &[$(report::StaticText { zh: $cleared_zh, en: $cleared_en })?],
             examine: $examine,
         };
     };
@@ -35,6 +37,14 @@ macro_rules! rule {
     };
 }
 pub(super) use rule;
+
+/// An undecided place: the missing information and the stage; then the reason, as in [`text!`].
+macro_rules! lacks {
+    ($result:expr, $view:expr, $info:ident, $stage:expr; $($reason:tt)+) => {
+        $result.lacks(job::info::Information::$info, $view, $stage, report::text!($($reason)+))
+    };
+}
+pub(super) use lacks;
 
 /// A candidate before its severity and confidence are known.
 #[derive(Debug, Default)]

@@ -1,9 +1,7 @@
 //! Rule for `parallelism.tiny_vertices`: very many vertices of a few seconds each, so that
 //! start-up dominates.
 
-use job::info::Information;
-
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::bytes_read;
 use crate::measurements::tasks::small_files;
@@ -33,6 +31,7 @@ rule! { RULE = TinyVertices, examine;
     thresholds MIN_START, MIN_WAVES;
     unless "小顶点来自小文件（见 io.small_files）", "the vertices are small because the input files are (see io.small_files)";
     unless "这些顶点不占用关键路径", "the vertices do not delay the run";
+    cleared "没有大量只运行几秒的顶点", "no stage has very many vertices of a few seconds";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -48,12 +47,8 @@ fn examine(view: &View<'_>, result: &mut Examination) {
                 result.attributed(view, Cause::SmallFiles, stage);
             }
             Some(true) if fills && app.is_none() && reads_unknown_files(view, stage) => {
-                let reason = text!(
-                    "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
-                    "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::TableStatistics, view, Some(stage), reason);
+                lacks! { result, view, TableStatistics, Some(stage);
+                "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多", "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike", stage = view.name(stage) }
             }
             Some(true) if fills => result.found(view, symptom(view, stage)),
             Some(_) => {
@@ -69,20 +64,12 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             None => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "没有大量只运行几秒的顶点",
-        "no stage has very many vertices of a few seconds"
-    ));
 }
 
 /// Abstains on a stage with unknown number, data or times of vertices.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
-        "the number of vertices of {stage}, their input size and their run times are unknown",
-        stage = view.name(stage),
-    );
-    result.lacks(Information::StageStatistics, view, Some(stage), reason);
+    lacks! { result, view, StageStatistics, Some(stage);
+    "不知道 {stage} 有多少顶点、各读取多少数据、运行多久", "the number of vertices of {stage}, their input size and their run times are unknown", stage = view.name(stage) }
 }
 
 /// Whether a stage has enough vertices for their start-ups to add up.

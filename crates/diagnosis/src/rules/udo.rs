@@ -4,11 +4,10 @@
 //! width; a stage that merely runs user code is not.
 
 use job::facts::{Derived, Spread, StageFacts, value};
-use job::info::Information;
 use job::model::{Edge, Operator};
 use job::runs::{RunState, VertexRun};
 
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::facts::at_line;
 use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
@@ -63,6 +62,7 @@ rule! { RULE = CpuBoundUdo, examine;
     unless "时间花在垃圾回收上，而不是代码本身", "the time goes to garbage collection, not to the code itself";
     unless "每行耗时正常，代码只是行数多", "the time per row is usual; there are just many rows";
     unless "代码看着复杂，但每行耗时正常", "code that looks expensive but takes the usual time per row";
+    cleared "用户代码每行的耗时正常", "user code takes the usual time per row";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -79,18 +79,10 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
             result.under(of_limit.min(0.99), || facts(view, index, slowest));
         } else if may_run_managed(view, index) && !view.failed() {
-            let reason = text!(
-                "{stage} 可能运行托管代码，但没有算子耗时",
-                "{stage} may run managed code, and no file gives the time of its operators",
-                stage = stage.name
-            );
-            result.lacks(Information::RuntimeCounters, view, Some(index), reason);
+            lacks! { result, view, RuntimeCounters, Some(index);
+            "{stage} 可能运行托管代码，但没有算子耗时", "{stage} may run managed code, and no file gives the time of its operators", stage = stage.name }
         }
     }
-    result.cleared_by(text!(
-        "用户代码每行的耗时正常",
-        "user code takes the usual time per row"
-    ));
 }
 
 /// Whether managed code may run in a stage: user code, or expressions without counters.

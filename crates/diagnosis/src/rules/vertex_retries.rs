@@ -3,9 +3,7 @@
 
 use std::cmp::Reverse;
 
-use job::info::Information;
-
-use super::support::{Symptom, rule};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
 use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, waste};
@@ -29,6 +27,7 @@ rule! { RULE = VertexRetries, examine;
     unless "只有个别失败", "only single failures";
     unless "失败由内存估计过低引起（见 memory.estimate_too_low）", "the failures are due to memory (see memory.estimate_too_low)";
     unless "重试不在关键路径上", "the retries do not delay the run";
+    cleared "失败与被收回的顶点很少", "few vertices failed or were revoked";
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
@@ -51,20 +50,12 @@ fn examine(view: &View<'_>, result: &mut Examination) {
     if !lost.is_empty() {
         examine_lost(view, lost, result);
     }
-    result.cleared_by(text!(
-        "失败与被收回的顶点很少",
-        "few vertices failed or were revoked"
-    ));
 }
 
 /// Abstains on a stage without a count of attempts.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "没有文件说明 {stage} 的哪些顶点失败或被收回",
-        "no file records which vertices of {stage} failed or were revoked",
-        stage = view.name(stage),
-    );
-    result.lacks(Information::VertexEvents, view, Some(stage), reason);
+    lacks! { result, view, VertexEvents, Some(stage);
+    "没有文件说明 {stage} 的哪些顶点失败或被收回", "no file records which vertices of {stage} failed or were revoked", stage = view.name(stage) }
 }
 
 /// Lost attempts: many have a reason; a few are chance, even if they are costly.
