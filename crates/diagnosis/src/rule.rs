@@ -52,6 +52,38 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// A candidate of unknown cost, certain by itself.
+    pub(crate) fn new(
+        view: &View<'_>,
+        cause: Cause,
+        stage: Option<usize>,
+        summary: Text,
+        evidence: Vec<Evidence>,
+    ) -> Candidate {
+        let finding = Finding {
+            id: String::new(),
+            cause,
+            problem_type: cause.problem_type(),
+            severity: severity(None, view.failed()),
+            confidence: 0.0,
+            stage: stage.map(|s| view.name(s).to_owned()),
+            script_lines: None,
+            summary: summary.into(view.language),
+            evidence: Vec::new(),
+            impact: None,
+        };
+        Candidate {
+            finding,
+            evidence,
+            strength: 0.0,
+            certainty: 1.0,
+            at_most: 1.0,
+            fix: None,
+            by_chance: false,
+            independent: false,
+        }
+    }
+
     /// Whether the fix costs more capacity. Such findings come after the ones that remove needless work or waiting.
     pub(crate) fn buys_capacity(&self) -> bool {
         matches!(self.fix, Some(Fix::Tokens(_)))

@@ -171,19 +171,12 @@ fn find(name: &str) -> Result<&'static Threshold, SettingsError> {
 
 /// The known name that shares the longest ending or beginning with `name`.
 fn nearest(name: &str) -> Option<&'static str> {
+    let shared = |a: &mut dyn Iterator<Item = u8>, b: &mut dyn Iterator<Item = u8>| {
+        a.zip(b).take_while(|(a, b)| a == b).count()
+    };
     let common = |known: &str| {
-        let head = known
-            .bytes()
-            .zip(name.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let tail = known
-            .bytes()
-            .rev()
-            .zip(name.bytes().rev())
-            .take_while(|(a, b)| a == b)
-            .count();
-        head.max(tail)
+        let head = shared(&mut known.bytes(), &mut name.bytes());
+        head.max(shared(&mut known.bytes().rev(), &mut name.bytes().rev()))
     };
     crate::thresholds()
         .iter()

@@ -136,30 +136,18 @@ fn of_operator(view: &View<'_>, stage: usize, index: usize) -> Option<Misestimat
 /// Estimates of the inputs of a stage, and of the hints on them.
 fn wrong_inputs(view: &View<'_>, stage: usize) -> Vec<Misestimate> {
     let mut found = Vec::new();
-    for (index, operator) in view.extracts(stage) {
-        let Some(actual) = actual_rows(view, stage, operator) else {
+    for (index, _) in view.extracts(stage) {
+        let Some(own) = of_operator(view, stage, index) else {
             continue;
         };
-        let Some(node) = view.job.estimate_of(stage, index).map(|l| l.value) else {
-            continue;
-        };
-        let Some(estimated) = node.card else { continue };
-        found.push(Misestimate {
-            stage,
-            operator: index,
-            estimated,
-            actual,
-            hint_lines: None,
-        });
-        if let Some(hint) = hint_above(view, node) {
-            found.push(Misestimate {
-                stage,
-                operator: index,
-                estimated: hint,
-                actual,
-                hint_lines: hint_lines(view, hint),
-            });
-        }
+        let node = view.job.estimate_of(stage, index).map(|l| l.value);
+        let hint = node.and_then(|node| hint_above(view, node));
+        found.push(own.clone());
+        found.extend(hint.map(|hint| Misestimate {
+            estimated: hint,
+            hint_lines: hint_lines(view, hint),
+            ..own
+        }));
     }
     found
 }

@@ -66,11 +66,11 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    fn new(by: By, why: Text) -> Origin {
+    fn new(by: By, why: Text, evidence: impl IntoIterator<Item = Evidence>) -> Origin {
         Origin {
             by,
             why,
-            evidence: Vec::new(),
+            evidence: evidence.into_iter().collect(),
         }
     }
 }
@@ -119,11 +119,7 @@ fn coalesced(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     );
     let fact = fact! { view, "plan operator", &node.text, app.at_line(record.line);
     "{stage} 在计划中有 {call}", "the plan of {stage} has {call}", stage = view.name(stage) };
-    Some(Origin {
-        by: By::Coalesce,
-        why,
-        evidence: vec![fact],
-    })
+    Some(Origin::new(By::Coalesce, why, [fact]))
 }
 
 /// Spark splits files so that every slot has a task, down to the cost of opening a file. A task that reads
@@ -153,11 +149,7 @@ fn unsplittable(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
     );
-    Some(Origin {
-        by: By::Files,
-        why,
-        evidence: vec![fact],
-    })
+    Some(Origin::new(By::Files, why, [fact]))
 }
 
 fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
@@ -172,7 +164,7 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
             "代码中的 {call} 规定了分区数",
             "{call} in the code sets the partitions"
         );
-        return Some(Origin::new(By::Repartition, why));
+        return Some(Origin::new(By::Repartition, why, None));
     }
     let name = PARTITIONS;
     let set = app.setting(app.stages[stage].execution, name)?;
@@ -184,12 +176,9 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     }
     let source = app.at_line(app.stages[stage].line);
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
-    Some(Origin {
-        by: By::Setting,
-        why,
-        evidence: vec![fact! { view, name, set, source;
-        "{name} 为 {set}", "{name} is {set}" }],
-    })
+    let fact = fact! { view, name, set, source;
+    "{name} 为 {set}", "{name} is {set}" };
+    Some(Origin::new(By::Setting, why, [fact]))
 }
 
 /// A number of tasks that follows from bytes, or from the partitions of an RDD.
@@ -202,11 +191,11 @@ fn merged(app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
             "自适应执行按字节数合并了分区，而每行的处理很费时",
             "adaptive execution merged the partitions by their bytes, and the rows take long to process",
         );
-        return Some(Origin::new(By::Merged, why));
+        return Some(Origin::new(By::Merged, why, None));
     }
     let of_rdd = record.execution.is_none() && record.partitions as usize == tasks;
     let why = text!("RDD 只有这么多分区", "the RDD has no more partitions");
-    of_rdd.then(|| Origin::new(By::Rdd, why))
+    of_rdd.then(|| Origin::new(By::Rdd, why, None))
 }
 
 /// Task time in seconds that a task of the usual size rarely exceeds.

@@ -334,15 +334,9 @@ fn symptom(
     same: &[Computation],
     repeated: Repeated,
 ) -> Symptom {
-    let Repeated {
-        times,
-        again,
-        shared_s,
-        first,
-    } = repeated;
-    let n = times as f64;
+    let (n, shared_s, again) = (repeated.times as f64, repeated.shared_s, repeated.again);
     Symptom {
-        stage: again.first().map(|(s, _)| *s).or(first),
+        stage: again.first().map(|(s, _)| *s).or(repeated.first),
         lines: None,
         summary: text!(
             "同样的数据从同样的来源计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",

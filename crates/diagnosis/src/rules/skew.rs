@@ -6,9 +6,9 @@ use job::model::{Edge, ExchangeKind, Operator};
 use super::support::{Symptom, lacks, rule};
 use crate::facts::{at, events_source, fact};
 use crate::measurements::exchange::feeds_join;
+use crate::measurements::hot::{DEFAULT_EXPLAINS, VALUES_PER_PARTITION};
 use crate::measurements::skew::{
-    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
-    has_unknown_join, imbalance,
+    MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, has_unknown_join, imbalance,
 };
 use crate::rule::Examination;
 use crate::settings::Threshold;

@@ -8,7 +8,7 @@ use crate::settings::MIN_SHARE;
 use crate::view::View;
 use job::info::Information;
 use job::model::Edge;
-use report::{Cause, Evidence, Finding, Impact, Text, text};
+use report::{Cause, Evidence, Impact, Text, text};
 
 /// A rule as a table: its name, its cause and the function that looks for it; the cause in both languages; the information that the
 /// rule needs and that helps; its thresholds; the observations that would rule the cause out; the sentence that clears it.
@@ -78,26 +78,18 @@ impl Symptom {
             Some(_) => Some(0.0),
             None => saved.as_ref().map(|s| s.seconds),
         };
-        let finding = Finding {
-            id: String::new(),
-            cause,
-            problem_type: cause.problem_type(),
-            severity: severity(share, view.failed()),
-            confidence: 0.0,
-            stage: self.stage.map(|s| view.name(s).to_owned()),
-            script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_cost(self.summary, unknown).into(view.language),
-            evidence: Vec::new(),
-            impact: seconds.map(|seconds_saved| Impact {
-                seconds_saved,
-                share_of_elapsed: share,
-                method: self.method.to_owned(),
-                vertex_hours_saved: wasted,
-            }),
-        };
+        let impact = seconds.map(|seconds_saved| Impact {
+            seconds_saved,
+            share_of_elapsed: share,
+            method: self.method.to_owned(),
+            vertex_hours_saved: wasted,
+        });
+        let summary = with_cost(self.summary, unknown);
+        let mut found = Candidate::new(view, cause, self.stage, summary, self.evidence);
+        found.finding.severity = severity(share, view.failed());
+        found.finding.script_lines = self.lines.map(Into::into);
+        found.finding.impact = impact;
         Candidate {
-            finding,
-            evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
             certainty: certainty.unwrap_or(match share {
                 None if unknown => UNKNOWN_MATTERS,
@@ -108,8 +100,7 @@ impl Symptom {
             }),
             at_most: at_most(view, self.stage, share),
             fix: saved.map(|s| s.fix),
-            by_chance: false,
-            independent: false,
+            ..found
         }
     }
 }
