@@ -76,6 +76,22 @@ impl View<'_> {
         );
         Some(self.number(name, found.value, unit, found.source(), sentence))
     }
+
+    /// The number of the largest vertex, where the file has no name of its own for the largest.
+    pub(crate) fn measured_largest<'a>(
+        &self,
+        number: impl Into<Option<&'a Measured>>,
+        unit: &'static str,
+    ) -> Option<Evidence> {
+        let found = number.into()?;
+        let (name, place) = (found.metric, found.subject());
+        let sentence = text!(
+            "{place} 最大顶点的 {name} 为 {shown}",
+            "{name} of the largest vertex of {place} is {shown}",
+            shown = shown(found.value, unit),
+        );
+        Some(self.number(name, found.value, unit, found.source(), sentence))
+    }
 }
 
 /// A number with its unit, for a sentence.

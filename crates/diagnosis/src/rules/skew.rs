@@ -242,10 +242,13 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
         None => rows_node(view, u.stage, u.edge).filter(|_| u.of_rows),
     };
     if let Some(input) = rows
-        && input.rows_max.is_some()
-        && input.rows.is_some()
+        && let Some(largest) = &input.rows_max
+        && let Some(all) = &input.rows
     {
-        facts.extend(view.measured(&input.rows_max, "rows"));
+        facts.extend(match largest.metric == all.metric {
+            true => view.measured_largest(largest, "rows"),
+            false => view.measured(largest, "rows"),
+        });
         facts.extend(view.measured(&input.rows, "rows"));
     } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
