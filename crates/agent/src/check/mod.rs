@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
     /// Accepts the sentences of the program's own conclusions: they are true of the job.
     pub(crate) fn accepting(mut self, program: &[Conclusion]) -> Checker<'a> {
         self.own = program.iter().map(|c| (c.step(), prose(c))).collect();
-        for mut conclusion in program.to_vec() {
+        for mut conclusion in program.iter().cloned() {
             let answer = reply(&mut conclusion).map(std::mem::take);
             self.own_answer += &answer.unwrap_or_default();
         }
