@@ -78,7 +78,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
 }
 
 /// Parts for the rows of a hot key: as large as the other partitions, but not many more than the slots.
-fn salts(case: &Case<'_>) -> f64 {
+pub(super) fn salts(case: &Case<'_>) -> f64 {
     let slots = case.view.run.as_ref().map_or(1, |run| run.tokens) as f64;
     let most = (SALTS_PER_SLOT * slots).clamp(SALTS_PER_SLOT, MOST_SALTS);
     adaptive::partition(case).map_or(8.0, |p| p.parts().min(most))
@@ -90,7 +90,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let splits = !settings.is_empty();
     let parts = salts(case);
     let last = Number(parts - 1.0);
-    let copies = adaptive::may_copy_other_side(case);
+    let copies = adaptive::hot_side(case).is_none_or(|(_, copies)| copies);
     let reason = why.clone();
     let split = splits.then(|| advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
         title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
