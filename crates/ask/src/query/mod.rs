@@ -113,8 +113,9 @@ const MOST_OF_NUMBER: f64 = 0.05;
 /// Whether too little of a question about the job is known to answer it.
 pub(crate) fn is_strange(intent: &Intent) -> bool {
     let is_whole = intent.subjects == [Subject::Job] && intent.unknown.is_empty();
+    let is_whole = is_whole && intent.goal.is_none() && intent.belief.is_none();
     let scan = Scan::of(&intent.text);
-    let asks_reason = intent.is_polar || intent.asks_why || intent.goal.is_some();
+    let asks_reason = intent.is_polar || intent.asks_why;
     let is_number = intent.asked.iter().all(|q| q.is_measure()) && !asks_reason;
     let has_cause = !intent.causes.is_empty();
     // no measure answers a number of something else
@@ -145,18 +146,12 @@ impl<'a> Query<'a> {
     /// Whether it asks for a time.
     fn is_time(&self) -> bool {
         use Word::{Apart, Mean, Median, Most, Number, Share, Spread, Time, Times};
-        let amounts = [
-            Number,
-            Mean,
-            Median,
-            Most,
-            Word::Least,
-            Share,
-            Spread,
-            Apart,
-            Times,
-        ];
-        self.has(Time) || self.has(Word::Run) && self.scan.has_any(&amounts)
+        let amounts = [Mean, Median, Most, Word::Least, Share, Spread, Apart, Times];
+        // "how many tasks ran" asks for no time
+        let is_count = self.has(Number) && self.names(Thing::Vertex);
+        let runs =
+            self.has(Word::Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
+        self.has(Time) || runs
     }
 
     fn names(&self, thing: Thing) -> bool {

@@ -65,8 +65,11 @@ impl Query<'_> {
             Word::Share,
         ];
         let is_vague = (read || written) && self.scan.has_any(&asks) && !rows && !self.is_time();
+        // "how much does it read and write" asks for all four
+        let is_all = is_vague && read && written;
+        let is_all = is_all && !self.scan.has_any(&[Word::Apart, Word::Times]);
         Amounts {
-            rows: rows || data,
+            rows: rows || data || is_all,
             bytes: has(Word::Bytes) || data && !rows || is_vague,
             read: read || !written,
             written: written || !read,
@@ -153,12 +156,13 @@ impl Query<'_> {
         let has = |word| self.has(word);
         let vertex = self.names(Thing::Vertex);
         let is_amount = rows || bytes;
+        let is_time = self.is_time() || has(Word::Median) || has(Word::Mean);
         let kinds = [
             (rows && read, ROWS_READ),
             (rows && written, ROWS_WRITTEN),
             (bytes && read, READ),
             (bytes && written, WRITTEN),
-            (self.is_time() && !is_amount, TIMES),
+            (is_time && !is_amount, TIMES),
             (has(Word::Spread) && !is_amount && !self.is_time(), TIMES),
             (
                 has(Word::Spread) && !is_amount && !self.is_time(),

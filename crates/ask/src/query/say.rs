@@ -9,6 +9,7 @@ use super::Query;
 use super::rows::Row;
 use super::words::{Thing, Word};
 use crate::said::{Said, names};
+use crate::subject::Subject;
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;
@@ -49,6 +50,10 @@ impl Query<'_> {
             self.list(said, measure, &numbers.collect::<Vec<_>>());
         }
         self.combined(said, measures, &known);
+        // the description of an input has what is known instead
+        if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
+            return false;
+        }
         self.unknown(said, rows, measures, known.is_empty());
         !rows.is_empty() && !measures.is_empty()
     }
@@ -396,11 +401,22 @@ impl Query<'_> {
         };
         let is_count =
             self.scan.has_any(&[Word::Number, Which]) && self.scan.words.iter().all(is_plain);
+        let counted = match entity {
+            Entity::Operator => Thing::Operator,
+            Entity::Exchange => Thing::Exchange,
+            Entity::Executor => Thing::Executor,
+            _ => Thing::Execution,
+        };
+        // "how many tasks does the shuffle stage have" counts no channels
+        let is_other = |w: &Word| matches!(w, Noun(thing) if *thing != counted);
+        let is_count = is_count && !self.scan.words.iter().any(is_other);
         let is_counted = matches!(
             entity,
             Entity::Operator | Entity::Exchange | Entity::Executor | Entity::Execution
         );
-        if !is_count || !is_counted || rows.is_empty() {
+        let is_named = |s: &Subject| matches!(s, Subject::Operator(..) | Subject::Lines(..));
+        let is_named = self.subjects.iter().any(is_named);
+        if !is_count || !is_counted || is_named || rows.is_empty() {
             return false;
         }
         let language = said.language();

@@ -24,7 +24,7 @@ fn place(run: &str) -> Option<PathBuf> {
     }
 }
 
-pub(crate) async fn analyzed(job: &Path, language: Language) -> (Report, RunSummary) {
+async fn analyzed(job: &Path, language: Language) -> (Report, RunSummary) {
     let request = Request {
         job: job.to_path_buf(),
         language: Some(language),
