@@ -363,3 +363,22 @@ fn bytes_of_vertices(view: &View<'_>, stage: usize) -> (f64, u64) {
 fn least_read(view: &View<'_>, stage: usize) -> Option<f64> {
     value(&view.facts[stage].stated.as_ref()?.bytes_read_min)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_out_by_what_it_adds_to_a_partition() {
+        for (share, partitions, expected) in [
+            (0.096, Some(16), true),
+            (0.001, Some(20), false),
+            (0.001, Some(1000), true),
+            (0.02, Some(4), false),
+            (0.01, None, true),
+            (0.009, None, false),
+        ] {
+            assert_eq!(stands_out(share, partitions), expected, "{share}");
+        }
+    }
+}
