@@ -178,11 +178,12 @@ impl<'a> Query<'a> {
     /// Keeps the channels of the named stages, and of the named kind.
     fn retain_exchanges(&self, rows: &mut Vec<Row<'a>>, stages: &[usize]) {
         let summary = self.run.summary;
-        let edges = summary.edges.iter().enumerate();
         let is_of = |at: &usize| stages.contains(at);
         let is_broadcast = self.keywords().any(|k| k == "BROADCAST");
-        let meant: Vec<bool> = edges
-            .map(|(_, e)| {
+        let meant: Vec<bool> = summary
+            .edges
+            .iter()
+            .map(|e| {
                 let fits = match stages.len() {
                     0 => true,
                     1 => {
