@@ -23,7 +23,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::PartitionLayout => vec![layout()],
         Cause::MissedBroadcast => vec![broadcast(case)],
         Cause::RedundantRepartition => vec![repartition()],
-        Cause::SerialGather => vec![gather()],
+        Cause::SerialGather => vec![gather(case)],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf(case)],
@@ -33,14 +33,14 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
-        Cause::CostlyExpression => vec![expression()],
+        Cause::CostlyExpression => vec![expression(case)],
         Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
             .chain(case.schema_of_json().map(program::schema))
             .collect(),
-        Cause::DriverBottleneck => [driver()]
+        Cause::DriverBottleneck => [driver(case)]
             .into_iter()
             .chain(case.any_row().map(program::any_row))
             .collect(),
@@ -174,14 +174,18 @@ fn repartition() -> Proposal {
     }
 }
 
-fn gather() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark window without partition by single partition";
+fn gather(case: &Case<'_>) -> Proposal {
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark window without partition by single partition";
         title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
         step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
         step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
         pro("所有核都参与", "all cores take part");
         con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
+    };
+    if !case.has_operator(|name| name.starts_with("Window")) {
+        proposal.topic = "spark coalesce to one partition";
     }
+    proposal
 }
 
 fn memory(case: &Case<'_>) -> Proposal {
@@ -267,6 +271,11 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         [matches!(by, Some(By::Coalesce | By::Repartition))] con("输出多个文件", "the output has several files");
         [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
     };
+    proposal.topic = match by {
+        Some(By::Coalesce | By::Repartition) => "spark parallelism coalesce repartition",
+        _ if !by_code => "spark parallelism shuffle partitions AQE",
+        _ => proposal.topic,
+    };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;
     }
@@ -336,15 +345,29 @@ fn commit() -> Proposal {
     }
 }
 
-fn expression() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark costly expression regular expression json parsing";
+fn expression(case: &Case<'_>) -> Proposal {
+    let stage = case.stage.and_then(|at| case.job.stages.get(at));
+    let operators = stage.map_or(&[][..], |stage| &stage.operators);
+    let computes = |functions: &[&str]| {
+        let mut args = operators.iter().map(|o| o.args.to_ascii_lowercase());
+        args.any(|args| functions.iter().any(|function| args.contains(function)))
+    };
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark costly expression filter first";
         title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
         step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
         step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
         step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
         pro("每行的开销回到通常水平", "the cost per row is back to normal");
         con("要验证新旧结果一致", "results must be compared");
-    }
+    };
+    proposal.topic = if computes(&["rlike", "regexp", " like "]) {
+        "spark costly expression regular expression"
+    } else if computes(&["json"]) {
+        "spark costly expression json parsing"
+    } else {
+        proposal.topic
+    };
+    proposal
 }
 
 fn fewer_tasks(case: &Case<'_>) -> Proposal {
@@ -367,6 +390,12 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
         con("数据变大时要再调高", "raise it again if the data grows");
         [streaming] con("有状态的查询保留首次启动时的分区数：要用新的检查点", "a query with state keeps the partitions of its first start: it needs a new checkpoint");
     };
+    proposal.topic = match (streaming, by_code, of_sql) {
+        (true, ..) => "spark fewer partitions of state streaming checkpoint",
+        (_, true, true) => "spark fewer partitions in code repartition coalesce",
+        (_, true, false) => "spark fewer partitions of RDDs partitionBy numUserBlocks",
+        _ => proposal.topic,
+    };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;
     }
@@ -382,14 +411,18 @@ fn compact() -> Proposal {
     }
 }
 
-fn driver() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
+fn driver(case: &Case<'_>) -> Proposal {
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
         title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
         step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
         step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
         pro("Executor 不再空等", "the executors no longer wait");
         con("需要改写代码", "the code has to be rewritten");
+    };
+    if case.evidence_number("triggerExecution").is_some() {
+        proposal.topic = "spark driver micro-batches trigger";
     }
+    proposal
 }
 
 fn no_broadcast(case: &Case<'_>) -> Proposal {
