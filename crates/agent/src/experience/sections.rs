@@ -189,13 +189,13 @@ pub(super) fn named(asker: &Asker<'_>, topic: &str, language: Language) -> Optio
     let fits = |row: &&Row| topic.starts_with(row.topic) || words.starts_with(row.topic);
     let mut rows: Vec<&Row> = SECTIONS.iter().filter(fits).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.topic.len()));
-    let sections = rows
+    let mut sections = rows
         .iter()
         .filter_map(|row| asker.source.chunk(&row.id(language)));
     let serves = |section: &Chunk| {
         section.engine.serves(asker.engine) && !is_of_other_dialect(section, asker.dialect)
     };
-    let section = sections.into_iter().find(serves)?;
+    let section = sections.find(serves)?;
     section.with_sections(serves).map(hit)
 }
 
