@@ -195,8 +195,10 @@ fn shared_jobs() -> Vec<PathBuf> {
     let folders = ["jobs-dev", "spark-dev/logs", "spark-dev2/logs"];
     let folders = folders.into_iter().filter_map(testkit::shared);
     let entries = folders.flat_map(|folder| std::fs::read_dir(folder).expect("listed").flatten());
-    let mut jobs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    jobs.retain(|job| !job.extension().is_some_and(|e| e == "json" || e == "md"));
+    let is_job =
+        |name: &str| name.starts_with("job-") || !name.contains("truth") && !name.ends_with("py");
+    let jobs = entries.filter(|entry| is_job(&entry.file_name().to_string_lossy()));
+    let mut jobs: Vec<PathBuf> = jobs.map(|entry| entry.path()).collect();
     jobs.sort();
     jobs
 }
