@@ -46,7 +46,7 @@ def look(page, name):
         if violation["impact"] in ("serious", "critical"):
             nodes = [node["html"][:120] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]]
             check(False, f"{name}: {violation['id']}: {nodes}")
-    page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+    page.screenshot(path=SHOTS / f"{name}.png", full_page=True, timeout=120_000)
 
 
 def appears(page, selector):

@@ -59,9 +59,9 @@ impl Allowed {
         }
     }
 
-    /// The values of a property of a conclusion; empty where any text will do.
-    fn of_property(&self, name: &str) -> &[String] {
-        match name {
+    /// The values of a property of a conclusion; `None` where any text will do.
+    fn of_property(&self, name: &str) -> Option<&[String]> {
+        Some(match name {
             "finding" | "findings" => &self.findings,
             "evidence" => &self.evidence,
             "suggestion" => &self.suggestions,
@@ -69,25 +69,54 @@ impl Allowed {
             "experiences" => &self.chunks,
             "file" => &self.files,
             "stage" => &self.stages,
-            _ => &[],
-        }
+            _ => return None,
+        })
     }
 
-    /// Lists the values in a schema, as they are called in the prompt.
-    pub(crate) fn restrict(&self, schema: &mut Value, input: &StepInput) {
+    /// Lists the values in a schema, as they are called in the prompt. With `closes`, a property without values takes none: null, or an
+    /// empty list.
+    pub(crate) fn restrict(&self, schema: &mut Value, input: &StepInput, closes: bool) {
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, inner) in properties.iter_mut() {
-                let values = self.of_property(name);
-                if !values.is_empty() && values.len() <= MOST {
-                    list(inner, values, input);
+                match self.of_property(name) {
+                    Some([]) if closes => close(inner),
+                    Some(values) if (1..=MOST).contains(&values.len()) => {
+                        list(inner, values, input);
+                    }
+                    _ => {}
                 }
-                self.restrict(inner, input);
+                self.restrict(inner, input, closes);
             }
         }
         if let Some(items) = schema.get_mut("items") {
-            self.restrict(items, input);
+            self.restrict(items, input, closes);
+            let is_closed = |inner: &Value| inner["enum"].as_array().is_some_and(Vec::is_empty);
+            let mut properties = items["properties"].as_object().into_iter().flatten();
+            // An entry about nothing that exists can't be made.
+            if properties.any(|(_, inner)| is_closed(inner)) {
+                close(schema);
+            }
         }
     }
+}
+
+/// Leaves a schema no value but null or an empty list.
+fn close(schema: &mut Value) {
+    if schema["type"] == "array" {
+        schema["maxItems"] = 0.into();
+        return;
+    }
+    let null: &[Value] = if may_be_null(schema) {
+        &[Value::Null]
+    } else {
+        &[]
+    };
+    schema["enum"] = null.into();
+}
+
+fn may_be_null(schema: &Value) -> bool {
+    let types = schema["type"].as_array();
+    types.is_some_and(|types| types.contains(&"null".into()))
 }
 
 fn list(schema: &mut Value, values: &[String], input: &StepInput) {
@@ -101,10 +130,7 @@ fn list(schema: &mut Value, values: &[String], input: &StepInput) {
         schema["items"]["enum"] = all.into();
         return;
     }
-    let may_be_null = schema["type"]
-        .as_array()
-        .is_some_and(|t| t.contains(&"null".into()));
-    if may_be_null {
+    if may_be_null(schema) {
         all.push(Value::Null);
     }
     schema["enum"] = all.into();

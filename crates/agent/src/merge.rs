@@ -8,7 +8,7 @@ use crate::conclusion::{
     Advice, CauseAnalysis, Causes, Classification, Conclusion, Hypotheses, KeyCode, Module,
     Recommendation, Reply,
 };
-use crate::wording::{cites, is_id, joined, labeled, words};
+use crate::wording::{joined, labeled};
 
 /// The program's conclusion with the model's additions, and whether there are any.
 pub(crate) fn merged(
@@ -130,20 +130,11 @@ fn hypotheses(a: Hypotheses, b: Hypotheses, language: Language) -> Hypotheses {
     }
 }
 
-/// A model answers in the program's place if it cites some of the same ids; any other answer follows the program's.
+/// The program's answer, and what a model adds to it.
 fn reply(a: Reply, b: Reply, language: Language) -> Reply {
-    if b.text.trim().is_empty() {
-        return a;
-    }
-    let is_basis =
-        |id: &str| is_id(id) && (cites(&a.text, id) || a.evidence.iter().any(|e| e == id));
-    let rests = words(&b.text).any(|(_, word)| is_basis(word));
-    match a.is_empty() || rests {
-        true => b,
-        false => Reply {
-            text: explained(a.text, &b.text, language),
-            evidence: union(a.evidence, b.evidence),
-        },
+    Reply {
+        text: explained(a.text, &b.text, language),
+        evidence: union(a.evidence, b.evidence),
     }
 }
 

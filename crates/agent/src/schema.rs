@@ -79,8 +79,10 @@ pub(crate) fn schema_of(steps: &[StepId]) -> Value {
 /// The same with the ids and names of a job listed where they are asked for, and with limits where the server needs them.
 pub(crate) fn schema_for(steps: &[StepId], input: &StepInput, profile: &Profile) -> Value {
     let mut schema = schema_of(steps);
-    Allowed::of(input).restrict(&mut schema, input);
-    if profile.is_self_hosted() {
+    // Limits of lists are beyond the strict modes of some providers.
+    let closes = profile.is_self_hosted();
+    Allowed::of(input).restrict(&mut schema, input, closes);
+    if closes {
         bound(&mut schema, TEXT);
     }
     schema
@@ -90,8 +92,9 @@ pub(crate) fn schema_for(steps: &[StepId], input: &StepInput, profile: &Profile)
 const PROSE: usize = 900;
 const TEXT: usize = 360;
 
-/// Items of a list.
+/// Items of a list, and changes that the model proposes by itself.
 const ITEMS: usize = 6;
+const PROPOSALS: usize = 2;
 
 /// Limits texts and lists, for servers that enforce a schema and whose models may ramble.
 fn bound(schema: &mut Value, most: usize) {
@@ -107,7 +110,7 @@ fn bound(schema: &mut Value, most: usize) {
         map.insert("maxLength".to_owned(), most.into());
     }
     if is_list {
-        map.insert("maxItems".to_owned(), ITEMS.into());
+        map.entry("maxItems").or_insert(ITEMS.into());
     }
     for (name, inner) in map
         .get_mut("properties")
@@ -119,6 +122,11 @@ fn bound(schema: &mut Value, most: usize) {
             // A diff is as long as its change.
             "diff" => {}
             "text" | "basis" => bound(inner, PROSE),
+            // Each proposal with its diff takes minutes.
+            "additional" => {
+                inner["maxItems"] = PROPOSALS.into();
+                bound(inner, TEXT);
+            }
             _ => bound(inner, TEXT),
         }
     }
@@ -233,7 +241,7 @@ mod tests {
         let properties = &limited["properties"];
         assert_eq!(properties["text"]["maxLength"], PROSE);
         let proposals = &properties["additional"];
-        assert_eq!(proposals["maxItems"], ITEMS);
+        assert_eq!(proposals["maxItems"], PROPOSALS);
         let proposal = &proposals["items"]["properties"];
         assert_eq!(proposal["steps"]["items"]["maxLength"], TEXT);
         assert!(proposal["diff"].get("maxLength").is_none());

@@ -9,6 +9,9 @@ use crate::said::Said;
 /// Evidence cited for a finding.
 pub(crate) const CITED: usize = 3;
 
+/// Evidence said in words.
+const TOLD: usize = 5;
+
 /// Causes named that could not be decided.
 const OPEN: usize = 5;
 
@@ -57,7 +60,7 @@ pub(crate) fn finding_of(said: &mut Said<'_>, run: &Asked<'_>, id: &str, with_ev
     finding(said, found, false);
     for e in report
         .evidence_of(&found.evidence)
-        .take(CITED)
+        .take(TOLD)
         .filter(|_| with_evidence)
     {
         let (text, file) = (without_stop(&e.text), &e.source.file);

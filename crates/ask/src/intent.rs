@@ -80,7 +80,9 @@ impl Intent {
         subjects.truncate(MOST);
         let (goal, belief) = times(&named.rest, &wording, &asked, run);
         // A time next to the name of a part of the job is that part's.
-        let is_whole = wording.is_about_job() || wording.points_back() || wording.is_bare();
+        let of_part = wording.has("顶点|task|每个|每一", "vertex|vertices|task*|each|per");
+        let is_whole =
+            !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
         let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
             compares: wording.compares() && is_comparable(&subjects),

@@ -25,6 +25,12 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         && (asks(Quantity::Reason) || asks(Quantity::Verdict))
     {
         failure(said, run);
+        let text = intent.text.to_lowercase();
+        let names_place = ["machine", "node", "机器", "节点", "顶点", "vertex"];
+        let first = run.report.findings.first();
+        if let Some(first) = first.filter(|_| names_place.iter().any(|w| text.contains(w))) {
+            found::finding_of(said, run, &first.id, true);
+        }
     }
     let counts = intent.asked.iter().any(|q| {
         use Quantity::*;
@@ -64,6 +70,12 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         if intent.measures.is_empty() || time::seconds_of(run, segment, None) > 0.0 {
             time::time_of(said, run, segment, None);
         }
+    }
+    let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why;
+    if let Some(time) = run.report.time.as_ref().filter(|_| asks_idle) {
+        time.remarks
+            .iter()
+            .for_each(|remark| said.say_line(without_stop(remark)));
     }
     for quantity in &intent.asked {
         match quantity {
@@ -308,7 +320,7 @@ fn places(said: &mut Said<'_>, run: &Asked<'_>) {
         );
         said.say(sentence);
     }
-    if !any {
+    if !any && run.summary.error.is_none() {
         said.say(text!(
             "没有哪一段代码被规则指出",
             "No rule points at a piece of code"

@@ -16,6 +16,7 @@ mod names;
 mod order;
 mod origin;
 mod phrases;
+mod query;
 mod rank;
 mod resource;
 mod said;
@@ -53,7 +54,10 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         resource::answer(&mut said, run, wanted);
         return said.finish();
     }
-    if intent.is_empty() {
+    if query::answer(&mut said, run, &intent) {
+        return said.finish();
+    }
+    if intent.is_empty() || !intent.is_about_future && query::is_strange(&intent) {
         not_understood(&mut said);
         return said.finish();
     }
@@ -93,7 +97,9 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
 
 fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
     match subject {
-        Subject::Job if !intent.unknown.is_empty() && intent.asks_nothing() => {}
+        // the amounts of the job don't answer a question about something that it lacks
+        Subject::Job
+            if !intent.unknown.is_empty() && intent.asked.iter().all(|q| q.is_measure()) => {}
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);

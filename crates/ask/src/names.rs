@@ -6,7 +6,9 @@ use std::ops::Range;
 use job::script::hints;
 
 use crate::Asked;
-use crate::spelling::{is_capital, is_name, is_setting, is_stage_number, short, stage_numbers};
+use crate::spelling::{
+    STAGE, is_capital, is_name, is_setting, is_stage_number, short, stage_numbers,
+};
 use crate::subject::{Kind, Near, Subject, Unknown};
 
 /// Neighbors shown for a name that the run does not have.
@@ -90,10 +92,16 @@ impl Named {
             .as_ref()
             .map_or(0, |s| s.text.lines().count());
         let lower = self.rest.to_lowercase();
-        let after = ["lines ", "line ", "第"]
-            .iter()
-            .find_map(|word| lower.split_once(word));
-        let Some((_, after)) = after else { return };
+        let is_line = |word: &str, after: &str| {
+            let digits = |c: char| !c.is_ascii_digit() && !c.is_whitespace();
+            // "第 1 阶段" is a stage
+            word != "第" || after.contains('行') && !after.starts_with(digits)
+        };
+        let after = ["lines ", "line ", "第"].iter().find_map(|word| {
+            let (_, after) = lower.split_once(word)?;
+            is_line(word, after).then_some(after)
+        });
+        let Some(after) = after else { return };
         let mut numbers = after
             .trim_start()
             .split(|c: char| !c.is_ascii_digit())
@@ -298,6 +306,16 @@ impl<'a> Known<'a> {
                 known.map_or(name, String::as_str).to_owned(),
             )];
         }
+        // "autoBroadcastJoinThreshold" is a setting as well
+        let mut keys = self.run.summary.settings.keys();
+        let last = |key: &&String| {
+            key.rsplit('.')
+                .next()
+                .is_some_and(|end| end.eq_ignore_ascii_case(name))
+        };
+        if let Some(key) = keys.find(|key| is_name(name) && last(key)) {
+            return vec![Subject::Setting(key.clone())];
+        }
         let kind = place.kind();
         // A word in the very letters of a name is that name, unless every sentence begins like it.
         let is_written = is_capital(name) && (place.is_chinese() || !place.begins_sentence());
@@ -332,6 +350,13 @@ impl<'a> Known<'a> {
     /// `SV3` or `stage 3`: the stage of that number, with all its attempts.
     fn numbered(&self, name: &str) -> impl Iterator<Item = usize> {
         let lower = name.to_ascii_lowercase();
+        let lower = lower.trim_start_matches('第').trim_end_matches(STAGE);
+        let lower = match lower.starts_with(|c: char| c.is_ascii_digit() || c == ' ')
+            && name.starts_with('第')
+        {
+            true => format!("stage {}", lower.trim()),
+            false => lower.to_owned(),
+        };
         let digits = lower.trim_start_matches(|c: char| !c.is_ascii_digit());
         let word = lower[..lower.len() - digits.len()].trim_end();
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

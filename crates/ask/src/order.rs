@@ -17,7 +17,8 @@ pub(crate) fn measure(asked: &[&'static Measure]) -> &'static Measure {
 /// The superlative of a measure.
 pub(crate) fn superlative(measure: &Measure) -> Text {
     match measure.unit {
-        Unit::Ms => text!("用时最长", "longest time"),
+        Unit::Ms if *measure == book::SPAN => text!("用时最长", "longest time"),
+        Unit::Ms => text!("{title}最长", "longest {title}", title = measure.title),
         Unit::Ratio => text!("最不均匀", "least even spread"),
         _ => text!("{title}最多", "most {title}", title = measure.title),
     }

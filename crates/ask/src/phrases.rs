@@ -70,9 +70,9 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Reason,
-        "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
+        "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
          被杀|杀掉|杀死|退出码|根因|炸了|性能问题|太慢|很慢|特别慢|这么慢|瓶颈",
-        "why|why's|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
+        "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
          hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|\
          end|ended|bottleneck*|misses its sla|due to|responsible",
     ),
@@ -171,7 +171,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Missing,
-        "缺什么|缺少|还需要什么|哪些文件|什么文件|补充什么|信息不足|不确定|没法判断",
+        "缺什么|缺哪|缺的|缺了|缺少|还需要什么|哪些文件|什么文件|补充什么|信息不足|不确定|没法判断",
         "missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain",
     ),
     (
@@ -225,7 +225,11 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
         "作业管理器|驱动程序",
         "job manager|driver",
     ),
-    (SegmentKind::Idle, "空闲", "idle*"),
+    (
+        SegmentKind::Idle,
+        "空闲|没有 task 在|没有任务在|没有顶点在",
+        "idle*|no task*|no vertex|no vertices|nothing run*",
+    ),
 ];
 
 /// A group of causes that people call by one name.
@@ -354,7 +358,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         includes: |c| c == Cause::ExecutorLost,
         zh: "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
-        en: "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|ran again|run again|rerun|re-run|run twice|ran twice|\
+        en: "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|recomputed|computed again|computed twice|ran again|run again|rerun|re-run|run twice|ran twice|\
              lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
     },
     Topic {
@@ -430,3 +434,17 @@ pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
         "max partition bytes|input partition size|input split size",
     ),
 ];
+
+/// The phrases of all tables.
+pub(crate) fn all() -> impl Iterator<Item = (Phrases, Phrases)> {
+    let quantities = QUANTITIES.iter().map(|(_, zh, en)| (*zh, *en));
+    let segments = SEGMENTS.iter().map(|(_, zh, en)| (*zh, *en));
+    let topics = TOPICS.iter().map(|topic| (topic.zh, topic.en));
+    let operators = OPERATORS.iter().map(|(_, zh, en)| (*zh, *en));
+    let settings = SETTINGS.iter().map(|(_, zh, en)| (*zh, *en));
+    quantities
+        .chain(segments)
+        .chain(topics)
+        .chain(operators)
+        .chain(settings)
+}

@@ -133,7 +133,8 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// Measures with values that add up over stages.
-pub(crate) const SUMS: [&Measure; 12] = [
+pub(crate) const SUMS: [&Measure; 13] = [
+    &book::CROSS_POD,
     &book::SPILLED,
     &book::TEMPORARY,
     &book::GC_TIME,

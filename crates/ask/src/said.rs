@@ -57,6 +57,23 @@ impl<'a> Said<'a> {
         self.sentences.len() == unknown
     }
 
+    /// Number of sentences.
+    pub(crate) fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// Takes back the sentences after the first ones.
+    pub(crate) fn truncate(&mut self, sentences: usize) {
+        self.sentences.truncate(sentences);
+        let cited = self.sentences.join(" ");
+        let is_cited = |e: &Evidence| {
+            [",", "]"]
+                .iter()
+                .any(|end| cited.contains(&format!("{}{end}", e.id)))
+        };
+        self.evidence.retain(is_cited);
+    }
+
     /// Says something that rests on no evidence.
     pub(crate) fn say(&mut self, text: Text) {
         self.cite(text, &[]);

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// Characters of "第 3 个阶段" after its number.
+pub(crate) const STAGE: &[char] = &['个', '阶', '段', 's', 't', 'a', 'g', 'e', ' '];
+
 /// A path without its folders, and without its ending.
 pub(crate) fn short(path: &str) -> impl Iterator<Item = &str> {
     let file = path.rsplit('/').next().filter(|f| *f != path);
@@ -16,6 +19,18 @@ pub(crate) fn short(path: &str) -> impl Iterator<Item = &str> {
 /// `stage 3` and `阶段 3`, whether or not there is such a stage.
 pub(crate) fn stage_numbers(lower: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    for (at, word) in lower.match_indices('第') {
+        let rest = &lower[at + word.len()..];
+        let number = rest.trim_start();
+        let unit = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        let tail = unit.trim_start().trim_start_matches('个').trim_start();
+        let names = ["阶段", "stage"]
+            .iter()
+            .find_map(|name| tail.strip_prefix(name));
+        if let Some(after) = names.filter(|_| number.len() > unit.len()) {
+            found.push(at..lower.len() - after.len());
+        }
+    }
     for word in ["stage", "阶段"] {
         for (at, _) in lower.match_indices(word) {
             let rest = &lower[at + word.len()..];
@@ -36,7 +51,8 @@ pub(crate) fn is_stage_number(name: &str) -> bool {
     let lower = name.to_lowercase();
     let rest = lower
         .strip_prefix("stage")
-        .or_else(|| lower.strip_prefix("阶段"));
+        .or_else(|| lower.strip_prefix("阶段"))
+        .or_else(|| Some(lower.strip_prefix('第')?.trim_end_matches(STAGE)));
     rest.is_some_and(|r| !r.trim().is_empty() && r.trim().bytes().all(|b| b.is_ascii_digit()))
 }
 

@@ -1,10 +1,12 @@
 //! Definitions of terms: "what does capacity wait mean".
 
-use report::{Cause, SegmentKind, StaticText};
+use report::measure::{Entity, Measure, book};
+use report::{Cause, SegmentKind, StaticText, text};
 
+use crate::names::{Known, Named};
 use crate::phrases::Phrases;
 use crate::said::Said;
-use crate::{Asked, time};
+use crate::{Asked, found, rank, time};
 
 /// A term by its names, with the kind of time that it stands for.
 struct Term {
@@ -126,142 +128,283 @@ const TERMS: &[Term] = &[
         "avoidable is the time saved with every finding fixed, estimated by a replay of the run"),
     term(None, "置信度", "confidence", "置信度：原因成立的可能性，由支持和反对它的测量得出",
         "confidence is how likely the cause is, from the measurements for and against it"),
+    term(None, "顶点小时浪费|浪费的顶点小时|浪费", "vertex-hours wasted|wasted vertex-hours|wasted|vertex hours wasted",
+        "浪费的顶点小时：失败和被收回的尝试用掉的时间，加上修复全部问题后不再需要的工作",
+        "wasted vertex-hours are the hours of failed and revoked attempts, and of the work that fixing the findings would avoid"),
+    term(None, "pod", "pod|pods", "pod：集群中由一组高速互联的机器组成的单元；跨 pod 的读取经过更慢的上层网络",
+        "a pod is a group of machines of the cluster with a fast network between them; reads from other pods go over a slower network"),
+    term(None, "局部聚合|部分聚合|预聚合", "partial aggregation|partial aggregate|local aggregation|pre-aggregation",
+        "局部聚合：在 Shuffle 之前先合并同一顶点内相同键的行，减少要传输的行数",
+        "a partial aggregation combines the rows of a key within a vertex before the exchange, so that fewer rows are moved"),
+    term(None, "gather|汇集", "gather|gathering", "gather：把所有行送到一个顶点的交换", "a gather is an exchange that sends all rows to one vertex"),
+    term(None, "哈希连接", "hash join", "哈希连接：把较小的一侧放进内存中的哈希表，另一侧逐行查找；不需要排序",
+        "a hash join puts the smaller side into a hash table in memory and looks up each row of the other side; it needs no sort"),
+    term(None, "归并连接|合并连接|排序合并连接", "merge join|sort-merge join|sort merge join",
+        "归并连接：两侧都按连接键排序，然后并行向前比较", "a merge join sorts both sides by the join key and walks through them together"),
+    term(None, "退出码 143|exit code 143|143", "exit code 143|143", "退出码 143：进程收到 SIGTERM（128 + 15）而结束，多半是应用结束或资源管理器要求它退出",
+        "exit code 143 means that the process was asked to end by SIGTERM (128 + 15), mostly at the end of the application or by the resource manager"),
     term(None, "基数|行数估计|估计行数", "cardinality|row estimate|estimated rows", "行数估计：优化器在运行前预计的行数，决定分区数和连接方式",
         "the row estimate is the optimizer's expectation before the run; it decides the number of partitions and the kind of join"),
 ];
 
+/// Words before and after the term of a question for a definition.
+const ASKS: &[(&str, &str)] = &[
+    ("what does ", " mean"),
+    ("what do ", " mean"),
+    ("what does ", " stand for"),
+    ("what is meant by ", ""),
+    ("meaning of ", ""),
+    ("definition of ", ""),
+    ("define ", ""),
+    ("how is ", " defined"),
+    ("什么是", ""),
+    ("什么叫", ""),
+    ("何为", ""),
+    ("", "是什么意思"),
+    ("", "是啥意思"),
+    ("", "什么意思"),
+    ("", "是指什么"),
+    ("", "指的是什么"),
+    ("", "指什么"),
+    ("", "的含义"),
+    ("", "的定义"),
+    ("", "怎么定义"),
+    ("", "怎么理解"),
+];
+
+/// The same, for questions that may be about something else: "what is the largest input?".
+const MAY_ASK: &[(&str, &str)] = &[
+    ("what exactly is ", ""),
+    ("what is ", ""),
+    ("what's ", ""),
+    ("what are ", ""),
+    ("explain ", ""),
+    ("describe ", ""),
+    ("解释一下", ""),
+    ("解释", ""),
+    ("", "是什么"),
+    ("", "是啥"),
+];
+
+const MARKS: &[char] = &[
+    '?', '？', '。', '.', '!', '"', '“', '”', '`', '\'', ' ', '，', ',', ':', '：',
+];
+
+/// Words around a term that belong to no name.
+const BEFORE: &[&str] = &[
+    "a ",
+    "an ",
+    "the ",
+    "what ",
+    "term ",
+    "your ",
+    "这里的",
+    "这里",
+    "报告里的",
+    "报告里",
+    "所谓的",
+    "所谓",
+    "给我讲讲",
+    "给我解释一下",
+    "讲讲",
+    "请问",
+    "请",
+    "一下",
+    "术语",
+];
+const AFTER: &[&str] = &[
+    " here",
+    " in spark",
+    " in scope",
+    " in this report",
+    " in the report",
+    " in this job",
+    " is",
+    " means",
+    " to me",
+    " exactly",
+    " please",
+    "这个词",
+    "是什么",
+    "呢",
+    "时间的意思",
+];
+
+/// A name without the words around it.
+fn bare(text: &str) -> String {
+    let mut text = text.trim_matches(MARKS);
+    loop {
+        let before = BEFORE.iter().find_map(|word| text.strip_prefix(word));
+        let after = AFTER.iter().find_map(|word| text.strip_suffix(word));
+        match before.or(after) {
+            Some(shorter) => text = shorter.trim_matches(MARKS),
+            None => return text.to_owned(),
+        }
+    }
+}
+
 /// The term whose definition a question asks for.
-fn asked(question: &str) -> Option<String> {
-    let lower = question.trim().to_lowercase();
-    let ends: &[char] = &['?', '？', '。', '.', '!', '"', '“', '”', '`', '\'', ' '];
-    let text = lower.trim_matches(ends);
-    let inside = |before: &str, after: &str| {
-        let rest = text.split_once(before)?.1;
-        let found = match after {
-            "" => Some(rest),
-            _ => rest.split_once(after).map(|(head, _)| head),
+fn asked(question: &str, forms: &[(&str, &str)]) -> Option<String> {
+    let lower = question.trim().to_lowercase().replace('’', "'");
+    let text = lower.trim_matches(MARKS);
+    forms.iter().find_map(|(before, after)| {
+        let (_, rest) = text.split_once(before)?;
+        let inside = match *after {
+            "" => rest,
+            after => rest.split_once(after)?.0,
         };
-        found.map(str::to_owned)
-    };
-    let found = inside("what does ", " mean")
-        .or_else(|| inside("what do ", " mean"))
-        .or_else(|| inside("what is meant by ", ""))
-        .or_else(|| inside("meaning of ", ""))
-        .or_else(|| inside("definition of ", ""))
-        .or_else(|| inside("what exactly is ", ""))
-        .or_else(|| inside("what is ", ""))
-        .or_else(|| inside("what's ", ""))
-        .or_else(|| inside("what are ", ""))
-        .or_else(|| inside("define ", ""))
-        .or_else(|| inside("explain ", ""))
-        .or_else(|| inside("什么是", ""))
-        .or_else(|| inside("什么叫", ""))
-        .or_else(|| inside("解释一下", ""))
-        .or_else(|| {
-            [
-                "是什么意思",
-                "什么意思",
-                "是指什么",
-                "指什么",
-                "的含义",
-                "是什么",
-            ]
-            .iter()
-            .find_map(|end| Some(text.split_once(end)?.0.to_owned()))
-        })?;
-    let found = found.trim_matches(ends);
-    let articles = ["a ", "an ", "the ", "这里的", "报告里的", "所谓的", "所谓"];
-    let bare = articles
-        .iter()
-        .find_map(|article| found.strip_prefix(article));
-    let bare = bare.unwrap_or(found).trim_matches(ends);
-    let endings = [
-        " here",
-        " in spark",
-        " in scope",
-        " in this report",
-        " in the report",
-    ];
-    let bare = endings
-        .iter()
-        .find_map(|end| bare.strip_suffix(end))
-        .unwrap_or(bare);
-    Some(bare.trim_matches(ends).to_owned())
+        Some(bare(inside)).filter(|name| !name.is_empty())
+    })
 }
 
 /// The two terms of a question for their difference.
 fn compared(question: &str) -> Option<[String; 2]> {
+    const ENDS: [&str; 5] = [
+        "有什么区别",
+        "有什么不同",
+        "的区别",
+        "有何区别",
+        "区别是什么",
+    ];
     let lower = question.trim().to_lowercase();
-    let (_, rest) = lower
+    let between = lower
         .split_once("difference between ")
-        .or_else(|| {
-            lower
-                .split_once("differ from ")
-                .map(|_| ("", lower.as_str()))
-        })
-        .or_else(|| {
-            let ends = [
-                "有什么区别",
-                "有什么不同",
-                "的区别",
-                "有何区别",
-                "区别是什么",
-                "有什么差别",
-            ];
-            let end = ends.iter().find_map(|end| lower.find(end))?;
-            Some(("", &lower[..end]))
-        })?;
+        .map(|(_, rest)| rest);
+    let differ = || lower.contains("differ from ").then_some(lower.as_str());
+    let end = || ENDS.iter().find_map(|end| lower.get(..lower.find(end)?));
+    let rest = between.or_else(differ).or_else(end)?;
     let separators = [" and ", " vs ", " differ from ", "和", "与", "跟"];
     let (one, other) = separators.iter().find_map(|s| rest.split_once(s))?;
-    let ends: &[char] = &['?', '？', '。', '.', '"', '“', '”', '`', '\'', ' '];
-    let articles = ["how does ", "how do ", "a ", "an ", "the "];
-    let bare = |text: &str| {
-        let text = text.trim_matches(ends).trim_end_matches(" here");
-        let without = articles
+    let without = |text: &str| {
+        let text = ["how does ", "how do "]
             .iter()
-            .find_map(|article| text.strip_prefix(article));
-        let text = without.unwrap_or(text);
-        let without = articles
-            .iter()
-            .find_map(|article| text.strip_prefix(article));
-        without.unwrap_or(text).to_owned()
+            .find_map(|start| text.strip_prefix(start))
+            .unwrap_or(text);
+        bare(text)
     };
-    Some([bare(one), bare(other)])
+    Some([without(one), without(other)])
 }
 
-/// The term with a name.
-fn named(name: &str) -> Option<&'static Term> {
-    let is_name = |names: Phrases| names.split('|').any(|known| known == name);
-    let mut terms = TERMS.iter();
-    terms.find(|term| is_name(term.zh) || is_name(term.en))
+/// Whether two names are the same but for hyphens and a plural.
+fn is_alike(name: &str, known: &str) -> bool {
+    let plain = |text: &str| {
+        let text = text.to_lowercase().replace(['-', '_'], " ");
+        text.strip_suffix('s').unwrap_or(&text).replace(' ', "")
+    };
+    plain(name) == plain(known)
 }
 
-/// Says the definition that a question asks for, and how much of it the run has. Returns false for any other question.
-pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
-    let both = compared(question).map(|names| names.map(|name| named(&name)));
-    if let Some([Some(one), Some(other)]) = both {
-        said.say(one.says.into());
-        said.say(other.says.into());
-        return true;
+fn is_named(name: &str, names: Phrases) -> bool {
+    names.split('|').any(|known| is_alike(name, known))
+}
+
+/// A name of the program with its definition.
+enum Definition {
+    Term(&'static Term),
+    Measure(&'static Measure),
+    Cause(Cause),
+}
+
+impl Definition {
+    fn of(name: &str) -> Option<Definition> {
+        let mut terms = TERMS.iter();
+        let term = terms.find(|term| is_named(name, term.zh) || is_named(name, term.en));
+        let titles = |title: StaticText| is_alike(name, title.zh) || is_alike(name, title.en);
+        let measure = || {
+            let mut measures = book::ALL.iter();
+            measures
+                .find(|m| is_alike(name, m.id) || titles(m.title))
+                .copied()
+        };
+        let cause = || {
+            let mut causes = Cause::ALL.iter();
+            let tail = |cause: &Cause| cause.code().split_once('.').map_or("", |(_, tail)| tail);
+            causes
+                .find(|c| name == c.code() || titles(c.title()) || is_alike(name, tail(c)))
+                .copied()
+        };
+        term.map(Definition::Term)
+            .or_else(|| cause().map(Definition::Cause))
+            .or_else(|| measure().map(Definition::Measure))
     }
-    let Some(name) = asked(question) else {
-        return false;
-    };
-    if let Some(term) = named(&name) {
-        said.say(term.says.into());
-        let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
-        if let Some(kind) = term.kind.filter(has_some) {
-            time::time_of(said, run, kind, None);
+
+    /// The term with the longest name in a text: "CPU-bound user code".
+    fn within(text: &str) -> Option<Definition> {
+        const SHORTEST: usize = 6;
+        let named = TERMS.iter().flat_map(|term| {
+            let names = term.zh.split('|').chain(term.en.split('|'));
+            names.map(move |name| (name, term))
+        });
+        let inside = named.filter(|(name, _)| name.len() >= SHORTEST && text.contains(name));
+        let longest = inside.max_by_key(|(name, _)| name.len());
+        longest.map(|(_, term)| Definition::Term(term))
+    }
+
+    /// Says the definition, and how much of it the run has.
+    fn say(&self, said: &mut Said<'_>, run: &Asked<'_>) {
+        match self {
+            Definition::Term(term) => {
+                said.say(term.says.into());
+                let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
+                if let Some(kind) = term.kind.filter(has_some) {
+                    time::time_of(said, run, kind, None);
+                }
+            }
+            Definition::Measure(measure) => {
+                said.say(measure.explained(run.vertex()));
+                if matches!(measure.entity, Entity::Stage | Entity::Job) {
+                    rank::most(said, run, &[measure]);
+                }
+            }
+            Definition::Cause(cause) => {
+                let rules = diagnosis::rules();
+                if let Some(rule) = rules.iter().find(|rule| rule.cause == *cause) {
+                    said.say(rule.what.into());
+                }
+                let findings = run.report.findings.iter().filter(|f| f.cause == *cause);
+                findings.for_each(|f| found::finding(said, f, false));
+            }
+        }
+    }
+}
+
+/// Says the definition that a question asks for. Returns false for any other question.
+pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
+    let both = compared(question).map(|names| names.map(|name| Definition::of(&name)));
+    if let Some([Some(one), Some(other)]) = both {
+        for definition in [one, other] {
+            match definition {
+                Definition::Term(term) => said.say(term.says.into()),
+                other => other.say(said, run),
+            }
         }
         return true;
     }
-    let is_title = |cause: &Cause| {
-        cause.code() == name || [cause.title().zh, cause.title().en].contains(&name.as_str())
+    // "explain X" with a word or two asks for a definition as well
+    let is_brief = |name: &String| {
+        let words = name.split(' ').count();
+        let is_other = ["why", "how", "this", "that", "it"]
+            .iter()
+            .any(|w| name.starts_with(w));
+        words <= 3 && !is_other
     };
-    let rules = diagnosis::rules();
-    let rule = rules.iter().find(|rule| is_title(&rule.cause));
-    if let Some(rule) = rule {
-        said.say(rule.what.into());
+    let explained = || asked(question, &[("explain ", "")]).filter(is_brief);
+    let strict = asked(question, ASKS).or_else(explained);
+    let name = strict.clone().or_else(|| asked(question, MAY_ASK));
+    let within = || strict.as_deref().and_then(Definition::within);
+    let found = name.as_deref().and_then(Definition::of).or_else(within);
+    if let Some(definition) = found {
+        definition.say(said, run);
+        return true;
     }
-    rule.is_some()
+    // the meaning of a name of the run is for its own module
+    let unknown = strict.filter(|name| Named::of(name, &Known::of(run)).subjects.is_empty());
+    let Some(name) = unknown else {
+        return false;
+    };
+    said.say(text!(
+        "没有理解这个问题：没有“{name}”的定义",
+        "I did not understand the question: there is no definition of \"{name}\""
+    ));
+    true
 }

@@ -76,16 +76,25 @@ fn unread(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
 pub(crate) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
     let name = &input.name;
     let ids = evidence_of_input(said, input);
+    let parts = match input.values.value(&book::STORED_PARTITIONS) {
+        Some(n) => text!(
+            "，{n}",
+            " in {n}",
+            n = book::STORED_PARTITIONS.shown(n.number(), VERTEX)
+        ),
+        None => Text::default(),
+    };
     let layout = match &input.layout {
         Some(layout) if layout == "none" => text!("，存储时未按键分区", ", stored without a key"),
         Some(layout) => text!("，存储方式 {layout}", ", stored by {layout}"),
         None => Text::default(),
     };
     let sentence = text!(
-        "输入 {name}{sizes}{layout}",
-        "Input {name}{sizes}{layout}",
+        "输入 {name}{sizes}{layout}{parts}",
+        "Input {name}{sizes}{layout}{parts}",
         sizes = sizes(input),
-        layout = layout
+        layout = layout,
+        parts = parts
     );
     said.cite(sentence, &ids);
     let language = said.language();

@@ -167,6 +167,7 @@ fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
         intent.causes.contains(&f.cause)
             || intent.subjects.iter().any(|subject| match subject {
                 Subject::Finding(id) => *id == f.id,
+                Subject::Column(name) => f.summary.contains(name.as_str()),
                 Subject::Stage(at) | Subject::Operator(at, _) => {
                     stage::findings(run, &stages[*at]).any(|of_stage| of_stage.id == f.id)
                 }

@@ -103,6 +103,7 @@ impl Aggregate {
     /// If a file cannot be written.
     pub fn finish(mut self, language: Language) -> Result<Written, PageError> {
         self.page.advise(&self.advice, language);
+        self.page.mark_regressions();
         self.written.files = self.tables.finish(&self.page.clusters(&self.advice))?;
         let page = self.page.write(&self.folder, language)?;
         self.written.files.insert(0, page);

@@ -36,6 +36,16 @@ impl Server {
         }))
     }
 
+    /// Whether an address is that of a whole server: without a path, or ending in `/history`, also behind a gateway.
+    pub(crate) fn is_listed(text: &str) -> bool {
+        let url = Url::parse(text).ok();
+        url.is_some_and(|url| {
+            let path = url.path().trim_end_matches('/');
+            matches!(url.scheme(), "http" | "https")
+                && (path.is_empty() || path.ends_with("history"))
+        })
+    }
+
     fn at(url: &Url, path: &str) -> Server {
         let mut url = url.clone();
         url.set_path(&format!("{path}/"));
@@ -185,6 +195,21 @@ mod tests {
             assert_ne!(server(other), one, "{other}");
         }
         assert!(Server::of("s3://bucket").is_none() && Server::of("jobs").is_none());
+        for whole in [
+            "http://h:18080",
+            "http://h:18080/history/",
+            "https://gate/x/sparkhistory/",
+        ] {
+            assert!(Server::is_listed(whole), "{whole}");
+        }
+        for part in [
+            "http://h:18080/history/app-1",
+            "http://h:4040/jobs/",
+            "s3://h/history",
+            "jobs",
+        ] {
+            assert!(!Server::is_listed(part), "{part}");
+        }
         let (url, login) = server("http://u:p%40q@h/history/app-1").endpoint("api");
         assert_eq!(url.as_str(), "http://h/api");
         assert_eq!(login, Some(("u".to_owned(), Some("p@q".to_owned()))));

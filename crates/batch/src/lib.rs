@@ -45,7 +45,7 @@ pub use cluster::ClusterKey;
 pub use discover::discover;
 pub use error::{Error, Result};
 pub use folders::is_job;
-pub use history::ListedApplication;
+pub use history::{ListedApplication, Wanted};
 pub use location::{Access, Location, Remote, is_url, local_uri};
 pub use problem::Problem;
 pub use progress::Progress;

@@ -18,7 +18,9 @@ pub struct Summary {
     pub insufficient_information: usize,
     /// Total run time of the jobs that report it, in seconds.
     pub elapsed_seconds: f64,
-    /// Seconds saved by fixing the costliest finding of each job.
+    /// The same from submission to end.
+    pub total_seconds: f64,
+    /// Seconds saved by all fixes of each job, as on the page of the batch.
     pub seconds_saved: f64,
     pub causes: BTreeMap<String, OfCause>,
 }
@@ -43,10 +45,12 @@ impl Summary {
             Verdict::Healthy => self.healthy += 1,
             Verdict::InsufficientInformation => self.insufficient_information += 1,
         }
-        self.elapsed_seconds += report.job.elapsed_seconds.unwrap_or(0.0);
+        let elapsed = report.job.elapsed_seconds.unwrap_or(0.0);
+        self.elapsed_seconds += elapsed;
+        self.total_seconds += report.job.total_seconds.unwrap_or(elapsed);
+        let time = report.time.as_ref();
+        self.seconds_saved += time.and_then(|t| t.avoidable_seconds).unwrap_or(0.0);
         let saved = |finding: &Finding| finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
-        // Savings of two findings overlap; only the costliest is safe to add up.
-        self.seconds_saved += report.findings.iter().map(saved).fold(0.0, f64::max);
         let mut seen = Vec::new();
         for finding in &report.findings {
             let of = self

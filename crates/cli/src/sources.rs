@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use batch::{Access, Bounds, Opened, Problem, Sources};
+use batch::{Access, Bounds, Opened, Problem, Sources, Wanted};
 use report::say;
 use server::{Application, Error, ErrorKind, Fetch, Fetched, Result};
 use tokio::runtime::{Handle, Runtime};
@@ -90,9 +90,14 @@ impl Fetch for Servers {
         most: usize,
         cancel: &CancellationToken,
     ) -> Result<Vec<Application>> {
+        let wanted = Wanted {
+            since: since.map(str::to_owned),
+            most: Some(most),
+            ..Wanted::default()
+        };
         let listed = self.runtime.block_on(async {
             tokio::select! {
-                listed = self.sources.applications(server, since, most) => Some(listed),
+                listed = self.sources.applications(server, &wanted) => Some(listed),
                 () = cancel.cancelled() => None,
             }
         });

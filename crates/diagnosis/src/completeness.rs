@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use job::catalogue::Entry;
 use job::info::Information;
 use job::model::{FileKind, JobEngine};
 use job::{Catalogue, Job};
@@ -33,7 +34,7 @@ struct Question<'a> {
 pub(crate) fn assess(
     view: &View<'_>,
     catalogue: &Catalogue,
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
     gaps: &[Undecided],
     findings: &[Found],
 ) -> (Completeness, Vec<Missing>) {
@@ -62,12 +63,12 @@ pub(crate) fn assess(
 /// Undecided causes that could cost a relevant share.
 fn questions<'a>(
     view: &View<'_>,
-    examined: &'a [(Cause, Examination)],
+    examined: &'a [Examination],
     gaps: &'a [Undecided],
 ) -> Vec<Question<'a>> {
     let of_rules = examined
         .iter()
-        .flat_map(|(cause, e)| open(e, view).into_iter().map(|u| (Some(*cause), u)));
+        .flat_map(|e| open(e, view).into_iter().map(|u| (Some(e.cause), u)));
     of_rules
         .chain(gaps.iter().map(|u| (None, u)))
         .map(|(cause, u)| Question {
@@ -167,6 +168,13 @@ struct Candidate {
 /// absent ones.
 fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candidate> {
     let mut files: Vec<Candidate> = Vec::new();
+    let named = |name: &str, present: bool, without_it: bool, entry: &Entry| Candidate {
+        name: name.to_owned(),
+        present,
+        without_it,
+        from: None,
+        parser: entry.parser.clone(),
+    };
     for entry in catalogue.providers(info) {
         if is_of_other_flavor(job, entry.kind) {
             continue;
@@ -176,22 +184,12 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
             && let Some(name) = catalogue.usual_name(entry.kind)
         {
             files.push(Candidate {
-                name: name.to_owned(),
-                present: false,
-                without_it: is_there(job, name),
                 from: Some(whence::file(job, entry.kind)),
-                parser: entry.parser.clone(),
+                ..named(name, false, is_there(job, name), entry)
             });
         }
-        for file in held.iter().filter(|f| !f.read) {
-            files.push(Candidate {
-                name: file.name.clone(),
-                present: true,
-                without_it: false,
-                from: None,
-                parser: entry.parser.clone(),
-            });
-        }
+        let unread = held.iter().filter(|f| !f.read);
+        files.extend(unread.map(|file| named(&file.name, true, false, entry)));
     }
     files.dedup_by(|a, b| a.name == b.name);
     if files.is_empty() {
@@ -199,13 +197,7 @@ fn files_for(job: &Job, catalogue: &Catalogue, info: Information) -> Vec<Candida
         let providers = catalogue.providers(info);
         let read = providers.iter().find_map(|entry| {
             let file = job.files.iter().find(|f| f.kind == entry.kind)?;
-            Some(Candidate {
-                name: file.name.clone(),
-                present: false,
-                without_it: true,
-                from: None,
-                parser: entry.parser.clone(),
-            })
+            Some(named(&file.name, false, true, entry))
         });
         files.extend(read);
     }

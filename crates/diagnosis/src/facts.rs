@@ -9,8 +9,19 @@ use crate::view::View;
 use report::format::with_unit;
 use report::{Evidence, EvidenceValue, Language, Localize, Source, Text, text};
 
+/// A number or a word of a job as evidence: its metric, its value, the unit of a number, and its place; then the sentence, as in
+/// [`text!`].
+macro_rules! fact {
+    ($view:expr, $metric:expr, $value:expr, $unit:literal, $source:expr; $($sentence:tt)+) => {
+        $view.number($metric, $value, $unit, $source, report::text!($($sentence)+))
+    };
+    ($view:expr, $metric:expr, $value:expr, $source:expr; $($sentence:tt)+) => {
+        $view.word($metric, $value, $source, report::text!($($sentence)+))
+    };
+}
+pub(crate) use fact;
+
 impl View<'_> {
-    /// A number with its place.
     pub(crate) fn number(
         &self,
         metric: &str,
@@ -65,6 +76,22 @@ impl View<'_> {
         );
         Some(self.number(name, found.value, unit, found.source(), sentence))
     }
+
+    /// The number of the largest vertex, where the file has no name of its own for the largest.
+    pub(crate) fn measured_largest<'a>(
+        &self,
+        number: impl Into<Option<&'a Measured>>,
+        unit: &'static str,
+    ) -> Option<Evidence> {
+        let found = number.into()?;
+        let (name, place) = (found.metric, found.subject());
+        let sentence = text!(
+            "{place} 最大顶点的 {name} 为 {shown}",
+            "{name} of the largest vertex of {place} is {shown}",
+            shown = shown(found.value, unit),
+        );
+        Some(self.number(name, found.value, unit, found.source(), sentence))
+    }
 }
 
 /// A number with its unit, for a sentence.
@@ -78,8 +105,16 @@ pub(crate) fn shown(value: f64, unit: &str) -> Text {
 /// A place in the vertex events of a stage.
 pub(crate) fn events_source(stage: &Stage) -> Option<Source> {
     let runs = stage.runs.as_ref()?;
-    Some(Source {
-        file: runs.file.clone(),
-        locator: Some(stage.name.clone()),
-    })
+    Some(at(&runs.file, &stage.name))
+}
+
+pub(crate) fn at(file: &str, place: impl Into<String>) -> Source {
+    Source {
+        file: file.to_owned(),
+        locator: Some(place.into()),
+    }
+}
+
+pub(crate) fn at_line(file: &str, line: u64) -> Source {
+    at(file, format!("line {line}"))
 }

@@ -45,7 +45,7 @@ use crate::account::Account;
 use crate::diagnosis::Numbering;
 use crate::impact::{Fix, RunModel};
 use crate::whatif::{Repair, Unanswerable, WhatIf};
-use report::{Cause, Language, text};
+use report::{Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
 pub use inputs::{InputReader, input_readers};
@@ -96,10 +96,10 @@ fn conclude(
     let mut account = Account::of(&view);
     view.leave_out_shortages(account.as_ref().and_then(|a| a.short_s));
     view.uneven = measurements::skew::find(&view);
-    let examined: Vec<(Cause, Examination)> = rules()
+    let examined: Vec<Examination> = rules()
         .iter()
         .filter(|r| rules::applies(r.cause, job.engine()))
-        .map(|r| (r.cause, examine(r, &view)))
+        .map(|r| examine(r, &view))
         .collect();
     let weighed = weigh::weigh(&examined, settings, failure(&view).as_ref());
     let mut claimed = account::claim(&view, weighed.findings, account.as_mut());
@@ -148,7 +148,8 @@ fn conclude(
 /// alone seem to show the cause; and on candidates that may or may not cost a relevant
 /// share.
 fn examine(rule: &Rule, view: &View<'_>) -> Examination {
-    let mut examined = (rule.examine)(view);
+    let mut examined = Examination::of(rule);
+    (rule.examine)(view, &mut examined);
     weigh::unite(&mut examined, view);
     let needs = rule.needs.contains(&Information::StageGraph);
     if needs && !view.failed() {

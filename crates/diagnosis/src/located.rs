@@ -7,6 +7,7 @@ use job::Job;
 use job::code::{Part, Place};
 use job::link::Lines;
 
+use crate::rewrite::spark::hints;
 use crate::view::View;
 use report::{Cause, Finding};
 
@@ -51,11 +52,24 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
             Some(program.lines(&statement.span))
         }
         (Some(_), Cause::UserCodeFailure) if frame(view).is_some() => frame(view),
+        (Some(program), Cause::BroadcastTooLarge) if stage.is_none() => {
+            let hint = hints::no_broadcast(program)?.edits.pop()?;
+            Some(program.lines(&hint.span))
+        }
         (Some(_), _) => {
-            let mut places = parts(cause)
-                .iter()
-                .filter_map(|part| view.job.place_in(stage?, *part));
-            view.job.lines_of(&places.next()?)
+            let (job, stage, parts) = (view.job, stage?, parts(cause).iter());
+            let named = parts.clone().find_map(|part| job.place_in(stage, *part));
+            let place = named
+                .or_else(|| {
+                    parts
+                        .clone()
+                        .find_map(|part| job.place_needed(stage, *part))
+                })
+                .or_else(|| {
+                    job.place_of_action(stage)
+                        .filter(|_| cause == Cause::UserCodeFailure)
+                });
+            job.lines_of(&place?)
         }
     };
     found.map(Into::into)

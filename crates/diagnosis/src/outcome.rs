@@ -138,16 +138,16 @@ pub(crate) fn open<'a>(e: &'a Examination, view: &View<'_>) -> Vec<&'a Undecided
 /// The outcome of every rule. `explained` are the causes that need no fix of their own, each with
 /// the position of the finding that fixes it.
 pub(crate) fn outcomes(
-    examined: Vec<(Cause, Examination)>,
+    examined: Vec<Examination>,
     findings: &[Finding],
     explained: &[(Cause, usize)],
     view: &View<'_>,
     numbering: &mut Numbering,
 ) -> Vec<RuleOutcome> {
-    let outcome = |(cause, e): (Cause, Examination)| {
-        let fixed = explained.iter().find(|(c, _)| *c == cause);
+    let outcome = |e: Examination| {
+        let fixed = explained.iter().find(|(c, _)| *c == e.cause);
         let fixed_by = fixed.and_then(|(_, by)| findings.get(*by));
-        let (outcome, by, text) = end(cause, &e, findings, fixed_by, view);
+        let (outcome, by, text) = end(&e, findings, fixed_by, view);
         let mut lacking: Vec<String> = Vec::new();
         if outcome == RuleResult::Abstained {
             let open = open(&e, view);
@@ -159,7 +159,7 @@ pub(crate) fn outcomes(
         let seen = e.candidates.into_iter().flat_map(|c| c.evidence);
         let evidence: Vec<Evidence> = seen.chain(measured).collect();
         RuleOutcome {
-            cause,
+            cause: e.cause,
             outcome,
             by,
             text: text.into(view.language),
@@ -172,15 +172,14 @@ pub(crate) fn outcomes(
 
 /// Outcome, the finding that fired or explains, and the reason.
 fn end(
-    cause: Cause,
     e: &Examination,
     findings: &[Finding],
     fixed_by: Option<&Finding>,
     view: &View<'_>,
 ) -> (RuleResult, Option<String>, Text) {
-    let fired = findings.iter().find(|f| f.cause == cause);
+    let fired = findings.iter().find(|f| f.cause == e.cause);
     if let Some(finding) = fired {
-        let count = findings.iter().filter(|f| f.cause == cause).count();
+        let count = findings.iter().filter(|f| f.cause == e.cause).count();
         let count = count.to_string();
         return (
             RuleResult::Fired,
@@ -192,7 +191,7 @@ fn end(
         let reason = &largest.reason;
         return (RuleResult::Abstained, None, text!("{reason}", "{reason}"));
     }
-    if let Some(by) = fixed_by.or_else(|| explaining(cause, e, findings)) {
+    if let Some(by) = fixed_by.or_else(|| explaining(e, findings)) {
         let (id, title) = (&by.id, by.cause.title());
         let stage = by
             .stage
@@ -214,7 +213,7 @@ fn end(
 }
 
 /// The finding that explains every symptom of a rule.
-fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
+fn explaining<'a>(e: &Examination, findings: &'a [Finding]) -> Option<&'a Finding> {
     let attributed = e.attributed.iter().find_map(|(cause, stage)| {
         let of_cause = || findings.iter().filter(|f| f.cause == *cause);
         let same = of_cause().find(|f| f.stage == *stage);
@@ -223,7 +222,7 @@ fn explaining<'a>(cause: Cause, e: &Examination, findings: &'a [Finding]) -> Opt
     let following = || {
         let stages = e.candidates.iter().map(|c| c.finding.stage.as_deref());
         stages
-            .filter_map(|stage| weigh::origin(cause, stage, findings))
+            .filter_map(|stage| weigh::origin(e.cause, stage, findings))
             .next()
     };
     attributed.or_else(following)

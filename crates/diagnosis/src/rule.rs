@@ -13,7 +13,6 @@ use report::{Cause, Evidence, Finding, Severity, StaticText, Text};
 /// A rule, which names one cause, or clears it, or abstains.
 #[derive(Debug)]
 pub struct Rule {
-    /// Cause of the rule.
     pub cause: Cause,
     /// Description of the cause.
     pub what: StaticText,
@@ -25,8 +24,10 @@ pub struct Rule {
     pub thresholds: &'static [&'static Threshold],
     /// Observations that would rule out this cause.
     pub counter_evidence: &'static [StaticText],
+    /// The sentence about all places within the limits; empty if it has numbers.
+    pub(crate) cleared: &'static [StaticText],
     /// Looks for the cause in a job.
-    pub(crate) examine: fn(&View<'_>) -> Examination,
+    pub(crate) examine: fn(&View<'_>, &mut Examination),
 }
 
 /// A cause that a rule finds in a job, before its impact is weighed.
@@ -51,6 +52,38 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// A candidate of unknown cost, certain by itself.
+    pub(crate) fn new(
+        view: &View<'_>,
+        cause: Cause,
+        stage: Option<usize>,
+        summary: Text,
+        evidence: Vec<Evidence>,
+    ) -> Candidate {
+        let finding = Finding {
+            id: String::new(),
+            cause,
+            problem_type: cause.problem_type(),
+            severity: severity(None, view.failed()),
+            confidence: 0.0,
+            stage: stage.map(|s| view.name(s).to_owned()),
+            script_lines: None,
+            summary: summary.into(view.language),
+            evidence: Vec::new(),
+            impact: None,
+        };
+        Candidate {
+            finding,
+            evidence,
+            strength: 0.0,
+            certainty: 1.0,
+            at_most: 1.0,
+            fix: None,
+            by_chance: false,
+            independent: false,
+        }
+    }
+
     /// Whether the fix costs more capacity. Such findings come after the ones that remove needless work or waiting.
     pub(crate) fn buys_capacity(&self) -> bool {
         matches!(self.fix, Some(Fix::Tokens(_)))
@@ -73,7 +106,6 @@ pub(crate) fn severity(share: Option<f64>, failed: bool) -> Severity {
 /// A place that a rule could not decide for lack of information.
 #[derive(Debug, Clone)]
 pub struct Undecided {
-    /// The missing information.
     pub info: Information,
     /// Stage in question; `None` for the whole job.
     pub stage: Option<String>,
@@ -94,11 +126,11 @@ pub struct Reading {
 
 /// Result of a rule on a job: each examined place is over the limits (candidate), within them, attributed to
 /// another cause, or undecided. Without any place the cause does not apply to the job.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Examination {
+    pub cause: Cause,
     /// Places over the limits.
     pub candidates: Vec<Candidate>,
-    /// Undecided places.
     pub undecided: Vec<Undecided>,
     /// Places over the limits because of another cause: that cause and the stage.
     pub attributed: Vec<(Cause, Option<String>)>,
@@ -113,6 +145,18 @@ pub struct Examination {
 const MOST_PLACES: usize = 300;
 
 impl Examination {
+    pub(crate) fn of(rule: &Rule) -> Examination {
+        Examination {
+            cause: rule.cause,
+            candidates: Vec::new(),
+            undecided: Vec::new(),
+            attributed: Vec::new(),
+            in_order: 0,
+            closest: None,
+            cleared: rule.cleared.first().copied().map(Text::from),
+        }
+    }
+
     /// Limits the number of places; the potentially costliest are kept.
     pub(crate) fn shorten(&mut self) {
         keep_largest(&mut self.candidates, |c| c.at_most);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use report::StaticText;
 use thiserror::Error;
 
 /// A number that a rule compares facts with.
@@ -16,23 +17,32 @@ pub struct Threshold {
     pub default: f64,
     /// Unit of the value: `ratio`, `share`, `bytes`, `s`, `rows`, `files`.
     pub unit: &'static str,
-    /// Reason for the default, in Chinese.
-    pub reason_zh: &'static str,
-    /// Reason for the default, in English.
-    pub reason_en: &'static str,
+    pub reason: StaticText,
     /// Source of the default: documentation, calibration, physics.
     pub source: &'static str,
 }
 
-/// Least share of the run for a finding; a smaller cause is a note.
-pub static MIN_SHARE: Threshold = Threshold {
-    name: "min_share",
-    default: 0.05,
-    unit: "share",
-    reason_zh: "消除后节省不到 5 % 的原因不值得改动，且低于同一作业两次运行之间的波动",
-    reason_en: "a saving under 5 % is not worth a change, and is within the noise between two runs of the same job",
-    source: "report contract (reporting threshold); run-to-run variation",
-};
+/// A threshold as a table: its default, unit and dotted name; the reason in both languages; the source.
+macro_rules! threshold {
+    ($(#[$doc:meta])* $vis:vis $constant:ident = $default:literal, $unit:literal, $name:literal; $zh:literal, $en:literal; $source:literal) => {
+        $(#[$doc])*
+        $vis static $constant: $crate::settings::Threshold = $crate::settings::Threshold {
+            name: $name,
+            default: $default,
+            unit: $unit,
+            reason: report::StaticText { zh: $zh, en: $en },
+            source: $source,
+        };
+    };
+}
+pub(crate) use threshold;
+
+threshold! {
+    /// Least share of the run for a finding; a smaller cause is a note.
+    pub MIN_SHARE = 0.05, "share", "min_share";
+    "消除后节省不到 5 % 的原因不值得改动，且低于同一作业两次运行之间的波动", "a saving under 5 % is not worth a change, and is within the noise between two runs of the same job";
+    "report contract (reporting threshold); run-to-run variation"
+}
 
 /// Least seconds of time without a known mechanism that are reported or asked about: two runs of the same job differ by more than a
 /// second.
@@ -41,30 +51,23 @@ pub(crate) const LEAST_UNKNOWN_S: f64 = 3.0;
 /// Savings below this many seconds are never reported, even as a large share of the run.
 pub(crate) const LEAST_SECONDS: f64 = 1.5;
 
-/// Least relevance of a recommended file.
-pub static MIN_RELEVANCE: Threshold = Threshold {
-    name: "completeness.min_relevance",
-    default: 0.3,
-    unit: "share",
-    reason_zh: "规格第 5 节规定的相关度阈值",
-    reason_en: "relevance threshold of section 5 of the specification",
-    source: "specification",
-};
+threshold! {
+    /// Least relevance of a recommended file.
+    pub MIN_RELEVANCE = 0.3, "share", "completeness.min_relevance";
+    "规格第 5 节规定的相关度阈值", "relevance threshold of section 5 of the specification";
+    "specification"
+}
 
-/// Files recommended in one round.
-pub static FILES_PER_ROUND: Threshold = Threshold {
-    name: "completeness.files_per_round",
-    default: 3.0,
-    unit: "files",
-    reason_zh: "规格第 5 节：每轮最多三个文件",
-    reason_en: "section 5 of the specification: at most three files a round",
-    source: "specification",
-};
+threshold! {
+    /// Files recommended in one round.
+    pub FILES_PER_ROUND = 3.0, "files", "completeness.files_per_round";
+    "规格第 5 节：每轮最多三个文件", "section 5 of the specification: at most three files a round";
+    "specification"
+}
 
 /// Errors in a table of thresholds.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// Not TOML.
     #[error("{}", report::say!("阈值不是有效的 TOML：{error}", "thresholds are not valid TOML: {error}", error = .0.to_string()))]
     Syntax(#[from] toml::de::Error),
     /// No rule knows the name.
@@ -74,7 +77,6 @@ pub enum SettingsError {
         /// The most similar known name.
         nearest: Option<&'static str>,
     },
-    /// Not a number.
     #[error("{}", report::say!("阈值 `{name}` 须为数字，单位 {unit}", "threshold `{name}` must be a number, in {unit}"))]
     NotANumber {
         name: String,
@@ -169,19 +171,12 @@ fn find(name: &str) -> Result<&'static Threshold, SettingsError> {
 
 /// The known name that shares the longest ending or beginning with `name`.
 fn nearest(name: &str) -> Option<&'static str> {
+    let shared = |a: &mut dyn Iterator<Item = u8>, b: &mut dyn Iterator<Item = u8>| {
+        a.zip(b).take_while(|(a, b)| a == b).count()
+    };
     let common = |known: &str| {
-        let head = known
-            .bytes()
-            .zip(name.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let tail = known
-            .bytes()
-            .rev()
-            .zip(name.bytes().rev())
-            .take_while(|(a, b)| a == b)
-            .count();
-        head.max(tail)
+        let head = shared(&mut known.bytes(), &mut name.bytes());
+        head.max(shared(&mut known.bytes().rev(), &mut name.bytes().rev()))
     };
     crate::thresholds()
         .iter()

@@ -8,13 +8,10 @@ use report::Cause;
 /// The value that a hot vertex holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HotValue {
-    /// Column of the key.
     pub column: String,
     /// Value; `None` for null.
     pub value: Option<String>,
-    /// Rows with this value.
     pub rows: u64,
-    /// Their share of all rows.
     pub share: f64,
     /// Table with the statistics that count it; `None` for the nulls of an outer join, which no
     /// value of a table explains.
@@ -26,7 +23,6 @@ pub struct HotValue {
 /// A stage with very different amounts of data per vertex.
 #[derive(Debug, Clone)]
 pub struct Uneven {
-    /// Index of the stage.
     pub stage: usize,
     /// The uneven exchange, as an index into the job's edges; `None` for stored data.
     pub edge: Option<usize>,
@@ -36,14 +32,12 @@ pub struct Uneven {
     pub ratio: f64,
     /// Whether the ratio is one of rows; else of bytes.
     pub of_rows: bool,
-    /// Share of the largest vertex.
     pub largest_share: f64,
     pub vertices: u64,
     /// Vertices without rows, if known.
     pub empty: u64,
     /// Distinct values of the key, from statistics.
     pub distinct: Option<u64>,
-    /// The hot value, from statistics.
     pub hot: Option<HotValue>,
     pub cause: Cause,
     /// Saving with even input; `None` if it may or may not be relevant.

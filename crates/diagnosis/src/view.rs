@@ -27,12 +27,10 @@ use report::Language;
 #[derive(Debug)]
 pub struct View<'a> {
     pub job: &'a Job,
-    /// Thresholds in force.
     pub settings: &'a Settings,
     pub language: Language,
     /// The run as work; `None` if no file shows the cost of its stages.
     pub run: Option<RunModel>,
-    /// Facts of each stage.
     pub facts: Vec<Arc<StageFacts>>,
     inputs: Vec<Vec<usize>>,
     outputs: Vec<Vec<usize>>,
@@ -56,7 +54,6 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Derives the view of a job.
     pub fn new(job: &'a Job, settings: &'a Settings, language: Language) -> View<'a> {
         let n = job.stages.len();
         let mut inputs = vec![Vec::new(); n];
@@ -123,7 +120,6 @@ impl<'a> View<'a> {
         &self.derived
     }
 
-    /// Value of a threshold.
     pub fn limit(&self, threshold: &Threshold) -> f64 {
         self.settings.get(threshold)
     }
@@ -135,7 +131,6 @@ impl<'a> View<'a> {
         share >= self.limit(&MIN_SHARE) && (seconds >= LEAST_UNKNOWN_S || self.failed())
     }
 
-    /// Whether the job failed.
     pub fn failed(&self) -> bool {
         self.job.info.state == JobState::Failed
     }
@@ -194,7 +189,6 @@ impl<'a> View<'a> {
         stated.and_then(|s| value(&s.failed)).unwrap_or(0.0)
     }
 
-    /// Edges into a stage.
     pub fn inputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
         self.inputs[stage].iter().map(|e| &self.job.edges[*e])
     }
@@ -213,7 +207,6 @@ impl<'a> View<'a> {
         self.inputs[stage].iter().map(|e| (*e, &self.job.edges[*e]))
     }
 
-    /// Edges out of a stage.
     pub fn outputs(&self, stage: usize) -> impl Iterator<Item = &'a Edge> + '_ {
         self.outputs[stage].iter().map(|e| &self.job.edges[*e])
     }
@@ -223,7 +216,6 @@ impl<'a> View<'a> {
         self.facts[stage].own_ms()
     }
 
-    /// Facts of an operator or channel of a stage.
     pub fn node(&self, stage: usize, uid: Option<u32>) -> Option<&OperatorFacts> {
         self.facts[stage].by_uid(uid)
     }
@@ -233,7 +225,6 @@ impl<'a> View<'a> {
         value(&self.node(stage, uid)?.own_ms)
     }
 
-    /// The operator that reads an edge.
     pub fn reader_of(&self, edge: &Edge) -> Option<(usize, &'a Operator)> {
         let reader = *self.readers_of(edge.to, &edge.channel).first()?;
         Some((reader, self.job.stages[edge.to].operators.get(reader)?))
@@ -299,7 +290,6 @@ impl<'a> View<'a> {
         )
     }
 
-    /// Operators that read stored data in a stage.
     pub fn extracts(&self, stage: usize) -> impl Iterator<Item = (usize, &'a Operator)> {
         self.job.stages[stage]
             .operators
@@ -386,13 +376,11 @@ impl<'a> View<'a> {
         self.uneven.iter().any(|u| u.stage == stage && u.matters)
     }
 
-    /// The table that an extracting operator reads.
     pub fn table_of(&self, stage: usize, operator: &Operator) -> Option<&'a Table> {
         self.tables
             .of_operator(operator, || self.bytes_extracted(stage, operator))
     }
 
-    /// Bytes that an extracting operator read.
     pub fn bytes_extracted(&self, stage: usize, operator: &Operator) -> Option<f64> {
         value(&self.node(stage, operator.uid)?.bytes)
     }

@@ -6,6 +6,7 @@
 use report::{Cause, Language};
 
 use crate::diagnosis::Diagnosis;
+use crate::weigh::is_failure;
 
 /// Replaces SCOPE's words by Spark's in all sentences of a diagnosis.
 pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
@@ -38,14 +39,5 @@ pub(crate) fn use_spark_words(diagnosis: &mut Diagnosis, language: Language) {
 
 /// Whether a cause quotes the message of a failure.
 fn quotes(cause: Cause) -> bool {
-    use Cause::*;
-    matches!(
-        cause,
-        UserCodeFailure
-            | CompileFailure
-            | LimitFailure
-            | InputFailure
-            | ExternalFailure
-            | ExecutorLost
-    )
+    is_failure(cause) || cause == Cause::ExecutorLost
 }

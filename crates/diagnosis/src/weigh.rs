@@ -10,70 +10,6 @@ use job::info::Information;
 use report::format::{FewNames, Share};
 use report::{Cause, Finding, Language, text};
 
-/// Causes that follow from other causes in the same stage: (effect, origins). The effect needs no fix
-/// once the origin is fixed.
-const FOLLOWS: &[(Cause, &[Cause])] = &[
-    (
-        Cause::Spill,
-        &[
-            Cause::Misestimate,
-            Cause::ParallelismTooLow,
-            Cause::SerialGather,
-            Cause::JoinExplosion,
-        ],
-    ),
-    (
-        Cause::ParallelismTooLow,
-        &[
-            Cause::Misestimate,
-            Cause::SerialGather,
-            Cause::RedundantRepartition,
-        ],
-    ),
-    (Cause::Misestimate, &[Cause::MissedBroadcast]),
-    (Cause::TinyVertices, &[Cause::SmallFiles]),
-    (Cause::VertexRetries, &[Cause::MemoryEstimateTooLow]),
-    (Cause::RedundantRepartition, &[Cause::MissedBroadcast]),
-    (Cause::VertexRetries, &[Cause::ExecutorLost]),
-    (Cause::DriverBottleneck, &[Cause::BroadcastTooLarge]),
-    (Cause::QueueWait, &[Cause::ExecutorLost]),
-    (
-        Cause::OverAllocation,
-        &[
-            Cause::ParallelismTooLow,
-            Cause::SerialGather,
-            Cause::JoinHotKey,
-            Cause::GroupHotKey,
-            Cause::NullOrDefaultKey,
-            Cause::LowCardinalityKey,
-            Cause::PartitionLayout,
-            Cause::SlowMachine,
-            Cause::DriverBottleneck,
-            Cause::BroadcastTooLarge,
-            Cause::IdleSlots,
-            Cause::UnexplainedStraggler,
-        ],
-    ),
-    (
-        Cause::UnderAllocation,
-        &[
-            Cause::TinyVertices,
-            Cause::SlowMachine,
-            Cause::MissedBroadcast,
-            Cause::RedundantRepartition,
-            Cause::UnusedColumns,
-            Cause::LateFilter,
-            Cause::CpuBoundUdo,
-            Cause::JoinExplosion,
-            Cause::IneffectiveCache,
-            Cause::SmallFiles,
-            Cause::Spill,
-            Cause::HeapPressure,
-            Cause::VertexRetries,
-        ],
-    ),
-];
-
 /// Ranked findings; too small candidates are notes.
 pub(crate) struct Weighed {
     pub(crate) findings: Vec<Candidate>,
@@ -82,11 +18,11 @@ pub(crate) struct Weighed {
 
 /// Weighs the candidates of all rules.
 pub(crate) fn weigh(
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
     settings: &Settings,
     failure: Option<&Failure>,
 ) -> Weighed {
-    let candidates: Vec<&Candidate> = examined.iter().flat_map(|(_, e)| &e.candidates).collect();
+    let candidates: Vec<&Candidate> = examined.iter().flat_map(|e| &e.candidates).collect();
     let least = settings.get(&MIN_SHARE);
     let large: Vec<&Candidate> = candidates
         .iter()
@@ -105,7 +41,7 @@ pub(crate) fn weigh(
             notes.push(weighed);
         }
     }
-    let mut undecided = examined.iter().flat_map(|(_, e)| &e.undecided);
+    let mut undecided = examined.iter().flat_map(|e| &e.undecided);
     let is_open = undecided.any(|u| u.share_at_stake >= least);
     if is_open || findings.iter().any(|c| !c.by_chance) {
         notes.extend(findings.extract_if(.., |c| c.by_chance));
@@ -212,28 +148,21 @@ pub(crate) fn open(
 
 /// Kind and place of a job's failure.
 pub(crate) struct Failure {
-    /// Whether it failed on a limit.
     pub(crate) on_limit: bool,
-    /// Stage that failed.
     pub(crate) stage: Option<String>,
 }
 
 /// Whether a cause can be the reason of a failure: the failure itself, and causes that drive a stage into a
 /// limit. Other causes only slow the job down, and the run of a failed job does not measure them.
 fn explains(finding: &Finding, failure: &Failure) -> bool {
-    use Cause::{
-        BroadcastTooLarge, CompileFailure, CpuBoundUdo, ExecutorLost, ExternalFailure, GroupHotKey,
-        InputFailure, JoinExplosion, JoinHotKey, LimitFailure, LowCardinalityKey, NullOrDefaultKey,
-        PartitionLayout, UserCodeFailure,
-    };
+    use Cause::*;
     match finding.cause {
-        UserCodeFailure | CompileFailure | LimitFailure | InputFailure | ExternalFailure
-        | ExecutorLost | BroadcastTooLarge => true,
+        ExecutorLost | BroadcastTooLarge => true,
         JoinHotKey | GroupHotKey | NullOrDefaultKey | LowCardinalityKey | PartitionLayout => {
             failure.on_limit
         }
         JoinExplosion | CpuBoundUdo => failure.on_limit && finding.stage == failure.stage,
-        _ => false,
+        cause => is_failure(cause),
     }
 }
 
@@ -242,10 +171,48 @@ fn share(finding: &Finding) -> Option<f64> {
     finding.impact.as_ref().and_then(|i| i.share_of_elapsed)
 }
 
-/// Possible origins of a cause.
+/// Causes that a cause can follow from in the same stage: it needs no fix once the origin is fixed.
 fn origins(cause: Cause) -> &'static [Cause] {
-    let found = FOLLOWS.iter().find(|(follows, _)| *follows == cause);
-    found.map_or(&[], |(_, from)| from)
+    use Cause::*;
+    match cause {
+        Spill => &[Misestimate, ParallelismTooLow, SerialGather, JoinExplosion],
+        ParallelismTooLow => &[Misestimate, SerialGather, RedundantRepartition],
+        Misestimate | RedundantRepartition => &[MissedBroadcast],
+        TinyVertices => &[SmallFiles],
+        VertexRetries => &[MemoryEstimateTooLow, ExecutorLost],
+        DriverBottleneck => &[BroadcastTooLarge],
+        QueueWait => &[ExecutorLost],
+        OverAllocation => &[
+            ParallelismTooLow,
+            SerialGather,
+            JoinHotKey,
+            GroupHotKey,
+            NullOrDefaultKey,
+            LowCardinalityKey,
+            PartitionLayout,
+            SlowMachine,
+            DriverBottleneck,
+            BroadcastTooLarge,
+            IdleSlots,
+            UnexplainedStraggler,
+        ],
+        UnderAllocation => &[
+            TinyVertices,
+            SlowMachine,
+            MissedBroadcast,
+            RedundantRepartition,
+            UnusedColumns,
+            LateFilter,
+            CpuBoundUdo,
+            JoinExplosion,
+            IneffectiveCache,
+            SmallFiles,
+            Spill,
+            HeapPressure,
+            VertexRetries,
+        ],
+        _ => &[],
+    }
 }
 
 /// Whether a larger finding in the same stage, or one that names no other, explains this one.
@@ -283,16 +250,7 @@ pub(crate) fn origin<'a>(
 /// Failures first, then by seconds saved. Unknown savings follow, by the strength of the
 /// evidence times the share at stake. Ties keep the sequence of the contract.
 pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
-    let failure = |c: &Candidate| {
-        matches!(
-            c.finding.cause,
-            Cause::UserCodeFailure
-                | Cause::CompileFailure
-                | Cause::LimitFailure
-                | Cause::InputFailure
-                | Cause::ExternalFailure
-        )
-    };
+    let failure = |c: &Candidate| is_failure(c.finding.cause);
     let saved = |c: &Candidate| c.finding.impact.as_ref().map_or(0.0, |i| i.seconds_saved);
     let weight = |c: &Candidate| c.strength * c.at_most;
     failure(b)
@@ -301,6 +259,12 @@ pub(crate) fn rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .then(saved(b).total_cmp(&saved(a)))
         .then(weight(b).total_cmp(&weight(a)))
         .then(a.finding.cause.cmp(&b.finding.cause))
+}
+
+/// Whether a cause is the failure of the job itself.
+pub(crate) fn is_failure(cause: Cause) -> bool {
+    let first = Cause::UserCodeFailure;
+    (first..=Cause::ExternalFailure).contains(&cause)
 }
 
 /// A cause in several stages is one finding, in the stage with the largest cost; the

@@ -59,7 +59,6 @@ pub struct Change {
     pub count: Option<usize>,
     /// Task slots per executor; `None` keeps them.
     pub cores: Option<usize>,
-    /// Factor of the input.
     pub input: f64,
     /// Tasks of the stages that read a shuffle.
     pub partitions: Option<usize>,
@@ -127,7 +126,6 @@ pub enum Unanswerable {
     NoPartitions,
 }
 
-/// The repair of a finding.
 #[derive(Debug, Clone)]
 pub(crate) struct Repair {
     /// Its change of the run's work.

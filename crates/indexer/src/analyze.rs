@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 pub(crate) use script::{cjk_share, is_cjk};
+pub(crate) use stop::without_asking;
 
 /// Stored with the index. Increase it whenever [`terms`] returns different terms.
 pub(crate) const VERSION: &str = "mixed-3";

@@ -198,17 +198,13 @@ pub(crate) fn detect_language(text: &str) -> Language {
     }
 }
 
-/// Language of the person who asks: in a question in Chinese, a pasted error or script may be most of the text.
+/// Language of the person who asks: in a question in Chinese, a pasted error or script is most of the text, and "报错" may be all of the rest.
 pub(crate) fn language_of_query(text: &str) -> Language {
-    let characters = text.chars().filter(|&c| analyze::is_cjk(c)).count();
-    match characters >= ASKING {
+    match text.contains(analyze::is_cjk) {
         true => Language::Zh,
-        false => detect_language(text),
+        false => Language::En,
     }
 }
-
-/// Fewer Chinese characters than this may be pasted.
-const ASKING: usize = 3;
 
 /// Name of the file without folder and `.md`.
 pub(crate) fn file_stem(path: &str) -> &str {

@@ -35,7 +35,7 @@ pub use model::{
 };
 pub use query::{Pattern, Remark};
 pub use report::{Language, Match};
-pub use search::{Explanation, Index, Info, Session, info};
+pub use search::{Excerpt, Explanation, Index, Info, Room, Session, info};
 pub use settings::{Rebuild, Settings};
 
 /// Default of [`Query::diversity`].

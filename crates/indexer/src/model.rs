@@ -253,10 +253,6 @@ pub enum Fusion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Numbers and units weigh little.
-    Numbers,
-    /// Code weighs less than the words around it.
-    Code,
     /// Misspelt English words are corrected.
     Spelling,
     /// Adds search words for pasted statistics.
@@ -270,17 +266,9 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 7] = {
+    pub const ALL: [Part; 5] = {
         use Part::*;
-        [
-            Numbers,
-            Code,
-            Spelling,
-            Counters,
-            QuestionWords,
-            Questions,
-            Engine,
-        ]
+        [Spelling, Counters, QuestionWords, Questions, Engine]
     };
 }
 

@@ -38,8 +38,9 @@ pub fn text(history: &JobHistory, language: Language, columns: usize) -> String 
     out
 }
 
-fn table(history: &JobHistory, words: Words) -> Table {
-    let heads = words.0.select(
+/// Heads of the table of runs; times, cost and input are numbers.
+pub fn heads(words: Words) -> [&'static str; 8] {
+    words.0.select(
         [
             "提交时间",
             "用时",
@@ -60,7 +61,11 @@ fn table(history: &JobHistory, words: Words) -> Table {
             "changes",
             "run",
         ],
-    );
+    )
+}
+
+fn table(history: &JobHistory, words: Words) -> Table {
+    let heads = heads(words);
     let is_number = |n: usize| (1..=4).contains(&n);
     let aligned = heads.iter().enumerate().map(|(n, head)| {
         (
@@ -73,8 +78,16 @@ fn table(history: &JobHistory, words: Words) -> Table {
         )
     });
     let mut table = Table::new(&aligned.collect::<Vec<_>>());
-    let mut plans: Vec<&str> = Vec::new();
-    for run in &history.runs {
+    for row in rows(history, words) {
+        table.foreign_row(row.into());
+    }
+    table
+}
+
+/// A row per run, oldest first.
+pub fn rows<'a>(history: &'a JobHistory, words: Words) -> Vec<[String; 8]> {
+    let mut plans: Vec<&'a str> = Vec::new();
+    let mut row = |run: &'a PastRun| {
         let seconds = |s: Option<f64>| shown(s.map(|s| words.say(Seconds(s))));
         let plan = run.plan.as_deref().map(|plan| {
             let known = plans.iter().position(|p| *p == plan);
@@ -87,7 +100,7 @@ fn table(history: &JobHistory, words: Words) -> Table {
             (Some(bytes), _) => Some(words.say(Bytes(bytes))),
             (None, rows) => rows.map(|rows| words.say(report::format::ROW.count(rows))),
         };
-        table.foreign_row(vec![
+        [
             run.submitted.get(..16).unwrap_or("–").replace('T', " "),
             seconds(run.elapsed_seconds),
             seconds(run.queued_seconds),
@@ -96,9 +109,9 @@ fn table(history: &JobHistory, words: Words) -> Table {
             shown(plan.map(|n| n.to_string())),
             changes(run, words).join(words.comma()),
             run.run_id.clone(),
-        ]);
-    }
-    table
+        ]
+    };
+    history.runs.iter().map(&mut row).collect()
 }
 
 fn shown(value: Option<String>) -> String {
@@ -106,7 +119,7 @@ fn shown(value: Option<String>) -> String {
 }
 
 /// What stands out in a run.
-pub fn changes(run: &PastRun, words: Words) -> Vec<String> {
+fn changes(run: &PastRun, words: Words) -> Vec<String> {
     let mut changes = Vec::new();
     if run.failed {
         changes.push(words.say(text!("失败", "failed")));
@@ -146,12 +159,13 @@ fn signal_text(signal: Signal) -> Text {
     }
 }
 
-fn regression(run: &PastRun, words: Words) -> String {
+/// What a regression is, and its likely reason.
+pub fn regression(run: &PastRun, words: Words) -> String {
     let known = |seconds: Option<f64>| Seconds(seconds.unwrap_or(f64::NAN));
     let reason = run.reason.clone().unwrap_or_default();
     words.say(text!(
-        "{run_id} 用时 {time}，通常约 {usual}，超出该作业自身的波动。与 {good} 相比最可能的原因：{reason}。",
-        "{run_id} took {time}, usually about {usual}: more than the job's own spread. Most likely reason, compared with {good}: {reason}.",
+        "{run_id}（B）用时 {time}，通常约 {usual}，超出该作业自身的波动。与正常的 {good}（A）相比，最可能的原因：{reason}。",
+        "{run_id} (B) took {time}, usually about {usual}: more than the job's own spread. Most likely reason, compared with the good run {good} (A): {reason}.",
         run_id = run.run_id.clone(),
         time = known(run.elapsed_seconds),
         usual = known(run.usual_seconds),

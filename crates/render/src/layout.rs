@@ -51,17 +51,54 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(ends.map(move |end| Word::from(&line[std::mem::replace(&mut start, end)..end])))
 }
 
+/// Stands for a space at which no line may end.
+const HELD: &str = "\u{a0}";
+/// Longer pieces of code may be broken.
+const LONGEST_HELD: usize = 60;
+/// Units that stay on the line of their number.
+const UNITS: [&str; 13] = [
+    "%", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "K", "M", "rows",
+];
+
+/// Holds short code in backticks together, so that a command can be copied, and a number with its unit.
+fn held(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let has_pairs = parts.len() % 2 == 1;
+    let hold = |(at, part): (usize, &&str)| match at % 2 == 1 && has_pairs {
+        true if width(part) <= LONGEST_HELD => part.replace(' ', HELD),
+        true => (*part).to_owned(),
+        false => with_units(part),
+    };
+    let parts: Vec<String> = parts.iter().enumerate().map(hold).collect();
+    parts.join("`")
+}
+
+fn with_units(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word.trim_end_matches([' ', ',', '.', ';', ':', ')', '，', '。', '；', '）']);
+        let is_unit = UNITS.contains(&unit);
+        if is_unit && out.ends_with(' ') && out.trim_end().ends_with(|c: char| c.is_ascii_digit()) {
+            out.pop();
+            out.push_str(HELD);
+        }
+        out.push_str(word);
+    }
+    out
+}
+
 /// The text as lines of at most `columns`; the first starts with `first`, the others with `rest`.
 pub fn wrap(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
     let options = textwrap::Options::new(columns)
         .initial_indent(first)
         .subsequent_indent(rest)
         .word_separator(WordSeparator::Custom(words));
-    text.lines()
+    held(text)
+        .lines()
         .flat_map(|line| {
             textwrap::wrap(line, &options)
                 .into_iter()
-                .map(|l| l.into_owned())
+                .map(|l| l.replace(HELD, " "))
         })
         .collect()
 }
@@ -82,7 +119,6 @@ pub fn wrap_names(text: &str, columns: usize, first: &str, rest: &str) -> Vec<St
 
 /// Items in a row, broken only between them: a number keeps its unit. Lines after the first start with `rest`.
 pub fn wrap_items(items: &[String], columns: usize, rest: &str) -> Vec<String> {
-    const HELD: &str = "\u{a0}";
     if items.is_empty() {
         return Vec::new();
     }
@@ -158,6 +194,23 @@ mod tests {
         for line in wrap(text, 30, "- ", "  ") {
             assert!(width(&line) <= 30, "{line}");
         }
+    }
+
+    #[test]
+    fn commands_and_numbers_with_units_stay_whole() {
+        let text = "saves about 17 s; `scopeagent fix last S1`, in 9.6 % of them";
+        assert_eq!(
+            wrap(text, 28, "", "  "),
+            [
+                "saves about 17 s;",
+                "  `scopeagent fix last S1`,",
+                "  in 9.6 % of them"
+            ]
+        );
+        assert_eq!(
+            wrap("it is in 9.6 % of it", 12, "", ""),
+            ["it is in", "9.6 % of it"]
+        );
     }
 
     #[test]

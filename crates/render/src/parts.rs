@@ -13,6 +13,9 @@ use super::words::Words;
 /// Experiences shown per step unless all are asked for; the JSON report has every one.
 pub const EXPERIENCES_SHOWN: u32 = 2;
 
+/// Pieces of evidence per finding, unless all are asked for.
+pub const EVIDENCE_SHOWN: usize = 3;
+
 /// Information that is missing, with all files that could hold it.
 pub struct Gap<'a> {
     first: &'a MissingInformation,
@@ -150,6 +153,15 @@ pub fn place(diagnostic: &Diagnostic) -> String {
     place.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a suggestion saves what its finding says already.
+pub fn saves_as_found(suggestion: &Suggestion, report: &Report) -> bool {
+    let mut findings = report.findings.iter();
+    let finding = findings.find(|f| Some(&f.id) == suggestion.finding.as_ref());
+    let impact = finding.and_then(|f| f.impact.as_ref());
+    let both = impact.zip(suggestion.seconds_saved);
+    both.is_some_and(|(impact, saved)| impact.seconds_saved == saved)
+}
+
 impl Words {
     /// The first line: the top cause of a problem, or the missing information that keeps the
     /// verdict open.
@@ -237,7 +249,7 @@ impl Words {
     pub fn job_facts(self, job: &JobSummary) -> Vec<String> {
         let end = self.bad_end(job).map(str::to_owned);
         let sizes = [(job.stages, STAGE), (job.vertices, self.vertex())];
-        let sizes = sizes.map(|(n, noun)| n.map(|n| self.say(noun.count(n as f64))));
+        let sizes = sizes.map(|(n, noun)| n.map(|n| self.in_engine(noun.count(n as f64))));
         let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));
         [end, time].into_iter().chain(sizes).flatten().collect()
     }
@@ -253,7 +265,17 @@ impl Words {
         facts
     }
 
-    /// Saving of a fix, on top of the fixes of the findings before it: time, with the base of its share, and cost.
+    /// Share of the time from submission to end that a fix saves, as in the account; of the run without an account.
+    pub fn saved_share(finding: &Finding, report: &Report) -> Option<f64> {
+        let impact = finding.impact.as_ref()?;
+        let whole = report.time.as_ref().map(|time| time.total_seconds());
+        match whole.filter(|seconds| *seconds > 0.0) {
+            Some(whole) => Some(impact.seconds_saved / whole),
+            None => impact.share_of_elapsed,
+        }
+    }
+
+    /// Saving of a fix, on top of the fixes of the findings before it: time with its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
         let time = Seconds(impact.seconds_saved);
@@ -262,7 +284,10 @@ impl Words {
             true => text!("可节省 {time}", "saves {time}", time = time),
             false => text!("可再节省 {time}", "saves {time} more", time = time),
         };
-        let part = finding.cause.share(impact.share_of_elapsed);
+        let part = match (Words::saved_share(finding, report), &report.time) {
+            (Some(share), Some(_)) => text!("（{share}）", " ({share})", share = Share(share)),
+            (share, _) => finding.cause.share(share),
+        };
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         if impact.seconds_saved <= 0.0 {
@@ -334,17 +359,18 @@ impl Words {
         }
     }
 
-    /// ` (expected <= 2.0)`; empty without an expectation.
+    /// ` (expected at most 2.0)`; empty without an expectation.
     pub fn expectation(self, item: &Evidence) -> String {
         let expected = item.expected.as_ref();
         expected.map_or_else(String::new, |value| {
+            let limit = value.get(3..).unwrap_or_default();
             // 约 stands for the verb: 正常约 900 毫秒.
-            let verb = if value.starts_with('约') {
-                ""
-            } else {
-                "应为 "
-            };
-            self.say(text!("（正常{verb}{value}）", " (expected {value})"))
+            self.say(match value.get(..3) {
+                Some("<= ") => text!("（正常不超过 {limit}）", " (expected at most {limit})"),
+                Some(">= ") => text!("（正常不少于 {limit}）", " (expected at least {limit})"),
+                _ if value.starts_with('约') => text!("（正常{value}）", " (expected {value})"),
+                _ => text!("（正常应为 {value}）", " (expected {value})"),
+            })
         })
     }
 

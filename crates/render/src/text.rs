@@ -8,7 +8,7 @@ use report::{Evidence, Finding, Report, Suggestion, Verdict, text};
 
 use super::account;
 use super::layout::{bar, width, wrap, wrap_items, wrap_names};
-use super::parts::{self, EXPERIENCES_SHOWN};
+use super::parts::{self, EVIDENCE_SHOWN, EXPERIENCES_SHOWN};
 use super::style::{self, BOLD, DIM, HEADING};
 use super::words::Words;
 use crate::shown;
@@ -17,8 +17,6 @@ use crate::shown;
 const BAR: usize = 20;
 /// Columns before the place of a piece of evidence.
 const EVIDENCE_INDENT: usize = 5;
-/// Pieces of evidence per finding, unless all are asked for.
-const EVIDENCE_SHOWN: usize = 3;
 /// What to show, and in how many columns.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
@@ -82,7 +80,7 @@ impl Page {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
         let job = &report.job;
-        let mut facts = vec![format!("{} {}", self.words.job(), job.label())];
+        let mut facts = vec![format!("{} {}", self.words.subject(), job.label())];
         facts.extend(self.words.job_facts(job));
         self.line(&facts.join(" · "), "", "")?;
         if let Some(question) = &report.question {
@@ -132,7 +130,7 @@ impl Page {
             writeln!(self.out, "{line}")?;
         }
         if let Some(saving) = self.words.saving(finding, report) {
-            let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+            let share = Words::saved_share(finding, report);
             let drawn = share.map(|share| {
                 let cells = bar(share, BAR);
                 let filled = cells.trim_end();
@@ -242,7 +240,11 @@ impl Page {
         for line in wrap(check, self.options.columns, "   ", "   ") {
             writeln!(self.out, "{DIM}{line}{DIM:#}")?;
         }
-        for (label, text) in self.words.remarks(suggestion) {
+        let mut remarks = self.words.remarks(suggestion);
+        if !self.options.verbose && parts::saves_as_found(suggestion, report) {
+            remarks.retain(|(label, _)| *label != self.words.gain());
+        }
+        for (label, text) in remarks {
             self.labelled(label, &text, "   ")?;
         }
         if suggestion.sources.is_empty() {

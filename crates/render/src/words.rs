@@ -32,6 +32,14 @@ impl Words {
         }
     }
 
+    /// The engine's word for what the report is about.
+    pub fn subject(self) -> &'static str {
+        match self.1 {
+            Some(JobEngine::Spark) => self.pick(("应用", "Application")),
+            _ => self.pick(("作业", "Job")),
+        }
+    }
+
     pub fn cause(self, cause: Cause) -> String {
         self.say(cause.title_in(self.1))
     }
@@ -73,6 +81,7 @@ macro_rules! phrases {
 phrases! {
     findings = "发现", "Findings";
     evidence = "证据", "Evidence";
+    more_evidence = "更多证据", "More evidence";
     suggestions = "建议", "Suggestions";
     first = "先改", "Fix first";
     experience = "相关经验", "Experience";
@@ -82,7 +91,6 @@ phrases! {
     files_read = "读取的文件", "Files read";
     question = "问题", "Question";
     answer = "回答", "Answer";
-    job = "作业", "Job";
     run = "运行编号", "Run";
     gain = "收益", "Gain";
     pros = "优点", "Pros";
@@ -126,7 +134,7 @@ phrases! {
     explained = "由其他问题引起", "explained";
     stage_graph = "阶段图", "Stages";
     stage_graph_legend = "颜色：占全部顶点时间的比例；线宽：传输的字节数；粗框：关键路径；红框：发现所在的阶段。", "Color: share of all vertex time. Line width: bytes transferred. Heavy frame: critical path. Red frame: stage of a finding.";
-    timeline = "令牌使用", "Tokens in use over time";
+    timeline = "令牌使用", "Use of tokens over time";
     timeline_legend = "各阶段同时运行的顶点数，叠加显示；虚线为可用令牌数。", "Vertices running concurrently, stacked by stage; the dashed line is the number of tokens.";
     script = "脚本", "Script";
     run_time_per_vertex = "每个顶点的运行时间", "run time per vertex";

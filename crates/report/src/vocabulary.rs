@@ -4,7 +4,7 @@
 use crate::{JobEngine, Language};
 
 /// Words of SCOPE and of Spark in English; longer ones first.
-const ENGLISH: [(&str, &str); 12] = [
+const ENGLISH: [(&str, &str); 13] = [
     ("vertex-hours", "core-hours"),
     ("vertex-hour", "core-hour"),
     ("vertices", "tasks"),
@@ -17,10 +17,11 @@ const ENGLISH: [(&str, &str); 12] = [
     ("managed code", "user code"),
     ("the job waited", "the application waited"),
     ("the job waits", "the application waits"),
+    ("whole job", "whole application"),
 ];
 
 /// Words of SCOPE and of Spark in Chinese.
-const CHINESE: [(&str, &str); 7] = [
+const CHINESE: [(&str, &str); 11] = [
     ("顶点小时", "核小时"),
     ("个顶点", "个 Task "),
     ("顶点", " Task "),
@@ -28,6 +29,10 @@ const CHINESE: [(&str, &str); 7] = [
     ("令牌", "槽位"),
     ("托管代码", "用户代码"),
     ("作业等待", "应用等待"),
+    ("整个作业", "整个应用"),
+    ("个阶段", "个 Stage "),
+    ("各阶段", "各 Stage "),
+    ("阶段图", "Stage 图"),
 ];
 
 /// A sentence in the words of an engine.

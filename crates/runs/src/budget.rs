@@ -125,13 +125,14 @@ impl Limits {
     }
 }
 
-/// Seconds of `90`, `90s`, `20m`, `1.5h`.
-fn duration(text: &str) -> Option<f64> {
+/// Seconds of `90`, `90s`, `20m`, `1.5h`, `7d`.
+pub fn duration(text: &str) -> Option<f64> {
     let number = text.trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
     let factor = match text[number.len()..].trim() {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return None,
     };
     let number: f64 = number.parse().ok()?;
@@ -195,10 +196,12 @@ pub fn baseline(history: &JobHistory) -> Check {
         );
         return check(Outcome::Inconclusive, text);
     };
-    let reason = run
-        .reason
-        .clone()
-        .map_or_else(Text::default, |r| text!("：{r}", ": {r}"));
+    let reason = run.reason.clone().map_or_else(Text::default, |r| {
+        text!(
+            "；与正常运行（A）相比：{r}",
+            "; compared with a good run (A): {r}"
+        )
+    });
     let (outcome, verdict) = match standing.is_regression {
         true => (
             Outcome::Broken,

@@ -3,6 +3,7 @@
 //! A step's outcome changes the run only when the run accepts it, so two steps may be reasoned
 //! about concurrently.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use job::Job;
@@ -28,8 +29,8 @@ pub(super) struct Panel<'a> {
     /// The conversation of THINK 4 with the reasoner that leads it.
     pub(super) tool_rounds: Vec<ToolRound>,
     pub(super) meter: Meter,
-    /// Whether a model may fix the faults of its answer in another call.
-    pub(super) repairs: bool,
+    /// Whether a model may fix the faults of an answer in another call: once in an analysis, as it costs as much as a step.
+    pub(super) repairs: AtomicBool,
     /// Whether a model's conclusion is added to the program's.
     pub(super) merges: bool,
     /// Whether a model's answer to any step could be used.
@@ -62,7 +63,7 @@ impl<'a> Panel<'a> {
             failed: 0,
             tool_rounds: Vec::new(),
             meter: Meter::default(),
-            repairs: true,
+            repairs: AtomicBool::new(true),
             merges: true,
             has_answered: false,
             unusable: Vec::new(),
@@ -128,8 +129,7 @@ impl<'a> Panel<'a> {
         Ok(outcome)
     }
 
-    /// Checks a model's conclusion. The model may fix its faults once; the remaining ones are
-    /// removed or marked.
+    /// Checks a model's conclusion; faults that remain after a repair are removed or marked.
     async fn check(
         &self,
         failed: usize,
@@ -144,9 +144,8 @@ impl<'a> Panel<'a> {
         let mut checker = Checker::new(input, job).accepting(&program);
         let faults = checker.faults(&answer.conclusions);
         // Tool calls get results, not repairs: a result names the fault of its call.
-        let can_repair =
-            self.repairs && answer.calls.is_none() && self.reasoner(failed).can_repair();
-        if !faults.is_empty() && can_repair {
+        let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
+        if !faults.is_empty() && can_repair && self.repairs.swap(false, Ordering::Relaxed) {
             let faulty = Faulty {
                 answer: answer.raw.clone(),
                 faults,

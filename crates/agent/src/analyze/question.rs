@@ -1,5 +1,7 @@
 //! A single step on the facts that a saved run kept: a question about it, or advice on one of its findings.
 
+use std::sync::atomic::AtomicBool;
+
 use job::Job;
 use job::script::Script;
 use report::{Checks, Engine, Usage};
@@ -81,7 +83,7 @@ pub async fn advise(
         ..Job::default()
     };
     let mut panel = Panel::new(services);
-    (panel.repairs, panel.merges) = (false, false);
+    (panel.repairs, panel.merges) = (AtomicBool::new(false), false);
     let concluded = conclude(StepId::Advice, &input, &job, panel, observer).await?;
     let advice = match concluded.conclusion {
         Some(Conclusion::Advice(advice)) => advice,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use report::{Cause, RuleResult, Text, text};
 
 use super::causes::{Mention, Stance};
-use super::concepts::{Concepts, FIX, fit_specially, negation};
-use super::judge::{Fault, Judge, Kind};
+use super::concepts::{Concepts, FIX, fit_specially, is_conditional, negation};
+use super::judge::{Fault, Judge, Kind, Topic};
 use super::ledger::Fact;
 use super::lexicon::has_word;
 use super::mention::Clause;
@@ -191,15 +191,19 @@ impl Judge<'_> {
         }
     }
 
-    /// "The suggested changes do not affect the run time", "F1 can be ignored".
-    pub(super) fn no_effect(&self, clause: &Clause, faults: &mut Vec<Fault>) {
+    /// "The suggested changes do not affect the run time", "the hint is not suitable for this job".
+    pub(super) fn no_effect(&self, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         let lower = &clause.lower;
+        let is_suggestion = |id: &String| self.suggestions.iter().any(|s| s.id == *id);
+        let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
+        if is_unfit && topic.ids.iter().any(is_suggestion) {
+            let remark = text!("否认了一条建议", "it denies a suggestion of the program");
+            let (at, kind) = (clause.span.end, Kind::Contradiction);
+            faults.push(Fault { at, kind, remark });
+            return;
+        }
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
-        let is_fix = has_word(lower, FIX)
-            || clause
-                .ids
-                .iter()
-                .any(|(_, id, _)| self.suggestions.iter().any(|s| s.id == *id));
+        let is_fix = has_word(lower, FIX) || clause.ids.iter().any(|(_, id, _)| is_suggestion(id));
         let denies =
             negation(lower).is_some() && has_word(lower, EFFECT) || has_word(lower, NO_EFFECT);
         let is_about_time = has_word(lower, TIME) || has_word(lower, NO_EFFECT);
@@ -296,6 +300,17 @@ impl Judge<'_> {
 const EFFECT: &[&str] = &[
     "affect", "affects", "effect", "help", "helps", "change", "improve", "improves", "reduce",
     "matter", "save", "影响", "效果", "帮助", "改善", "节省", "缩短", "用处",
+];
+
+const FIT: &[&str] = &[
+    "suitable",
+    "appropriate",
+    "applicable",
+    "recommended",
+    "useful",
+    "适合",
+    "适用",
+    "推荐",
 ];
 
 const NO_EFFECT: &[&str] = &[

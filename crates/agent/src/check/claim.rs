@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use report::{Text, text};
 
-use super::concepts::fit_specially;
+use super::concepts::{Concepts, RECOMMENDS, fit_specially};
 use super::equal::{equals, equals_number, groups, is_free, is_same_direction, lends};
-use super::judge::{Fault, Judge, Kind, Topic};
+use super::judge::{Basis, Fault, Judge, Kind, Topic};
 use super::ledger::{Fact, Origin, Use, Value};
+use super::lexicon::has_word;
 use super::mention::{Clause, Phrase, clauses};
 use super::quantity::{Quantity, Unit};
 use super::saving::is_gain;
@@ -55,19 +56,32 @@ impl Judge<'_> {
         (faults, claims)
     }
 
-    /// Whether a text names a fact: an id or a place of the job. A number alone may be the question's.
-    pub(crate) fn is_based(&self, text: &str) -> bool {
-        let mut all = clauses(text, &self.ledger.entities).into_iter();
-        all.any(|c| {
-            let names = [&c.stages, &c.columns, &c.tables, &c.others];
-            !c.ids.is_empty() || names.iter().any(|names| !names.is_empty())
-        })
+    /// What a sentence rests on. A number alone may be the question's.
+    pub(super) fn basis(&self, text: &str) -> Basis {
+        let all = clauses(text, &self.ledger.entities);
+        let is_advice = |id: &String| id.starts_with('S') || id.contains(".md#");
+        let ids = || all.iter().flat_map(|c| &c.ids).map(|(_, id, _)| id);
+        let lower = text.to_lowercase();
+        Basis {
+            cites: ids().next().is_some(),
+            cites_advice: ids().any(is_advice),
+            names: all.iter().any(|c| {
+                let names = [&c.stages, &c.columns, &c.tables, &c.others];
+                names.iter().any(|names| !names.is_empty())
+            }),
+            has_number: all
+                .iter()
+                .flat_map(|c| &c.phrases)
+                .any(|p| !p.quantities.is_empty()),
+            has_term: !Concepts::of(&lower).is_empty(),
+            recommends: has_word(&lower, RECOMMENDS),
+        }
     }
 
     fn clause(&self, text: &str, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         self.causes(clause, faults);
         self.relations(clause, faults);
-        self.no_effect(clause, faults);
+        self.no_effect(clause, topic, faults);
         let mut support: Vec<&Fact> = Vec::new();
         let mut is_sound = true;
         for phrase in &clause.phrases {

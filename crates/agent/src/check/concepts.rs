@@ -200,7 +200,7 @@ pub(crate) fn is_modal(lower: &str) -> bool {
 
 const GAIN: &[&str] = &[
     "save", "saves", "saved", "saving", "savings", "gain", "gains", "节省", "省下", "可省", "省约",
-    "收益", "缩短",
+    "收益", "缩短", "delay", "delays", "delayed", "延误", "耽误",
 ];
 
 const SHORTER: &[&str] = &[
@@ -223,6 +223,35 @@ pub(crate) const FIX: &[&str] = &[
     "修改",
     "改动",
     "建议",
+];
+
+/// Words of a sentence that says what to do.
+pub(super) const RECOMMENDS: &[&str] = &[
+    "should",
+    "recommend*",
+    "consider",
+    "need to",
+    "needs to",
+    "must",
+    "can be resolved",
+    "can be fixed",
+    "can be improved",
+    "can be reduced",
+    "can be addressed",
+    "to address",
+    "建议",
+    "应该",
+    "应当",
+    "需要",
+    "可以通过",
+    "可通过",
+    "考虑",
+    "必须",
+    "could be fixed",
+    "could be improved",
+    "by increasing",
+    "by using",
+    "by changing",
 ];
 
 const RUN_TIME: &[&str] = &[

@@ -41,3 +41,28 @@ pub(super) struct Topic {
     /// Ids cited by a later clause of the sentence.
     pub(super) cited: Vec<String>,
 }
+
+/// What a sentence rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Basis {
+    /// It names an id.
+    pub(super) cites: bool,
+    /// It names an id of a suggestion or a passage.
+    pub(super) cites_advice: bool,
+    /// It names a stage, a table, a column or another identifier.
+    pub(super) names: bool,
+    pub(super) has_number: bool,
+    /// It has a term of the field.
+    pub(super) has_term: bool,
+    pub(super) recommends: bool,
+}
+
+impl Basis {
+    /// Whether a sentence may stand in a text that has cited a fact by then, or has not.
+    pub(super) fn stands(self, cites: bool) -> bool {
+        match self.recommends {
+            true => self.cites_advice,
+            false => self.cites || self.names || cites && self.has_term && !self.has_number,
+        }
+    }
+}

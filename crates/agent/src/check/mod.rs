@@ -38,7 +38,7 @@ use crate::prompts;
 use crate::step::StepId;
 use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
 
-use judge::{Judge, Kind};
+use judge::{Basis, Judge, Kind};
 use ledger::Ledger;
 use names::Names;
 use news::Told;
@@ -80,6 +80,8 @@ pub struct Checker<'a> {
     job: &'a Job,
     /// Texts of the program's own conclusions, by step.
     own: BTreeMap<StepId, Vec<String>>,
+    /// The program's own answer.
+    own_answer: String,
     judge: Judge<'a>,
     names: Names,
     allowed: Allowed,
@@ -112,6 +114,7 @@ impl<'a> Checker<'a> {
             input,
             job,
             own: BTreeMap::new(),
+            own_answer: String::new(),
             judge: Judge {
                 ledger: Ledger::of(input, job),
                 found,
@@ -128,6 +131,10 @@ impl<'a> Checker<'a> {
     /// Accepts the sentences of the program's own conclusions: they are true of the job.
     pub(crate) fn accepting(mut self, program: &[Conclusion]) -> Checker<'a> {
         self.own = program.iter().map(|c| (c.step(), prose(c))).collect();
+        for mut conclusion in program.iter().cloned() {
+            let answer = reply(&mut conclusion).map(std::mem::take);
+            self.own_answer += &answer.unwrap_or_default();
+        }
         self.own
             .values()
             .flatten()
@@ -197,18 +204,26 @@ impl<'a> Checker<'a> {
                 *text = self.told.news(text, false);
             }
         }
-        // An answer repeats the facts that it is about.
         if let Some(text) = reply(conclusion).filter(|text| !self.is_own(step, text)) {
             self.mark(text, &[], false);
-            *text = self.told.news(text, true);
+            // An answer may repeat the facts that it is about, but not the question or the program's answer beside it.
+            let mut told = Told::default();
+            told.add(&self.own_answer);
+            told.add(self.input.facts.question.as_deref().unwrap_or_default());
+            *text = told.news(text, false);
+            if !self.own_answer.is_empty() {
+                self.keep_based(text);
+            }
         }
         self.leave_out_empty(conclusion);
         if let Conclusion::Advice(advice) = conclusion {
             self.keep(&mut advice.additional, Self::useless);
-            for proposal in &mut advice.additional {
+            advice.additional.retain_mut(|proposal| {
                 let suggestion = self.proposal(proposal);
-                self.outcome.proposed.push(suggestion);
-            }
+                let stands = suggestion.is_some();
+                self.outcome.proposed.extend(suggestion);
+                stands
+            });
         }
     }
 
@@ -288,14 +303,20 @@ impl<'a> Checker<'a> {
         *text = kept;
     }
 
-    /// Leaves out the sentences before the first that names a fact.
+    /// Leaves out the sentences without a basis. A text that cites facts may go on with an explanation, but states no number and
+    /// recommends nothing without naming what it is about.
     fn keep_based(&mut self, text: &mut String) {
-        let (mut kept, mut is_based) = (String::new(), false);
-        for piece in verdict::pieces(text) {
+        let pieces = verdict::pieces(text);
+        let bases = pieces
+            .iter()
+            .map(|piece| self.judge.basis(&text[piece.clone()]));
+        let bases: Vec<Basis> = bases.collect();
+        let (mut kept, mut cites) = (String::new(), false);
+        for (piece, basis) in pieces.into_iter().zip(bases) {
             let said = &text[piece];
-            let is_long = news::is_sentence(said);
-            is_based |= is_long && self.judge.is_based(said);
-            match is_based || !is_long {
+            cites |= basis.cites;
+            let is_label = !news::is_sentence(said) && !basis.has_number;
+            match is_label || basis.stands(cites) {
                 true => kept.push_str(said),
                 false => self.outcome.dropped += 1,
             }

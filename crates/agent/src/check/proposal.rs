@@ -6,10 +6,10 @@ use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
 impl Checker<'_> {
-    /// Why a proposal of a model is left out: it has no title, repeats a suggestion, or has neither citation nor diff.
+    /// Why a proposal of a model is left out: it has no title, repeats a suggestion, says not how, or fixes no finding and follows no
+    /// experience.
     pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
         let title = &proposal.title;
-        let is_uncited = proposal.evidence.is_empty() && proposal.experiences.is_empty();
         if title.trim().is_empty() {
             return Some(text!(
                 "一条没有标题的建议已略去",
@@ -27,16 +27,24 @@ impl Checker<'_> {
                 "proposal `{title}` repeats {id} and was left out"
             ));
         }
-        (is_uncited && proposal.diff.is_none()).then(|| {
-            text!(
+        if proposal.experiences.is_empty() && proposal.finding.is_none() {
+            return Some(text!(
+                "建议“{title}”不针对任何发现，也没有引用经验，已略去",
+                "proposal `{title}` was left out: it fixes no finding and cites no experience"
+            ));
+        }
+        let cites = !proposal.experiences.is_empty() || !proposal.evidence.is_empty();
+        if !cites && proposal.diff.is_none() {
+            return Some(text!(
                 "建议“{title}”没有引用证据或经验，已略去",
                 "proposal `{title}` was left out: it cites neither evidence nor experience"
-            )
-        })
+            ));
+        }
+        (proposal.steps.is_empty() && proposal.diff.is_none()).then(|| without_steps(title))
     }
 
-    /// A change that the model proposes, with its unconfirmed parts.
-    pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Suggestion {
+    /// A change that the model proposes, with its unconfirmed parts; `None` if nothing but its title stands.
+    pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Option<Suggestion> {
         self.outcome.claims += 1;
         let mut unverified = Vec::new();
         if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
@@ -69,7 +77,7 @@ impl Checker<'_> {
             }
         }
         self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
-        let title = &proposal.title;
+        let title = proposal.title.clone();
         for fault in &unverified {
             let remark = text!(
                 "建议“{title}”：{fault}",
@@ -77,6 +85,10 @@ impl Checker<'_> {
                 fault = fault
             );
             self.outcome.remarks.push(self.say(remark));
+        }
+        if proposal.diff.is_none() && proposal.steps.is_empty() {
+            self.drop(without_steps(&title));
+            return None;
         }
         if verified.is_none() && unverified.is_empty() {
             // Steps with a basis are advice, not a fault, but their effect has not been computed.
@@ -89,11 +101,11 @@ impl Checker<'_> {
             Some(_) => SuggestionKind::Rewrite,
             None => SuggestionKind::Investigate,
         };
-        Suggestion {
+        Some(Suggestion {
             id: String::new(),
             finding: proposal.finding.clone(),
             kind,
-            title: title.clone(),
+            title,
             steps: proposal.steps.clone(),
             settings: Vec::new(),
             diff: proposal.diff.clone(),
@@ -105,6 +117,13 @@ impl Checker<'_> {
             sources: proposal.experiences.clone(),
             origin: Origin::Llm,
             unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
-        }
+        })
     }
+}
+
+fn without_steps(title: &str) -> Text {
+    text!(
+        "建议“{title}”没有说明怎么做，已略去",
+        "proposal `{title}` was left out: it does not say how"
+    )
 }

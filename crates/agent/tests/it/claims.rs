@@ -441,17 +441,22 @@ async fn answering(answer: Value) -> Outcome {
 
 #[tokio::test]
 async fn the_answer_to_the_question_is_checked_and_never_missing() {
-    let text = "The join runs for 77 s [E900].";
+    let own = "the join runs for 77 s [E900]";
+    let text = "One key is hot [F1].";
     let report = answering(json!({ "text": text, "evidence": ["E900"] })).await;
     let answer = report.answer.as_ref().expect("an answer");
-    assert_eq!(answer.text, text);
+    assert_eq!(answer.text, format!("{own}\n\nThe model adds: {text}"));
     assert!(report.evidence.iter().any(|e| e.id == "E900"));
+    let report =
+        answering(json!({ "text": "The join runs for 77 s [E900].", "evidence": [] })).await;
+    let answer = report.answer.as_ref().expect("the program's answer");
+    assert_eq!(answer.text, own);
     let text = "SV77_Ghost alone takes 4321 s [E901].";
     let report = answering(json!({ "text": text, "evidence": ["E901", "E900"] })).await;
     let answer = report.answer.as_ref().expect("the program's answer");
-    assert_eq!(answer.text, "the join runs for 77 s [E900]");
+    assert_eq!(answer.text, own);
     any_contains(&report.step("think5").remarks, "SV77_Ghost");
     let report = answering(json!({ "text": "", "evidence": [] })).await;
     let answer = report.answer.as_ref().expect("the program's answer");
-    assert_eq!(answer.text, "the join runs for 77 s [E900]");
+    assert_eq!(answer.text, own);
 }

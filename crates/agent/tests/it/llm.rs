@@ -67,8 +67,32 @@ async fn section_2_the_question_goes_through_the_chain_and_files_are_read_betwee
     }
     assert!(report.has_read(CODE));
     assert_eq!(report.question.as_deref(), Some(question));
-    let answer = report.answer.as_ref().map(|a| a.text.as_str());
-    assert_eq!(answer, Some("One key is hot [F1]."));
+    // The program answers first.
+    let answer = report.answer.as_ref().map_or("", |a| a.text.as_str());
+    assert!(
+        answer.ends_with("\n\nThe model adds: One key is hot [F1]."),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn sentences_without_a_basis_are_left_out() {
+    let groundless = "The load is split over 9 partitions that are not equal. \
+                      To resolve it, the partitions should be balanced. This is a critical issue for the business.";
+    let based = "Everything waits for one vertex [F1]. The other vertices hold their slots in the meantime.";
+    let server = Server::amending(move |request, answer| match step_of(request) {
+        "think1" => answer["text"] = groundless.into(),
+        "think2" => answer["text"] = format!("{based} {groundless}").into(),
+        _ => {}
+    });
+    let report = ask(&server, &skewed()).await;
+    let texts: Vec<&str> = report.steps.iter().map(|s| s.text.as_str()).collect();
+    contains(texts[1], [based]);
+    for text in texts {
+        for part in ["not equal", "balanced", "critical"] {
+            assert!(!text.contains(part), "{text}");
+        }
+    }
 }
 
 #[tokio::test]

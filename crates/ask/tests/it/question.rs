@@ -92,6 +92,7 @@ fn summary() -> RunSummary {
                 top: Some(("42".into(), 3_000_000)),
                 values: values("tables.json", &[(&book::DISTINCT, 900.0)]),
             }],
+            ..InputSummary::default()
         }],
         script: Some(Script {
             file: "scope.script".into(),

@@ -6,19 +6,35 @@ use std::path::{Path as FilePath, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::application::Server;
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
-use crate::history;
+use crate::history::{self, Wanted};
 use crate::location::{Location, local_uri};
 use crate::result::Entry;
 use crate::source::Sources;
 use crate::state::state_of;
 
-/// The jobs of a source, without jobs inside the store.
+/// The jobs of a source, without jobs inside the store; of a History Server the wanted applications that have ended.
 ///
 /// # Errors
 /// If the source cannot be listed.
-pub async fn discover(sources: &Sources, source: &str, store: &str) -> Result<Vec<Entry>> {
+pub async fn discover(
+    sources: &Sources,
+    source: &str,
+    store: &str,
+    wanted: &Wanted,
+) -> Result<Vec<Entry>> {
+    if Server::is_listed(source) {
+        let listed = history::list(sources.access(), source, wanted).await?;
+        let ended = listed.into_iter().filter(|attempt| attempt.completed);
+        let entry = |attempt: history::ListedApplication| Entry {
+            uri: attempt.address,
+            etag: attempt.etag,
+            size: 0,
+        };
+        return Ok(ended.map(entry).collect());
+    }
     match sources.access().locate(source)? {
         Location::Remote(remote) => {
             let found = remote::discover(&remote).await?;

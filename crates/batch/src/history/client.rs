@@ -26,6 +26,8 @@ const WHOLE: Duration = Duration::from_secs(3600);
 const REDIRECTS: usize = 5;
 /// Bytes of an answer that describes an application; each attempt has a few hundred.
 const DESCRIPTION_BYTES: u64 = 4 << 20;
+/// Bytes of an answer that lists applications.
+const LISTING_BYTES: u64 = 256 << 20;
 
 /// An application that the server has.
 pub(crate) struct Found {
@@ -67,28 +69,71 @@ struct Described {
     completed: bool,
 }
 
-/// An application in the list of a server.
+/// Which applications of a server are listed; by default all.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Only attempts that ended since this date or time, as in RFC 3339, UTC.
+    pub since: Option<String>,
+    pub least_seconds: f64,
+    pub user: Option<String>,
+    /// Number of applications, the newest.
+    pub most: Option<usize>,
+}
+
+impl Wanted {
+    fn is_met_by(&self, attempt: &Described) -> bool {
+        let since = self
+            .since
+            .as_deref()
+            .unwrap_or_default()
+            .trim_end_matches('Z');
+        (attempt.end_time.as_str() >= since || !attempt.completed)
+            && attempt.duration as f64 / 1000.0 >= self.least_seconds
+            && (self.user.is_none() || attempt.spark_user == self.user)
+    }
+
+    /// The query; the server filters by day.
+    fn query(&self) -> String {
+        let is_day = |c: &char| c.is_ascii_digit() || *c == '-';
+        let day: String = self
+            .since
+            .iter()
+            .flat_map(|since| since.chars())
+            .take(10)
+            .collect();
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        if !day.is_empty() && day.chars().all(|c| is_day(&c)) {
+            query.append_pair("minEndDate", &day);
+        }
+        if let Some(most) = self.most {
+            query.append_pair("limit", &most.to_string());
+        }
+        query.finish()
+    }
+}
+
+/// An attempt of an application in the list of a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedApplication {
     /// Address under which its log is read.
     pub address: String,
+    /// Changes when the log does.
+    pub etag: String,
     pub name: String,
     pub user: Option<String>,
-    /// Start of its last attempt.
     pub started: String,
     pub minutes: f64,
     pub completed: bool,
 }
 
-/// The newest applications of an allowed server that ended or started since a time, newest first.
+/// The attempts of an allowed server's applications, those of the newest application first.
 ///
 /// # Errors
 /// If the server is not allowed or cannot be reached.
 pub(crate) async fn list(
     access: &Access,
     server: &str,
-    since: Option<&str>,
-    most: usize,
+    wanted: &Wanted,
 ) -> Result<Vec<ListedApplication>> {
     let named = Server::of(server);
     let Some(server) = named.and_then(|named| access.server(&named)) else {
@@ -96,36 +141,42 @@ pub(crate) async fn list(
         return Err(failed(&server.clone(), Problem::NotAllowed { server }));
     };
     let client = HistoryClient::new(server.clone(), server.to_string())?;
-    let is_time = |c: &char| c.is_ascii_alphanumeric() || "-:.".contains(*c);
-    let since: String = since
-        .into_iter()
-        .flat_map(str::chars)
-        .filter(is_time)
-        .collect();
-    let since = if since.is_empty() {
-        since
-    } else {
-        format!("&minEndDate={since}")
-    };
-    let path = format!("api/v1/applications?limit={most}{since}");
+    let path = format!("api/v1/applications?{}", wanted.query());
     let response = client.successful(client.ask(&path).await?)?;
-    let described: Vec<Description> = client.json(response).await?;
-    let listed = described.into_iter().filter_map(|application| {
-        let id = application.id?;
-        let last = application
-            .attempts
-            .into_iter()
-            .max_by(|x, y| x.start_time.cmp(&y.start_time))?;
-        Some(ListedApplication {
-            address: format!("{server}/history/{id}"),
-            name: application.name.unwrap_or(id),
-            user: last.spark_user,
-            started: last.start_time,
-            minutes: last.duration as f64 / 60_000.0,
-            completed: last.completed,
+    let described: Vec<Description> = client.json(response, LISTING_BYTES).await?;
+    let listed = described.into_iter().flat_map(|application| {
+        let attempts = application.attempts.into_iter();
+        let attempts = attempts.filter(|attempt| wanted.is_met_by(attempt));
+        let (id, name, server) = (application.id, application.name, server.clone());
+        attempts.filter_map(move |attempt| {
+            let id = id.clone()?;
+            let etag = attempt.etag();
+            let named = name.clone().unwrap_or_else(|| id.clone());
+            let application = Application {
+                server: server.clone(),
+                attempt: attempt.attempt_id,
+                id,
+            };
+            Some(ListedApplication {
+                address: application.to_string(),
+                etag,
+                name: named,
+                user: attempt.spark_user,
+                started: attempt.start_time,
+                minutes: attempt.duration as f64 / 60_000.0,
+                completed: attempt.completed,
+            })
         })
     });
     Ok(listed.collect())
+}
+
+impl Described {
+    fn etag(&self) -> String {
+        let changed = [&self.start_time, &self.end_time, &self.last_updated];
+        let changed = changed.map(String::as_str).join(" ");
+        state_of_attempt(self.attempt_id.as_deref().unwrap_or_default(), &changed)
+    }
 }
 
 /// Finds an application on its server, with the attempt that was named or else the newest.
@@ -142,17 +193,10 @@ pub(crate) async fn find(access: &Access, application: &Application) -> Result<F
     let attempts = client.describe(application).await?.attempts;
     let attempt =
         chosen(application, &attempts).map_err(|problem| failed(&client.place, problem))?;
-    let id = attempt.attempt_id.clone();
-    let changed = [
-        &attempt.start_time,
-        &attempt.end_time,
-        &attempt.last_updated,
-    ];
-    let changed = changed.map(String::as_str).join(" ");
     Ok(Found {
-        etag: state_of_attempt(id.as_deref().unwrap_or_default(), &changed),
+        etag: attempt.etag(),
         application: Application {
-            attempt: id,
+            attempt: attempt.attempt_id.clone(),
             ..application.clone()
         },
         client,
@@ -244,11 +288,11 @@ impl HistoryClient {
         let response = self.ask(&application.path()).await?;
         if response.status() != StatusCode::NOT_FOUND {
             let response = self.successful(response)?;
-            return self.json(response).await;
+            return self.json(response, DESCRIPTION_BYTES).await;
         }
         // A server of another kind has no such page either.
         let listed = self.ask("api/v1/applications?limit=1").await?;
-        self.json::<Vec<Description>>(self.successful(listed)?)
+        self.json::<Vec<Description>>(self.successful(listed)?, DESCRIPTION_BYTES)
             .await?;
         let server = self.server.to_string();
         let id = application.id.clone();
@@ -298,11 +342,15 @@ impl HistoryClient {
         Err(failed(&self.place, problem))
     }
 
-    async fn json<T: for<'a> Deserialize<'a>>(&self, mut response: Response) -> Result<T> {
+    async fn json<T: for<'a> Deserialize<'a>>(
+        &self,
+        mut response: Response,
+        most: u64,
+    ) -> Result<T> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece(&mut response).await? {
             body.extend_from_slice(&piece);
-            if body.len() as u64 > DESCRIPTION_BYTES {
+            if body.len() as u64 > most {
                 return Err(self.foreign());
             }
         }

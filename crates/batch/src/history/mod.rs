@@ -7,5 +7,5 @@ mod client;
 #[cfg(test)]
 mod tests;
 
-pub use client::ListedApplication;
+pub use client::{ListedApplication, Wanted};
 pub(crate) use client::{find, list};

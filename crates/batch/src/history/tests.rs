@@ -2,7 +2,7 @@ use testkit::{Answer, HistoryServer, description, zip};
 
 use crate::location::Access;
 use crate::source::{Bounds, Sources, fixture};
-use crate::{Entry, discover};
+use crate::{Entry, Wanted, discover};
 
 /// The first event of a log, and enough of the second to recognize one.
 const LOG: &[u8] = b"{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.1\"}\n\
@@ -106,7 +106,13 @@ async fn a_planned_application_is_the_attempt_that_is_opened() {
     let server = HistoryServer::with("app-1", vec![log(), log()]);
     let access = Access::default().with_history([server.url.as_str()]);
     let sources = Sources::new(access, &std::env::temp_dir(), SMALL);
-    let planned = discover(&sources, &server.page("app-1/jobs/"), "store").await;
+    let planned = discover(
+        &sources,
+        &server.page("app-1/jobs/"),
+        "store",
+        &Wanted::default(),
+    )
+    .await;
     let planned: Vec<Entry> = planned.expect("planned");
     assert_eq!(planned.len(), 1);
     assert_eq!(planned[0].uri, server.page("app-1/2"));
@@ -129,7 +135,7 @@ mod security {
         ] {
             let error = sources.open(&address).await.expect_err("not allowed");
             assert!(error.to_string().contains("was not allowed"), "{error}");
-            let error = discover(&sources, &address, "store").await;
+            let error = discover(&sources, &address, "store", &Wanted::default()).await;
             assert!(error.is_err());
         }
         assert!(server.asked().is_empty());

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use report::measure::book;
-use report::{Verdict, visible_line};
+use report::{JobState, Verdict, visible_line};
+use runs::history::{LEAST, standings};
 
 use super::cluster::Cluster;
 use crate::cluster::{ClusterKey, script_of, without_numbers};
@@ -55,6 +56,12 @@ pub(super) struct Job {
     pub(super) uri: String,
     pub(super) id: Option<String>,
     pub(super) ending: Ending,
+    /// Whether it failed or was cancelled on its cluster.
+    pub(super) is_broken: bool,
+    /// Usual seconds of the good runs of its script before it.
+    pub(super) usual: Option<f64>,
+    /// Whether it is slower than the spread of those runs allows.
+    pub(super) is_slow: bool,
     pub(super) reason: Option<u32>,
     pub(super) owner: Option<u32>,
     pub(super) queue: Option<u32>,
@@ -103,6 +110,9 @@ pub(super) struct Collected {
     pub(super) base: String,
     /// Jobs that have no result yet.
     pub(super) pending: usize,
+    /// Sign before amounts of money, and the price of an hour by unit.
+    pub(super) currency: String,
+    pub(super) prices: HashMap<&'static str, f64>,
     /// Keys of the jobs with a page of their own.
     pub(super) paged: HashSet<String>,
     pub(super) jobs: Vec<Job>,
@@ -139,6 +149,9 @@ impl Collected {
             uri: shown(&row.uri),
             id: row.job_id.as_deref().map(shown),
             ending: ending(row),
+            is_broken: row.state.is_some_and(JobState::is_bad),
+            usual: None,
+            is_slow: false,
             reason: self.reasons.maybe(row.reason.as_deref()),
             owner: self.owners.maybe(row.owner.as_deref()),
             queue: self.queues.maybe(row.queue.as_deref()),
@@ -177,6 +190,25 @@ impl Collected {
         Part {
             cluster: index,
             seconds,
+        }
+    }
+
+    /// Compares each run with the earlier runs of its script.
+    pub(super) fn mark_regressions(&mut self) {
+        let mut by_script: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, job) in self.jobs.iter().enumerate() {
+            if let (Some(script), Some(_), Some(_)) = (job.script, job.submitted, job.run) {
+                by_script.entry(script).or_default().push(at);
+            }
+        }
+        for mut runs in by_script.into_values().filter(|runs| runs.len() > LEAST) {
+            runs.sort_by_key(|at| self.jobs[*at].submitted);
+            let time = |at: &usize| self.jobs[*at].run.filter(|_| !self.jobs[*at].is_broken);
+            let standings = standings(runs.iter().map(time), LEAST);
+            for (at, standing) in runs.into_iter().zip(standings) {
+                self.jobs[at].usual = standing.usual;
+                self.jobs[at].is_slow = standing.is_regression;
+            }
         }
     }
 

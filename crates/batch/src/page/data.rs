@@ -17,6 +17,9 @@ struct Data<'a> {
     weeks: &'a [String],
     scripts: Vec<String>,
     units: &'a [String],
+    currency: &'a str,
+    /// Of an hour of each unit.
+    prices: Vec<Option<f64>>,
     causes: Vec<&'a str>,
     suggestions: &'a [String],
     files: &'a [String],
@@ -63,6 +66,9 @@ job_columns! {
     uri: &'a str = |j| j.uri.as_str();
     id: Option<&'a str> = |j| j.id.as_deref();
     ending: usize = |j| j.ending as usize;
+    broken: u8 = |j| u8::from(j.is_broken);
+    usual: Option<f64> = |j| j.usual;
+    slow: u8 = |j| u8::from(j.is_slow);
     reason: Option<u32> = |j| j.reason;
     owner: Option<u32> = |j| j.owner;
     queue: Option<u32> = |j| j.queue;
@@ -96,6 +102,13 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
         weeks: &collected.weeks.all,
         scripts: collected.scripts.labels(),
         units: &collected.units.all,
+        currency: &collected.currency,
+        prices: collected
+            .units
+            .all
+            .iter()
+            .map(|unit| collected.prices.get(unit.as_str()).copied())
+            .collect(),
         causes: collected
             .causes
             .all

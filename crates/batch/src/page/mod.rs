@@ -81,8 +81,23 @@ impl Page {
         self.collected.paged.extend(keys);
     }
 
+    /// Shows costs as money: the price of an hour of each unit, and the sign before amounts.
+    pub fn set_prices(
+        &mut self,
+        currency: &str,
+        prices: impl IntoIterator<Item = (&'static str, f64)>,
+    ) {
+        self.collected.currency = currency.to_owned();
+        self.collected.prices.extend(prices);
+    }
+
     pub fn add(&mut self, rows: &Rows) {
         self.collected.add(rows);
+    }
+
+    /// Compares each run with the earlier runs of its script, when all are there.
+    pub(crate) fn mark_regressions(&mut self) {
+        self.collected.mark_regressions();
     }
 
     /// Shows a model's advice on a cluster instead of the rules' suggestion for its costliest finding.

@@ -115,14 +115,22 @@
     const analyzed = chosen.length - endings[3];
     const notes = [["healthy", endings[1], analyzed], ["inconclusive", endings[2], endings[2]], ["failed", endings[3], endings[3]]]
       .map(([word, n, shown]) => shown ? noted(word, number(n)) : null);
+    const broken = chosen.filter((job) => jobs.broken[job]).length;
+    const costTile = ([cost, wasted], unit) => {
+      const price = data.prices[unit], name = words[data.units[unit]] ?? data.units[unit];
+      const money = (hours) => `${data.currency}${figure(hours * price)}`;
+      return price === null ? [figure(cost), `${name} · ${words.wasted} ${figure(wasted)}`]
+        : [money(cost), `${figure(cost)} ${name} · ${words.wasted} ${money(wasted)}`];
+    };
     const values = [
       [number(chosen.length), notes.filter(Boolean).join(" · ")],
       [number(endings[0]), analyzed ? noted("of_analyzed", share(endings[0], analyzed)) : ""],
-      [hours(run), noted("with_waiting", hours(total))],
-      [hours(avoidable), total > 0 ? noted("of_total", share(avoidable, total)) : ""],
-      ...costs.map(([cost, wasted], unit) => [figure(cost), `${words[data.units[unit]] ?? data.units[unit]} · ${words.wasted} ${figure(wasted)}`]),
+      [duration(run), noted("with_waiting", duration(total))],
+      [duration(avoidable), total > 0 ? noted("of_total", share(avoidable, total)) : ""],
+      [number(broken), chosen.length ? noted("of_all", share(broken, chosen.length)) : ""],
+      ...costs.map(costTile),
     ];
-    const names = ["jobs", "with_problem", "run", "avoidable"];
+    const names = ["jobs", "with_problem", "run", "avoidable", "broken_tile"];
     one(".tiles").replaceChildren(...values.map(([value, note], i) => {
       const name = names[i] ?? "cost";
       return element("div", { class: `tile ${name}` }, element("dt", {}, words[name]), element("dd", {}, element("b", {}, value), element("small", {}, note)));
@@ -145,7 +153,7 @@
     more.setAttribute("aria-expanded", !!open);
   };
 
-  // A column per week, weeks without jobs included; of every few weeks the label.
+  // A column per week, weeks without jobs included; over many years a mark for each gap. Of every few weeks the label.
   const longest = 130;
   const makeWeeks = (card) => {
     let weeks = data.weeks.map((day, value) => [day, value]).sort();
@@ -158,9 +166,11 @@
       weeks = Array.from({ length }, (_, i) => [day(i), known.get(day(i)) ?? none]);
     }
     const every = Math.max(Math.ceil(weeks.length / 12), 1);
-    one("ol", card).replaceChildren(...weeks.map(([day, value], i) => element("li", {},
+    const gap = (i) => i ? Math.round((Date.parse(weeks[i][0]) - Date.parse(weeks[i - 1][0])) / width) - 1 : 0;
+    const mark = (i) => gap(i) > 0 ? [element("li", { class: "gap", title: words.gap.replace("#", gap(i)) }, "…")] : [];
+    one("ol", card).replaceChildren(...weeks.flatMap(([day, value], i) => [...mark(i), element("li", {},
       element("button", { type: "button", "data-value": value, title: day, "aria-label": day }, element("i", { class: "rest" }), element("i", { class: "avoidable" })),
-      i % every ? null : element("small", { class: i / every % 2 ? "minor" : "" }, day.slice(5)))));
+      i % every ? null : element("small", { class: i / every % 2 ? "minor" : "" }, day))]));
   };
 
   // The columns stay; their heights follow the filters.
@@ -245,11 +255,45 @@
     return keyed.map(([, job]) => job);
   };
 
+  // The sections around single jobs: failed on the cluster, slower than usual, scripts that ran more than once.
+  const fill = (name, rows) => {
+    const section = one(`section.${name}`), left = rows.length - lines;
+    section.hidden = !rows.length;
+    one("tbody", section).replaceChildren(...rows.slice(0, lines).map((cells) => element("tr", {}, ...cells())),
+      left > 0 ? element("tr", {}, element("td", { colspan: 7 }, words.more.replace("#", number(left)))) : "");
+  };
+  const maybe = (value, write) => value === null || value === undefined ? "–" : write(value);
+  const named = (job) => element("td", { class: "name" }, element("a", { href: link(job) }, jobLabel(job)));
+  const amount = (name, value, write) => cell(words[name], { class: "amount" }, maybe(value, write));
+  const advised = (job) => coded(data.suggestions[jobs.suggestion[job]] ?? "–");
+  const showRuns = (chosen) => {
+    const by = (value) => (x, y) => (value(y) ?? 0) - (value(x) ?? 0);
+    const broken = chosen.filter((job) => jobs.broken[job]).sort(by((job) => jobs.run[job]));
+    fill("broken", broken.map((job) => () => [named(job), cell(words.cause, {}, finding(job)), cell(words.submitted, { class: "when" }, maybe(jobs.submitted[job], minute)),
+      amount("run_time", jobs.run[job], duration), amount("cost", jobs.cost[job], figure), cell(words.advice, { class: "text" }, ...advised(job))]));
+    const change = (job) => jobs.run[job] / jobs.usual[job] - 1;
+    const slow = chosen.filter((job) => jobs.slow[job]).sort(by((job) => jobs.run[job] - jobs.usual[job]));
+    fill("slow", slow.map((job) => () => [named(job), cell(words.submitted, { class: "when" }, maybe(jobs.submitted[job], minute)), amount("run_time", jobs.run[job], duration),
+      amount("usual", jobs.usual[job], duration), cell(words.change, { class: "amount" }, `+${share(change(job), 1)}`), cell(words.finding, {}, finding(job))]));
+    const scripts = new Map();
+    for (const job of chosen) {
+      const script = at("script", job);
+      if (script >= 0) scripts.set(script, [...scripts.get(script) ?? [], job]);
+    }
+    const sum = (runs, column) => runs.reduce((all, job) => all + (jobs[column][job] ?? 0), 0);
+    const again = [...scripts].filter(([, runs]) => runs.length > 1).sort(by(([, runs]) => sum(runs, "run")));
+    fill("recurring", again.map(([script, runs]) => () => {
+      const last = [...runs].sort(by((job) => jobs.submitted[job]))[0];
+      return [cell(words.script, { class: "name" }, label("script", script)), amount("runs", runs.length, number), amount("total", sum(runs, "run"), duration),
+        amount("saves", sum(runs, "avoidable"), duration), amount("usual", jobs.usual[last], duration), amount("last_run", jobs.run[last], duration),
+        amount("slow", sum(runs, "slow"), (n) => n ? number(n) : "–")];
+    }));
+  };
+
   let ordered = [], highest = 0;
   const row = (job) => {
     const [from, to] = jobs.lines[job] ?? [];
     const more = parts.start[job + 1] - parts.start[job] - 1;
-    const maybe = (value, write) => value === null ? "–" : write(value);
     return element("tr", {},
       element("td", { class: "name" }, element("a", { href: link(job) }, jobLabel(job)), small(jobs.id[job] ?? jobs.uri[job])),
       cell(words.finding, {}, element("span", { class: `mark ${endings[jobs.ending[job]]}` }, finding(job)), more > 0 ? " " : null, more > 0 ? small(`+${more}`) : null),
@@ -318,6 +362,7 @@
       (dimension === "week" ? showWeeks : showBars)(card, grouped(dimension, within));
     });
     showClusters(chosen);
+    showRuns(chosen);
     showTools(chosen.length);
     showList(chosen);
   };

@@ -70,6 +70,49 @@ fn findings_that_one_change_fixes_are_one_cluster() {
     assert_eq!(data["scripts"][0], "Daily_#");
 }
 
+/// The known result as the run of a day, of so many seconds.
+fn run(day: u32, seconds: f64, state: &str) -> Value {
+    let mut result = known();
+    result["key"] = json!(format!("{day:064x}"));
+    let job = &mut result["report"]["job"];
+    job["submitted"] = json!(format!("2026-01-{day:02}T05:00:00Z"));
+    job["elapsed_seconds"] = json!(seconds);
+    job["state"] = json!(state);
+    result
+}
+
+#[test]
+fn slow_runs_of_a_recurring_job_and_failed_ones_are_marked() {
+    let mut page = Page::new("../");
+    for day in [9, 2, 3, 4, 5, 6, 7, 8] {
+        let (seconds, state) = match day {
+            9 => (900.0, "succeeded"),
+            8 => (30.0, "failed"),
+            _ => (300.0 + f64::from(day), "succeeded"),
+        };
+        page.add(&rows(run(day, seconds, state)));
+    }
+    page.mark_regressions();
+    let jobs = data(&markup(&page, Language::En))["jobs"].clone();
+    assert_eq!(jobs["slow"], json!([1, 0, 0, 0, 0, 0, 0, 0]));
+    assert_eq!(jobs["broken"], json!([0, 0, 0, 0, 0, 0, 0, 1]));
+    let usual = jobs["usual"][0].as_f64().expect("a usual time");
+    assert!((302.0..=307.0).contains(&usual), "{usual}");
+}
+
+#[test]
+fn costs_have_the_prices_that_are_known() {
+    let mut page = Page::new("../");
+    page.add(&rows(known()));
+    assert_eq!(data(&markup(&page, Language::En))["prices"], json!([null]));
+    page.set_prices("EUR ", [("AU-hour", 2.0), ("vertex-hour", 0.3)]);
+    let data = data(&markup(&page, Language::En));
+    assert_eq!(
+        (&data["prices"], &data["currency"]),
+        (&json!([2.0]), &json!("EUR "))
+    );
+}
+
 #[test]
 fn both_languages_have_every_word() {
     let html = page([known(), failed("too large")], Language::Zh);

@@ -12,18 +12,46 @@ const WORDS: &[(&str, StaticText)] = &[
     ("jobs", text("作业", "Jobs")),
     ("with_problem", text("有问题的作业", "With a problem")),
     ("of_analyzed", text("占已分析作业的", "of analyzed jobs")),
-    ("run", text("运行时间", "Hours run")),
+    ("run", text("运行时间", "Run time")),
     (
         "with_waiting",
         text("含编译和排队共", "with compilation and queue"),
     ),
-    ("avoidable", text("可避免的时间", "Avoidable hours")),
+    ("avoidable", text("可避免的时间", "Avoidable time")),
     (
         "of_total",
         text("占提交至结束时间的", "of the time from submission to end"),
     ),
     ("cost", text("资源消耗", "Cost")),
     ("wasted", text("浪费", "wasted")),
+    (
+        "broken",
+        text("在集群上失败的作业", "Failed on the cluster"),
+    ),
+    ("broken_tile", text("在集群上失败", "Failed on the cluster")),
+    ("of_all", text("占", "of the jobs")),
+    ("slow", text("性能回退", "Slower than usual")),
+    (
+        "slow_legend",
+        text(
+            "比同一脚本此前的正常运行慢，超出其自身波动；至少需要此前 4 次运行。",
+            "Slower than the earlier good runs of the same script, beyond their own spread; needs at least four of them.",
+        ),
+    ),
+    ("usual", text("通常", "Usual")),
+    ("change", text("变化", "Change")),
+    ("recurring", text("重复运行的作业", "Recurring jobs")),
+    (
+        "recurring_legend",
+        text(
+            "同一脚本运行两次以上，总时间最长的在前。",
+            "Scripts that ran more than once, most total time first.",
+        ),
+    ),
+    ("runs", text("次数", "Runs")),
+    ("total", text("总时间", "Total time")),
+    ("last_run", text("最近一次", "Last run")),
+    ("gap", text("其间 # 周没有作业", "# weeks without jobs")),
     ("hours", text("小时", "h")),
     ("unknown", text("未知", "unknown")),
     ("by_week", text("每周趋势", "Trend by week")),
@@ -110,7 +138,7 @@ const WORDS: &[(&str, StaticText)] = &[
         "footer",
         text(
             "“可避免”指一并修复某作业的全部问题所节省的时间；有多个问题时，按各自单独修复的收益分摊到原因，因此各项相加等于总计。未知的值不计入总和。",
-            "Avoidable hours are the saving of all fixes of a job together. They are divided among its findings in proportion to the saving of each fix alone, so the parts add up. Unknown values are left out of sums.",
+            "Avoidable time is the saving of all fixes of a job together. It is divided among its findings in proportion to the saving of each fix alone, so the parts add up. Unknown values are left out of sums.",
         ),
     ),
 ];

@@ -19,7 +19,7 @@ use crate::application::Application;
 use crate::error::{Error, Result};
 use crate::folders::jobs_under;
 use crate::formats::is_archive;
-use crate::history::{self, ListedApplication};
+use crate::history::{self, ListedApplication, Wanted};
 use crate::location::{Access, Location, is_url, local_uri};
 
 use crate::state::state_of;
@@ -96,17 +96,16 @@ impl Sources {
         is_url(text) || is_archive(text) && Path::new(text).is_file()
     }
 
-    /// The newest applications of an allowed History Server that ended since a time (RFC 3339 or a date).
+    /// The applications of an allowed History Server, newest first.
     ///
     /// # Errors
     /// If the server is not allowed or cannot be reached.
     pub async fn applications(
         &self,
         server: &str,
-        since: Option<&str>,
-        most: usize,
+        wanted: &Wanted,
     ) -> Result<Vec<ListedApplication>> {
-        history::list(&self.access, server, since, most).await
+        history::list(&self.access, server, wanted).await
     }
 
     /// # Errors

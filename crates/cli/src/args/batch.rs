@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use batch::Shard;
+use batch::{Shard, Wanted};
 use clap::{Args, Subcommand};
 
 use super::Format;
@@ -36,14 +36,16 @@ pub(crate) enum BatchCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchPlan {
-    /// Folders of jobs, jobs or archives: local, or az://, abfss://, s3://, gs://; or applications on a Spark History Server, http://HOST:18080/history/APP.
-    /// ‖ 作业目录、其上级目录或归档文件：可在本地或 az://、abfss://、s3://、gs://；也可以是 Spark History Server 上的应用，http://HOST:18080/history/APP。
+    /// Folders of jobs, jobs or archives: local, or az://, abfss://, s3://, gs://; or Spark History Servers, http://HOST:18080/, or single applications on them, http://HOST:18080/history/APP.
+    /// ‖ 作业目录、其上级目录或归档文件：可在本地或 az://、abfss://、s3://、gs://；也可以是 Spark History Server，http://HOST:18080/，或其中的一个应用，http://HOST:18080/history/APP。
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// Where manifest and results go: a folder, or az://, abfss://, s3://, gs://.
     /// ‖ 清单和结果的存放位置：目录，或 az://、abfss://、s3://、gs://。
     #[arg(long, short, value_name = "STORE")]
     pub(crate) out: String,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// Output format.
     /// ‖ 输出格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
@@ -61,6 +63,8 @@ pub(crate) struct BatchRun {
     #[arg(long, short, value_name = "STORE")]
     pub(crate) out: Option<String>,
     #[command(flatten)]
+    pub(crate) listing: Listing,
+    #[command(flatten)]
     pub(crate) thinking: Thinking,
     #[command(flatten)]
     pub(crate) engine: Engine,
@@ -76,6 +80,34 @@ pub(crate) struct BatchRun {
     /// ‖ 输出格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
     pub(crate) format: Format,
+}
+
+/// Which applications of a History Server are planned.
+#[derive(Debug, Args)]
+pub(crate) struct Listing {
+    /// Of a History Server: only applications that ended since then: `7d`, `12h`, or a date such as `2026-11-20` (UTC).
+    /// ‖ 对 History Server：只列出此后结束的应用：`7d`、`12h`，或日期，如 `2026-11-20`（UTC）。
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<String>,
+    /// Of a History Server: only applications that ran at least this long, e.g. `10m`.
+    /// ‖ 对 History Server：只列出运行时间不少于此值的应用，如 `10m`。
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    min_duration: Option<f64>,
+    /// Of a History Server: only applications of this user.
+    /// ‖ 对 History Server：只列出该用户的应用。
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+}
+
+impl Listing {
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            since: self.since.clone(),
+            least_seconds: self.min_duration.unwrap_or(0.0),
+            user: self.user.clone(),
+            most: None,
+        }
+    }
 }
 
 /// How to reach NATS.
@@ -232,6 +264,23 @@ impl BatchCommand {
         };
         places.iter().map(Path::new)
     }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = ::runs::budget::duration(text);
+    seconds.ok_or_else(|| "expected a duration: 90s, 10m, 2h or 7d".to_owned())
+}
+
+/// A time in UTC: the date itself, or a duration before now.
+fn since(text: &str) -> Result<String, String> {
+    if text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::Timestamp>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    let seconds =
+        seconds(text).map_err(|_| "expected a date, or a duration: 12h or 7d".to_owned())?;
+    let now = jiff::Timestamp::now();
+    let then = now.checked_sub(jiff::SignedDuration::from_secs_f64(seconds.min(1e9)));
+    Ok(then.unwrap_or(now).to_string())
 }
 
 /// A cost.

@@ -69,7 +69,7 @@ fn as_text(about: &Rule, settings: &Settings, language: Language) -> String {
         let changed = Some(changed).filter(|_| value != default);
         let changed = changed.unwrap_or_default();
         lines.push(format!("  {name} = {value} {unit}{changed}"));
-        let reason = language.select(threshold.reason_zh, threshold.reason_en);
+        let reason = threshold.reason.pick(language);
         let reason = format!("{reason} [{}]", threshold.source);
         lines.extend(wrap(&reason, columns, "      ", "      "));
     }
@@ -85,13 +85,13 @@ fn as_text(about: &Rule, settings: &Settings, language: Language) -> String {
 }
 
 fn as_json(about: &Rule, settings: &Settings) -> Value {
+    let both = |text: &StaticText| json!({ "zh": text.zh, "en": text.en });
     let thresholds = about.thresholds.iter().map(|t| {
         json!({
             "name": t.name, "value": settings.get(t), "default": t.default, "unit": t.unit,
-            "reason": { "zh": t.reason_zh, "en": t.reason_en }, "source": t.source,
+            "reason": both(&t.reason), "source": t.source,
         })
     });
-    let both = |text: &StaticText| json!({ "zh": text.zh, "en": text.en });
     json!({
         "cause": about.cause.code(),
         "what": both(&about.what),

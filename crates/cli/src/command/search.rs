@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Section};
+use indexer::{Excerpt, Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Room, Section};
 use report::{Language, Match, say, text};
 
 use crate::args::Search;
@@ -13,6 +13,7 @@ use crate::render::layout::{shorten, stdout_width, wrap};
 use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
+use unicode_width::UnicodeWidthStr;
 
 /// Lines of a passage.
 const LINES_SHOWN: usize = 5;
@@ -193,10 +194,10 @@ fn read_as(remark: &Remark, language: Language) -> String {
     .into(language)
 }
 
-/// `excerpt` returns the lines of a hit that fit into a number of columns.
+/// `excerpt` returns the lines of a hit that are shown.
 fn text(
     hits: &[Hit],
-    excerpt: &dyn Fn(&Hit, usize) -> String,
+    excerpt: &dyn Fn(&Hit, Room) -> Excerpt,
     args: &Search,
     language: Language,
 ) -> String {
@@ -214,9 +215,12 @@ fn text(
     let mut out = String::new();
     for hit in hits {
         let chunk = &hit.chunk;
-        let place = [std::slice::from_ref(&chunk.title), &chunk.heading_path]
-            .concat()
-            .join(" › ");
+        let room = Room {
+            lines: LINES_SHOWN,
+            columns: columns.saturating_sub(INDENT),
+        };
+        let excerpt = excerpt(hit, room);
+        let place = place(&chunk.title, &excerpt.headings, room.columns);
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
         let fit = match hit.fit {
@@ -224,19 +228,27 @@ fn text(
             Match::Weak => language.select(" · 弱匹配", " · weak match"),
         };
         // Writing to a string cannot fail.
-        let place = shorten(&place, columns.saturating_sub(INDENT));
         let _ = writeln!(out, "{:>2}. {bold}{place}{bold:#}", hit.rank);
         let _ = writeln!(out, "    {dim}{} · {:.3}{fit}{dim:#}", chunk.id, hit.score);
         if args.explain.is_some() {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        let room = columns.saturating_sub(INDENT) * LINES_SHOWN;
-        let lines = wrap(&excerpt(hit, room), columns, "    ", "    ").into_iter();
+        let lines = wrap(&excerpt.text, columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }
     }
     out
+}
+
+/// The headings of a passage below the title of its page, which is cut first.
+fn place(title: &str, headings: &[String], columns: usize) -> String {
+    let below: String = headings
+        .iter()
+        .map(|heading| format!(" › {heading}"))
+        .collect();
+    let left = columns.saturating_sub(below.width()).max(columns / 3);
+    shorten(&(shorten(title, left) + &below), columns)
 }
 
 fn explanation(hit: &Hit) -> String {

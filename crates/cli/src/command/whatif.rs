@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use diagnosis::Diagnosis;
 use diagnosis::whatif::{Change, Resource, WhatIf};
 use job::Catalogue;
 use report::{Report, say};
@@ -14,6 +15,8 @@ use crate::render;
 use crate::session;
 use crate::sources;
 use crate::terminal::Terminal;
+
+const PARTITIONS: &str = "spark.sql.shuffle.partitions";
 
 /// Points of a range that the user asks for.
 const RANGE_POINTS: usize = 8;
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
     drop(progress);
     let run = run.map_err(|why| unanswerable(why, &[], "--fix"))?;
     let findings: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
-    let change = change(args, &run, report.as_ref(), &findings)?;
+    let change = change(args, &run, report.as_ref(), &found, &findings)?;
     let failed = |why| unanswerable(why, &findings, "--fix");
     let mut counts = counts(args, &change, &run);
     if counts.is_empty() && change != Change::default() {
@@ -79,6 +82,7 @@ fn change(
     args: &Args,
     run: &WhatIf,
     report: Option<&Report>,
+    found: &Diagnosis,
     findings: &[String],
 ) -> Result<Change> {
     let mut change = Change {
@@ -88,7 +92,24 @@ fn change(
     };
     let is_spark = run.resource() != Resource::Tokens;
     for id in &args.fix {
-        change.fixed.push(finding(id, report, findings)?);
+        let fixed = finding(id, report, findings)?;
+        let named =
+            report.and_then(|r| r.suggestions.iter().find(|s| s.id.eq_ignore_ascii_case(id)));
+        let of_finding = found.suggestions.iter().map(|s| &s.suggestion);
+        let of_finding =
+            of_finding.filter(|s| s.finding.as_ref() == findings.get(fixed) && named.is_none());
+        let settings = named
+            .into_iter()
+            .chain(of_finding)
+            .flat_map(|s| &s.settings);
+        // settings of resources are the fix: the saving of the finding would count them twice
+        let resources = settings.filter(|s| s.key != PARTITIONS && is_spark);
+        let sets: Vec<bool> = resources
+            .map(|s| set(&mut change, run.resource(), &s.key, &s.suggested))
+            .collect();
+        if !sets.contains(&true) {
+            change.fixed.push(fixed);
+        }
     }
     change.fixed.sort_unstable();
     change.fixed.dedup();
@@ -109,30 +130,42 @@ fn change(
     }
     for setting in &args.set {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        let number = value
-            .trim()
-            .parse()
-            .ok()
-            .filter(|n| (1..=1_000_000).contains(n));
-        match (key.trim(), number) {
-            ("spark.sql.shuffle.partitions", Some(n)) => change.partitions = Some(n),
-            ("spark.executor.instances", Some(n)) => change.count = Some(n),
-            ("spark.executor.cores", Some(n)) => change.cores = Some(n),
-            _ => {
-                return Err(usage(
-                    say!(
-                        "无法重放设置 `{setting}`",
-                        "the setting `{setting}` can't be replayed"
-                    ),
-                    say!(
-                        "可用 spark.sql.shuffle.partitions=N、spark.executor.instances=N、spark.executor.cores=N",
-                        "spark.sql.shuffle.partitions=N, spark.executor.instances=N and spark.executor.cores=N can"
-                    ),
-                ));
-            }
+        if !set(&mut change, run.resource(), key.trim(), value) {
+            return Err(usage(
+                say!(
+                    "无法重放设置 `{setting}`",
+                    "the setting `{setting}` can't be replayed"
+                ),
+                say!(
+                    "可用 spark.sql.shuffle.partitions=N、spark.executor.instances=N、spark.executor.cores=N",
+                    "spark.sql.shuffle.partitions=N, spark.executor.instances=N and spark.executor.cores=N can"
+                ),
+            ));
         }
     }
     Ok(change)
+}
+
+/// Applies a setting; false if it can't be replayed.
+fn set(change: &mut Change, resource: Resource, key: &str, value: &str) -> bool {
+    let number: Option<usize> = value.trim().parse().ok();
+    let number = number.filter(|n| (1..=1_000_000).contains(n));
+    let changed = match key {
+        PARTITIONS => &mut change.partitions,
+        "spark.executor.instances" | "spark.dynamicAllocation.maxExecutors" | "spark.cores.max" => {
+            &mut change.count
+        }
+        "spark.executor.cores" => &mut change.cores,
+        _ => return false,
+    };
+    let number = match (key, resource) {
+        ("spark.cores.max", Resource::Executors { slots }) => {
+            number.map(|cores| (cores / slots.max(1)).max(1))
+        }
+        _ => number,
+    };
+    *changed = number.or(*changed);
+    number.is_some()
 }
 
 /// The counts that the user asks for, ascending.

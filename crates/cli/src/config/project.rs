@@ -16,7 +16,7 @@ use server::Result;
 pub(crate) const PROJECT_FILE: &str = "scopeagent.toml";
 
 /// Keys that any file may set. Paths must be inside the project.
-const HARMLESS: [&str; 4] = ["language", "ask", "diagnosis", "embedder.weights"];
+const HARMLESS: [&str; 5] = ["language", "ask", "diagnosis", "embedder.weights", "prices"];
 const HARMLESS_INSIDE: [&str; 2] = ["knowledge", "index"];
 
 /// Keys that a warning lists at most.

@@ -27,6 +27,9 @@ pub(crate) struct Config {
     #[serde(default)]
     pub(crate) embedder: Embedder,
     pub(crate) reranker: Option<Reranker>,
+    /// Prices of the hours that jobs use.
+    #[serde(default)]
+    pub(crate) prices: Prices,
     /// Thresholds of the rules by name; `scopeagent rules` lists them.
     #[serde(default)]
     pub(crate) diagnosis: toml::Table,
@@ -34,6 +37,35 @@ pub(crate) struct Config {
     /// program.
     #[serde(skip)]
     pub(crate) is_in_job: bool,
+}
+
+/// Price of one hour of each unit.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Prices {
+    /// Printed before amounts: `$`, `EUR `.
+    #[serde(default)]
+    pub(crate) currency: String,
+    pub(crate) vertex_hour: Option<f64>,
+    pub(crate) au_hour: Option<f64>,
+    pub(crate) core_hour: Option<f64>,
+}
+
+impl Prices {
+    /// The price of an hour of each unit that has one.
+    pub(crate) fn all(&self) -> Vec<(&'static str, f64)> {
+        let all = [
+            ("vertex-hour", self.vertex_hour),
+            ("AU-hour", self.au_hour),
+            ("executor-core-hour", self.core_hour),
+        ];
+        let known = all
+            .into_iter()
+            .filter_map(|(unit, price)| Some((unit, price?)));
+        known
+            .filter(|(_, price)| price.is_finite() && *price >= 0.0)
+            .collect()
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

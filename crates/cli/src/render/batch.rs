@@ -26,6 +26,11 @@ pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
             },
         ]);
     }
+    if summary.done + summary.failed == 0 && progress.known > 0 {
+        let known = JOB.count(progress.known as f64);
+        let known = known.localize(interface());
+        return say!("没有新作业：{known}已完成\n", "nothing new: {known} done\n");
+    }
     let mut out = table.render("  ");
     if !out.is_empty() {
         out.push('\n');
@@ -41,13 +46,13 @@ pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
     );
     let colon = interface().select("：", ": ");
     out.push_str(&format!("{bold}{jobs}{bold:#}{colon}{counts}\n"));
-    if summary.elapsed_seconds > 0.0 {
+    if summary.total_seconds > 0.0 {
         out += &say!(
-            "总运行时间 {run}；每个作业修复代价最大的问题，可节省 {saved}（{share}）",
-            "total run time {run}; fixing the costliest finding of each job would save {saved} ({share})",
+            "总运行时间 {run}；可避免 {saved}（占提交至结束时间的 {share}）",
+            "total run time {run}; avoidable {saved} ({share} of the time from submission to end)",
             run = Seconds(summary.elapsed_seconds),
             saved = Seconds(summary.seconds_saved),
-            share = Share(summary.seconds_saved / summary.elapsed_seconds)
+            share = Share(summary.seconds_saved / summary.total_seconds)
         );
         out.push('\n');
     }

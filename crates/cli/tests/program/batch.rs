@@ -52,6 +52,15 @@ fn counts(summary: &Value) -> [u64; 3] {
 }
 
 #[test]
+fn a_call_without_new_jobs_says_so() {
+    let user = User::new();
+    copy(&case("healthy"), &user.path("jobs/b"));
+    user.run("batch run jobs --out store --lang en").text();
+    let again = user.run("batch run jobs --out store --lang en").text();
+    assert_eq!(again, "nothing new: 1 job done\n");
+}
+
+#[test]
 fn every_job_has_a_result_and_a_bad_one_does_not_stop_the_rest() {
     let user = user();
     let answer = user.run("batch run jobs --out store");

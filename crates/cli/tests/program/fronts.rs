@@ -163,9 +163,12 @@ fn shown_everywhere(report: &Value) -> Vec<(String, String)> {
         .collect();
     for item in list(&report["evidence"]).filter(|e| cited.contains(&&e["id"])) {
         let at = |field: &str| format!("evidence[{}].{field}", item["id"]);
-        for field in ["id", "metric", "value", "expected", "text"] {
+        for field in ["id", "metric", "value", "text"] {
             add(at(field), texts(&item[field]));
         }
+        let limit = |text: String| text.trim_start_matches(['<', '>', '=', ' ']).to_owned();
+        let limits = texts(&item["expected"]).into_iter().map(limit);
+        add(at("expected"), limits.collect());
         let number = item["value"].as_f64().map(|n| match item["unit"].as_str() {
             Some(unit) if unit != "count" => with_unit(n, unit, language),
             _ => figure(n),

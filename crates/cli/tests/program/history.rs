@@ -107,6 +107,48 @@ fn a_batch_reads_the_servers_of_its_sources_and_those_that_are_allowed() {
     assert_eq!(answer(&user, &again).json()["done"], 1);
 }
 
+#[test]
+fn the_applications_of_servers_are_listed_filtered_and_planned_once() {
+    let user = User::new();
+    let list = |days: &'static [&'static str]| {
+        HistoryServer::start(move |path| {
+            let query = path.strip_prefix("/api/v1/applications")?;
+            let all = days.iter().enumerate().map(|(n, day)| {
+                let minutes = 60_000 * (n + 1);
+                json!({ "id": format!("app-{n}"), "name": "nightly", "attempts": [
+                    { "attemptId": "2", "startTime": format!("{day}T01:00:00.000GMT"), "endTime": format!("{day}T02:00:00.000GMT"),
+                      "duration": minutes, "completed": true, "sparkUser": if n == 1 { "li" } else { "etl" } },
+                    { "attemptId": "1", "startTime": format!("{day}T00:00:00.000GMT"), "endTime": "1969-12-31T23:59:59.999GMT",
+                      "duration": minutes, "completed": false, "sparkUser": "etl" }] })
+            });
+            let all: Vec<Value> = all.collect();
+            Some(testkit::Answer::json(json!(all).to_string())).filter(|_| !query.contains("limit"))
+        })
+    };
+    let one = list(&["2026-11-20", "2026-11-21", "2026-11-22"]);
+    let other = list(&["2026-11-22"]);
+    let plan = |flags: &[&str]| {
+        let servers = [one.url.as_str(), other.url.as_str()];
+        let start = ["batch", "plan", "--out", "store", "--format", "json"];
+        let call = [&start[..], &servers[..], flags].concat();
+        answer(&user, &call).json()
+    };
+    // an attempt that has not ended is none yet
+    assert_eq!(plan(&["--since", "2026-11-22"])["new"], 2);
+    contains(one.asked().concat(), ["minEndDate=2026-11-22"]);
+    assert_eq!(plan(&["--min-duration", "2m"])["new"], 1);
+    assert_eq!(plan(&["--user", "etl", "--since", "7000d"])["new"], 1);
+    let again = plan(&[]);
+    assert_eq!(
+        (again["jobs"].as_u64(), again["new"].as_u64()),
+        (Some(4), Some(0))
+    );
+    let wrong = [
+        "batch", "plan", &one.url, "--out", "store", "--since", "soon",
+    ];
+    contains(answer(&user, &wrong).refused(2), ["12h or 7d"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_mcp_client_reads_the_servers_that_are_roots() {
     let user = User::new();

@@ -34,3 +34,4 @@ mod sessions;
 mod specification;
 mod support;
 mod web;
+mod web_runs;

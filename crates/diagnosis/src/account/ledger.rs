@@ -222,25 +222,24 @@ impl Ledger<'_> {
     }
 }
 
-/// Spans of stages that were left out, in seconds since submission.
+/// Spans of stages that were left out.
 fn untold(view: &View<'_>) -> Cover {
     let untold = view.job.spark.iter().flat_map(|app| &app.untold);
-    let origin = view.job.info.submitted_ms.unwrap_or(0);
-    let at = |ms: i64| (ms - origin) as f64 / 1000.0;
-    Cover::of(untold.map(|(from, to)| (at(*from), at(*to))))
+    since_submission(view, untold.copied())
 }
 
 /// Spans with open work of an interactive or streaming application; `None` for all others.
 fn open(view: &View<'_>) -> Option<Cover> {
-    let app = view
-        .job
-        .spark
-        .as_ref()
-        .filter(|app| app.waits_for_others())?;
+    let app = view.job.spark.as_ref();
+    let app = app.filter(|app| app.waits_for_others())?;
+    Some(since_submission(view, app.open_spans().into_iter()))
+}
+
+/// Spans in seconds since submission.
+fn since_submission(view: &View<'_>, spans: impl Iterator<Item = (i64, i64)>) -> Cover {
     let origin = view.job.info.submitted_ms.unwrap_or(0);
     let at = |ms: i64| (ms - origin) as f64 / 1000.0;
-    let spans = app.open_spans().into_iter();
-    Some(Cover::of(spans.map(|(from, to)| (at(from), at(to)))))
+    Cover::of(spans.map(|(from, to)| (at(from), at(to))))
 }
 
 /// Length of the shortest stretch with evidence; 0 unless there are too many stretches.

@@ -64,7 +64,6 @@ impl Span {
 pub(crate) struct Part {
     pub(crate) kind: SegmentKind,
     pub(crate) detail: Option<SegmentDetail>,
-    /// Index of the stage.
     pub(crate) stage: Option<usize>,
     pub(crate) span: Span,
     pub(crate) evidence: Vec<Evidence>,
@@ -122,13 +121,11 @@ impl Account {
         chosen.filter_map(|(span, _)| *span).collect()
     }
 
-    /// Seconds of a kind.
     pub(crate) fn seconds(&self, kind: SegmentKind) -> f64 {
         let parts = self.parts.iter().filter(|p| p.kind == kind);
         parts.map(|p| p.span.seconds()).sum()
     }
 
-    /// The account in the types of the report.
     pub(crate) fn report(
         self,
         view: &View<'_>,

@@ -68,26 +68,29 @@ pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
 
 fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
     let (stage, time) = (unclaimed.stage, Seconds(unclaimed.seconds));
+    let spent = text!(
+        "{time}（{share}）",
+        "{time} ({share})",
+        time = time,
+        share = share
+    );
     let name = stage.map_or("", |s| view.name(s));
     match unclaimed.kind {
         SegmentKind::Compile => text!(
-            "编译 {time}（{share}）：只取决于脚本，与数据和令牌无关",
-            "compiling takes {time} ({share}): it depends on the script, not on data or tokens",
-            time = time,
-            share = share,
+            "编译 {spent}：只取决于脚本，与数据和令牌无关",
+            "compiling takes {spent}: it depends on the script, not on data or tokens",
+            spent = spent,
         ),
         SegmentKind::Queue | SegmentKind::CapacityWait if stage.is_none() => text!(
-            "运行之前等待资源 {time}（{share}）：由队列决定，与作业本身无关",
-            "the job waits {time} ({share}) for capacity: the queue decides that, not the job",
-            time = time,
-            share = share,
+            "运行之前等待资源 {spent}：由队列决定，与作业本身无关",
+            "the job waits {spent} for capacity: the queue decides that, not the job",
+            spent = spent,
         ),
         SegmentKind::Queue | SegmentKind::CapacityWait if view.job.spark.is_some() => text!(
-            "{name} 的 Task 就绪后等待 {time}（{share}）：{reason}",
-            "tasks of {name} are ready and wait {time} ({share}): {reason}",
+            "{name} 的 Task 就绪后等待 {spent}：{reason}",
+            "tasks of {name} are ready and wait {spent}: {reason}",
             name = name,
-            time = time,
-            share = share,
+            spent = spent,
             reason = match unclaimed.main_detail() {
                 Some(SegmentDetail::Executors) =>
                     text!("只有部分 Executor", "only some of the executors are there"),
@@ -99,73 +102,62 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             }
         ),
         SegmentKind::Queue | SegmentKind::CapacityWait => text!(
-            "{name} 就绪后等待 {time}（{share}）：资源正被别的作业占用",
-            "{name} is ready and waits {time} ({share}): others hold the capacity at that time",
-            time = time,
-            share = share,
+            "{name} 就绪后等待 {spent}：资源正被别的作业占用",
+            "{name} is ready and waits {spent}: others hold the capacity at that time",
+            spent = spent,
         ),
         SegmentKind::Startup if stage.is_none() => text!(
-            "启动 Driver 和第一个 Executor 用了 {time}（{share}）：与应用的工作无关",
-            "starting the driver and the first executor takes {time} ({share}), independent of the application's work",
-            time = time,
-            share = share,
+            "启动 Driver 和第一个 Executor 用了 {spent}：与应用的工作无关",
+            "starting the driver and the first executor takes {spent}, independent of the application's work",
+            spent = spent,
         ),
         SegmentKind::Startup => text!(
-            "{name} 启动用了 {time}（{share}）：第一批加载代码，之后的轮次在通常范围内",
-            "{name} spends {time} ({share}) starting: its first round loads code, and the number of rounds is usual",
-            time = time,
-            share = share,
+            "{name} 启动用了 {spent}：第一批加载代码，之后的轮次在通常范围内",
+            "{name} spends {spent} starting: its first round loads code, and the number of rounds is usual",
+            spent = spent,
         ),
         SegmentKind::Driver => text!(
-            "没有任务运行的时间共 {time}（{share}），最长一段 {longest}：{uses}",
-            "no task runs for {time} ({share}), {longest} at a time at most: {uses}",
-            time = time,
-            share = share,
+            "没有任务运行的时间共 {spent}，最长一段 {longest}：{uses}",
+            "no task runs for {spent}, {longest} at a time at most: {uses}",
+            spent = spent,
             longest = Seconds(unclaimed.longest),
             uses = driver_uses(unclaimed),
         ),
         SegmentKind::Idle => text!(
-            "{time}（{share}）内没有任何工作要做",
-            "there was no work to do for {time} ({share})",
-            time = time,
-            share = share,
+            "{spent}内没有任何工作要做",
+            "there was no work to do for {spent}",
+            spent = spent,
         ),
         SegmentKind::Retry if view.failed() => text!(
-            "{name} 有 {time}（{share}）用于失败的尝试",
-            "{name} spends {time} ({share}) on attempts that failed",
+            "{name} 有 {spent}用于失败的尝试",
+            "{name} spends {spent} on attempts that failed",
             name = name,
-            time = time,
-            share = share,
+            spent = spent,
         ),
         SegmentKind::Retry => text!(
-            "{name} 因个别作废的尝试多用 {time}（{share}）：次数很少，再次运行通常不会如此",
-            "{name} loses {time} ({share}) to single lost attempts: they are few, and another run usually has none",
-            time = time,
-            share = share,
+            "{name} 因个别作废的尝试多用 {spent}：次数很少，再次运行通常不会如此",
+            "{name} loses {spent} to single lost attempts: they are few, and another run usually has none",
+            spent = spent,
         ),
         SegmentKind::Straggler if view.uneven.iter().any(|u| Some(u.stage) == stage) => text!(
-            "{name} 中最慢的一个还多用 {time}（{share}）：这是它的行所需的工作，均匀分布后由其他顶点承担",
-            "the slowest of {name} takes {time} ({share}) more: its rows need this work, and with even input other vertices would share it",
-            time = time,
-            share = share,
+            "{name} 中最慢的一个还多用 {spent}：这是它的行所需的工作，均匀分布后由其他顶点承担",
+            "the slowest of {name} takes {spent} more: its rows need this work, and with even input other vertices would share it",
+            spent = spent,
         ),
         SegmentKind::Straggler => text!(
-            "{name} 中最慢的一个多用 {time}（{share}）：首次加载代码，或在波动范围之内",
-            "the slowest of {name} takes {time} ({share}) longer: it loads code for the first time, or is within the usual spread",
-            time = time,
-            share = share,
+            "{name} 中最慢的一个多用 {spent}：首次加载代码，或在波动范围之内",
+            "the slowest of {name} takes {spent} longer: it loads code for the first time, or is within the usual spread",
+            spent = spent,
         ),
         SegmentKind::Gc | SegmentKind::Spill => text!(
-            "{name} 的垃圾回收或落盘用了 {time}（{share}），在通常范围内",
-            "garbage collection or spilling takes {time} ({share}) in {name}, which is usual",
-            time = time,
-            share = share,
+            "{name} 的垃圾回收或落盘用了 {spent}，在通常范围内",
+            "garbage collection or spilling takes {spent} in {name}, which is usual",
+            spent = spent,
         ),
         SegmentKind::Unexplained => text!(
-            "没有文件说明这 {time}（{share}）的去向",
-            "no file shows the use of {time} ({share})",
-            time = time,
-            share = share,
+            "没有文件说明这 {spent}的去向",
+            "no file shows the use of {spent}",
+            spent = spent,
         ),
         SegmentKind::Read
         | SegmentKind::Compute

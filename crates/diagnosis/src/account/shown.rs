@@ -7,6 +7,7 @@ use report::{Evidence, SegmentKind, text};
 use super::Span;
 use super::timeline::Attempt;
 use super::walk::Stretch;
+use crate::facts::at_line;
 use crate::view::View;
 
 /// Evidence from the job's own times for a span outside any stage.
@@ -108,8 +109,5 @@ pub(super) fn attempt(
 
 fn line(view: &View<'_>, attempt: &Attempt) -> Option<Source> {
     let runs = view.job.stages[attempt.stage].runs.as_ref()?;
-    Some(Source {
-        file: runs.file.clone(),
-        locator: Some(format!("line {}", attempt.line?)),
-    })
+    Some(at_line(&runs.file, attempt.line?))
 }

@@ -236,7 +236,6 @@ fn modeled(model: &RunModel, run: Span) -> Timeline {
     }
 }
 
-/// The attempt for one turn of the replay.
 fn attempt_of(model: &RunModel, turn: Turn, at: impl Fn(f64) -> f64) -> Attempt {
     let work = model.stages[turn.stage].vertices[turn.vertex];
     let (state, start_s) = match turn.lost {

@@ -22,7 +22,6 @@ const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 pub(crate) struct Unused<'a> {
     pub(crate) edge: usize,
     pub(crate) columns: Vec<&'a Column>,
-    /// Their share of its bytes.
     pub(crate) share: f64,
 }
 

@@ -92,7 +92,6 @@ pub(crate) fn node_rows(view: &View<'_>, node: &Node<'_>) -> Option<f64> {
     value(&view.node(node.stage, node.operator.uid)?.rows)
 }
 
-/// Milliseconds of writing an edge.
 pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let measured = view
         .node_ms(edge.from, edge.uid)
@@ -100,7 +99,6 @@ pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     measured.unwrap_or_else(|| edge.bytes_written.unwrap_or(0.0) * rates.write)
 }
 
-/// Milliseconds of reading an edge.
 pub(crate) fn read_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let bytes = edge.bytes_read.or(edge.bytes_written).unwrap_or(0.0);
     view.node_ms(edge.to, edge.uid)

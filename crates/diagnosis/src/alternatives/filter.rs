@@ -13,7 +13,6 @@ pub(crate) struct Pushed {
     pub(crate) stage: usize,
     /// The filter, by its index in the stage.
     pub(crate) filter: usize,
-    /// Columns that it reads.
     pub(crate) columns: Vec<String>,
     /// Share of the rows that it drops.
     pub(crate) dropped: f64,

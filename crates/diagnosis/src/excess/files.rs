@@ -4,6 +4,7 @@ use report::{Cause, Source, text};
 
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
+use crate::facts::at;
 use crate::measurements::contention::contention;
 use crate::view::View;
 use report::format::{Bytes, FILE};
@@ -51,14 +52,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         time = shares.seconds(),
     );
     let evidence = view.number("number of written files", files, "files", source, sentence);
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::SmallFiles,
-        summary,
-        [evidence],
-        0.75,
-        "time of the kind on the critical path, less the usual time",
-    ))
+    Some(shares.excess(Cause::SmallFiles, summary, [evidence], 0.75))
 }
 
 /// The output of a stage's execution, if the stage writes it.
@@ -69,14 +63,9 @@ fn written(view: &View<'_>, stage: usize) -> Option<Written> {
     let bytes = Some(wrote.value.total).filter(|bytes| *bytes > 0.0)?;
     let mut nodes = execution.plan.iter();
     let (node, files) = nodes.find_map(|n| Some((n, n.metric("number of written files")?)))?;
-    let source = Source {
-        file: app.file.clone(),
-        locator: Some(format!(
-            "SQL execution {}/{}/number of written files",
-            execution.id,
-            node.name.trim()
-        )),
-    };
+    let (id, name) = (execution.id, node.name.trim());
+    let place = format!("SQL execution {id}/{name}/number of written files");
+    let source = at(&app.file, place);
     Some(Written {
         files,
         bytes,

@@ -8,6 +8,7 @@ use report::{Cause, SegmentKind, text};
 
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
+use crate::facts::at;
 use crate::view::View;
 
 /// Least share of rows that a filter drops for its place to matter.
@@ -49,14 +50,10 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         time = shares.seconds(),
     );
     let evidence = rows(view, app, late.filter, sentence);
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::LateFilter,
-        summary,
-        evidence,
-        0.6,
-        "time of the join and of the shuffles before it, less the share of rows that the filter drops",
-    ))
+    Some(Excess {
+        method: "time of the join and of the shuffles before it, less the share of rows that the filter drops",
+        ..shares.excess(Cause::LateFilter, summary, evidence, 0.6)
+    })
 }
 
 fn rows(
@@ -66,10 +63,8 @@ fn rows(
     sentence: report::Text,
 ) -> Option<report::Evidence> {
     let rows = filter.metric("number of output rows")?;
-    let source = job::model::Source {
-        file: app.file.clone(),
-        locator: Some(format!("Filter[{}]/number of output rows", filter.uid)),
-    };
+    let place = format!("Filter[{}]/number of output rows", filter.uid);
+    let source = at(&app.file, place);
     Some(view.number("number of output rows", rows, "rows", source, sentence))
 }
 
@@ -194,7 +189,6 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
     both || (of_left && used.is_subset(&left)) || (of_right && used.is_subset(&right))
 }
 
-/// Nodes below a node.
 fn below(plan: &[SparkNode], node: usize) -> Vec<usize> {
     let mut found = HashSet::from([node]);
     let inside =

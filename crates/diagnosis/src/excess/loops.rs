@@ -7,6 +7,7 @@ use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
 
 use super::{Excess, Parts, Unclaimed};
+use crate::facts::fact;
 use crate::view::View;
 use report::format::{Seconds, Share};
 
@@ -193,23 +194,9 @@ fn evidence(
     let (first, last) = (&app.jobs[jobs[0]], &app.jobs[jobs[jobs.len() - 1]]);
     let time = Seconds(seconds);
     vec![
-        view.number(
-            "jobs of the loop",
-            count,
-            "count",
-            app.at_line(first.line),
-            text!("循环提交了 {count} 个 Job", "the loop submits {count} jobs"),
-        ),
-        view.number(
-            "time of the loop on the critical path",
-            seconds,
-            "s",
-            app.at_line(last.line),
-            text!(
-                "这些 Job 和它们之间的 Driver 共占用 {time}",
-                "these jobs and the driver between them take {time}",
-                time = time,
-            ),
-        ),
+        fact! { view, "jobs of the loop", count, "count", app.at_line(first.line);
+        "循环提交了 {count} 个 Job", "the loop submits {count} jobs" },
+        fact! { view, "time of the loop on the critical path", seconds, "s", app.at_line(last.line);
+        "这些 Job 和它们之间的 Driver 共占用 {time}", "these jobs and the driver between them take {time}", time = time },
     ]
 }

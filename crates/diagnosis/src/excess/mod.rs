@@ -20,7 +20,7 @@ mod work;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use report::{Cause, Evidence, Finding, Impact, SegmentKind, Text, text};
+use report::{Cause, Evidence, Impact, SegmentKind, Text, text};
 
 use crate::account::{Account, Claimed, Part};
 use crate::outcome;
@@ -97,7 +97,6 @@ impl<'a> Unclaimed<'a> {
             .is_some_and(|causes| causes.contains(&cause))
     }
 
-    /// Parts of some kinds, by stage.
     fn by_stage(&self, kinds: &[SegmentKind]) -> BTreeMap<usize, Parts> {
         let mut stages: BTreeMap<usize, Parts> = BTreeMap::new();
         for (at, part) in self.parts().filter(|(_, p)| kinds.contains(&p.kind)) {
@@ -129,19 +128,17 @@ pub(crate) fn claim(
     view: &View<'_>,
     account: &mut Account,
     claimed: &mut Claimed,
-    examined: &[(Cause, Examination)],
+    examined: &[Examination],
 ) {
     let Some(run) = view.run.as_ref().filter(|_| !view.failed()) else {
         return;
     };
     let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_UNKNOWN_S);
-    let open = examined
-        .iter()
-        .any(|(_, e)| !outcome::open(e, view).is_empty());
+    let open = examined.iter().any(|e| !outcome::open(e, view).is_empty());
     let attributed: Vec<&str> = examined
         .iter()
-        .filter(|(cause, _)| *cause == Cause::SlowMachine)
-        .flat_map(|(_, e)| &e.attributed)
+        .filter(|e| e.cause == Cause::SlowMachine)
+        .flat_map(|e| &e.attributed)
         .filter_map(|(_, stage)| stage.as_deref())
         .collect();
     // after an excess is claimed, the rest of its stages counts as needed
@@ -209,33 +206,23 @@ fn add(view: &View<'_>, account: &mut Account, claimed: &mut Claimed, e: Excess,
         return extend(view, known, e, seconds, elapsed_s);
     }
     let share = (seconds / elapsed_s).min(1.0);
-    let stage = e.stages.first().filter(|_| e.stages.len() == 1);
-    let finding = Finding {
-        id: String::new(),
-        cause: e.cause,
-        problem_type: e.cause.problem_type(),
-        severity: severity(Some(share), false),
-        confidence: e.certainty,
-        stage: stage.or(e.stages.first()).map(|s| view.name(*s).to_owned()),
-        script_lines: crate::located::lines(view, e.cause, stage.copied()),
-        summary: e.summary.into(view.language),
-        evidence: Vec::new(),
-        impact: Some(Impact {
-            seconds_saved: seconds,
-            share_of_elapsed: Some(share),
-            method: e.method.to_owned(),
-            vertex_hours_saved: None,
-        }),
-    };
+    let first = e.stages.first().copied();
+    let mut found = Candidate::new(view, e.cause, first, e.summary, e.evidence);
+    let finding = &mut found.finding;
+    finding.severity = severity(Some(share), false);
+    finding.confidence = e.certainty;
+    let only = first.filter(|_| e.stages.len() == 1);
+    finding.script_lines = crate::located::lines(view, e.cause, only);
+    finding.impact = Some(Impact {
+        seconds_saved: seconds,
+        share_of_elapsed: Some(share),
+        method: e.method.to_owned(),
+        vertex_hours_saved: None,
+    });
     claimed.findings.push(Candidate {
-        finding,
-        evidence: e.evidence,
         strength: e.certainty,
-        certainty: 1.0,
         at_most: share,
-        fix: None,
-        by_chance: false,
-        independent: false,
+        ..found
     });
 }
 

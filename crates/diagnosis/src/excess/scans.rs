@@ -5,6 +5,7 @@ use report::{Cause, SegmentKind, Text, text};
 
 use super::late::{MOSTLY_DROPPED, conjuncts};
 use super::{Excess, Unclaimed};
+use crate::facts::at;
 use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};
@@ -25,15 +26,14 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         scanned.max_by(|a, b| taken(&a.1, &a.2).total_cmp(&taken(&b.1, &b.2)))?;
     let dropped = 1.0 - found.kept;
     let (metric, count, sentence) = found.said(view, stage)?;
-    let source = job::model::Source {
-        file: app.file.clone(),
-        locator: Some(format!(
-            "{}/{}[{}]/{metric}",
-            view.name(stage),
-            found.scan.name.trim(),
-            found.scan.uid
-        )),
-    };
+    let scan = found.scan;
+    let place = format!(
+        "{}/{}[{}]/{metric}",
+        view.name(stage),
+        scan.name.trim(),
+        scan.uid
+    );
+    let source = at(&app.file, place);
     let evidence = view.number(metric, count, "count", source, sentence.clone());
     Some(Excess {
         cause: Cause::ScanWithoutFilter,

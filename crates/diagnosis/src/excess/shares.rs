@@ -17,7 +17,8 @@ pub(super) const TASKS: [SegmentKind; 7] = [
 ];
 
 /// Parts of stages, with the excess's share of each.
-pub(super) struct Shares {
+pub(super) struct Shares<'a> {
+    unclaimed: &'a Unclaimed<'a>,
     pub(super) parts: Parts,
     /// The costliest first.
     pub(super) stages: Vec<usize>,
@@ -28,11 +29,11 @@ pub(super) struct Shares {
 }
 
 /// Takes a share of the given kinds of time in every stage that has one; `share` gets a stage and its seconds of these kinds.
-pub(super) fn shares(
-    unclaimed: &Unclaimed<'_>,
+pub(super) fn shares<'a>(
+    unclaimed: &'a Unclaimed<'a>,
     kinds: &[SegmentKind],
     share: impl Fn(usize, f64) -> Option<f64>,
-) -> Option<Shares> {
+) -> Option<Shares<'a>> {
     let mut found: Vec<(usize, f64, f64)> = Vec::new();
     let mut parts = Vec::new();
     for (stage, own) in unclaimed.by_stage(kinds) {
@@ -47,6 +48,7 @@ pub(super) fn shares(
     let worst = found.first().map(|(stage, share, _)| (*stage, *share))?;
     let (stages, costs) = found.into_iter().map(|(stage, _, s)| (stage, s)).unzip();
     Some(Shares {
+        unclaimed,
         parts,
         stages,
         costs,
@@ -54,7 +56,7 @@ pub(super) fn shares(
     })
 }
 
-impl Shares {
+impl Shares<'_> {
     /// Sorts the stages by group, the costliest group first. There are few groups.
     pub(super) fn lead_by<K: PartialEq>(&mut self, group: impl Fn(usize) -> K) {
         let mut groups: Vec<(K, f64, Vec<usize>)> = Vec::new();
@@ -79,16 +81,14 @@ impl Shares {
     }
 
     /// The excess; the account's evidence for its costliest parts follows `evidence`.
-    pub(super) fn into_excess(
+    pub(super) fn excess(
         self,
-        unclaimed: &Unclaimed<'_>,
         cause: Cause,
         summary: Text,
         evidence: impl IntoIterator<Item = Evidence>,
         certainty: f64,
-        method: &'static str,
     ) -> Excess {
-        let own = unclaimed.evidence(&self.parts);
+        let own = self.unclaimed.evidence(&self.parts);
         Excess {
             cause,
             parts: self.parts,
@@ -96,7 +96,7 @@ impl Shares {
             summary,
             evidence: evidence.into_iter().chain(own).collect(),
             certainty,
-            method,
+            method: "time of the kind on the critical path, less the usual time",
         }
     }
 

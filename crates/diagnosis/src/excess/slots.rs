@@ -59,14 +59,10 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         sentence = sentence,
         time = shares.seconds(),
     );
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::ParallelismTooLow,
-        summary,
-        [evidence],
-        0.8,
-        "time of tasks on the critical path, divided among all slots",
-    ))
+    Some(Excess {
+        method: "time of tasks on the critical path, divided among all slots",
+        ..shares.excess(Cause::ParallelismTooLow, summary, [evidence], 0.8)
+    })
 }
 
 /// Share of a stage's time that one task per core would save; `None` if the stage has enough tasks, or needs no more.

@@ -39,14 +39,15 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         ran = Seconds(ran),
         share = Share(start / (start + ran).max(f64::MIN_POSITIVE)),
     );
-    Some(shares.into_excess(
-        unclaimed,
-        cause(view, app, worst),
-        summary,
-        tiny::evidence(view, worst),
-        0.8,
-        "start-up on the critical path, less the start-up of three rounds of tasks on all slots",
-    ))
+    Some(Excess {
+        method: "start-up on the critical path, less the start-up of three rounds of tasks on all slots",
+        ..shares.excess(
+            cause(view, app, worst),
+            summary,
+            tiny::evidence(view, worst),
+            0.8,
+        )
+    })
 }
 
 /// Seconds that a slot spends starting vertices beyond the usual number of rounds. Each start counts with the median: a slow machine, or

@@ -2,9 +2,10 @@
 
 use job::model::ExchangeKind;
 use job::runs::{RunState, VertexRun};
-use report::{Cause, Evidence, SegmentKind, Source, Text, text};
+use report::{Cause, Evidence, SegmentKind, Text, text};
 
 use super::{Excess, Unclaimed};
+use crate::facts::{at_line, fact};
 use crate::impact::{RUN_NOISE, slowest_of};
 use crate::view::View;
 use report::format::{Bytes, Seconds};
@@ -21,7 +22,6 @@ const MIN_SPREAD: usize = 12;
 /// Additional seconds of an executor's first tasks, to load and compile code.
 const COLD_START_S: f64 = 4.0;
 
-/// The stragglers of each stage.
 pub(super) fn excesses(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let stages = unclaimed.by_stage(&[SegmentKind::Straggler]).into_iter();
     stages
@@ -140,18 +140,10 @@ fn evidence(
     usual_s: f64,
 ) -> Evidence {
     let runs = view.job.stages[stage].runs.as_ref();
-    let source = Source {
-        file: runs.map(|r| r.file.clone()).unwrap_or_default(),
-        locator: Some(format!("line {}", worst.line)),
-    };
+    let source = at_line(runs.map_or("", |r| &r.file), worst.line);
     let (index, time) = (worst.index, Seconds(ran_s));
-    let sentence = text!(
-        "{stage}[{index}] 运行 {time}",
-        "{stage}[{index}] ran {time}",
-        stage = view.name(stage),
-        time = time,
-    );
-    view.number("running to ended", ran_s, "s", source, sentence)
+    fact! { view, "running to ended", ran_s, "s", source;
+        "{stage}[{index}] 运行 {time}", "{stage}[{index}] ran {time}", stage = view.name(stage), time = time }
         .expecting(view.about(Seconds(usual_s)))
 }
 

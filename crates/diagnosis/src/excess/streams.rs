@@ -3,7 +3,7 @@
 
 use job::model::{Application, MicroBatch, Pace};
 use report::format::{Bytes, ROW, Seconds, Share};
-use report::{Cause, Finding, SegmentKind, Severity, text};
+use report::{Cause, SegmentKind, Severity, text};
 
 use super::{Excess, Unclaimed};
 use crate::rule::Candidate;
@@ -190,25 +190,10 @@ pub(super) fn state(view: &View<'_>) -> Option<Candidate> {
         app.at_line(last.line),
         summary.clone(),
     );
-    Some(Candidate {
-        finding: Finding {
-            id: String::new(),
-            cause: Cause::UnexplainedOverhead,
-            problem_type: Cause::UnexplainedOverhead.problem_type(),
-            severity: Severity::High,
-            confidence: 0.8,
-            stage: None,
-            script_lines: None,
-            summary: summary.into(view.language),
-            evidence: Vec::new(),
-            impact: None,
-        },
-        evidence: vec![evidence],
-        strength: 0.8,
-        certainty: 1.0,
-        at_most: 1.0,
-        fix: None,
-        by_chance: false,
-        independent: false,
-    })
+    let cause = Cause::UnexplainedOverhead;
+    let mut found = Candidate::new(view, cause, None, summary, vec![evidence]);
+    found.finding.severity = Severity::High;
+    found.finding.confidence = 0.8;
+    found.strength = 0.8;
+    Some(found)
 }

@@ -20,9 +20,6 @@ const USUAL_FETCH: f64 = 0.1;
 /// From this many lost attempts on, losses are systematic: another run of the job would lose some again.
 const MIN_LOST: u64 = 3;
 
-/// How the seconds of these excesses are computed.
-const METHOD: &str = "time of the kind on the critical path, less the usual time";
-
 /// From this many times the slowest reference rate on, expressions are the reason of slowness.
 const SLOW: f64 = 2.0;
 
@@ -49,14 +46,7 @@ pub(super) fn garbage(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let evidence = view.measured(percent, "%");
     let limit = format!("<= {:.0} %", USUAL_GC * 100.0);
     let evidence = evidence.map(|e| e.expecting(limit));
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::HeapPressure,
-        summary,
-        evidence,
-        0.8,
-        METHOD,
-    ))
+    Some(shares.excess(Cause::HeapPressure, summary, evidence, 0.8))
 }
 
 /// Time that spilled operators lose.
@@ -73,7 +63,7 @@ pub(super) fn spilling(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (worst, _) = shares.worst;
     let spilled = view.facts[worst].per_vertex.disk_spilled.as_ref();
     let evidence = spilled.and_then(|s| total(view, worst, "Disk Bytes Spilled", s, "bytes"));
-    Some(shares.into_excess(unclaimed, Cause::Spill, summary, evidence, 0.75, METHOD))
+    Some(shares.excess(Cause::Spill, summary, evidence, 0.75))
 }
 
 /// Tasks that wait for shuffled data.
@@ -96,7 +86,7 @@ pub(super) fn fetching(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         share = Share(share + USUAL_FETCH),
     );
     let evidence = total(view, worst, "Fetch Wait Time", wait, "ms");
-    Some(shares.into_excess(unclaimed, Cause::FetchWait, summary, evidence, 0.85, METHOD))
+    Some(shares.excess(Cause::FetchWait, summary, evidence, 0.85))
 }
 
 /// Lost attempts on the critical path.
@@ -114,7 +104,7 @@ pub(super) fn retries(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         names = stages_named(view, &shares.stages),
         time = shares.seconds(),
     );
-    Some(shares.into_excess(unclaimed, Cause::VertexRetries, summary, None, 0.8, METHOD))
+    Some(shares.excess(Cause::VertexRetries, summary, None, 0.8))
 }
 
 /// Expressions of plans that take many times the usual time of such operators for their rows and bytes.
@@ -153,14 +143,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         worst = view.name(worst),
         ratio = Ratio(ratio),
     );
-    Some(shares.into_excess(
-        unclaimed,
-        Cause::CostlyExpression,
-        summary,
-        evidence,
-        0.6,
-        METHOD,
-    ))
+    Some(shares.excess(Cause::CostlyExpression, summary, evidence, 0.6))
 }
 
 /// Milliseconds that the tasks of a stage computed: without garbage collection, spilling, waiting and Python.

@@ -12,7 +12,6 @@ macro_rules! classes {
             #[cfg(test)]
             pub(crate) const ALL: &'static [Class] = &[$(Class::$variant),*];
 
-            /// The cause of the contract for this class.
             pub(crate) fn cause(self) -> Cause {
                 match self { $(Class::$variant => Cause::$cause),* }
             }
@@ -126,7 +125,6 @@ classes! {
 pub(crate) enum Weight {
     /// Follows from another failure, which may be in another text.
     Effect,
-    /// Names the reason.
     Reason,
 }
 

@@ -72,42 +72,22 @@ pub(super) fn http(line: &str) -> Option<Class> {
 
 /// Whether words around a number say that it is a status.
 fn quotes_status(before: &str, after: &str) -> bool {
-    const NAMES: [&str; 8] = [
-        "status",
-        "status code",
-        "statuscode",
-        "http",
-        "http/1.1",
-        "http code",
-        "response code",
-        "code",
-    ];
-    const REASONS: [&str; 12] = [
-        "forbidden",
-        "unauthorized",
-        "not found",
-        "conflict",
-        "precondition",
-        "too many requests",
-        "service unavailable",
-        "server busy",
-        "internal server error",
-        "bad gateway",
-        "gateway time",
-        "slow down",
-    ];
+    const NAMES: &str =
+        "status | status code | statuscode | http | http/1.1 | http code | response code | code";
+    const REASONS: &str = "forbidden | unauthorized | not found | conflict | precondition | too many requests | \
+        service unavailable | server busy | internal server error | bad gateway | gateway time | slow down";
     let before = before.to_ascii_lowercase();
     let before = before.trim_end_matches([' ', ':', '=', '"', '\'', '(', '[', '`']);
     let after = after.trim_start_matches([' ', ':', '-', '"', '(']);
     let after = after.get(..24).unwrap_or(after).to_ascii_lowercase();
     let of_azure = before.ends_with(',') && after.starts_with(", ");
     of_azure
-        || NAMES.iter().any(|name| {
+        || NAMES.split(" | ").any(|name| {
             before.strip_suffix(name).is_some_and(|rest| {
                 !rest.ends_with(|c: char| c.is_alphanumeric()) && !rest.ends_with("exit ")
             })
         })
-        || REASONS.iter().any(|reason| after.starts_with(reason))
+        || REASONS.split(" | ").any(|reason| after.starts_with(reason))
 }
 
 /// The class of an SQLSTATE that a line quotes, and whether it is the reason itself: some only say what was
@@ -153,29 +133,15 @@ pub(super) fn sqlstate(line: &str) -> Option<Said> {
 /// The class of a condition of Spark that begins a text, by what such names are made of:
 /// `[UNRESOLVED_COLUMN.WITH_SUGGESTION] …`.
 pub(super) fn condition(line: &str) -> Option<Said> {
-    const OF_ANALYSIS: [&str; 14] = [
-        "UNRESOLVED",
-        "AMBIGUOUS",
-        "MISMATCH",
-        "NOT_FOUND",
-        "UNSUPPORTED",
-        "NOT_SUPPORTED",
-        "NOT_ALLOWED",
-        "SYNTAX",
-        "MISSING",
-        "DUPLICATE",
-        "INVALID",
-        "WRONG",
-        "NON_",
-        "UNBOUND",
-    ];
+    const OF_ANALYSIS: &str = "UNRESOLVED | AMBIGUOUS | MISMATCH | NOT_FOUND | UNSUPPORTED | NOT_SUPPORTED | \
+        NOT_ALLOWED | SYNTAX | MISSING | DUPLICATE | INVALID | WRONG | NON_ | UNBOUND";
     let from = line.find('[')?;
     let name = line[from + 1..].split_once("] ")?.0;
     let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
     if name.len() < 5 || !name.contains('_') || !name.chars().all(part) {
         return None;
     }
-    let of_analysis = OF_ANALYSIS.iter().any(|word| name.contains(word));
+    let of_analysis = OF_ANALYSIS.split(" | ").any(|word| name.contains(word));
     match () {
         () if name.starts_with("INTERNAL_ERROR") => Some((System, true)),
         () if of_analysis => Some((Compile, false)),

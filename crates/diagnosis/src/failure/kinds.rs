@@ -21,87 +21,56 @@ const BASIC: &str = "AttributeError | IndexError | KeyError | NameError | TypeEr
 const INTERNAL: &str = "NullPointerException | ClassCastException | AssertionError | MatchError | \
     ArrayIndexOutOfBoundsException | IndexOutOfBoundsException | NegativeArraySizeException | IllegalStateException";
 
-/// Types by their simple name.
-const NAMED: &[(Class, &str)] = &[
-    (
-        BadValue,
-        "SparkArithmeticException | SparkNumberFormatException | SparkDateTimeException | \
-         SparkArrayIndexOutOfBoundsException | SparkUpgradeException",
-    ),
-    (Constraint, "SQLIntegrityConstraintViolationException"),
-    (
-        Compile,
-        "SQLSyntaxErrorException | NoSuchTableException | NoSuchDatabaseException | NoSuchNamespaceException | \
-         NoSuchViewException | NoSuchFunctionException | SQLFeatureNotSupportedException",
-    ),
-    (
-        Dependency,
-        "ClassNotFoundException | NoClassDefFoundError | NoSuchMethodError | NoSuchFieldError | AbstractMethodError | \
+/// A table of classes, each with its names.
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident: $($class:ident, $names:literal;)*) => {
+        $(#[$doc])*
+        const $name: &[(Class, &str)] = &[$((Class::$class, $names)),*];
+    };
+}
+
+table! {
+    /// Types by their simple name.
+    NAMED:
+    BadValue, "SparkArithmeticException | SparkNumberFormatException | SparkDateTimeException | \
+         SparkArrayIndexOutOfBoundsException | SparkUpgradeException";
+    Constraint, "SQLIntegrityConstraintViolationException";
+    Compile, "SQLSyntaxErrorException | NoSuchTableException | NoSuchDatabaseException | NoSuchNamespaceException | \
+         NoSuchViewException | NoSuchFunctionException | SQLFeatureNotSupportedException";
+    Dependency, "ClassNotFoundException | NoClassDefFoundError | NoSuchMethodError | NoSuchFieldError | AbstractMethodError | \
          IncompatibleClassChangeError | UnsupportedClassVersionError | UnsatisfiedLinkError | BootstrapMethodError | \
          ExceptionInInitializerError | VerifyError | LinkageError | InvalidClassException | ModuleNotFoundError | \
          ImportError | UnsupportedFileSystemException | IllegalAccessError | BadImageFormatException | \
-         DllNotFoundException | TypeLoadException | MissingMethodException | PackageNotFoundError",
-    ),
-    (
-        InputForbidden,
-        "AccessControlException | AccessDeniedException | UnauthorizedAccessException | PermissionError | \
+         DllNotFoundException | TypeLoadException | MissingMethodException | PackageNotFoundError";
+    InputForbidden, "AccessControlException | AccessDeniedException | UnauthorizedAccessException | PermissionError | \
          HiveAccessControlException | SecurityException | GSSException | InvalidToken | ForbiddenException | \
          NotAuthorizedException | SQLInvalidAuthorizationSpecException | NoCredentialsError | BadCredentialsException | \
-         InvalidAWSCredentialsException",
-    ),
-    (
-        InputMissing,
-        "FileNotFoundException | NoSuchFileException | FileNotFoundError | InvalidInputException | \
+         InvalidAWSCredentialsException";
+    InputMissing, "FileNotFoundException | NoSuchFileException | FileNotFoundError | InvalidInputException | \
          DirectoryNotFoundException | NoSuchKeyException | NoSuchBucketException | OffsetOutOfRangeException | \
-         UnknownTopicOrPartitionException | NoOffsetForPartitionException | IsNotADirectoryError",
-    ),
-    (
-        InputMismatch,
-        "AvroTypeException | SchemaColumnConvertNotSupportedException | ParquetDecodingException | \
-         InvalidSchemaException | IncompatibleSchemaException | StateSchemaNotCompatible | SchemaParseException",
-    ),
-    (
-        InputUnreadable,
-        "ChecksumException | BlockMissingException | ZipException | BadGzipFile | BadRecordException | \
+         UnknownTopicOrPartitionException | NoOffsetForPartitionException | IsNotADirectoryError";
+    InputMismatch, "AvroTypeException | SchemaColumnConvertNotSupportedException | ParquetDecodingException | \
+         InvalidSchemaException | IncompatibleSchemaException | StateSchemaNotCompatible | SchemaParseException";
+    InputUnreadable, "ChecksumException | BlockMissingException | ZipException | BadGzipFile | BadRecordException | \
          FileFormatException | CorruptStatistics | MalformedJsonException | InvalidProtocolBufferException | \
-         EncoderFallbackException | DecoderFallbackException | MalformedInputException | BadZipFile",
-    ),
-    (
-        OutputExists,
-        "FileAlreadyExistsException | FileExistsError | AlreadyBeingCreatedException",
-    ),
-    (
-        Conflict,
-        "CommitFailedException | CommitStateUnknownException | HoodieWriteConflictException | ConcurrentAppendException | \
+         EncoderFallbackException | DecoderFallbackException | MalformedInputException | BadZipFile";
+    OutputExists, "FileAlreadyExistsException | FileExistsError | AlreadyBeingCreatedException";
+    Conflict, "CommitFailedException | CommitStateUnknownException | HoodieWriteConflictException | ConcurrentAppendException | \
          ConcurrentWriteException | ConcurrentDeleteReadException | ConcurrentDeleteDeleteException | \
-         ConcurrentTransactionException | MetadataChangedException | ProtocolChangedException",
-    ),
-    (
-        Quota,
-        "DSQuotaExceededException | NSQuotaExceededException | QuotaByStorageTypeExceededException",
-    ),
-    (
-        ValueSize,
-        "RecordTooLargeException | MessageSizeTooLargeException | DocumentTooLarge | BsonMaximumSizeExceededException",
-    ),
-    (
-        Generated,
-        "StackOverflowError | StackOverflowException | JaninoRuntimeException",
-    ),
-    (HeapFull, "OutOfMemoryError"),
-    (PythonMemory, "MemoryError | ArrowMemoryError"),
-];
+         ConcurrentTransactionException | MetadataChangedException | ProtocolChangedException";
+    Quota, "DSQuotaExceededException | NSQuotaExceededException | QuotaByStorageTypeExceededException";
+    ValueSize, "RecordTooLargeException | MessageSizeTooLargeException | DocumentTooLarge | BsonMaximumSizeExceededException";
+    Generated, "StackOverflowError | StackOverflowException | JaninoRuntimeException";
+    HeapFull, "OutOfMemoryError";
+    PythonMemory, "MemoryError | ArrowMemoryError";
+}
 
-/// Libraries whose exceptions are about one thing.
-const PACKAGES: &[(Class, &str)] = &[
-    (
-        InputUnreadable,
-        "org.apache.parquet. | org.apache.orc. | org.apache.avro. | org.apache.hadoop.io.compress. | com.univocity. | \
-         com.fasterxml.jackson.core. | org.apache.commons.compress. | com.github.luben.zstd. | org.xml.sax.",
-    ),
-    (
-        Service,
-        "java.net. | javax.net. | java.sql. | java.rmi. | org.postgresql. | com.mysql. | org.mariadb. | oracle.jdbc. | \
+table! {
+    /// Libraries whose exceptions are about one thing.
+    PACKAGES:
+    InputUnreadable, "org.apache.parquet. | org.apache.orc. | org.apache.avro. | org.apache.hadoop.io.compress. | com.univocity. | \
+         com.fasterxml.jackson.core. | org.apache.commons.compress. | com.github.luben.zstd. | org.xml.sax.";
+    Service, "java.net. | javax.net. | java.sql. | java.rmi. | org.postgresql. | com.mysql. | org.mariadb. | oracle.jdbc. | \
          com.microsoft.sqlserver. | net.snowflake. | com.ibm.db2. | com.vertica. | com.teradata. | com.sap. | \
          com.clickhouse. | ru.yandex.clickhouse. | com.amazon.redshift. | com.mongodb. | org.elasticsearch. | \
          org.opensearch. | com.datastax. | redis.clients. | io.lettuce. | org.apache.hadoop.hbase. | \
@@ -112,43 +81,25 @@ const PACKAGES: &[(Class, &str)] = &[
          grpc. | psycopg2. | pymysql. | pymongo.errors. | sqlalchemy.exc. | System.Net. | System.Data. | \
          Microsoft.Azure. | com.couchbase. | com.aerospike. | org.apache.solr. | org.neo4j. | io.fabric8. | \
          org.apache.hadoop.fs.s3a. | org.apache.hadoop.fs.azurebfs. | org.apache.hadoop.fs.azure. | \
-         com.google.cloud.hadoop. | org.apache.hive.service. | org.apache.hadoop.hive.metastore.",
-    ),
-];
+         com.google.cloud.hadoop. | org.apache.hive.service. | org.apache.hadoop.hive.metastore.";
+}
 
-/// Words that types are named after.
-const WORDS: &[(Class, &str)] = &[
-    (
-        Throttled,
-        "Throttl | TooManyRequests | RateLimit | RateExceeded | ResourceExhausted | ServerBusy | SlowDown | ThroughputExceeded",
-    ),
-    (Quota, "QuotaExceeded"),
-    (
-        InputForbidden,
-        "AccessDenied | Forbidden | Unauthorized | Unauthenticated | Authorization | Authentication | Permission | Credential",
-    ),
-    (
-        InputMismatch,
-        "SchemaMismatch | IncompatibleSchema | TypeMismatch | SchemaChange",
-    ),
-    (InputUnreadable, "Corrupt | Checksum | Malformed"),
-    (
-        Compile,
-        "TableNotFound | EntityNotFound | NoSuchTable | DatabaseNotFound",
-    ),
-    (Conflict, "Conflict | ConcurrentUpdate | OptimisticLock"),
-    (OutputExists, "AlreadyExists"),
-    (
-        InputMissing,
-        "FileNotFound | PathNotFound | BlobNotFound | KeyNotFoundInBucket | NoSuchObject",
-    ),
-    (
-        Service,
-        "Timeout | TimedOut | Unavailable | Connect | NoNodeAvailable | NoHostAvailable | Unreachable | Socket | \
-         TransportException | Disconnect | HttpResponse | HttpException | RpcException | NoRouteToHost",
-    ),
-    (Stopped, "Interrupt | Cancel | Abort"),
-];
+table! {
+    /// Words that types are named after.
+    WORDS:
+    Throttled, "Throttl | TooManyRequests | RateLimit | RateExceeded | ResourceExhausted | ServerBusy | SlowDown | ThroughputExceeded";
+    Quota, "QuotaExceeded";
+    InputForbidden, "AccessDenied | Forbidden | Unauthorized | Unauthenticated | Authorization | Authentication | Permission | Credential";
+    InputMismatch, "SchemaMismatch | IncompatibleSchema | TypeMismatch | SchemaChange";
+    InputUnreadable, "Corrupt | Checksum | Malformed";
+    Compile, "TableNotFound | EntityNotFound | NoSuchTable | DatabaseNotFound";
+    Conflict, "Conflict | ConcurrentUpdate | OptimisticLock";
+    OutputExists, "AlreadyExists";
+    InputMissing, "FileNotFound | PathNotFound | BlobNotFound | KeyNotFoundInBucket | NoSuchObject";
+    Service, "Timeout | TimedOut | Unavailable | Connect | NoNodeAvailable | NoHostAvailable | Unreachable | Socket | \
+         TransportException | Disconnect | HttpResponse | HttpException | RpcException | NoRouteToHost";
+    Stopped, "Interrupt | Cancel | Abort";
+}
 
 /// The class of a type that decides whatever its message says.
 pub(super) fn deciding(kind: &str) -> Option<Class> {

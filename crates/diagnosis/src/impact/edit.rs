@@ -79,21 +79,7 @@ pub fn flatten(stage: &mut StageWork, surplus_s: f64) {
         return flatten_few(stage, mean, surplus_s);
     };
     let work_s = stage.run_s() - surplus_s;
-    for vertex in &mut stage.vertices {
-        let usual = vertex.bytes >= EMPTY_SHARE * mean && vertex.bytes <= 2.0 * mean;
-        let own = if usual {
-            (vertex.run_s / (pace * vertex.bytes)).clamp(0.5, 1.6)
-        } else {
-            1.0
-        };
-        let even = pace * mean * own;
-        if vertex.run_s > 0.0 {
-            // Attempts that failed had the same input to work on.
-            vertex.wasted_s *= (even / vertex.run_s).min(1.0);
-        }
-        vertex.run_s = even;
-        vertex.bytes = mean;
-    }
+    even_out(stage, mean, |vertex| pace * vertex.bytes, pace * mean);
     // a hot vertex that is slower per byte has more rows in it: its work stays
     let even_s = stage.run_s();
     if even_s > 0.0 && even_s < work_s {
@@ -113,15 +99,23 @@ fn flatten_few(stage: &mut StageWork, mean: f64, surplus_s: f64) {
         true => (rise / spread).clamp(0.0, mean_s / mean),
         false => 0.0,
     };
+    let expected = |vertex: &VertexWork| mean_s + slope * (vertex.bytes - mean);
+    even_out(stage, mean, expected, mean_s);
+}
+
+/// Gives every vertex the mean input, and `even_s` of run time for it. A vertex with usual input keeps its deviation from its
+/// expected time.
+fn even_out(stage: &mut StageWork, mean: f64, expected: impl Fn(&VertexWork) -> f64, even_s: f64) {
     for vertex in &mut stage.vertices {
-        let expected = mean_s + slope * (vertex.bytes - mean);
         let usual = vertex.bytes >= EMPTY_SHARE * mean && vertex.bytes <= 2.0 * mean;
+        let expected = expected(vertex);
         let own = match usual && expected > 0.0 {
             true => (vertex.run_s / expected).clamp(0.5, 1.6),
             false => 1.0,
         };
-        let even = mean_s * own;
+        let even = even_s * own;
         if vertex.run_s > 0.0 {
+            // attempts that failed had the same input to work on
             vertex.wasted_s *= (even / vertex.run_s).min(1.0);
         }
         vertex.run_s = even;

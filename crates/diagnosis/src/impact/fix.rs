@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use super::StageWork;
 
-/// A change to the work of stages.
 type Edit = dyn Fn(&mut Vec<StageWork>) + Send + Sync;
 
-/// A change to the work of one stage.
 type StageEdit = dyn Fn(&mut StageWork) + Send + Sync;
 
 /// Effect of fixing a cause. Shared, so that fixes can be replayed alone and together.
@@ -25,12 +23,10 @@ pub enum Fix {
 }
 
 impl Fix {
-    /// A fix that edits the work of stages.
     pub fn work(edit: impl Fn(&mut Vec<StageWork>) + Send + Sync + 'static) -> Fix {
         Fix::Work(Arc::new(edit))
     }
 
-    /// A fix that edits the work of one stage.
     pub fn stage(stage: usize, edit: impl Fn(&mut StageWork) + Send + Sync + 'static) -> Fix {
         Fix::Stage(stage, Arc::new(edit))
     }
@@ -40,7 +36,6 @@ impl Fix {
         !matches!(self, Fix::Capacity)
     }
 
-    /// Tokens of the run with the fix.
     pub fn tokens(&self, before: usize) -> usize {
         match self {
             Fix::Tokens(tokens) => *tokens,

@@ -51,18 +51,14 @@ const MAX_HANDOVER_S: f64 = 3.0;
 /// Saving of a fix.
 #[derive(Debug, Clone)]
 pub struct Saved {
-    /// Seconds of the run.
     pub seconds: f64,
-    /// Share of the run, 0..1.
     pub share: f64,
-    /// The fix.
     pub fix: Fix,
 }
 
 /// The run as work of stages.
 #[derive(Debug, Clone)]
 pub struct RunModel {
-    /// Work by index of the stage.
     pub stages: Vec<StageWork>,
     /// Source of each stage's work.
     pub basis: Vec<Basis>,

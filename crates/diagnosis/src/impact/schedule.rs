@@ -24,7 +24,6 @@ pub struct VertexWork {
     pub wasted_s: f64,
     /// Their number; 0 if unknown: the vertex then holds one token for all of them.
     pub lost: u32,
-    /// Bytes that it read.
     pub bytes: f64,
 }
 
@@ -44,7 +43,6 @@ impl VertexWork {
     }
 }
 
-/// Work of one stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageWork {
     /// Stages that must have ended before it.

@@ -28,7 +28,6 @@ const STAGE_HANDOVER_S: f64 = 0.4;
 /// Source of a stage's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// Unknown.
     Unknown,
     /// Stage statistics: a total and the largest vertex's bytes.
     Summary,

@@ -64,22 +64,20 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
             .flat_map(|(a, b)| app.told(from.max(*a), to.min(*b)))
             .collect()
     };
+    let gap = |(from_ms, to_ms): (i64, i64), after: usize, before: Vec<usize>| Gap {
+        from_ms,
+        to_ms,
+        after,
+        before,
+    };
     let mut gaps: Vec<Gap> = Vec::new();
     let Some((_, mut until, mut last)) = spans.get(first).copied() else {
         return gaps;
     };
     for (from, to, stage) in spans.iter().copied().skip(first + 1) {
         if from > until {
-            gaps.extend(
-                working(until, from)
-                    .into_iter()
-                    .map(|(from_ms, to_ms)| Gap {
-                        from_ms,
-                        to_ms,
-                        after: last,
-                        before: vec![stage],
-                    }),
-            );
+            let own = working(until, from).into_iter();
+            gaps.extend(own.map(|span| gap(span, last, vec![stage])));
         } else if let Some(gap) = gaps.last_mut().filter(|gap| gap.to_ms == from) {
             gap.before.push(stage);
         }
@@ -89,12 +87,7 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     }
     let end = view.job.info.ended_ms.filter(|end| *end > until);
     let tail = end.map_or_else(Vec::new, |end| working(until, end));
-    gaps.extend(tail.into_iter().map(|(from_ms, to_ms)| Gap {
-        from_ms,
-        to_ms,
-        after: last,
-        before: Vec::new(),
-    }));
+    gaps.extend(tail.into_iter().map(|span| gap(span, last, Vec::new())));
     gaps
 }
 

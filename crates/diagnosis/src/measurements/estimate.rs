@@ -3,20 +3,18 @@
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind, PlanNode, Source};
 
-use crate::settings::Threshold;
+use crate::facts::fact;
+use crate::settings::threshold;
 use crate::view::View;
+use report::Evidence;
 use report::format::ROW;
-use report::{Evidence, text};
 
-/// Least factor of a wrong estimate of rows.
-pub(crate) static MIN_FACTOR: Threshold = Threshold {
-    name: "misestimate.min_factor",
-    default: 8.0,
-    unit: "ratio",
-    reason_zh: "文本输入按假定行宽估计，误差 4 倍很常见且无害",
-    reason_en: "text inputs are estimated by assumed widths; four times off is common and harmless",
-    source: "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)",
-};
+threshold! {
+    /// Least factor of a wrong estimate of rows.
+    pub(crate) MIN_FACTOR = 8.0, "ratio", "misestimate.min_factor";
+    "文本输入按假定行宽估计，误差 4 倍很常见且无害", "text inputs are estimated by assumed widths; four times off is common and harmless";
+    "estimates of real local runs (up to 1.95) and of simulated text inputs (4.2)"
+}
 
 /// Least factor of a wrong estimate that is shown next to a decision based on it. Below twice, the
 /// optimizer would probably have made the same decision.
@@ -76,15 +74,8 @@ pub(crate) fn fact(view: &View<'_>, wrong: &Misestimate) -> Option<Evidence> {
         file: plan.file.clone(),
         locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
     };
-    let sentence = text!(
-        "优化器估计 {stage} 的 {id} 有 {estimated}，实际有 {actual}",
-        "the optimizer expected {estimated} from {id} in {stage}; there were {actual}",
-        stage = view.name(wrong.stage),
-        id = operator.id,
-        estimated = ROW.count(estimated),
-        actual = ROW.count(wrong.actual),
-    );
-    Some(view.number("Card", estimated, "rows", source, sentence))
+    Some(fact! { view, "Card", estimated, "rows", source;
+    "优化器估计 {stage} 的 {id} 有 {estimated}，实际有 {actual}", "the optimizer expected {estimated} from {id} in {stage}; there were {actual}", stage = view.name(wrong.stage), id = operator.id, estimated = ROW.count(estimated), actual = ROW.count(wrong.actual) })
 }
 
 /// The worst estimate among the inputs and operators that a stage depends on, if it is far too
@@ -145,30 +136,18 @@ fn of_operator(view: &View<'_>, stage: usize, index: usize) -> Option<Misestimat
 /// Estimates of the inputs of a stage, and of the hints on them.
 fn wrong_inputs(view: &View<'_>, stage: usize) -> Vec<Misestimate> {
     let mut found = Vec::new();
-    for (index, operator) in view.extracts(stage) {
-        let Some(actual) = actual_rows(view, stage, operator) else {
+    for (index, _) in view.extracts(stage) {
+        let Some(own) = of_operator(view, stage, index) else {
             continue;
         };
-        let Some(node) = view.job.estimate_of(stage, index).map(|l| l.value) else {
-            continue;
-        };
-        let Some(estimated) = node.card else { continue };
-        found.push(Misestimate {
-            stage,
-            operator: index,
-            estimated,
-            actual,
-            hint_lines: None,
-        });
-        if let Some(hint) = hint_above(view, node) {
-            found.push(Misestimate {
-                stage,
-                operator: index,
-                estimated: hint,
-                actual,
-                hint_lines: hint_lines(view, hint),
-            });
-        }
+        let node = view.job.estimate_of(stage, index).map(|l| l.value);
+        let hint = node.and_then(|node| hint_above(view, node));
+        found.push(own.clone());
+        found.extend(hint.map(|hint| Misestimate {
+            estimated: hint,
+            hint_lines: hint_lines(view, hint),
+            ..own
+        }));
     }
     found
 }

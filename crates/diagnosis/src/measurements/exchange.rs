@@ -2,8 +2,9 @@
 
 use job::model::{Edge, OperatorKind};
 
+use crate::facts::{at, fact};
 use crate::view::View;
-use report::{Evidence, text};
+use report::Evidence;
 
 /// Whether the operator that wants this exchange joins its inputs.
 pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
@@ -24,22 +25,9 @@ pub(crate) fn partitioner_fact(view: &View<'_>, edge: &Edge) -> Option<Evidence>
     let id = edge.partitioner.as_deref()?;
     let stage = &view.job.stages[edge.from];
     let operator = stage.operators.iter().find(|o| o.id == id)?;
-    let file = view
-        .job
-        .files
-        .iter()
-        .find(|f| f.kind == job::model::FileKind::VertexDef)?
-        .name
-        .clone();
-    let source = job::model::Source {
-        file,
-        locator: Some(format!("{}/{id}/@args", stage.name)),
-    };
-    let sentence = text!(
-        "{stage} 的 {id} 参数为 {args}",
-        "{id} of {stage} has the arguments {args}",
-        stage = stage.name,
-        args = operator.args
-    );
-    Some(view.word("args", &operator.args, source, sentence))
+    let mut files = view.job.files.iter();
+    let file = files.find(|f| f.kind == job::model::FileKind::VertexDef)?;
+    let source = at(&file.name, format!("{}/{id}/@args", stage.name));
+    Some(fact! { view, "args", &operator.args, source;
+    "{stage} 的 {id} 参数为 {args}", "{id} of {stage} has the arguments {args}", stage = stage.name, args = operator.args })
 }

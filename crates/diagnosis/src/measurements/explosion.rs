@@ -3,18 +3,15 @@
 use job::facts::value;
 use job::model::{Edge, Operator, OperatorKind};
 
-use crate::settings::Threshold;
+use crate::settings::threshold;
 use crate::view::View;
 
-/// Output rows over the rows of the larger input.
-pub(crate) static MIN_FACTOR: Threshold = Threshold {
-    name: "join_explosion.min_factor",
-    default: 3.0,
-    unit: "ratio",
-    reason_zh: "一对多连接的输出不会超过较大一侧；超过就说明键在两侧都有重复，历史表可能重复一两次",
-    reason_en: "a one-to-many join produces at most as many rows as its larger side; more rows prove that the key repeats on both, as it may once or twice in a table with history",
-    source: "arithmetic; healthy simulated joins produce at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times",
-};
+threshold! {
+    /// Output rows over the rows of the larger input.
+    pub(crate) MIN_FACTOR = 3.0, "ratio", "join_explosion.min_factor";
+    "一对多连接的输出不会超过较大一侧；超过就说明键在两侧都有重复，历史表可能重复一两次", "a one-to-many join produces at most as many rows as its larger side; more rows prove that the key repeats on both, as it may once or twice in a table with history";
+    "arithmetic; healthy simulated joins produce at most 1.6 times the larger side, ordinary joins of two large tables up to 2.7 times"
+}
 
 /// Rows out of a join and into each of its sides.
 fn rows(view: &View<'_>, stage: usize, join: &Operator) -> Option<(f64, Vec<f64>)> {

@@ -3,6 +3,7 @@
 use job::model::{JobError, Source};
 use job::runs::RunState;
 
+use crate::facts::at_line;
 pub(crate) use crate::failure::*;
 use crate::view::View;
 
@@ -59,9 +60,6 @@ pub(crate) fn last_failure(
     FailedVertex {
         vertex: Some(format!("{}[{}]", view.name(stage), last.index)),
         machine: machine.map(|m| m.to_string()),
-        source: Some(Source {
-            file: runs.file.clone(),
-            locator: Some(format!("line {}", last.line)),
-        }),
+        source: Some(at_line(&runs.file, last.line)),
     }
 }

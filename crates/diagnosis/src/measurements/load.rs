@@ -1,11 +1,12 @@
 //! Work of a stage's vertices: the statement, the bytes, and the reason for their number.
 
-use job::model::{FileKind, Source};
+use job::model::FileKind;
 
 use super::sizing::{HEAVY_BYTES, bytes_read};
+use crate::facts::{at, at_line, fact};
 use crate::view::View;
 use report::format::Bytes;
-use report::{Evidence, Localize, text};
+use report::{Evidence, Localize};
 
 /// The statement that needs the partitioning of the data, or that reads the data.
 pub(crate) fn lines(view: &View<'_>, stage: usize) -> Option<(u32, u32)> {
@@ -35,15 +36,9 @@ pub(crate) fn limiting_hint(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let hint = statement.hints.iter().find(|h| limiting(&h.name))?;
     let written = script.slice(&hint.span).to_owned();
     let line = script.line_of(hint.span.start);
-    let source = Source {
-        file: script.file.clone(),
-        locator: Some(format!("line {line}")),
-    };
-    let sentence = text!(
-        "第 {line} 行的提示 {written}",
-        "the hint {written} in line {line}"
-    );
-    Some(view.word("hint", &written, source, sentence))
+    let source = at_line(&script.file, u64::from(line));
+    Some(fact! { view, "hint", &written, source;
+    "第 {line} 行的提示 {written}", "the hint {written} in line {line}" })
 }
 
 fn compressed_input(view: &View<'_>, stage: usize) -> Option<Evidence> {
@@ -52,17 +47,10 @@ fn compressed_input(view: &View<'_>, stage: usize) -> Option<Evidence> {
         .filter_map(|(_, o)| view.table_of(stage, o));
     let table = tables.into_iter().find(|t| t.compressed.is_some())?;
     let source = table.sources.values().next().cloned()?;
-    let sentence = text!(
-        "{table} 是压缩文件，只能由一个顶点读取",
-        "{table} is compressed and can only be read by one vertex per file",
-        table = table.name
-    );
-    Some(view.word(
-        "compressed",
-        table.compressed.as_deref().unwrap_or_default(),
-        source,
-        sentence,
-    ))
+    Some(
+        fact! { view, "compressed", table.compressed.as_deref().unwrap_or_default(), source;
+        "{table} 是压缩文件，只能由一个顶点读取", "{table} is compressed and can only be read by one vertex per file", table = table.name },
+    )
 }
 
 pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Evidence> {
@@ -76,42 +64,23 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, per_vertex: f64) -> Vec<Ev
     if let Some(read) = of.counted.as_ref().and_then(|c| c.bytes_read.as_ref()) {
         facts.extend(view.measured(read, "bytes"));
         let limit = view.limit(&HEAVY_BYTES);
-        let sentence = text!(
-            "每个顶点读取 {size}",
-            "each vertex reads {size}",
-            size = Bytes(per_vertex)
-        );
         let metric = format!("{} / vertices", read.metric);
         facts.push(
-            view.number(&metric, per_vertex, "bytes", read.source(), sentence)
-                .expecting(format!("<= {}", Bytes(limit).localize(view.language))),
+            fact! { view, &metric, per_vertex, "bytes", read.source();
+            "每个顶点读取 {size}", "each vertex reads {size}", size = Bytes(per_vertex) }
+            .expecting(format!("<= {}", Bytes(limit).localize(view.language))),
         );
     }
     if facts.is_empty() {
-        let file = s.runs.as_ref().map(|r| r.file.clone()).or_else(|| {
-            view.job
-                .files
-                .iter()
-                .find(|f| f.kind == FileKind::VertexDef)
-                .map(|f| f.name.clone())
-        });
+        let defined = || {
+            let mut files = view.job.files.iter();
+            Some(&files.find(|f| f.kind == FileKind::VertexDef)?.name)
+        };
+        let file = s.runs.as_ref().map(|r| &r.file).or_else(defined);
         if let (Some(file), Some(all)) = (file, bytes_read(view, stage)) {
-            let sentence = text!(
-                "{stage} 共读取 {size}",
-                "{stage} reads {size} in all",
-                stage = s.name,
-                size = Bytes(all)
-            );
-            facts.push(view.number(
-                "bytes read",
-                all,
-                "bytes",
-                Source {
-                    file,
-                    locator: Some(s.name.clone()),
-                },
-                sentence,
-            ));
+            let source = at(file, &s.name);
+            facts.push(fact! { view, "bytes read", all, "bytes", source;
+                "{stage} 共读取 {size}", "{stage} reads {size} in all", stage = s.name, size = Bytes(all) });
         }
     }
     facts

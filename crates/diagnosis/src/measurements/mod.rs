@@ -8,6 +8,7 @@ pub(crate) mod estimate;
 pub(crate) mod exchange;
 pub(crate) mod explosion;
 pub(crate) mod failure;
+pub(crate) mod hot;
 pub(crate) mod load;
 pub(crate) mod managed;
 pub(crate) mod retries;

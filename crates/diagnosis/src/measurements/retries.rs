@@ -6,40 +6,32 @@ use std::collections::BTreeMap;
 use job::facts::value;
 use job::model::Source;
 
-use crate::settings::Threshold;
+use crate::facts::{at, fact};
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Names, Number, TIME};
 use report::{Evidence, text};
 
-/// Wasted attempts that a stage must have.
-pub(crate) static MIN_COUNT: Threshold = Threshold {
-    name: "retries.min_count",
-    default: 4.0,
-    unit: "attempts",
-    reason_zh: "小阶段中一两次失败就超过百分比阈值",
-    reason_en: "in a small stage one or two failures exceed any share",
-    source: "judgment",
-};
+threshold! {
+    /// Wasted attempts that a stage must have.
+    pub(crate) MIN_COUNT = 4.0, "attempts", "retries.min_count";
+    "小阶段中一两次失败就超过百分比阈值", "in a small stage one or two failures exceed any share";
+    "judgment"
+}
 
-/// Peak of a vertex over the limit that the compiler set.
-pub(crate) static MIN_PEAK: Threshold = Threshold {
-    name: "memory.min_peak_over_limit",
-    default: 0.9,
-    unit: "share",
-    reason_zh: "峰值远低于限制时，失败不是内存引起的",
-    reason_en: "with a peak far below the limit the failures are not due to memory",
-    source: "physics",
-};
+threshold! {
+    /// Peak of a vertex over the limit that the compiler set.
+    pub(crate) MIN_PEAK = 0.9, "share", "memory.min_peak_over_limit";
+    "峰值远低于限制时，失败不是内存引起的", "with a peak far below the limit the failures are not due to memory";
+    "physics"
+}
 
-/// Least number of memory failures in a stage.
-pub(crate) static MIN_FAILURES: Threshold = Threshold {
-    name: "memory.min_failures",
-    default: 2.0,
-    unit: "attempts",
-    reason_zh: "单次内存失败可能是机器的问题",
-    reason_en: "a single memory failure may be due to the machine",
-    source: "judgment",
-};
+threshold! {
+    /// Least number of memory failures in a stage.
+    pub(crate) MIN_FAILURES = 2.0, "attempts", "memory.min_failures";
+    "单次内存失败可能是机器的问题", "a single memory failure may be due to the machine";
+    "judgment"
+}
 
 /// Wasted attempts of some vertices.
 #[derive(Debug, Clone, Copy, Default)]
@@ -140,34 +132,16 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize, waste: &Waste) -> Vec<Evid
     let s = &view.job.stages[stage];
     let mut facts = Vec::new();
     if let Some(runs) = &s.runs {
-        let source = Source {
-            file: runs.file.clone(),
-            locator: Some(s.name.clone()),
-        };
-        let sentence = text!(
-            "{failed} 次失败，{revoked} 次被收回",
-            "{failed} failed, {revoked} revoked",
-            failed = Number(runs.failed as f64),
-            revoked = Number(runs.revoked as f64),
-        );
+        let source = at(&runs.file, &s.name);
         facts.push(
-            view.number(
-                "failed and revoked attempts",
-                waste.attempts,
-                "count",
-                source.clone(),
-                sentence,
-            )
+            fact! { view, "failed and revoked attempts", waste.attempts, "count", source.clone();
+                "{failed} 次失败，{revoked} 次被收回", "{failed} failed, {revoked} revoked", failed = Number(runs.failed as f64), revoked = Number(runs.revoked as f64) }
             .expecting(text!("百分之几以内", "a few percent at most").into(view.language)),
         );
         facts.extend(failed_by_executor(view, stage, &source));
         if let Some((event, times)) = runs.events.first() {
-            let sentence = text!(
-                "{event}：{times}",
-                "{event}: {times}",
-                times = TIME.count(*times as f64)
-            );
-            facts.push(view.number(event, *times as f64, "count", source, sentence));
+            facts.push(fact! { view, event, *times as f64, "count", source;
+            "{event}：{times}", "{event}: {times}", times = TIME.count(*times as f64) });
         }
     }
     if let Some(stated) = &view.facts[stage].stated {
@@ -197,12 +171,7 @@ fn failed_by_executor(view: &View<'_>, stage: usize, source: &Source) -> Option<
         Some(format!("{} ({n})", executor.id))
     });
     let named: Vec<String> = named.collect();
-    let sentence = text!(
-        "{stage} 失败的尝试按 Executor：{named}",
-        "failed attempts of {stage} by executor: {named}",
-        stage = view.name(stage),
-        named = Names(&named),
-    );
     let metric = "failed attempts of an executor";
-    Some(view.number(metric, most as f64, "count", source.clone(), sentence))
+    Some(fact! { view, metric, most as f64, "count", source.clone();
+    "{stage} 失败的尝试按 Executor：{named}", "failed attempts of {stage} by executor: {named}", stage = view.name(stage), named = Names(&named) })
 }

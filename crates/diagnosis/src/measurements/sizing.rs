@@ -4,7 +4,7 @@ use job::model::ExchangeKind;
 
 use super::contention::contention;
 use crate::impact::StageWork;
-use crate::settings::Threshold;
+use crate::settings::threshold;
 use crate::view::View;
 
 /// Share of start-up in the time of a vertex with enough work.
@@ -13,45 +13,33 @@ const LITTLE_START: f64 = 0.2;
 /// Milliseconds that an empty task of an application takes, on an idle core.
 const EMPTY_TASK_MS: f64 = 10.0;
 
-/// Bytes that a vertex usually reads from an exchange.
-pub(crate) static SHUFFLE_BYTES: Threshold = Threshold {
-    name: "sizing.shuffle_bytes_per_vertex",
-    default: 256e6,
-    unit: "bytes",
-    reason_zh: "优化器按约 250 MB 一个分区选择分区数（实际 150–500 MB）",
-    reason_en: "the optimizer chooses partitions of about 250 MB (150 to 500 MB in fact)",
-    source: "partition counts of healthy simulated jobs",
-};
+threshold! {
+    /// Bytes that a vertex usually reads from an exchange.
+    pub(crate) SHUFFLE_BYTES = 256e6, "bytes", "sizing.shuffle_bytes_per_vertex";
+    "优化器按约 250 MB 一个分区选择分区数（实际 150–500 MB）", "the optimizer chooses partitions of about 250 MB (150 to 500 MB in fact)";
+    "partition counts of healthy simulated jobs"
+}
 
-/// Bytes that a vertex usually reads from storage.
-pub(crate) static STORED_BYTES: Threshold = Threshold {
-    name: "sizing.stored_bytes_per_vertex",
-    default: 512e6,
-    unit: "bytes",
-    reason_zh: "读取存储的顶点通常一个区段（约 0.5–1 GB）",
-    reason_en: "a vertex that reads storage usually takes an extent (0.5 to 1 GB)",
-    source: "healthy simulated jobs",
-};
+threshold! {
+    /// Bytes that a vertex usually reads from storage.
+    pub(crate) STORED_BYTES = 512e6, "bytes", "sizing.stored_bytes_per_vertex";
+    "读取存储的顶点通常一个区段（约 0.5–1 GB）", "a vertex that reads storage usually takes an extent (0.5 to 1 GB)";
+    "healthy simulated jobs"
+}
 
-/// Bytes per vertex of a stage with too few vertices.
-pub(crate) static HEAVY_BYTES: Threshold = Threshold {
-    name: "sizing.heavy_bytes_per_vertex",
-    default: 512e6,
-    unit: "bytes",
-    reason_zh: "优化器最多给每个顶点约 500 MB；再多又有空闲令牌，就是顶点太少",
-    reason_en: "the optimizer gives a vertex 500 MB at most; with more, and tokens to spare, there are too few",
-    source: "partition counts of healthy simulated jobs",
-};
+threshold! {
+    /// Bytes per vertex of a stage with too few vertices.
+    pub(crate) HEAVY_BYTES = 512e6, "bytes", "sizing.heavy_bytes_per_vertex";
+    "优化器最多给每个顶点约 500 MB；再多又有空闲令牌，就是顶点太少", "the optimizer gives a vertex 500 MB at most; with more, and tokens to spare, there are too few";
+    "partition counts of healthy simulated jobs"
+}
 
-/// Like [`HEAVY_BYTES`], for stages that read storage.
-pub(crate) static HEAVY_STORED_BYTES: Threshold = Threshold {
-    name: "sizing.heavy_stored_bytes_per_vertex",
-    default: 1.5e9,
-    unit: "bytes",
-    reason_zh: "读取存储的顶点通常不超过 1 GB；一个 gzip 文件只能由一个顶点读取",
-    reason_en: "a vertex rarely reads more than 1 GB of storage; one gzip file is read by one vertex",
-    source: "healthy simulated jobs; documentation of the service",
-};
+threshold! {
+    /// Like [`HEAVY_BYTES`], for stages that read storage.
+    pub(crate) HEAVY_STORED_BYTES = 1.5e9, "bytes", "sizing.heavy_stored_bytes_per_vertex";
+    "读取存储的顶点通常不超过 1 GB；一个 gzip 文件只能由一个顶点读取", "a vertex rarely reads more than 1 GB of storage; one gzip file is read by one vertex";
+    "healthy simulated jobs; documentation of the service"
+}
 
 /// Whether a stage reads an exchange rather than storage.
 pub(crate) fn reads_exchange(view: &View<'_>, stage: usize) -> bool {

@@ -6,6 +6,7 @@ use job::model::{Application, ExchangeKind};
 
 use super::contention::{contention, python_start_ms};
 use crate::configuration::{OPEN_COST, PARTITIONS, SPLIT, bytes_in_force};
+use crate::facts::fact;
 use crate::impact::{Saved, regroup, scale_run};
 use crate::scans::{COALESCE, Scanned, scanned};
 use crate::view::View;
@@ -25,7 +26,6 @@ const MANY_FILES: f64 = 50.0;
 /// Least share of opening files in Spark's own estimate of the scan.
 const MOSTLY_OPENING: f64 = 0.9;
 
-/// Scans of files in a stage.
 pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
     let own = view.scans.get(&stage).into_iter().flatten();
     own.filter_map(|node| scanned(node))
@@ -66,11 +66,11 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    fn new(by: By, why: Text) -> Origin {
+    fn new(by: By, why: Text, evidence: impl IntoIterator<Item = Evidence>) -> Origin {
         Origin {
             by,
             why,
-            evidence: Vec::new(),
+            evidence: evidence.into_iter().collect(),
         }
     }
 }
@@ -117,22 +117,9 @@ fn coalesced(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
         "代码中的 {call} 也合并了它之前的工作",
         "{call} in the code also merges the work before it"
     );
-    let sentence = text!(
-        "{stage} 在计划中有 {call}",
-        "the plan of {stage} has {call}",
-        stage = view.name(stage)
-    );
-    let fact = view.word(
-        "plan operator",
-        &node.text,
-        app.at_line(record.line),
-        sentence,
-    );
-    Some(Origin {
-        by: By::Coalesce,
-        why,
-        evidence: vec![fact],
-    })
+    let fact = fact! { view, "plan operator", &node.text, app.at_line(record.line);
+    "{stage} 在计划中有 {call}", "the plan of {stage} has {call}", stage = view.name(stage) };
+    Some(Origin::new(By::Coalesce, why, [fact]))
 }
 
 /// Spark splits files so that every slot has a task, down to the cost of opening a file. A task that reads
@@ -156,29 +143,13 @@ fn unsplittable(
         return None;
     }
     let source = app.at_line(app.stages[stage].line);
-    let sentence = text!(
-        "{stage} 读取 {files}，共 {size}",
-        "{stage} reads {files} of {size} in all",
-        stage = view.name(stage),
-        files = FILE.count(scan.files),
-        size = Bytes(scan.bytes),
-    );
-    let fact = view.number(
-        "number of files read",
-        scan.files,
-        "files",
-        source,
-        sentence,
-    );
+    let fact = fact! { view, "number of files read", scan.files, "files", source;
+    "{stage} 读取 {files}，共 {size}", "{stage} reads {files} of {size} in all", stage = view.name(stage), files = FILE.count(scan.files), size = Bytes(scan.bytes) };
     let why = text!(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",
     );
-    Some(Origin {
-        by: By::Files,
-        why,
-        evidence: vec![fact],
-    })
+    Some(Origin::new(By::Files, why, [fact]))
 }
 
 fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
@@ -193,7 +164,7 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
             "代码中的 {call} 规定了分区数",
             "{call} in the code sets the partitions"
         );
-        return Some(Origin::new(By::Repartition, why));
+        return Some(Origin::new(By::Repartition, why, None));
     }
     let name = PARTITIONS;
     let set = app.setting(app.stages[stage].execution, name)?;
@@ -204,13 +175,10 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
         return None;
     }
     let source = app.at_line(app.stages[stage].line);
-    let sentence = text!("{name} 为 {set}", "{name} is {set}");
     let why = text!("{name} 设为 {set}", "{name} is set to {set}");
-    Some(Origin {
-        by: By::Setting,
-        why,
-        evidence: vec![view.word(name, set, source, sentence)],
-    })
+    let fact = fact! { view, name, set, source;
+    "{name} 为 {set}", "{name} is {set}" };
+    Some(Origin::new(By::Setting, why, [fact]))
 }
 
 /// A number of tasks that follows from bytes, or from the partitions of an RDD.
@@ -223,11 +191,11 @@ fn merged(app: &Application, stage: usize, tasks: usize) -> Option<Origin> {
             "自适应执行按字节数合并了分区，而每行的处理很费时",
             "adaptive execution merged the partitions by their bytes, and the rows take long to process",
         );
-        return Some(Origin::new(By::Merged, why));
+        return Some(Origin::new(By::Merged, why, None));
     }
     let of_rdd = record.execution.is_none() && record.partitions as usize == tasks;
     let why = text!("RDD 只有这么多分区", "the RDD has no more partitions");
-    of_rdd.then(|| Origin::new(By::Rdd, why))
+    of_rdd.then(|| Origin::new(By::Rdd, why, None))
 }
 
 /// Task time in seconds that a task of the usual size rarely exceeds.
@@ -245,14 +213,9 @@ fn long_task(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     if longest - starting < LONG_TASK_S || single || view.is_uneven(stage) {
         return None;
     }
-    let sentence = text!(
-        "{stage} 的任务最长运行 {time}",
-        "the longest task of {stage} runs {time}",
-        stage = view.name(stage),
-        time = Seconds(longest),
-    );
     let source = app.at_line(app.stages[stage].line);
-    Some(view.number("longest task", longest, "s", source, sentence))
+    Some(fact! { view, "longest task", longest, "s", source;
+    "{stage} 的任务最长运行 {time}", "the longest task of {stage} runs {time}", stage = view.name(stage), time = Seconds(longest) })
 }
 
 /// Files of a stage that cost more to open than to read, by Spark's own estimate.

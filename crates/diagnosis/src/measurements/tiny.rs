@@ -4,31 +4,26 @@ use job::model::{Operator, Source, Table};
 
 use super::load;
 use super::sizing::{bytes_read, merged_vertices, overhead_s};
+use crate::facts::fact;
 use crate::impact::{Saved, regroup};
-use crate::settings::Threshold;
+use crate::settings::threshold;
 use crate::view::View;
+use report::Evidence;
 use report::format::Bytes;
-use report::{Evidence, text};
 
-/// Mean size up to which a file is small.
-pub(crate) static MAX_FILE: Threshold = Threshold {
-    name: "small_files.max_bytes",
-    default: 125e6,
-    unit: "bytes",
-    reason_zh: "默认每个文件一个顶点；不到半个区段（250 MB）的文件可以合并",
-    reason_en: "by default each file gets a vertex; those below half an extent (250 MB) could share one",
-    source: "documentation of the service (one vertex per file)",
-};
+threshold! {
+    /// Mean size up to which a file is small.
+    pub(crate) MAX_FILE = 125e6, "bytes", "small_files.max_bytes";
+    "默认每个文件一个顶点；不到半个区段（250 MB）的文件可以合并", "by default each file gets a vertex; those below half an extent (250 MB) could share one";
+    "documentation of the service (one vertex per file)"
+}
 
-/// Least share of start-up in the time of vertices for them to be too small.
-pub(crate) static MIN_START: Threshold = Threshold {
-    name: "tiny_vertices.min_start_share",
-    default: 0.1,
-    unit: "share",
-    reason_zh: "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少",
-    reason_en: "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little",
-    source: "judgment; the replayed saving decides",
-};
+threshold! {
+    /// Least share of start-up in the time of vertices for them to be too small.
+    pub(crate) MIN_START = 0.1, "share", "tiny_vertices.min_start_share";
+    "启动一个顶点需 1–3 秒；占不到十分之一，合并顶点也省不了多少", "starting a vertex takes one to three seconds; under a tenth of its time, fewer vertices save little";
+    "judgment; the replayed saving decides"
+}
 
 /// Share of the time of a stage's vertices that is start-up; `None` if unknown.
 pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
@@ -119,13 +114,9 @@ pub(crate) fn evidence(view: &View<'_>, stage: usize) -> Vec<Evidence> {
         facts.extend(view.measured(&counted.bytes_read, "bytes"));
         if let (Some(n), Some(all)) = (view.vertices(stage), &counted.bytes_read) {
             let each = all.value / n as f64;
-            let sentence = text!(
-                "每个顶点读取 {size}",
-                "each vertex reads {size}",
-                size = Bytes(each)
-            );
             let metric = format!("{} / vertices", all.metric);
-            facts.push(view.number(&metric, each, "bytes", all.source(), sentence));
+            facts.push(fact! { view, &metric, each, "bytes", all.source();
+            "每个顶点读取 {size}", "each vertex reads {size}", size = Bytes(each) });
         }
     }
     if let Some(stated) = &of.stated {

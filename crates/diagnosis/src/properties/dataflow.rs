@@ -19,7 +19,6 @@ pub(crate) struct Feed {
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) stage: usize,
-    /// Index in its stage.
     pub(crate) index: usize,
     pub(crate) operator: &'a Operator,
     /// Source of each input of the operator.

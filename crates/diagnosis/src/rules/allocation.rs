@@ -1,40 +1,34 @@
 //! Rules for `allocation.over` and `allocation.under`: more executors than the application needed, or
 //! too few.
 
-use job::info::Information;
 use job::model::Application;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::{Fix, RunModel, Saved, regroup, replay, schedule};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Number, Seconds, Share};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, text};
 
-/// Least idle share of all slots for an application to be examined.
-pub(crate) static MIN_IDLE: Threshold = Threshold {
-    name: "allocation.min_idle",
-    default: 0.66,
-    unit: "share",
-    reason_zh: "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多",
-    reason_en: "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were requested",
-    source: "judgment; the replay with fewer executors decides",
-};
+threshold! {
+    /// Least idle share of all slots for an application to be examined.
+    pub(crate) MIN_IDLE = 0.66, "share", "allocation.min_idle";
+    "启动、规划和各阶段的尾部总会让一半左右的核空闲；三分之二以上空闲说明申请过多", "start-up, planning and the ends of stages leave up to half of the cores idle; two thirds mean that too many were requested";
+    "judgment; the replay with fewer executors decides"
+}
 
 /// Largest acceptable slowdown of the run on fewer executors.
 const NO_LONGER: f64 = 1.05;
 
-/// Least saving in seconds by more executors: requesting, starting and warming them up takes some
-/// ten seconds.
-pub(crate) static MIN_GAIN: Threshold = Threshold {
-    name: "allocation.min_gain",
-    default: 60.0,
-    unit: "s",
-    reason_zh: "新 Executor 的申请、启动和预热要十几秒到半分钟，短作业等不到回报",
-    reason_en: "new executors take ten to thirty seconds to start and warm up, too long for short runs",
-    source: "start-up of executors in public logs",
-};
+threshold! {
+    /// Least saving in seconds by more executors: requesting, starting and warming them up takes some
+    /// ten seconds.
+    pub(crate) MIN_GAIN = 60.0, "s", "allocation.min_gain";
+    "新 Executor 的申请、启动和预热要十几秒到半分钟，短作业等不到回报", "new executors take ten to thirty seconds to start and warm up, too long for short runs";
+    "start-up of executors in public logs"
+}
 
 /// Like [`MIN_GAIN`], in seconds, for an application with a single executor.
 const MIN_GAIN_OF_ONE_S: f64 = 10.0;
@@ -42,55 +36,30 @@ const MIN_GAIN_OF_ONE_S: f64 = 10.0;
 /// Tasks per slot that must be waiting on average: then more executors shorten every stage.
 const MIN_QUEUE: f64 = 4.0;
 
-pub(crate) static OVER: Rule = Rule {
-    examine: examine_over,
-    cause: Cause::OverAllocation,
-    what: both(
-        "占用的 Executor 大部分时间空闲：浪费资源，不影响运行时间",
-        "executors are held and mostly idle: a waste of resources, not of time",
-    ),
-    needs: &[Information::VertexEvents, Information::JobTimes],
-    helps: &[],
-    thresholds: &[&MIN_IDLE],
-    counter_evidence: &[
-        both(
-            "Executor 空闲是因为任务太少或倾斜",
-            "they are idle because tasks are too few or skewed",
-        ),
-        both(
-            "Executor 更少时运行会更久",
-            "the run would take longer on fewer of them",
-        ),
-    ],
-};
+rule! { OVER = OverAllocation, examine_over;
+    "占用的 Executor 大部分时间空闲：浪费资源，不影响运行时间", "executors are held and mostly idle: a waste of resources, not of time";
+    needs VertexEvents, JobTimes;
+    thresholds MIN_IDLE;
+    unless "Executor 空闲是因为任务太少或倾斜", "they are idle because tasks are too few or skewed";
+    unless "Executor 更少时运行会更久", "the run would take longer on fewer of them";
+}
 
-pub(crate) static UNDER: Rule = Rule {
-    examine: examine_under,
-    cause: Cause::UnderAllocation,
-    what: both(
-        "所有 Executor 一直忙碌，任务大部分时间在排队",
-        "all executors are busy and tasks queue most of the time",
-    ),
-    needs: &[Information::VertexEvents, Information::JobTimes],
-    helps: &[],
-    thresholds: &[&MIN_GAIN],
-    counter_evidence: &[
-        both("任务本身有可以消除的工作", "the tasks do needless work"),
-        both(
-            "运行太短，等不到更多 Executor",
-            "the run is too short for more executors to start",
-        ),
-    ],
-};
+rule! { UNDER = UnderAllocation, examine_under;
+    "所有 Executor 一直忙碌，任务大部分时间在排队", "all executors are busy and tasks queue most of the time";
+    needs VertexEvents, JobTimes;
+    thresholds MIN_GAIN;
+    unless "任务本身有可以消除的工作", "the tasks do needless work";
+    unless "运行太短，等不到更多 Executor", "the run is too short for more executors to start";
+    cleared "更多 Executor 省下的时间不足以抵偿它们的启动", "more executors would save less than their start-up takes";
+}
 
-fn examine_over(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine_over(view: &View<'_>, result: &mut Examination) {
     let Some((app, run, held)) = held(view) else {
-        return result;
+        return;
     };
     if app.is_streaming() {
         // executors wait for data there
-        return result;
+        return;
     }
     let limit = view.limit(&MIN_IDLE);
     let (needed, slots) = needed(app, run, held.executors);
@@ -106,17 +75,16 @@ fn examine_over(view: &View<'_>) -> Examination {
         "占用的核有 {share} 空闲，或者减少 Executor 会使运行变慢",
         "{share} of the core time is idle, or fewer executors would slow the run",
         share = Share(held.idle()),
-    ))
+    ));
 }
 
-fn examine_under(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine_under(view: &View<'_>, result: &mut Examination) {
     let Some((app, run, held)) = held(view) else {
-        return result;
+        return;
     };
     let queue = mean_queue(run) / run.tokens.max(1) as f64;
     let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
-        return result;
+        return;
     };
     let seconds = saved.seconds;
     let limit = match held.executors {
@@ -129,10 +97,6 @@ fn examine_under(view: &View<'_>) -> Examination {
         let closeness = (seconds / limit).min(queue / MIN_QUEUE).min(0.99);
         result.under(closeness, || evidence(view, app, &held));
     }
-    result.cleared_by(text!(
-        "更多 Executor 省下的时间不足以抵偿它们的启动",
-        "more executors would save less than their start-up takes"
-    ))
 }
 
 /// A successful application, its run, and the use of its executors; `None` if the
@@ -243,9 +207,6 @@ fn mean_queue(run: &RunModel) -> f64 {
 
 fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Symptom {
     Symptom {
-        cause: Cause::OverAllocation,
-        stage: None,
-        lines: None,
         summary: text!(
             "{n} 个 Executor 的核时有 {share} 空闲；{needed} 个 Executor 就能在同样的时间内完成",
             "{share} of the core time of {n} executors is idle; {needed} would finish in the same time",
@@ -254,9 +215,9 @@ fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Sympt
             share = Share(held.idle()),
         ),
         evidence: evidence(view, app, held),
-        saved: None,
         method: "core time of the executors that the replayed run does not need to end as early",
         strength: 0.6 + 0.4 * held.idle(),
+        ..Symptom::default()
     }
 }
 
@@ -269,9 +230,6 @@ fn under(
     run: &RunModel,
 ) -> Symptom {
     Symptom {
-        cause: Cause::UnderAllocation,
-        stage: None,
-        lines: None,
         summary: text!(
             "{slots} 个任务槽一直忙碌，平均每个槽有 {queue:.0} 个任务在等；两倍的 Executor 约可节省 {time}",
             "all {slots} slots are busy, with {queue:.0} tasks waiting for each on average; twice the executors would save about {time}",
@@ -282,6 +240,7 @@ fn under(
         saved: Some(saved),
         method: "schedule replayed on twice the slots",
         strength: 0.7,
+        ..Symptom::default()
     }
 }
 
@@ -290,28 +249,11 @@ fn evidence(view: &View<'_>, app: &Application, held: &Held) -> Vec<Evidence> {
         return Vec::new();
     };
     let source = || app.at_line(first.line);
-    let fact = |metric: &str, seconds: f64, sentence: Text| {
-        view.number(metric, seconds, "s", source(), sentence)
-    };
+    let (n, held_s, used_s) = (held.executors as f64, held.seconds, held.used);
     vec![
-        fact(
-            "core time held",
-            held.seconds,
-            text!(
-                "{n} 个 Executor 共占用 {time} 核时",
-                "{n} executors are held for {time} of core time",
-                n = Number(held.executors as f64),
-                time = Seconds(held.seconds),
-            ),
-        ),
-        fact(
-            "core time used",
-            held.used,
-            text!(
-                "任务占用其中 {time}",
-                "tasks use {time} of it",
-                time = Seconds(held.used),
-            ),
-        ),
+        fact! { view, "core time held", held_s, "s", source();
+        "{n} 个 Executor 共占用 {time} 核时", "{n} executors are held for {time} of core time", n = Number(n), time = Seconds(held_s) },
+        fact! { view, "core time used", used_s, "s", source();
+        "任务占用其中 {time}", "tasks use {time} of it", time = Seconds(used_s) },
     ]
 }

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use job::info::Information;
 use job::model::{Application, Exchange};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::configuration::{BROADCAST, DEFAULT_BROADCAST, broadcast_limit};
+use crate::facts::fact;
 use crate::impact::{Cover, Fix, Saved, StageWork, shorten_handover};
 use crate::measurements::driver::elapsed_s;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds};
@@ -21,36 +21,20 @@ use report::{Cause, Evidence, Localize, Text, text};
 /// applies.
 const IN_MEMORY: f64 = 4.0;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::BroadcastTooLarge,
-    what: both(
-        "广播的一侧太大：收集、构建和分发它占了运行时间",
-        "a broadcast side is too large: collecting, building and distributing it takes the run's time",
-    ),
-    needs: &[Information::RuntimeCounters],
-    helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[&MIN_SHARE],
-    counter_evidence: &[
-        both(
-            "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内",
-            "the broadcast data is within spark.sql.autoBroadcastJoinThreshold",
-        ),
-        both(
-            "不广播就要重分区的另一侧更贵",
-            "without it the other side would be shuffled, which costs more",
-        ),
-        both(
-            "广播与其他阶段同时进行，没有耽误运行",
-            "the broadcast runs in parallel with other stages and does not delay the run",
-        ),
-    ],
-};
+rule! { RULE = BroadcastTooLarge, examine;
+    "广播的一侧太大：收集、构建和分发它占了运行时间", "a broadcast side is too large: collecting, building and distributing it takes the run's time";
+    needs RuntimeCounters;
+    helps VertexEvents, Script;
+    thresholds MIN_SHARE;
+    unless "广播的数据在 spark.sql.autoBroadcastJoinThreshold 之内", "the broadcast data is within spark.sql.autoBroadcastJoinThreshold";
+    unless "不广播就要重分区的另一侧更贵", "without it the other side would be shuffled, which costs more";
+    unless "广播与其他阶段同时进行，没有耽误运行", "the broadcast runs in parallel with other stages and does not delay the run";
+    cleared "没有得不偿失的大广播", "no large broadcast costs more than it saves";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let Some(app) = view.job.spark.as_deref() else {
-        return result;
+        return;
     };
     let ended_by_it = view
         .failure()
@@ -67,11 +51,7 @@ fn examine(view: &View<'_>) -> Examination {
             result.under(of_limit.min(0.99), || evidence(view, app, exchange));
         }
     }
-    super::failure::or_ended_by(view, &mut result, Cause::BroadcastTooLarge);
-    result.cleared_by(text!(
-        "没有得不偿失的大广播",
-        "no large broadcast costs more than it saves"
-    ))
+    super::failure::or_ended_by(view, result);
 }
 
 /// Seconds on the driver: building, distributing, and collecting beyond the time of the stages that compute the rows.
@@ -120,7 +100,6 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
         text!("（{rows}）", " ({rows})", rows = ROW.count(n))
     });
     Symptom {
-        cause: Cause::BroadcastTooLarge,
         stage: exchange.readers.first().copied(),
         lines: None,
         summary: text!(
@@ -148,16 +127,12 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
     let source = app.at_line(execution.line);
     let limit = broadcast_limit(app, Some(exchange.execution));
     let size = exchange.data_bytes.map(|bytes| {
-        let sentence = text!(
-            "广播的数据为 {size}",
-            "{size} are broadcast",
-            size = Bytes(bytes)
-        );
-        view.number("data size", bytes, "bytes", source.clone(), sentence)
-            .expecting(format!(
-                "<= {} ({BROADCAST})",
-                Bytes(limit).localize(view.language)
-            ))
+        fact! { view, "data size", bytes, "bytes", source.clone();
+        "广播的数据为 {size}", "{size} are broadcast", size = Bytes(bytes) }
+        .expecting(format!(
+            "<= {} ({BROADCAST})",
+            Bytes(limit).localize(view.language)
+        ))
     });
     let times = [
         ("time to collect", exchange.collect_ms),
@@ -166,12 +141,8 @@ fn evidence(view: &View<'_>, app: &Application, exchange: &Exchange) -> Vec<Evid
     ];
     let times = times.into_iter().filter_map(|(metric, ms)| {
         let ms = ms?;
-        let sentence = text!(
-            "{metric} 为 {time}",
-            "{metric} is {time}",
-            time = Seconds(ms / 1000.0)
-        );
-        Some(view.number(metric, ms, "ms", source.clone(), sentence))
+        Some(fact! { view, metric, ms, "ms", source.clone();
+        "{metric} 为 {time}", "{metric} is {time}", time = Seconds(ms / 1000.0) })
     });
     size.into_iter().chain(times).collect()
 }

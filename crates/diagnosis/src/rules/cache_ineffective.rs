@@ -8,43 +8,29 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::{Derived, Spread};
-use job::info::Information;
 use job::model::{Application, Execution, SparkNode};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::scale_run;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
 use report::format::{FewNames, Names, Seconds, TIME};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::IneffectiveCache,
-    what: both(
-        "多次执行从同样的来源重复计算同样的数据",
-        "several executions compute the same rows from the same source",
-    ),
-    needs: &[Information::StageGraph, Information::VertexEvents],
-    helps: &[Information::Script],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "执行读取的是缓存（InMemoryTableScan）",
-            "the executions read a cache (InMemoryTableScan)",
-        ),
-        both(
-            "只是读取同样的文件，之后的计算不同",
-            "they read the same files, but compute different results from them",
-        ),
-    ],
-};
+rule! { RULE = IneffectiveCache, examine;
+    "多次执行从同样的来源重复计算同样的数据", "several executions compute the same rows from the same source";
+    needs StageGraph, VertexEvents;
+    helps Script;
+    unless "执行读取的是缓存（InMemoryTableScan）", "the executions read a cache (InMemoryTableScan)";
+    unless "只是读取同样的文件，之后的计算不同", "they read the same files, but compute different results from them";
+    cleared "没有多次执行重复计算同样的数据", "no executions compute the same rows again";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) else {
-        return result;
+        return;
     };
     let of_executions = shared_parts(&app.executions).into_iter();
     for same in of_executions.chain(alike_stages(view, app)) {
@@ -53,10 +39,6 @@ fn examine(view: &View<'_>) -> Examination {
             None => result.under(0.5, || evidence(view, app, &same)),
         }
     }
-    result.cleared_by(text!(
-        "没有多次执行重复计算同样的数据",
-        "no executions compute the same rows again"
-    ))
 }
 
 /// Execution or job that computes rows, by its index.
@@ -190,7 +172,6 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
 struct Parts {
     /// The number of a part, by its last step and its input parts.
     numbers: BTreeMap<(String, Vec<usize>), usize>,
-    /// Steps of each part.
     steps: Vec<usize>,
 }
 
@@ -307,7 +288,6 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// Repeated work.
 struct Repeated {
     /// Number of computations.
     times: usize,
@@ -354,16 +334,9 @@ fn symptom(
     same: &[Computation],
     repeated: Repeated,
 ) -> Symptom {
-    let Repeated {
-        times,
-        again,
-        shared_s,
-        first,
-    } = repeated;
-    let n = times as f64;
+    let (n, shared_s, again) = (repeated.times as f64, repeated.shared_s, repeated.again);
     Symptom {
-        cause: Cause::IneffectiveCache,
-        stage: again.first().map(|(s, _)| *s).or(first),
+        stage: again.first().map(|(s, _)| *s).or(repeated.first),
         lines: None,
         summary: text!(
             "同样的数据从同样的来源计算了 {n}，每次至少 {time} 的任务时间；缓存后只需一次",
@@ -408,30 +381,18 @@ fn files_of(
         true => Text::default(),
         false => text!("（{names}）", " ({names})", names = FewNames(&names)),
     };
-    let sentence = text!(
-        "SQL 执行 {id}{stages}从 {place} 计算",
-        "SQL execution {id}{stages} computes from {place}",
-        stages = stages,
-    );
-    Some(view.word("Location", &place, app.at_line(execution.line), sentence))
+    Some(
+        fact! { view, "Location", &place, app.at_line(execution.line);
+        "SQL 执行 {id}{stages}从 {place} 计算", "SQL execution {id}{stages} computes from {place}", stages = stages },
+    )
 }
 
 /// The RDDs that a stage starts from.
 fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
     let stage = &app.stages[at];
     let sources: Vec<String> = stage.sources.iter().map(u32::to_string).collect();
-    let sentence = text!(
-        "{name} 从 RDD {sources} 开始计算",
-        "{name} computes from RDD {sources}",
-        name = view.name(at),
-        sources = Names(&sources),
-    );
-    view.word(
-        "RDD ID",
-        &sources.join(", "),
-        app.at_line(stage.line),
-        sentence,
-    )
+    fact! { view, "RDD ID", &sources.join(", "), app.at_line(stage.line);
+    "{name} 从 RDD {sources} 开始计算", "{name} computes from RDD {sources}", name = view.name(at), sources = Names(&sources) }
 }
 
 #[cfg(test)]

@@ -3,64 +3,41 @@
 //! Time with an open stage is waiting for executors, a broadcast is another cause, and the driver's work
 //! before the first stage is start-up: these times do not count.
 
-use job::info::Information;
 use job::model::Application;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, is_commit, results};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) static COMMIT: Rule = Rule {
-    examine: examine_commit,
-    cause: Cause::CommitOnDriver,
-    what: both(
-        "Executor 空等，Driver 在提交输出（移动文件、登记分区）",
-        "executors wait while the driver commits output (moves files, registers partitions)",
-    ),
-    needs: &[Information::VertexEvents, Information::JobTimes],
-    helps: &[],
-    thresholds: &[&MIN_SHARE],
-    counter_evidence: &[both(
-        "执行没有写出数据，或之后还有它的阶段",
-        "the execution writes no output, or has further stages",
-    )],
-};
+rule! { COMMIT = CommitOnDriver, examine_commit;
+    "Executor 空等，Driver 在提交输出（移动文件、登记分区）", "executors wait while the driver commits output (moves files, registers partitions)";
+    needs VertexEvents, JobTimes;
+    thresholds MIN_SHARE;
+    unless "执行没有写出数据，或之后还有它的阶段", "the execution writes no output, or has further stages";
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::DriverBottleneck,
-    what: both(
-        "Executor 空等，Driver 在独自工作（收集结果、循环、列目录、提交）",
-        "executors wait while the driver works on its own (collecting, loops, listing files, committing)",
-    ),
-    needs: &[Information::VertexEvents, Information::JobTimes],
-    helps: &[Information::Script],
-    thresholds: &[&MIN_SHARE],
-    counter_evidence: &[
-        both(
-            "有阶段已提交，在等待 Executor",
-            "a stage is open and waits for executors",
-        ),
-        both(
-            "Driver 在构建广播（见 broadcast.too_large）",
-            "the driver builds a broadcast (see broadcast.too_large)",
-        ),
-        both("笔记本在等待用户", "a notebook waits for its user"),
-    ],
-};
+rule! { RULE = DriverBottleneck, examine;
+    "Executor 空等，Driver 在独自工作（收集结果、循环、列目录、提交）", "executors wait while the driver works on its own (collecting, loops, listing files, committing)";
+    needs VertexEvents, JobTimes;
+    helps Script;
+    thresholds MIN_SHARE;
+    unless "有阶段已提交，在等待 Executor", "a stage is open and waits for executors";
+    unless "Driver 在构建广播（见 broadcast.too_large）", "the driver builds a broadcast (see broadcast.too_large)";
+    unless "笔记本在等待用户", "a notebook waits for its user";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
-        return result;
+        return;
     };
     if view.failed() {
-        return result;
+        return;
     }
     let gaps = gaps(view, app).into_iter().filter(|g| !is_commit(app, g));
     let (of_broadcast, own): (Vec<Gap>, Vec<Gap>) = gaps.partition(|g| is_broadcast(app, g.after));
@@ -79,25 +56,24 @@ fn examine(view: &View<'_>) -> Examination {
         "Driver 让 Executor 空等的时间占 {share}",
         "executors wait for the driver during {share} of the run",
         share = Share(share),
-    ))
+    ));
 }
 
-fn examine_commit(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine_commit(view: &View<'_>, result: &mut Examination) {
     let Some((app, elapsed)) = view.job.spark.as_deref().zip(elapsed_s(view)) else {
-        return result;
+        return;
     };
     let gaps = gaps(view, app).into_iter().filter(|g| is_commit(app, g));
     let gaps: Vec<Gap> = gaps.collect();
     if view.failed() || gaps.is_empty() {
-        return result;
+        return;
     }
     let seconds: f64 = gaps.iter().map(Gap::excess_s).sum();
     let share = (seconds / elapsed).min(1.0);
     let limit = view.limit(&MIN_SHARE);
     if share < limit {
         result.under(share / limit, || evidence(view, app, &gaps));
-        return result;
+        return;
     }
     let waiting = symptom(view, app, &gaps, seconds, share);
     let summary = text!(
@@ -109,13 +85,11 @@ fn examine_commit(view: &View<'_>) -> Examination {
     result.found(
         view,
         Symptom {
-            cause: Cause::CommitOnDriver,
             summary,
             method: "time from the last stage of a write to the end of its execution",
             ..waiting
         },
     );
-    result
 }
 
 fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share: f64) -> Symptom {
@@ -133,9 +107,6 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         }
     });
     Symptom {
-        cause: Cause::DriverBottleneck,
-        stage: None,
-        lines: None,
         summary: text!(
             "Driver 独自工作时 Executor 空等 {time}；最长的一次有 {longest}{after}",
             "executors wait {time} while the driver works on its own; the longest wait is {longest}{after}",
@@ -151,6 +122,7 @@ fn symptom(view: &View<'_>, app: &Application, gaps: &[Gap], seconds: f64, share
         }),
         method: "time without any open stage, less the driver's usual time between stages",
         strength: 0.6 + 0.4 * share,
+        ..Symptom::default()
     }
 }
 
@@ -180,19 +152,11 @@ fn evidence(view: &View<'_>, app: &Application, gaps: &[Gap]) -> Vec<Evidence> {
     let seconds = gap.seconds();
     let source = app.at_line(app.stages[gap.after].line);
     let stage = view.name(gap.after);
-    let sentence = text!(
-        "{stage} 结束后 {time} 内没有任何阶段",
-        "no stage is open for {time} after {stage} ended",
-        time = Seconds(seconds),
-    );
-    let mut facts = vec![view.number("driver gap", seconds, "s", source, sentence)];
+    let mut facts = vec![fact! { view, "driver gap", seconds, "s", source;
+    "{stage} 结束后 {time} 内没有任何阶段", "no stage is open for {time} after {stage} ended", time = Seconds(seconds) }];
     if let Some((bytes, Some(from))) = results(view, gap.after) {
-        let sentence = text!(
-            "{stage} 的任务向 Driver 返回 {size}",
-            "the tasks of {stage} returned {size} to the driver",
-            size = Bytes(bytes),
-        );
-        facts.push(view.number("Result Size", bytes, "bytes", from.clone(), sentence));
+        facts.push(fact! { view, "Result Size", bytes, "bytes", from.clone();
+            "{stage} 的任务向 Driver 返回 {size}", "the tasks of {stage} returned {size} to the driver", size = Bytes(bytes) });
     }
     facts
 }

@@ -1,38 +1,29 @@
 //! Rule for `memory.estimate_too_low`: vertices fail or retry because the memory estimate is too
 //! small.
 
-use job::info::Information;
-
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use super::vertex_retries::lacking;
 use crate::impact::drop_waste;
 use crate::measurements::load;
 use crate::measurements::retries::{
     MIN_FAILURES, MIN_PEAK, evidence as waste_evidence, memory_failures, peak_over_limit, waste,
 };
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{ATTEMPT, Bytes, Seconds};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::MemoryEstimateTooLow,
-    what: both(
-        "内存估计过小，顶点因此失败或重试",
-        "vertices fail or retry because the memory estimate is too small",
-    ),
-    needs: &[Information::VertexEvents],
-    helps: &[Information::MemoryEstimate, Information::MemoryUse],
-    thresholds: &[&MIN_PEAK, &MIN_FAILURES],
-    counter_evidence: &[
-        both("失败的原因不是内存", "the failures are not due to memory"),
-        both("峰值远低于限制", "the peaks are far below the limit"),
-    ],
-};
+rule! { RULE = MemoryEstimateTooLow, examine;
+    "内存估计过小，顶点因此失败或重试", "vertices fail or retry because the memory estimate is too small";
+    needs VertexEvents;
+    helps MemoryEstimate, MemoryUse;
+    thresholds MIN_PEAK, MIN_FAILURES;
+    unless "失败的原因不是内存", "the failures are not due to memory";
+    unless "峰值远低于限制", "the peaks are far below the limit";
+    cleared "没有顶点因内存失败", "no vertex ran out of memory";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let local = super::is_local(view);
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
         match (memory_failures(view, stage), waste(view, stage)) {
@@ -41,10 +32,9 @@ fn examine(view: &View<'_>) -> Examination {
                 let of_limit = peak_over_limit(view, stage).unwrap_or(0.0).min(1.0);
                 result.under(of_limit, || waste_evidence(view, stage, &waste));
             }
-            (None, None) => lacking(view, stage, &mut result),
+            (None, None) => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!("没有顶点因内存失败", "no vertex ran out of memory"))
 }
 
 fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
@@ -54,7 +44,6 @@ fn symptom(view: &View<'_>, stage: usize, failures: f64) -> Symptom {
         text!("（限制 {size}）", " (limit {size})", size = Bytes(l as f64))
     });
     Symptom {
-        cause: Cause::MemoryEstimateTooLow,
         stage: Some(stage),
         lines: load::lines(view, stage),
         summary: text!(

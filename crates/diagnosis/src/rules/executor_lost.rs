@@ -2,40 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use job::info::Information;
 use job::model::{Application, Executor, Task};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::drop_waste;
 use crate::measurements::failure::{self, Class};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{EXECUTOR, Names, Seconds};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::ExecutorLost,
-    what: both(
-        "Executor 丢失，它完成的工作要重做",
-        "executors were lost, and their work is repeated",
-    ),
-    needs: &[Information::VertexEvents],
-    helps: &[Information::ErrorDetails],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "Executor 因空闲或应用结束而释放",
-            "executors were released because they were idle or the application ended",
-        ),
-        both("没有工作需要重做", "no work had to be repeated"),
-    ],
-};
+rule! { RULE = ExecutorLost, examine;
+    "Executor 丢失，它完成的工作要重做", "executors were lost, and their work is repeated";
+    needs VertexEvents;
+    helps ErrorDetails;
+    unless "Executor 因空闲或应用结束而释放", "executors were released because they were idle or the application ended";
+    unless "没有工作需要重做", "no work had to be repeated";
+    cleared "没有丢失 Executor", "no executor was lost";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let Some(app) = view.job.spark.as_deref() else {
-        return result;
+        return;
     };
     let lost: Vec<usize> = (0..app.executors.len())
         .filter(|e| app.executors[*e].lost)
@@ -52,8 +41,7 @@ fn examine(view: &View<'_>) -> Examination {
             found.at_most = 1.0;
         }
     }
-    super::failure::or_ended_by(view, &mut result, Cause::ExecutorLost);
-    result.cleared_by(text!("没有丢失 Executor", "no executor was lost"))
+    super::failure::or_ended_by(view, result);
 }
 
 /// Stages that are named.
@@ -134,7 +122,6 @@ fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usi
         attempts.filter(|t| !t.succeeded).count()
     });
     Symptom {
-        cause: Cause::ExecutorLost,
         stage: most,
         lines: None,
         summary: text!(
@@ -192,32 +179,19 @@ fn evidence(view: &View<'_>, app: &Application, lost: &[usize]) -> Vec<Evidence>
             }
             _ => Text::default(),
         };
-        let sentence = text!(
-            "Executor {id} {after}丢失：{reason}",
-            "executor {id} was lost{after}: {reason}",
-            id = executor.id,
-            after = after,
-        );
-        view.word(
-            "Removed Reason",
-            reason,
-            app.at_line(executor.line),
-            sentence,
-        )
+        fact! { view, "Removed Reason", reason, app.at_line(executor.line);
+        "Executor {id} {after}丢失：{reason}", "executor {id} was lost{after}: {reason}", id = executor.id, after = after }
     };
     lost.iter().take(5).map(fact).collect()
 }
 
-/// Number of executors.
 fn came(view: &View<'_>, app: &Application) -> Vec<Evidence> {
     let Some(first) = app.executors.first() else {
         return Vec::new();
     };
     let n = app.executors.len() as f64;
-    let sentence = text!(
-        "{count} 都保留到最后或被正常释放",
-        "{count} stayed to the end or were released",
-        count = EXECUTOR.count(n),
-    );
-    vec![view.number("executors", n, "count", app.at_line(first.line), sentence)]
+    vec![
+        fact! { view, "executors", n, "count", app.at_line(first.line);
+        "{count} 都保留到最后或被正常释放", "{count} stayed to the end or were released", count = EXECUTOR.count(n) },
+    ]
 }

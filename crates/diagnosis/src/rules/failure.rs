@@ -1,82 +1,48 @@
 //! Rules for `failure.user_code`, `failure.compile`, `failure.limit`, `failure.input` and `failure.external`: why
 //! the job failed.
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, fact};
 use crate::measurements::failure::{self, Class, Failure as Reason};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use job::info::Information;
 use job::model::{JobError, Source};
 use report::format::TIME;
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
 /// Characters of a row that a summary shows.
 const SHOWN_ROW: usize = 160;
 
-/// A rule for one way to fail. [`crate::measurements::failure`] classifies the failure.
-const FAILURE: Rule = Rule {
-    examine: |view| examine(view, Cause::UserCodeFailure),
-    cause: Cause::UserCodeFailure,
-    what: both("", ""),
-    needs: &[Information::ErrorDetails],
-    helps: &[Information::VertexEvents, Information::CompileResult],
-    thresholds: &[],
-    counter_evidence: &[
-        both("作业没有失败", "the job did not fail"),
-        both("错误属于另一类", "the error is of another kind"),
-    ],
-};
+rule! { USER_CODE = UserCodeFailure, examine;
+    "作业在用户代码中失败：表达式、文件与行", "the job failed in user code: expression, file and line";
+    needs ErrorDetails;
+    helps VertexEvents, CompileResult;
+    unless "作业没有失败", "the job did not fail";
+    unless "错误属于另一类", "the error is of another kind";
+    cleared "作业没有失败", "the job did not fail";
+}
 
-pub(crate) static USER_CODE: Rule = Rule {
-    what: both(
-        "作业在用户代码中失败：表达式、文件与行",
-        "the job failed in user code: expression, file and line",
-    ),
-    ..FAILURE
-};
+rule! { COMPILE = CompileFailure like USER_CODE;
+    "作业编译失败", "the job failed to compile";
+}
 
-pub(crate) static COMPILE: Rule = Rule {
-    examine: |view| examine(view, Cause::CompileFailure),
-    cause: Cause::CompileFailure,
-    what: both("作业编译失败", "the job failed to compile"),
-    ..FAILURE
-};
+rule! { LIMIT = LimitFailure like USER_CODE;
+    "作业触及限制：顶点时间、内存或临时数据", "the job failed on a limit: vertex time, memory, temporary data";
+}
 
-pub(crate) static LIMIT: Rule = Rule {
-    examine: |view| examine(view, Cause::LimitFailure),
-    cause: Cause::LimitFailure,
-    what: both(
-        "作业触及限制：顶点时间、内存或临时数据",
-        "the job failed on a limit: vertex time, memory, temporary data",
-    ),
-    ..FAILURE
-};
+rule! { INPUT = InputFailure like USER_CODE;
+    "作业因输入失败：缺失、损坏、与模式不符或无权访问", "the job failed on an input: missing, unreadable, mismatching or forbidden";
+}
 
-pub(crate) static INPUT: Rule = Rule {
-    examine: |view| examine(view, Cause::InputFailure),
-    cause: Cause::InputFailure,
-    what: both(
-        "作业因输入失败：缺失、损坏、与模式不符或无权访问",
-        "the job failed on an input: missing, unreadable, mismatching or forbidden",
-    ),
-    ..FAILURE
-};
+rule! { EXTERNAL = ExternalFailure like USER_CODE;
+    "作业因外部原因失败：存储、服务、网络、系统，或被停止", "the job failed for a cause outside it: storage, service, network, system, or a stop";
+}
 
-pub(crate) static EXTERNAL: Rule = Rule {
-    examine: |view| examine(view, Cause::ExternalFailure),
-    cause: Cause::ExternalFailure,
-    what: both(
-        "作业因外部原因失败：存储、服务、网络、系统，或被停止",
-        "the job failed for a cause outside it: storage, service, network, system, or a stop",
-    ),
-    ..FAILURE
-};
-
-fn examine(view: &View<'_>, cause: Cause) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some(reason) = view.failure() {
-        if reason.class.cause() == cause {
-            ended_by(view, &mut result, reason);
+        if reason.class.cause() == result.cause {
+            ended_by(view, result, reason);
         } else {
             result.attributed.push((reason.class.cause(), None));
         }
@@ -84,17 +50,13 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
         result.lacks(Information::ErrorDetails, view, None, unknown(view));
     } else if let Some(source) = view.job.info.sources.get("state") {
         result.under(0.0, || {
-            let sentence = text!("作业没有失败", "the job did not fail");
-            vec![view.word("State", "succeeded", source.clone(), sentence)]
+            vec![fact! { view, "State", "succeeded", source.clone();
+            "作业没有失败", "the job did not fail" }]
         });
     } else if !super::is_local(view) {
-        let reason = text!(
-            "没有文件说明作业是否成功",
-            "no file records whether the job succeeded",
-        );
-        result.lacks(Information::JobTimes, view, None, reason);
+        lacks! { result, view, JobTimes, None;
+        "没有文件说明作业是否成功", "no file records whether the job succeeded" }
     }
-    result.cleared_by(text!("作业没有失败", "the job did not fail",))
 }
 
 /// Reason of a rule to abstain if no file shows why the job failed.
@@ -119,9 +81,9 @@ pub(super) fn ended_by(view: &View<'_>, result: &mut Examination, reason: &Reaso
     }
 }
 
-/// Adds the failure of a job to a rule without other candidates, if the failure is of its cause.
-pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Cause) {
-    let reason = view.failure().filter(|r| r.class.cause() == cause);
+/// Adds the failure of a job to a rule without other candidates, if it is of the rule's cause.
+pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination) {
+    let reason = view.failure().filter(|r| r.class.cause() == result.cause);
     if let Some(reason) = reason.filter(|_| result.candidates.is_empty()) {
         ended_by(view, result, reason);
     }
@@ -130,7 +92,6 @@ pub(super) fn or_ended_by(view: &View<'_>, result: &mut Examination, cause: Caus
 fn symptom(view: &View<'_>, reason: &Reason<'_>) -> Symptom {
     let stage = failure::stage_of(view, reason.error);
     Symptom {
-        cause: reason.class.cause(),
         stage,
         lines: reason.error.and_then(|e| lines(view, e, stage)),
         summary: summarize(view, reason, stage),
@@ -294,29 +255,19 @@ fn evidence(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Vec<E
     let error = reason.error;
     let mut facts = error.map_or_else(Vec::new, |e| error_facts(view, e, stage));
     facts.extend(error.and_then(|e| recognized(view, e, reason)));
-    if let Some(runs) = stage.and_then(|s| view.job.stages[s].runs.as_ref())
+    let runs = stage.and_then(|s| Some((s, view.job.stages[s].runs.as_ref()?)));
+    if let Some((stage, runs)) = runs
         && let Some((event, times)) = runs.events.first()
     {
-        let source = Source {
-            file: runs.file.clone(),
-            locator: stage.map(|s| view.name(s).to_owned()),
-        };
-        let sentence = text!(
-            "{event}（{times}）",
-            "{event} ({times})",
-            times = TIME.count(*times as f64)
-        );
-        facts.push(view.word("vertex event", event, source, sentence));
+        let source = at(&runs.file, view.name(stage));
+        facts.push(fact! { view, "vertex event", event, source;
+        "{event}（{times}）", "{event} ({times})", times = TIME.count(*times as f64) });
     }
     if facts.is_empty()
         && let Some(source) = view.job.info.sources.get("state")
     {
-        facts.push(view.word(
-            "State",
-            "failed",
-            source.clone(),
-            text!("作业失败", "the job failed"),
-        ));
+        facts.push(fact! { view, "State", "failed", source.clone();
+        "作业失败", "the job failed" });
     }
     facts
 }
@@ -337,31 +288,35 @@ fn recognized(view: &View<'_>, error: &JobError, reason: &Reason<'_>) -> Option<
         file: error.file.clone(),
         locator: error.internal.clone().filter(|at| at.starts_with("line ")),
     };
-    let sentence = text!(
-        "{writer} 写下：{line}",
-        "{writer} writes: {line}",
-        line = head(line, 400),
-    );
-    Some(view.word("reason", line, source, sentence))
+    Some(fact! { view, "reason", line, source;
+    "{writer} 写下：{line}", "{writer} writes: {line}", line = head(line, 400) })
 }
 
 /// Facts of an error, deduplicated.
 fn error_facts(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Vec<Evidence> {
-    let at = |place: &str| Source {
-        file: error.file.clone(),
-        locator: Some(place.to_owned()),
-    };
     let failed = failure::last_failure(view, error, stage);
     let message = Some(&error.message).filter(|m| error.expression.is_none() && !m.is_empty());
     let event = failed.source.clone();
-    let of_vertex = || event.clone().unwrap_or_else(|| at("/internalDiagnostics"));
+    let of_vertex = || {
+        event
+            .clone()
+            .unwrap_or_else(|| at(&error.file, "/internalDiagnostics"))
+    };
     let said = [
-        ("errorId", error.id.as_ref(), at("/errorId")),
-        ("message", message, at("/message")),
-        ("exception", error.exception.as_ref(), at("/details")),
-        ("expression", error.expression.as_ref(), at("/message")),
-        ("frame", error.frame.as_ref(), at("/details")),
-        ("row", error.row.as_ref(), at("/description")),
+        ("errorId", error.id.as_ref(), at(&error.file, "/errorId")),
+        ("message", message, at(&error.file, "/message")),
+        (
+            "exception",
+            error.exception.as_ref(),
+            at(&error.file, "/details"),
+        ),
+        (
+            "expression",
+            error.expression.as_ref(),
+            at(&error.file, "/message"),
+        ),
+        ("frame", error.frame.as_ref(), at(&error.file, "/details")),
+        ("row", error.row.as_ref(), at(&error.file, "/description")),
         ("vertex", failed.vertex.as_ref(), of_vertex()),
         ("machine", failed.machine.as_ref(), of_vertex()),
     ];

@@ -5,51 +5,33 @@
 //! `1 / (1 − share)`, so the vertices with a high share weigh most. The model assumes shares
 //! that are spread evenly around the mean, up to the worst.
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{Saved, StageWork};
 use crate::measurements::managed::{gc, gc_part, managed_ms, runs_user_code};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
-use job::info::Information;
 use report::format::{Seconds, Share};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-/// Least mean share of time in garbage collection for a stage to be examined.
-pub(crate) static MIN_GC: Threshold = Threshold {
-    name: "gc.min_share",
-    default: 0.20,
-    unit: "share",
-    reason_zh: "健康的托管阶段在 2–6 %；20 % 以下即使有也几乎不影响运行时间",
-    reason_en: "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices",
-    source: "healthy simulated jobs; .NET guidance names 10 % as the point to look closer",
-};
+threshold! {
+    /// Least mean share of time in garbage collection for a stage to be examined.
+    pub(crate) MIN_GC = 0.20, "share", "gc.min_share";
+    "健康的托管阶段在 2–6 %；20 % 以下即使有也几乎不影响运行时间", "healthy managed stages show 2 to 6 %; under 20 % the run hardly notices";
+    "healthy simulated jobs; .NET guidance names 10 % as the point to look closer"
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::HeapPressure,
-    what: both(
-        "托管算子大量时间花在垃圾回收上",
-        "managed operators spend a large share of their time in garbage collection",
-    ),
-    needs: &[Information::GcTime, Information::StageGraph],
-    helps: &[Information::UserCode, Information::MemoryUse],
-    thresholds: &[&MIN_GC],
-    counter_evidence: &[
-        both("阶段中全是本机代码", "the stage runs native code only"),
-        both(
-            "回收比例高但托管算子只占很小一部分时间",
-            "a high share of a small part of the stage's time",
-        ),
-        both(
-            "只有倾斜的顶点回收多，平均占比不高",
-            "only a skewed vertex collects much, and the mean share is low",
-        ),
-    ],
-};
+rule! { RULE = HeapPressure, examine;
+    "托管算子大量时间花在垃圾回收上", "managed operators spend a large share of their time in garbage collection";
+    needs GcTime, StageGraph;
+    helps UserCode, MemoryUse;
+    thresholds MIN_GC;
+    unless "阶段中全是本机代码", "the stage runs native code only";
+    unless "回收比例高但托管算子只占很小一部分时间", "a high share of a small part of the stage's time";
+    unless "只有倾斜的顶点回收多，平均占比不高", "only a skewed vertex collects much, and the mean share is low";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let limit = view.limit(&MIN_GC);
     for (index, stage) in view.job.stages.iter().enumerate() {
         match gc(view, index) {
@@ -58,12 +40,8 @@ fn examine(view: &View<'_>) -> Examination {
             }
             Some((mean, _)) => result.under(mean / limit, || gc_facts(view, index)),
             None if runs_user_code(view, index) && !view.failed() => {
-                let reason = text!(
-                    "{stage} 运行用户代码，但没有垃圾回收计数器",
-                    "{stage} runs user code, and no file gives its garbage collection time",
-                    stage = stage.name
-                );
-                result.lacks(Information::GcTime, view, Some(index), reason);
+                lacks! { result, view, GcTime, Some(index);
+                "{stage} 运行用户代码，但没有垃圾回收计数器", "{stage} runs user code, and no file gives its garbage collection time", stage = stage.name }
             }
             None => {}
         }
@@ -74,14 +52,13 @@ fn examine(view: &View<'_>) -> Examination {
         "the highest mean share of garbage collection is {share}, the threshold {limit}",
         share = Share(highest),
         limit = Share(limit)
-    ))
+    ));
 }
 
 fn symptom(view: &View<'_>, stage: usize, mean: f64, max: f64) -> Symptom {
     let (managed, operator) = managed_ms(view, stage);
     let surplus = managed * gc_part(mean, max);
     Symptom {
-        cause: Cause::HeapPressure,
         stage: Some(stage),
         lines: operator.and_then(|o| view.lines(stage, o)),
         summary: text!(

@@ -3,42 +3,28 @@
 use std::collections::BTreeSet;
 
 use job::facts::{OperatorFacts, Role, value};
-use job::info::Information;
 use job::model::{Operator, OperatorKind};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::fact;
 use crate::impact::{Saved, scale_run};
 use crate::measurements::estimate::wrong_fact;
 use crate::measurements::explosion::{MIN_FACTOR, output};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Names, Number, ROW};
-use report::{Cause, text};
+use report::text;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::JoinExplosion,
-    what: both(
-        "多对多连接的输出行数远多于输入",
-        "a many-to-many join produces far more rows than it reads",
-    ),
-    needs: &[Information::RuntimeCounters, Information::StageGraph],
-    helps: &[Information::TableStatistics, Information::Estimates],
-    thresholds: &[&MIN_FACTOR],
-    counter_evidence: &[
-        both(
-            "输出与较大一侧相当",
-            "the output is about the size of the larger side",
-        ),
-        both(
-            "输出多但后续很便宜",
-            "the output is large but the steps after it are cheap",
-        ),
-    ],
-};
+rule! { RULE = JoinExplosion, examine;
+    "多对多连接的输出行数远多于输入", "a many-to-many join produces far more rows than it reads";
+    needs RuntimeCounters, StageGraph;
+    helps TableStatistics, Estimates;
+    thresholds MIN_FACTOR;
+    unless "输出与较大一侧相当", "the output is about the size of the larger side";
+    unless "输出多但后续很便宜", "the output is large but the steps after it are cheap";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let limit = view.limit(&MIN_FACTOR);
     for (stage, s) in view.job.stages.iter().enumerate() {
         for (index, join) in s
@@ -48,13 +34,9 @@ fn examine(view: &View<'_>) -> Examination {
             .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
         {
             let Some((out, should)) = output(view, stage, index) else {
-                let reason = text!(
-                    "没有行数说明 {stage} 的连接输出多少行",
-                    "no file gives the number of rows that the join in {stage} produces",
-                    stage = view.name(stage)
-                );
                 if !view.failed() {
-                    result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+                    lacks! { result, view, RuntimeCounters, Some(stage);
+                    "没有行数说明 {stage} 的连接输出多少行", "no file gives the number of rows that the join in {stage} produces", stage = view.name(stage) }
                 }
                 continue;
             };
@@ -73,7 +55,7 @@ fn examine(view: &View<'_>) -> Examination {
     result.cleared_by(text!(
         "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
         "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
-    ))
+    ));
 }
 
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {
@@ -82,14 +64,11 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
     let mut evidence = Vec::new();
     if let Some(rows) = view.node(stage, join.uid).and_then(|o| o.rows.as_ref()) {
         evidence.extend(view.measured(rows, "rows"));
-        let sentence = text!(
-            "输出是键只在一侧重复时的 {factor:.1} 倍",
-            "the output is {factor:.1} times as large as if the key repeated on one side only"
-        );
         let limit = view.limit(&MIN_FACTOR);
         let metric = format!("{} / rows if the key repeated on one side", rows.metric);
         evidence.push(
-            view.number(&metric, factor, "ratio", rows.source(), sentence)
+            fact! { view, &metric, factor, "ratio", rows.source();
+                "输出是键只在一侧重复时的 {factor:.1} 倍", "the output is {factor:.1} times as large as if the key repeated on one side only" }
                 .expecting(format!("<= {limit:.0}")),
         );
         evidence.extend(wrong_fact(view, stage, index));
@@ -99,7 +78,6 @@ fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -
         }
     }
     Symptom {
-        cause: Cause::JoinExplosion,
         stage: Some(stage),
         lines: view.lines(stage, index),
         summary: text!(

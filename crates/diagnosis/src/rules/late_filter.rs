@@ -4,52 +4,34 @@
 //! stays in its place. It could run earlier if all its columns come from one
 //! input of the join (for an outer join: from the outer side).
 
-use job::info::Information;
 use job::model::OperatorKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::filter::{Pushed, alternatives, columns_of, rows_through};
+use crate::facts::fact;
 use crate::measurements::exchange::measured_write;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Names, Share};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::LateFilter,
-    what: both(
-        "交换之后的过滤本可以在交换之前执行",
-        "a filter after an exchange could have run before it",
-    ),
-    needs: &[Information::StageGraph, Information::RuntimeCounters],
-    helps: &[Information::Script],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "优化器已把过滤下推到交换之前",
-            "the optimizer has pushed the filter below the exchange",
-        ),
-        both(
-            "过滤用到连接两侧的列，或外连接被补空一侧的列",
-            "the filter reads columns of both sides, or of the side that an outer join fills with nulls",
-        ),
-        both("过滤只丢弃少量行", "the filter drops few rows"),
-    ],
-};
+rule! { RULE = LateFilter, examine;
+    "交换之后的过滤本可以在交换之前执行", "a filter after an exchange could have run before it";
+    needs StageGraph, RuntimeCounters;
+    helps Script;
+    unless "优化器已把过滤下推到交换之前", "the optimizer has pushed the filter below the exchange";
+    unless "过滤用到连接两侧的列，或外连接被补空一侧的列", "the filter reads columns of both sides, or of the side that an outer join fills with nulls";
+    unless "过滤只丢弃少量行", "the filter drops few rows";
+    cleared "没有能提前到交换之前的过滤", "no filter could move below an exchange";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for found in alternatives(view, &Rates::of(view)) {
         result.offer(view, symptom(view, &found));
     }
-    lacking(view, &mut result);
+    lacking(view, result);
     result.exchanges(view, View::is_shuffle);
-    result.cleared_by(text!(
-        "没有能提前到交换之前的过滤",
-        "no filter could move below an exchange"
-    ))
 }
 
 /// Filters behind a join with unknown rows or columns.
@@ -65,29 +47,20 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
             continue;
         }
         if view.facts[stage].counted.is_none() {
-            let reason = text!(
-                "不知道 {stage} 中连接之后的过滤丢弃多少行",
-                "the number of rows that the filter after the join in {stage} drops is unknown",
-                stage = view.name(stage)
-            );
-            result.lacks(Information::RuntimeCounters, view, Some(stage), reason);
+            lacks! { result, view, RuntimeCounters, Some(stage);
+            "不知道 {stage} 中连接之后的过滤丢弃多少行", "the number of rows that the filter after the join in {stage} drops is unknown", stage = view.name(stage) }
         } else if view.job.script.is_none()
             && rows_through(view, at).is_some()
             && columns_of(view, at).is_none()
         {
-            let reason = text!(
-                "{stage} 中的过滤丢弃行，但没有脚本说明它用到哪些列",
-                "the filter in {stage} drops rows, and without the script its columns are unknown",
-                stage = view.name(stage)
-            );
-            result.lacks(Information::Script, view, Some(stage), reason);
+            lacks! { result, view, Script, Some(stage);
+            "{stage} 中的过滤丢弃行，但没有脚本说明它用到哪些列", "the filter in {stage} drops rows, and without the script its columns are unknown", stage = view.name(stage) }
         }
     }
 }
 
 fn symptom(view: &View<'_>, found: &Pushed) -> Symptom {
     Symptom {
-        cause: Cause::LateFilter,
         stage: Some(found.stage),
         lines: view.lines(found.stage, found.filter),
         summary: text!(
@@ -110,19 +83,9 @@ fn evidence(view: &View<'_>, found: &Pushed) -> Vec<Evidence> {
     let counted = view.node(found.stage, filter.uid);
     if let Some(out) = counted.and_then(|o| o.rows.as_ref()) {
         facts.extend(view.measured(out, "rows"));
-        let sentence = text!(
-            "过滤丢弃 {share} 的行",
-            "the filter drops {share} of its rows",
-            share = Share(found.dropped)
-        );
         let source = out.source();
-        facts.push(view.number(
-            "dropped rows / rows",
-            found.dropped,
-            "ratio",
-            source,
-            sentence,
-        ));
+        facts.push(fact! { view, "dropped rows / rows", found.dropped, "ratio", source;
+            "过滤丢弃 {share} 的行", "the filter drops {share} of its rows", share = Share(found.dropped) });
     }
     let edges = found.edges.iter().map(|e| &view.job.edges[*e]);
     facts.extend(edges.flat_map(|e| measured_write(view, e)));

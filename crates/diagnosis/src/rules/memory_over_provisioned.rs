@@ -1,24 +1,21 @@
 //! Rule for `memory.over_provisioned`: executors with several times the memory that their tasks and cached data use.
 
-use job::info::Information;
 use job::model::{Application, Executor};
 
-use super::support::{Symptom, both};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use super::support::{Symptom, rule};
+use crate::facts::fact;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::Bytes;
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-/// Times the memory in use that executors must have.
-pub(crate) static MIN_EXCESS: Threshold = Threshold {
-    name: "memory.min_excess",
-    default: 4.0,
-    unit: "ratio",
-    reason_zh: "数据量变化、倾斜和回收需要余量；超过所用内存的 4 倍说明可以减半再减半",
-    reason_en: "growth, skew and garbage collection need room; beyond four times the memory in use it can be halved twice",
-    source: "judgement",
-};
+threshold! {
+    /// Times the memory in use that executors must have.
+    pub(crate) MIN_EXCESS = 4.0, "ratio", "memory.min_excess";
+    "数据量变化、倾斜和回收需要余量；超过所用内存的 4 倍说明可以减半再减半", "growth, skew and garbage collection need room; beyond four times the memory in use it can be halved twice";
+    "judgement"
+}
 
 /// Bytes for tasks and cached data below which nobody saves anything: those of an executor of 1 GiB.
 const LEAST_MEMORY: f64 = 434e6;
@@ -26,30 +23,19 @@ const LEAST_MEMORY: f64 = 434e6;
 /// Share of the run time of tasks in garbage collection from which memory may be short.
 const BUSY_COLLECTING: f64 = 0.1;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::OverProvisionedMemory,
-    what: both(
-        "Executor 的内存是所用的数倍：浪费资源，不影响运行时间",
-        "executors have several times the memory that they use: a waste of resources, not of time",
-    ),
-    needs: &[Information::VertexEvents],
-    helps: &[],
-    thresholds: &[&MIN_EXCESS],
-    counter_evidence: &[
-        both(
-            "任务落盘或频繁回收",
-            "tasks spill, or collect garbage often",
-        ),
-        both("缓存的数据占用内存", "cached data takes up the memory"),
-    ],
-};
+rule! { RULE = OverProvisionedMemory, examine;
+    "Executor 的内存是所用的数倍：浪费资源，不影响运行时间", "executors have several times the memory that they use: a waste of resources, not of time";
+    needs VertexEvents;
+    thresholds MIN_EXCESS;
+    unless "任务落盘或频繁回收", "tasks spill, or collect garbage often";
+    unless "缓存的数据占用内存", "cached data takes up the memory";
+    cleared "Executor 的内存与用量相称", "the memory of the executors fits its use";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let app = view.job.spark.as_deref().filter(|_| !view.failed());
     let Some((app, usage)) = app.and_then(|app| Some((app, Usage::of(view, app)?))) else {
-        return result;
+        return;
     };
     let limit = view.limit(&MIN_EXCESS);
     if usage.ratio() < limit || is_short(view) {
@@ -58,10 +44,6 @@ fn examine(view: &View<'_>) -> Examination {
     } else {
         result.wastes(view, usage.symptom(view, app), 0.0, false);
     }
-    result.cleared_by(text!(
-        "Executor 的内存与用量相称",
-        "the memory of the executors fits its use"
-    ))
 }
 
 /// Memory for tasks and cached data, in bytes of one executor.
@@ -109,9 +91,6 @@ impl<'a> Usage<'a> {
 
     fn symptom(&self, view: &View<'_>, app: &Application) -> Symptom {
         Symptom {
-            cause: Cause::OverProvisionedMemory,
-            stage: None,
-            lines: None,
             summary: text!(
                 "每个 Executor 有 {given} 内存供任务和缓存使用，最多只用到 {used}",
                 "each executor has {given} of memory for tasks and cached data, and uses at most {used} of it",
@@ -119,42 +98,19 @@ impl<'a> Usage<'a> {
                 used = Bytes(self.used),
             ),
             evidence: self.evidence(view, app),
-            saved: None,
             method: "memory of an executor, less what its tasks and cached data use",
             strength: 0.7,
+            ..Symptom::default()
         }
     }
 
     fn evidence(&self, view: &View<'_>, app: &Application) -> Vec<Evidence> {
-        let fact = |metric: &str, bytes: f64, sentence| {
-            view.number(
-                metric,
-                bytes,
-                "bytes",
-                app.at_line(self.executor.line),
-                sentence,
-            )
-        };
-        let (given, used) = (Bytes(self.given), Bytes(self.used));
+        let source = || app.at_line(self.executor.line);
         vec![
-            fact(
-                "Maximum Memory",
-                self.given,
-                text!(
-                    "Executor 有 {given} 内存供任务和缓存使用",
-                    "an executor has {given} of memory for tasks and cached data",
-                    given = given,
-                ),
-            ),
-            fact(
-                "memory in use",
-                self.used,
-                text!(
-                    "任务和缓存最多用到其中 {used}",
-                    "tasks and cached data use at most {used} of it",
-                    used = used,
-                ),
-            ),
+            fact! { view, "Maximum Memory", self.given, "bytes", source();
+            "Executor 有 {given} 内存供任务和缓存使用", "an executor has {given} of memory for tasks and cached data", given = Bytes(self.given) },
+            fact! { view, "memory in use", self.used, "bytes", source();
+            "任务和缓存最多用到其中 {used}", "tasks and cached data use at most {used} of it", used = Bytes(self.used) },
         ]
     }
 }

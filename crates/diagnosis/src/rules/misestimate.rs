@@ -9,49 +9,29 @@ use job::model::{Edge, ExchangeKind, OperatorKind};
 
 use super::missed_broadcast::MAX_BYTES;
 use super::parallelism_too_low::{not_too_few, unexplained};
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::impact::{regroup, scale_run};
 use crate::measurements::estimate::{MIN_FACTOR, Misestimate, fact, misestimated_upstream};
 use crate::measurements::load::{evidence as load_evidence, lines as stage_lines, reason};
 use crate::measurements::sizing::{fitting_vertices, reads_exchange, too_few};
 use crate::measurements::spill::surplus_ms;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, PARTITION, ROW};
 use report::{Cause, Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::Misestimate,
-    what: both(
-        "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）",
-        "estimated and actual rows differ so much that the plan is wrong for the data (ROWCOUNT hints included)",
-    ),
-    needs: &[
-        Information::Estimates,
-        Information::RuntimeCounters,
-        Information::StageGraph,
-    ],
-    helps: &[Information::TableStatistics, Information::Script],
-    thresholds: &[&MIN_FACTOR, &MAX_BYTES],
-    counter_evidence: &[
-        both(
-            "估计虽错，但分区数与连接方式仍合适",
-            "the estimate is off, yet partitions and joins suit the data",
-        ),
-        both(
-            "聚合前后的中间估计总有偏差",
-            "estimates around aggregations are always off",
-        ),
-        both(
-            "ROWCOUNT 提示接近实际",
-            "the ROWCOUNT hint is close to the truth",
-        ),
-    ],
-};
+rule! { RULE = Misestimate, examine;
+    "估计行数与实际相差太大，计划不适合数据（包括 ROWCOUNT 提示）", "estimated and actual rows differ so much that the plan is wrong for the data (ROWCOUNT hints included)";
+    needs Estimates, RuntimeCounters, StageGraph;
+    helps TableStatistics, Script;
+    thresholds MIN_FACTOR, MAX_BYTES;
+    unless "估计虽错，但分区数与连接方式仍合适", "the estimate is off, yet partitions and joins suit the data";
+    unless "聚合前后的中间估计总有偏差", "estimates around aggregations are always off";
+    unless "ROWCOUNT 提示接近实际", "the ROWCOUNT hint is close to the truth";
+    cleared "没有估计误差影响到分区数或连接方式", "no estimate is so far off that partitions or joins do not suit the data";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for stage in 0..view.job.stages.len() {
         let gathered = view
             .inputs(stage)
@@ -61,7 +41,7 @@ fn examine(view: &View<'_>) -> Examination {
         match (few, wrong) {
             _ if view.failed() => {}
             (None, _) if reads_exchange(view, stage) => {
-                not_too_few(view, stage, &mut result);
+                not_too_few(view, stage, result);
             }
             (None, _) => {}
             (Some(_), _) if gathered => result.attributed(view, Cause::SerialGather, stage),
@@ -69,20 +49,16 @@ fn examine(view: &View<'_>) -> Examination {
                 result.found(view, too_few_partitions(view, stage, per_vertex, &wrong));
             }
             (Some(_), None) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                unexplained(view, stage, &mut result);
+                unexplained(view, stage, result);
             }
             (Some(_), None) => result.attributed(view, Cause::ParallelismTooLow, stage),
         }
     }
     for edge in &view.job.edges {
         if edge.exchange == ExchangeKind::Broadcast && !view.failed() {
-            broadcast(view, edge, &mut result);
+            broadcast(view, edge, result);
         }
     }
-    result.cleared_by(text!(
-        "没有估计误差影响到分区数或连接方式",
-        "no estimate is so far off that partitions or joins do not suit the data"
-    ))
 }
 
 /// A broadcast: small enough, too big because of an estimate, or of unknown size.
@@ -132,7 +108,6 @@ fn too_few_partitions(
     evidence.extend(load_evidence(view, stage, per_vertex));
     let estimate = estimate_words(view, wrong);
     Symptom {
-        cause: Cause::Misestimate,
         stage: Some(stage),
         lines: lines_of(view, wrong).or_else(|| stage_lines(view, stage)),
         summary: text!(
@@ -162,7 +137,6 @@ fn too_big_broadcast(view: &View<'_>, edge: &Edge, wrong: &Misestimate) -> Sympt
         evidence.extend(view.measured(&read.bytes, "bytes"));
     }
     Symptom {
-        cause: Cause::Misestimate,
         stage: Some(edge.to),
         lines: lines_of(view, wrong),
         summary: text!(

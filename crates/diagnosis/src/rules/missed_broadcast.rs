@@ -1,69 +1,46 @@
 //! Rule for `shuffle.missed_broadcast`: a side small enough to broadcast is repartitioned together
 //! with a big one.
 
-use job::info::Information;
 use job::model::ExchangeKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
 use crate::configuration::broadcast_limit;
 use crate::measurements::estimate::wrong_fact_of;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Bytes, Names, Number};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-/// Largest side that can be broadcast, in bytes.
-pub(crate) static MAX_BYTES: Threshold = Threshold {
-    name: "missed_broadcast.max_bytes",
-    default: 256e6,
-    unit: "bytes",
-    reason_zh: "每个顶点都要读入整侧并建哈希表；256 MB 在 6 GB 的顶点内仍安全",
-    reason_en: "every vertex reads and hashes the whole side; 256 MB is safe in a vertex of 6 GB",
-    source: "vertex memory of the service; plans that broadcast 200 MB were seen to run well",
-};
+threshold! {
+    /// Largest side that can be broadcast, in bytes.
+    pub(crate) MAX_BYTES = 256e6, "bytes", "missed_broadcast.max_bytes";
+    "每个顶点都要读入整侧并建哈希表；256 MB 在 6 GB 的顶点内仍安全", "every vertex reads and hashes the whole side; 256 MB is safe in a vertex of 6 GB";
+    "vertex memory of the service; plans that broadcast 200 MB were seen to run well"
+}
 
-/// Largest side that should be broadcast even if the optimizer knew its size, in bytes.
-pub(crate) static SURE_BYTES: Threshold = Threshold {
-    name: "missed_broadcast.sure_bytes",
-    default: 64e6,
-    unit: "bytes",
-    reason_zh: "优化器在估计正确时也会选择重分区；更大的一侧只有在被高估时才算错过",
-    reason_en: "an optimizer that knew the size had its reasons; a larger side counts if it was overestimated",
-    source: "judgment",
-};
+threshold! {
+    /// Largest side that should be broadcast even if the optimizer knew its size, in bytes.
+    pub(crate) SURE_BYTES = 64e6, "bytes", "missed_broadcast.sure_bytes";
+    "优化器在估计正确时也会选择重分区；更大的一侧只有在被高估时才算错过", "an optimizer that knew the size had its reasons; a larger side counts if it was overestimated";
+    "judgment"
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::MissedBroadcast,
-    what: both(
-        "小到可以广播的一侧与大表一起被重分区",
-        "a side small enough to broadcast is repartitioned together with a big one",
-    ),
-    needs: &[Information::StageGraph, Information::RuntimeCounters],
-    helps: &[Information::Estimates, Information::TableStatistics],
-    thresholds: &[&MAX_BYTES, &SURE_BYTES],
-    counter_evidence: &[
-        both(
-            "后面的运算需要同样的键，而重分区连接结果并不更便宜",
-            "later steps need the same keys, and repartitioning the join's result costs no less",
-        ),
-        both(
-            "大侧已按连接键分区，不需要重分区",
-            "the big side is partitioned on the key already",
-        ),
-        both(
-            "小侧是外连接保留的一侧，不能广播",
-            "the small side is the one that an outer join keeps",
-        ),
-    ],
-};
+rule! { RULE = MissedBroadcast, examine;
+    "小到可以广播的一侧与大表一起被重分区", "a side small enough to broadcast is repartitioned together with a big one";
+    needs StageGraph, RuntimeCounters;
+    helps Estimates, TableStatistics;
+    thresholds MAX_BYTES, SURE_BYTES;
+    unless "后面的运算需要同样的键，而重分区连接结果并不更便宜", "later steps need the same keys, and repartitioning the join's result costs no less";
+    unless "大侧已按连接键分区，不需要重分区", "the big side is partitioned on the key already";
+    unless "小侧是外连接保留的一侧，不能广播", "the small side is the one that an outer join keeps";
+    cleared "没有小到可以广播却被重分区的连接输入", "no join input that is small enough to broadcast is repartitioned";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let rates = Rates::of(view);
     // Spark broadcasts automatically up to its own limit, unless broadcasting is off or the size was unknown
     let (max, sure) = match view.job.spark.as_deref() {
@@ -73,26 +50,14 @@ fn examine(view: &View<'_>) -> Examination {
     let limits = Limits { max, sure };
     for found in alternatives(view, &rates, limits) {
         match found {
-                Ok(found) => result.offer(view, symptom(view, &found, &rates)),
-                Err(stage) => result.lacks(
-                    Information::Script,
-                    view,
-                    Some(stage),
-                    text!(
-                        "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播",
-                        "without the kind of the join in {stage}, it is not known whether its small side could be broadcast",
-                        stage = view.name(stage)
-                    ),
-                ),
-            }
+            Ok(found) => result.offer(view, symptom(view, &found, &rates)),
+            Err(stage) => lacks! { result, view, Script, Some(stage);
+            "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播", "without the kind of the join in {stage}, it is not known whether its small side could be broadcast", stage = view.name(stage) },
+        }
     }
     result.exchanges(view, |e| {
         e.exchange == ExchangeKind::Hash && feeds_join(view, e)
     });
-    result.cleared_by(text!(
-        "没有小到可以广播却被重分区的连接输入",
-        "no join input that is small enough to broadcast is repartitioned"
-    ))
 }
 
 fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {
@@ -106,7 +71,6 @@ fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {
         false => Text::default(),
     };
     Symptom {
-        cause: Cause::MissedBroadcast,
         stage: Some(found.stage),
         lines: view.lines(found.stage, found.join),
         summary: text!(

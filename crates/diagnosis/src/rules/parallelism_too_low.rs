@@ -1,9 +1,8 @@
 //! Rule for `parallelism.too_low`: a heavy stage on far fewer vertices than its data requires.
 
-use job::info::Information;
 use job::model::{Application, ExchangeKind};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{RunModel, regroup};
 use crate::measurements::estimate::{misestimated_upstream, wrong_fact_of};
 use crate::measurements::explosion;
@@ -14,7 +13,7 @@ use crate::measurements::sizing::{
 };
 use crate::measurements::spill::surplus_ms;
 use crate::measurements::tasks::few;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Number, TASK, VERTEX};
 use report::{Cause, Text, text};
@@ -23,46 +22,21 @@ use report::{Cause, Text, text};
 /// has the estimates, which could be wrong, or the tokens, which could all be in use.
 const UNSURE: f64 = 0.45;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::ParallelismTooLow,
-    what: both(
-        "重负载阶段的顶点数远少于其数据量所需",
-        "a heavy stage runs on far fewer vertices than its data requires",
-    ),
-    needs: &[Information::StageStatistics, Information::StageGraph],
-    helps: &[
-        Information::Script,
-        Information::StoredLayout,
-        Information::JobTimes,
-    ],
-    thresholds: &[
-        &HEAVY_BYTES,
-        &HEAVY_STORED_BYTES,
-        &SHUFFLE_BYTES,
-        &STORED_BYTES,
-    ],
-    counter_evidence: &[
-        both(
-            "令牌已全部占用，更多顶点也只能排队",
-            "all tokens are in use: more vertices would only queue",
-        ),
-        both(
-            "全局汇集到一个顶点（见 shuffle.serial_gather）",
-            "a gather into one vertex (see shuffle.serial_gather)",
-        ),
-        both(
-            "分区少是因为估计错误（见 cardinality.misestimate）",
-            "few partitions because of a wrong estimate (see cardinality.misestimate)",
-        ),
-    ],
-};
+rule! { RULE = ParallelismTooLow, examine;
+    "重负载阶段的顶点数远少于其数据量所需", "a heavy stage runs on far fewer vertices than its data requires";
+    needs StageStatistics, StageGraph;
+    helps Script, StoredLayout, JobTimes;
+    thresholds HEAVY_BYTES, HEAVY_STORED_BYTES, SHUFFLE_BYTES, STORED_BYTES;
+    unless "令牌已全部占用，更多顶点也只能排队", "all tokens are in use: more vertices would only queue";
+    unless "全局汇集到一个顶点（见 shuffle.serial_gather）", "a gather into one vertex (see shuffle.serial_gather)";
+    unless "分区少是因为估计错误（见 cardinality.misestimate）", "few partitions because of a wrong estimate (see cardinality.misestimate)";
+    cleared "每个阶段的顶点数与其数据量相称", "every stage has the vertices that its data requires";
+}
 
-fn examine(view: &View<'_>) -> Examination {
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some(app) = view.job.spark.as_deref() {
-        return examine_tasks(view, app);
+        return examine_tasks(view, app, result);
     }
-    let mut result = Examination::default();
     for stage in 0..view.job.stages.len() {
         let gathered = view
             .inputs(stage)
@@ -70,7 +44,7 @@ fn examine(view: &View<'_>) -> Examination {
         let per_vertex = too_few(view, stage, limiting_hint(view, stage).is_some());
         match per_vertex {
             _ if view.failed() => {}
-            None => not_too_few(view, stage, &mut result),
+            None => not_too_few(view, stage, result),
             Some(_) if gathered => result.attributed(view, Cause::SerialGather, stage),
             Some(_) if misestimated_upstream(view, stage).is_some() => {
                 result.attributed(view, Cause::Misestimate, stage);
@@ -80,7 +54,7 @@ fn examine(view: &View<'_>) -> Examination {
             }
             // without the plan, a wrong estimate may be the reason, unless another reason is visible
             Some(_) if !view.has_estimates(stage) && reason(view, stage).is_none() => {
-                unexplained(view, stage, &mut result);
+                unexplained(view, stage, result);
             }
             Some(per_vertex) if !view.has_estimates(stage) || !has_tokens(view) => {
                 let symptom = symptom(view, stage, per_vertex);
@@ -89,10 +63,6 @@ fn examine(view: &View<'_>) -> Examination {
             Some(per_vertex) => result.found(view, symptom(view, stage, per_vertex)),
         }
     }
-    result.cleared_by(text!(
-        "每个阶段的顶点数与其数据量相称",
-        "every stage has the vertices that its data requires"
-    ))
 }
 
 /// Whether any file shows how many vertices may run at once.
@@ -101,8 +71,7 @@ fn has_tokens(view: &View<'_>) -> bool {
 }
 
 /// Stages of an application with idle slots for a reason in the plan.
-fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
-    let mut result = Examination::default();
+fn examine_tasks(view: &View<'_>, app: &Application, result: &mut Examination) {
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
         let Some(found) = few(view, app, stage) else {
             let tasks = view.vertices(stage).unwrap_or(0) as f64;
@@ -120,7 +89,6 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
         facts.extend(counted.and_then(|c| view.measured(&c.run_ms, "ms")));
         facts.extend(counted.and_then(|c| view.measured(&c.bytes_read, "bytes")));
         let symptom = Symptom {
-            cause: Cause::ParallelismTooLow,
             stage: Some(stage),
             lines: None,
             summary: text!(
@@ -141,17 +109,13 @@ fn examine_tasks(view: &View<'_>, app: &Application) -> Examination {
     result.cleared_by(text!(
         "没有阶段因任务太少而让任务槽空闲",
         "no stage leaves slots idle because of too few tasks"
-    ))
+    ));
 }
 
 /// Too few vertices, without estimates that could be the reason.
 pub(super) fn unexplained(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "{stage} 分区太少，但没有优化器的估计可以说明原因",
-        "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown",
-        stage = view.name(stage)
-    );
-    result.lacks(Information::Estimates, view, Some(stage), reason);
+    lacks! { result, view, Estimates, Some(stage);
+    "{stage} 分区太少，但没有优化器的估计可以说明原因", "{stage} has too few partitions, and without the optimizer's estimates the reason is unknown", stage = view.name(stage) }
 }
 
 /// Records that a stage has enough vertices, that few vertices have another cause, or that the number
@@ -161,12 +125,8 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
     match (per_vertex(view, stage), uneven) {
         (Some(_), Some(uneven)) => result.attributed(view, uneven.cause, stage),
         (Some(_), None) if view.job.script.is_none() && too_few(view, stage, true).is_some() => {
-            let reason = text!(
-                "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成",
-                "{stage} has few vertices, and without the script it is unknown whether a hint set them",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::Script, view, Some(stage), reason);
+            lacks! { result, view, Script, Some(stage);
+            "{stage} 的顶点偏少，没有脚本就不知道是否由提示造成", "{stage} has few vertices, and without the script it is unknown whether a hint set them", stage = view.name(stage) }
         }
         (Some(per_vertex), None) => {
             // Above the limit all tokens are in use, and more vertices would only queue.
@@ -174,12 +134,8 @@ pub(super) fn not_too_few(view: &View<'_>, stage: usize, result: &mut Examinatio
             result.under(of_limit, || evidence(view, stage, per_vertex));
         }
         (None, _) => {
-            let reason = text!(
-                "不知道 {stage} 有多少顶点、读取多少数据",
-                "the number of vertices of {stage} and their input size are unknown",
-                stage = view.name(stage),
-            );
-            result.lacks(Information::StageStatistics, view, Some(stage), reason);
+            lacks! { result, view, StageStatistics, Some(stage);
+            "不知道 {stage} 有多少顶点、读取多少数据", "the number of vertices of {stage} and their input size are unknown", stage = view.name(stage) }
         }
     }
 }
@@ -198,7 +154,6 @@ fn symptom(view: &View<'_>, stage: usize, per_vertex: f64) -> Symptom {
     evidence.extend(why);
     evidence.extend(view.inputs(stage).filter_map(|e| wrong_fact_of(view, e)));
     Symptom {
-        cause: Cause::ParallelismTooLow,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(

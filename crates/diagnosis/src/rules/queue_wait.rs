@@ -1,63 +1,45 @@
 //! Rule for `queue.wait`: the job waited for capacity, either for a large part of its time before the run, or for a relevant part
 //! of the run.
 
-use job::info::Information;
-
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, events_source as source_of_events, fact};
 use crate::impact::{Fix, Saved};
-use crate::rule::{Examination, Rule};
-use crate::settings::{self, Threshold};
+use crate::rule::Examination;
+use crate::settings::{self, threshold};
 use crate::view::View;
 use report::format::{Seconds, Share};
-use report::{Cause, Evidence, Source, text};
+use report::{Evidence, Source, text};
 
-/// Time in the queue over the time from submission to end.
-pub(crate) static MIN_SHARE: Threshold = Threshold {
-    name: "queue.min_share",
-    default: 0.25,
-    unit: "share",
-    reason_zh: "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理",
-    reason_en: "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant",
-    source: "report contract (mostly waited); healthy simulated jobs queue up to 13 %",
-};
+threshold! {
+    /// Time in the queue over the time from submission to end.
+    pub(crate) MIN_SHARE = 0.25, "share", "queue.min_share";
+    "短作业排队几十秒很正常；排队占总时间四分之一以上才值得处理", "short jobs commonly queue for half a minute; from a quarter of the total time on it is relevant";
+    "report contract (mostly waited); healthy simulated jobs queue up to 13 %"
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::QueueWait,
-    what: both("作业在等待资源", "the job waited for capacity"),
-    needs: &[Information::QueueTime],
-    helps: &[Information::JobTimes, Information::VertexEvents],
-    thresholds: &[&MIN_SHARE, &settings::MIN_SHARE],
-    counter_evidence: &[
-        both(
-            "排队只占总时间的一小部分",
-            "queueing is a small part of the total time",
-        ),
-        both("本地运行不排队", "a local run does not queue"),
-    ],
-};
+rule! { RULE = QueueWait, examine;
+    "作业在等待资源", "the job waited for capacity";
+    needs QueueTime;
+    helps JobTimes, VertexEvents;
+    thresholds MIN_SHARE, settings::MIN_SHARE;
+    unless "排队只占总时间的一小部分", "queueing is a small part of the total time";
+    unless "本地运行不排队", "a local run does not queue";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let waited = waited(view);
     let known = |w: &&Waited| w.is_recorded || w.excess(view) >= 1.0;
     let Some(waited) = waited.as_ref().filter(known) else {
         if !view.failed() && !super::is_local(view) {
-            let reason = text!(
-                "没有文件说明作业何时提交、何时开始运行",
-                "no file records when the job was submitted and when it began to run"
-            );
-            result.lacks(Information::QueueTime, view, None, reason);
+            lacks! { result, view, QueueTime, None;
+            "没有文件说明作业何时提交、何时开始运行", "no file records when the job was submitted and when it began to run" }
         }
-        return result;
+        return;
     };
     let excess = waited.excess(view);
     if excess >= 1.0 && waited.is_guess(view) {
-        let reason = text!(
-            "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多",
-            "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more",
-        );
-        result.lacks(Information::JobTimes, view, None, reason);
+        lacks! { result, view, JobTimes, None;
+        "不知道作业有多少令牌：顶点就绪而没有运行，可能是令牌本来就这么多", "the number of tokens of the job is unknown: its ready vertices may have waited because it has no more" }
     } else if excess >= 1.0 {
         result.found(view, symptom(view, waited));
     } else {
@@ -68,7 +50,7 @@ fn examine(view: &View<'_>) -> Examination {
         "it waited {time} for capacity, {share} of the total time",
         time = Seconds(waited.whole().seconds),
         share = Share(waited.whole().share())
-    ))
+    ));
 }
 
 /// Usual seconds until an executor of an application registers.
@@ -85,7 +67,6 @@ struct Waited {
     during: f64,
     /// Seconds from submission to end.
     total: f64,
-    /// Seconds of the run.
     run: f64,
     /// Whether a file records the wait before the run.
     is_recorded: bool,
@@ -215,7 +196,7 @@ fn waited(view: &View<'_>) -> Option<Waited> {
 /// Where the attempts of the vertices are recorded.
 fn events_source(view: &View<'_>) -> Option<Source> {
     let stages = view.job.stages.iter();
-    stages.filter_map(crate::facts::events_source).next()
+    stages.filter_map(source_of_events).next()
 }
 
 /// Where the states of the job are recorded.
@@ -233,10 +214,7 @@ fn states_source(view: &View<'_>) -> Option<Source> {
     } else {
         "JobInfo/StateAuditRecords"
     };
-    Some(Source {
-        file: record.file.clone(),
-        locator: Some(place.to_owned()),
-    })
+    Some(at(&record.file, place))
 }
 
 /// Seconds from submission to end.
@@ -273,9 +251,6 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
         )
     };
     Symptom {
-        cause: Cause::QueueWait,
-        stage: None,
-        lines: None,
         summary,
         evidence: evidence(view, waited, avoidable),
         saved: Some(Saved {
@@ -285,6 +260,7 @@ fn symptom(view: &View<'_>, waited: &Waited) -> Symptom {
         }),
         method: "time in the states that wait for capacity, and tokens missing while vertices were ready",
         strength: 0.6 + 0.4 * share,
+        ..Symptom::default()
     }
 }
 
@@ -292,11 +268,6 @@ fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
     let Some(source) = &waited.source else {
         return Vec::new();
     };
-    let sentence = text!(
-        "等待资源 {time}",
-        "it waited {time} for capacity",
-        time = Seconds(part.seconds)
-    );
     let shown = Share(part.share());
     let (base, limit, share) = if part.in_the_run {
         let share = text!(
@@ -315,7 +286,8 @@ fn evidence(view: &View<'_>, waited: &Waited, part: Part) -> Vec<Evidence> {
     };
     let metric = format!("{} / {base}", waited.metric);
     vec![
-        view.number(waited.metric, part.seconds, "s", source.clone(), sentence),
+        fact! { view, waited.metric, part.seconds, "s", source.clone();
+        "等待资源 {time}", "it waited {time} for capacity", time = Seconds(part.seconds) },
         view.number(&metric, part.share(), "ratio", source.clone(), share)
             .expecting(format!("< {limit}")),
     ]

@@ -1,43 +1,28 @@
 //! Rule for `shuffle.redundant_repartition`: rows are repartitioned although their partitioning already
 //! suffices, or would suffice if an earlier exchange used fewer keys.
 
-use job::info::Information;
 use job::model::{Edge, ExchangeKind};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::repartition::{Needless, needless, passing};
 use crate::impact::Saved;
 use crate::measurements::exchange::{measured_write, partitioner_fact};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Names};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::RedundantRepartition,
-    what: both(
-        "数据已按这些键（或其子集）分区，却再次重分区",
-        "rows are repartitioned although they are already partitioned on these keys or on a subset of them",
-    ),
-    needs: &[Information::StageGraph],
-    helps: &[Information::RuntimeCounters, Information::StoredLayout],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "连接需要两侧同样分区，而键不同",
-            "a join that needs both sides alike, and other keys",
-        ),
-        both(
-            "重分区是为了提高并行度或打散倾斜",
-            "the repartition raises the parallelism or spreads a skew",
-        ),
-    ],
-};
+rule! { RULE = RedundantRepartition, examine;
+    "数据已按这些键（或其子集）分区，却再次重分区", "rows are repartitioned although they are already partitioned on these keys or on a subset of them";
+    needs StageGraph;
+    helps RuntimeCounters, StoredLayout;
+    unless "连接需要两侧同样分区，而键不同", "a join that needs both sides alike, and other keys";
+    unless "重分区是为了提高并行度或打散倾斜", "the repartition raises the parallelism or spreads a skew";
+    cleared "没有对已按兼容键分区的数据再次重分区", "no rows are repartitioned that were partitioned on compatible keys";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let rates = Rates::of(view);
     for found in needless(view, &rates) {
         result.offer(view, symptom(view, &found));
@@ -48,16 +33,11 @@ fn examine(view: &View<'_>) -> Examination {
         }
     }
     result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
-    result.cleared_by(text!(
-        "没有对已按兼容键分区的数据再次重分区",
-        "no rows are repartitioned that were partitioned on compatible keys"
-    ))
 }
 
 fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
     let edge = &view.job.edges[edge];
     Symptom {
-        cause: Cause::RedundantRepartition,
         stage: Some(edge.to),
         lines: None,
         summary: text!(
@@ -98,7 +78,6 @@ fn symptom(view: &View<'_>, found: &Needless) -> Symptom {
         ),
     };
     Symptom {
-        cause: Cause::RedundantRepartition,
         stage: Some(edge.to),
         lines: consumer.and_then(|(op, _)| view.lines(edge.to, op)),
         summary: text!(

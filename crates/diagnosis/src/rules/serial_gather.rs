@@ -1,52 +1,33 @@
 //! Rule for `shuffle.serial_gather`: a large intermediate that is gathered into one vertex for a
 //! global sort, an aggregate without partitions or a write.
 
-use job::info::Information;
 use job::model::ExchangeKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::gather::{Gathered, alternatives};
 use crate::measurements::exchange::partitioner_fact;
 use crate::measurements::load::evidence as load_evidence;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, ROW, Seconds, VERTEX};
-use report::{Cause, text};
+use report::text;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::SerialGather,
-    what: both(
-        "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）",
-        "a large intermediate is gathered into one vertex (global sort, unpartitioned aggregate)",
-    ),
-    needs: &[Information::StageGraph],
-    helps: &[Information::RuntimeCounters, Information::VertexEvents],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "汇集的数据很少，例如对少量行排序",
-            "little is gathered, such as an ORDER BY over few rows",
-        ),
-        both(
-            "汇集不在关键路径上",
-            "the gather is not on the critical path",
-        ),
-    ],
-};
+rule! { RULE = SerialGather, examine;
+    "大的中间结果被汇集到一个顶点（全局排序、无分区的聚合）", "a large intermediate is gathered into one vertex (global sort, unpartitioned aggregate)";
+    needs StageGraph;
+    helps RuntimeCounters, VertexEvents;
+    unless "汇集的数据很少，例如对少量行排序", "little is gathered, such as an ORDER BY over few rows";
+    unless "汇集不在关键路径上", "the gather is not on the critical path";
+    cleared "汇集到一个顶点的数据不多", "little is gathered into one vertex";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let gathers = alternatives(view, &Rates::of(view));
     for found in &gathers {
         result.offer(view, symptom(view, found));
     }
     result.exchanges(view, |e| e.exchange == ExchangeKind::Gather);
-    result.cleared_by(text!(
-        "汇集到一个顶点的数据不多",
-        "little is gathered into one vertex",
-    ))
 }
 
 fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
@@ -66,7 +47,6 @@ fn symptom(view: &View<'_>, found: &Gathered) -> Symptom {
         evidence.extend(load_evidence(view, stage, found.bytes));
     }
     Symptom {
-        cause: Cause::SerialGather,
         stage: Some(stage),
         lines: consumer.and_then(|(op, _)| view.lines(stage, op)),
         summary: text!(

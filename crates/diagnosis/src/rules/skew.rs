@@ -1,106 +1,55 @@
 //! Rules for `skew.*`: some vertices get far more data than others.
 
 use job::facts::{OperatorFacts, value};
-use job::info::Information;
-use job::model::{Edge, ExchangeKind, Operator, Source};
+use job::model::{Edge, ExchangeKind, Operator};
 
-use super::support::{Symptom, both};
-use crate::facts::events_source;
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at, events_source, fact};
 use crate::measurements::exchange::feeds_join;
+use crate::measurements::hot::{DEFAULT_EXPLAINS, VALUES_PER_PARTITION};
 use crate::measurements::skew::{
-    DEFAULT_EXPLAINS, MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, VALUES_PER_PARTITION,
-    has_unknown_join, imbalance,
+    MIN_LAYOUT_RATIO, MIN_NAMED_RATIO, MIN_RATIO, has_unknown_join, imbalance,
 };
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::settings::Threshold;
 use crate::uneven::Uneven;
 use crate::view::View;
 use report::format::{Names, Number, PARTITION, ROW, Seconds, Share, VERTEX};
 use report::{Cause, Evidence, Text, text};
 
-/// A rule for one kind of skew. Unevenness, its cost and its kind are found once for all of them,
-/// in [`crate::measurements::skew`].
-const SKEW: Rule = Rule {
-    examine: |view| examine(view, Cause::JoinHotKey),
-    cause: Cause::JoinHotKey,
-    what: both("", ""),
-    needs: &[Information::StageGraph, Information::PerVertexData],
-    helps: &[
-        Information::TableStatistics,
-        Information::RuntimeCounters,
-        Information::VertexEvents,
-    ],
-    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO],
-    counter_evidence: &[
-        both(
-            "输入均匀：慢是因为行宽、用户代码或机器",
-            "even input: wide rows, user code or the machine is the reason",
-        ),
-        both(
-            "只有一个顶点：最大值等于总数，不能说明倾斜",
-            "only one vertex: the maximum equals the total and is no evidence of skew",
-        ),
-        both(
-            "拉平输入几乎不省时间",
-            "even input would save hardly any time",
-        ),
-    ],
-};
+rule! { JOIN_HOT_KEY = JoinHotKey, examine;
+    "少数连接键值占了连接所在顶点的大部分行", "few values of a join key carry most rows of a join's vertices";
+    needs StageGraph, PerVertexData;
+    helps TableStatistics, RuntimeCounters, VertexEvents;
+    thresholds MIN_RATIO, MIN_NAMED_RATIO;
+    unless "输入均匀：慢是因为行宽、用户代码或机器", "even input: wide rows, user code or the machine is the reason";
+    unless "只有一个顶点：最大值等于总数，不能说明倾斜", "only one vertex: the maximum equals the total and is no evidence of skew";
+    unless "拉平输入几乎不省时间", "even input would save hardly any time";
+    cleared "各顶点得到的数据量相近", "the vertices get about equal amounts of data";
+}
 
-pub(crate) static JOIN_HOT_KEY: Rule = Rule {
-    what: both(
-        "少数连接键值占了连接所在顶点的大部分行",
-        "few values of a join key carry most rows of a join's vertices",
-    ),
-    ..SKEW
-};
+rule! { GROUP_HOT_KEY = GroupHotKey like JOIN_HOT_KEY;
+    "少数分组键值占了聚合或 REDUCE 所在顶点的大部分行", "few values of a grouping key carry most rows of an aggregation's or REDUCE's vertices";
+}
 
-pub(crate) static GROUP_HOT_KEY: Rule = Rule {
-    examine: |view| examine(view, Cause::GroupHotKey),
-    cause: Cause::GroupHotKey,
-    what: both(
-        "少数分组键值占了聚合或 REDUCE 所在顶点的大部分行",
-        "few values of a grouping key carry most rows of an aggregation's or REDUCE's vertices",
-    ),
-    ..SKEW
-};
+rule! { NULL_OR_DEFAULT_KEY = NullOrDefaultKey like JOIN_HOT_KEY;
+    "热点值是空值、空串或默认值", "the hot value is null, empty or a default";
+    thresholds MIN_RATIO, MIN_NAMED_RATIO, DEFAULT_EXPLAINS;
+}
 
-pub(crate) static NULL_OR_DEFAULT_KEY: Rule = Rule {
-    examine: |view| examine(view, Cause::NullOrDefaultKey),
-    cause: Cause::NullOrDefaultKey,
-    what: both(
-        "热点值是空值、空串或默认值",
-        "the hot value is null, empty or a default",
-    ),
-    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &DEFAULT_EXPLAINS],
-    ..SKEW
-};
+rule! { LOW_CARDINALITY_KEY = LowCardinalityKey like JOIN_HOT_KEY;
+    "键的不同值少于分区数，部分顶点没有数据", "fewer distinct key values than partitions: some vertices get no rows";
+    thresholds MIN_RATIO, MIN_NAMED_RATIO, VALUES_PER_PARTITION;
+}
 
-pub(crate) static LOW_CARDINALITY_KEY: Rule = Rule {
-    examine: |view| examine(view, Cause::LowCardinalityKey),
-    cause: Cause::LowCardinalityKey,
-    what: both(
-        "键的不同值少于分区数，部分顶点没有数据",
-        "fewer distinct key values than partitions: some vertices get no rows",
-    ),
-    thresholds: &[&MIN_RATIO, &MIN_NAMED_RATIO, &VALUES_PER_PARTITION],
-    ..SKEW
-};
-
-pub(crate) static PARTITION_LAYOUT: Rule = Rule {
-    examine: |view| examine(view, Cause::PartitionLayout),
-    cause: Cause::PartitionLayout,
-    what: both(
-        "存储分区或范围分区本身不均匀，与算子无关",
-        "the stored or range partitions themselves are uneven, independent of the operator",
-    ),
-    thresholds: &[&MIN_LAYOUT_RATIO],
-    ..SKEW
-};
+rule! { PARTITION_LAYOUT = PartitionLayout like JOIN_HOT_KEY;
+    "存储分区或范围分区本身不均匀，与算子无关", "the stored or range partitions themselves are uneven, independent of the operator";
+    thresholds MIN_LAYOUT_RATIO;
+}
 
 /// Examines every stage with a plan that allows this kind of skew.
-fn examine(view: &View<'_>, cause: Cause) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
+    let cause = result.cause;
     for stage in 0..view.job.stages.len() {
         let uneven = view.uneven.iter().find(|u| u.stage == stage);
         match uneven {
@@ -111,46 +60,30 @@ fn examine(view: &View<'_>, cause: Cause) -> Examination {
                 }
             }
             None if cause == Cause::JoinHotKey && has_unknown_join(view, stage) => {
-                let reason = text!(
-                    "不知道 {stage} 的连接输出的行在各顶点间如何分布",
-                    "the distribution of the join's output over the vertices of {stage} is unknown",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::PerVertexData, view, Some(stage), reason);
+                lacks! { result, view, PerVertexData, Some(stage);
+                "不知道 {stage} 的连接输出的行在各顶点间如何分布", "the distribution of the join's output over the vertices of {stage} is unknown", stage = view.name(stage) }
             }
             _ if !could_be(view, cause, stage) => {}
             // an event log never has statistics of a column
             Some(u) if view.job.spark.is_none() && unnamed(view, cause, u) => {
-                let reason = text!(
-                    "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的",
-                    "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::TableStatistics, view, Some(stage), reason);
+                lacks! { result, view, TableStatistics, Some(stage);
+                "{stage} 的数据不均匀，但没有键的统计信息说明是哪种键值造成的", "the input of {stage} is uneven, and without statistics of the key the values that cause it are unknown", stage = view.name(stage) }
             }
             Some(u) => result.attributed(view, u.cause, stage),
-            None => even(view, cause, stage, &mut result),
+            None => even(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "各顶点得到的数据量相近",
-        "the vertices get about equal amounts of data",
-    ))
 }
 
 /// A stage that is not uneven: its imbalance is within the limit, or unknown.
-fn even(view: &View<'_>, cause: Cause, stage: usize, result: &mut Examination) {
+fn even(view: &View<'_>, stage: usize, result: &mut Examination) {
     let Some(imbalance) = imbalance(view, stage) else {
-        let reason = text!(
-            "不知道 {stage} 的数据在各顶点间如何分布",
-            "the distribution of the data of {stage} over its vertices is unknown",
-            stage = view.name(stage),
-        );
-        result.lacks(Information::PerVertexData, view, Some(stage), reason);
+        lacks! { result, view, PerVertexData, Some(stage);
+        "不知道 {stage} 的数据在各顶点间如何分布", "the distribution of the data of {stage} over its vertices is unknown", stage = view.name(stage) }
         return;
     };
     let (edge, ratio) = (imbalance.edge, imbalance.ratio);
-    let limit = view.limit(limit(cause));
+    let limit = view.limit(limit(result.cause));
     result.under(ratio / limit, || {
         let rows = rows_node(view, stage, edge);
         let largest = rows.and_then(|node| view.measured(&node.rows_max, "rows"));
@@ -187,7 +120,6 @@ fn symptom(view: &View<'_>, u: &Uneven) -> Symptom {
     };
     let operator = u.join.or_else(|| Some(input()?.0));
     Symptom {
-        cause: u.cause,
         stage: Some(u.stage),
         lines: operator.and_then(|operator| view.lines(u.stage, operator)),
         summary: summarize(view, u),
@@ -310,10 +242,13 @@ fn evidence(view: &View<'_>, u: &Uneven) -> Vec<Evidence> {
         None => rows_node(view, u.stage, u.edge).filter(|_| u.of_rows),
     };
     if let Some(input) = rows
-        && input.rows_max.is_some()
-        && input.rows.is_some()
+        && let Some(largest) = &input.rows_max
+        && let Some(all) = &input.rows
     {
-        facts.extend(view.measured(&input.rows_max, "rows"));
+        facts.extend(match largest.metric == all.metric {
+            true => view.measured_largest(largest, "rows"),
+            false => view.measured(largest, "rows"),
+        });
         facts.extend(view.measured(&input.rows, "rows"));
     } else if let Some(stated) = &view.facts[u.stage].stated {
         facts.extend(view.measured(&stated.bytes_read_max, "bytes"));
@@ -351,17 +286,12 @@ fn ratio_fact(
         Some((metric, events_source(&view.job.stages[stage])?))
     };
     let (metric, source) = by_rows().or_else(stated).or_else(by_events)?;
-    let sentence = text!(
-        "{stage} 最大顶点是均值的 {shown} 倍",
-        "the largest vertex of {stage} has {shown} times the mean",
-        stage = view.name(stage),
-        shown = format!("{ratio:.1}"),
-    );
     let limit = view.limit(match is_stored {
         true => &MIN_LAYOUT_RATIO,
         false => &MIN_RATIO,
     });
-    let fact = view.number(&metric, ratio, "ratio", source, sentence);
+    let fact = fact! { view, &metric, ratio, "ratio", source;
+    "{stage} 最大顶点是均值的 {shown} 倍", "the largest vertex of {stage} has {shown} times the mean", stage = view.name(stage), shown = format!("{ratio:.1}") };
     Some(fact.expecting(format!("<= {limit:.1}")))
 }
 
@@ -409,30 +339,19 @@ fn hot_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
 /// The column of the hot value, for rewriting the script.
 fn hot_column_fact(view: &View<'_>, u: &Uneven) -> Option<Evidence> {
     let hot = u.hot.as_ref()?;
-    let sentence = text!(
-        "热点键的列是 {column}",
-        "the hot key is in column {column}",
-        column = hot.column
-    );
-    Some(view.word("hot_key_column", &hot.column, hot.source.clone()?, sentence))
+    Some(
+        fact! { view, "hot_key_column", &hot.column, hot.source.clone()?;
+        "热点键的列是 {column}", "the hot key is in column {column}", column = hot.column },
+    )
 }
 
 /// The slowest vertex against the median, where there are events.
 fn slowest(view: &View<'_>, stage: usize) -> Option<Evidence> {
     let runs = view.job.stages[stage].runs.as_ref()?;
-    let source = Source {
-        file: runs.file.clone(),
-        locator: Some(view.name(stage).to_owned()),
-    };
+    let source = at(&runs.file, view.name(stage));
     let (max, median) = (runs.run_ms.max / 1000.0, runs.run_ms.p50 / 1000.0);
-    let sentence = text!(
-        "{stage} 最慢的顶点运行 {time}，中位数为 {median}",
-        "the slowest vertex of {stage} ran {time}, the median {median}",
-        stage = view.name(stage),
-        time = Seconds(max),
-        median = Seconds(median)
-    );
-    Some(view.number("slowest vertex", max, "s", source, sentence))
+    Some(fact! { view, "slowest vertex", max, "s", source;
+    "{stage} 最慢的顶点运行 {time}，中位数为 {median}", "the slowest vertex of {stage} ran {time}, the median {median}", stage = view.name(stage), time = Seconds(max), median = Seconds(median) })
 }
 
 /// Whether a stage could have this kind of skew, by its plan.

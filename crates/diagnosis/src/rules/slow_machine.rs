@@ -4,39 +4,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::Job;
-use job::info::Information;
-use job::model::Source;
 use job::runs::{RunState, StageRuns, VertexRun};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::{at_line, fact};
 use crate::measurements::load::lines;
 use crate::measurements::managed::{gc, runs_user_code};
 use crate::measurements::spill::{may_spill_in_part, spills_in_part};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Seconds, VERTEX};
 use report::{Cause, Evidence, text};
 
-/// Least ratio of a vertex's run time to the time that its data explains.
-pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
-    name: "slow_machine.min_slowdown",
-    default: 2.5,
-    unit: "ratio",
-    reason_zh: "同样数据的顶点运行时间通常在中位数的 0.6–2 倍之间",
-    reason_en: "vertices with like data run 0.6 to 2 times the median",
-    source: "balanced stages of simulated jobs",
-};
+threshold! {
+    /// Least ratio of a vertex's run time to the time that its data explains.
+    pub(crate) MIN_SLOWDOWN = 2.5, "ratio", "slow_machine.min_slowdown";
+    "同样数据的顶点运行时间通常在中位数的 0.6–2 倍之间", "vertices with like data run 0.6 to 2 times the median";
+    "balanced stages of simulated jobs"
+}
 
-/// Share of a stage's machines that may be slow.
-pub(crate) static MAX_SHARE: Threshold = Threshold {
-    name: "slow_machine.max_share",
-    default: 0.2,
-    unit: "share",
-    reason_zh: "很多机器都慢就不是机器的问题",
-    reason_en: "if many machines are slow it is not the machine",
-    source: "report contract: a few vertices; several of a stage may run on one machine",
-};
+threshold! {
+    /// Share of a stage's machines that may be slow.
+    pub(crate) MAX_SHARE = 0.2, "share", "slow_machine.max_share";
+    "很多机器都慢就不是机器的问题", "if many machines are slow it is not the machine";
+    "report contract: a few vertices; several of a stage may run on one machine"
+}
 
 /// Least number of completed vertices to estimate their usual pace.
 const MIN_COMPLETED: usize = 4;
@@ -54,31 +47,16 @@ const FULL_SPEED: f64 = 1.3;
 /// Probability that the machine is to blame if garbage collection or spilling could not be ruled out.
 const RIVALED: f64 = 0.45;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::SlowMachine,
-    what: both(
-        "少数顶点数据不多却很慢：问题在机器而不在数据",
-        "a few vertices are slow without more data: the machine, not the data",
-    ),
-    needs: &[Information::VertexEvents],
-    helps: &[Information::StageStatistics],
-    thresholds: &[&MIN_SLOWDOWN, &MAX_SHARE],
-    counter_evidence: &[
-        both(
-            "慢的顶点数据更多（倾斜）",
-            "the slow vertices have more data (skew)",
-        ),
-        both(
-            "同一台机器上的其他顶点不慢，且偏差在波动范围内",
-            "other vertices on the machine are not slow, and the deviation is ordinary",
-        ),
-        both(
-            "慢的顶点在落盘或回收垃圾",
-            "the slow vertices spill or collect garbage",
-        ),
-    ],
-};
+rule! { RULE = SlowMachine, examine;
+    "少数顶点数据不多却很慢：问题在机器而不在数据", "a few vertices are slow without more data: the machine, not the data";
+    needs VertexEvents;
+    helps StageStatistics;
+    thresholds MIN_SLOWDOWN, MAX_SHARE;
+    unless "慢的顶点数据更多（倾斜）", "the slow vertices have more data (skew)";
+    unless "同一台机器上的其他顶点不慢，且偏差在波动范围内", "other vertices on the machine are not slow, and the deviation is ordinary";
+    unless "慢的顶点在落盘或回收垃圾", "the slow vertices spill or collect garbage";
+    cleared "没有顶点所在的机器比别的机器慢得多", "no machine is much slower than the others";
+}
 
 /// A completed vertex, and the run time that its data explains.
 #[derive(Debug, Clone)]
@@ -96,8 +74,7 @@ impl Timed {
     }
 }
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let job = view.job;
     let timed: Vec<Vec<Timed>> = (0..job.stages.len()).map(|s| timed(view, s)).collect();
     let machines = Machines::of(job, &timed);
@@ -109,23 +86,15 @@ fn examine(view: &View<'_>) -> Examination {
                     runs,
                     timed: &timed[stage],
                 };
-                seen.examine(view, &machines, &mut result);
+                seen.examine(view, &machines, result);
             }
             None if view.vertices(stage) == Some(1) || super::is_local(view) => {}
             None => {
-                let reason = text!(
-                    "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上",
-                    "no events show the run times and machines of the vertices of {stage}",
-                    stage = s.name
-                );
-                result.lacks(Information::VertexEvents, view, Some(stage), reason);
+                lacks! { result, view, VertexEvents, Some(stage);
+                "没有事件说明 {stage} 的各顶点运行了多久、在哪台机器上", "no events show the run times and machines of the vertices of {stage}", stage = s.name }
             }
         }
     }
-    result.cleared_by(text!(
-        "没有顶点所在的机器比别的机器慢得多",
-        "no machine is much slower than the others"
-    ))
 }
 
 /// Slowdowns of the vertices of each machine, over all stages, the fastest first.
@@ -320,7 +289,6 @@ fn unseen_slow(view: &View<'_>, stage: usize, runs: &StageRuns) -> Option<Sympto
         evidence.extend(view.measured(&stated.bytes_read_max, "bytes"));
     }
     Some(Symptom {
-        cause: Cause::SlowMachine,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(
@@ -357,7 +325,6 @@ fn symptom(view: &View<'_>, stage: usize, runs: &StageRuns, slow: &[Timed]) -> S
     let (usual, limit) = (worst.usual_s, view.limit(&MIN_SLOWDOWN));
     let like_bytes = runs.bytes_read.p50 * LIKE_INPUT;
     Symptom {
-        cause: Cause::SlowMachine,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(
@@ -403,28 +370,12 @@ fn vertex_indices(runs: &StageRuns) -> Vec<u32> {
 fn evidence(view: &View<'_>, runs: &StageRuns, worst: &Timed) -> Vec<Evidence> {
     let index = worst.index;
     let machine = machine(runs, worst);
-    let place = || Source {
-        file: runs.file.clone(),
-        locator: Some(format!("line {}", worst.line)),
-    };
+    let place = || at_line(&runs.file, worst.line);
     vec![
-        view.number(
-            "run time of the slowest vertex",
-            worst.run_s,
-            "s",
-            place(),
-            text!(
-                "顶点 {index} 运行 {time}",
-                "vertex {index} ran {time}",
-                time = Seconds(worst.run_s)
-            ),
-        )
+        fact! { view, "run time of the slowest vertex", worst.run_s, "s", place();
+        "顶点 {index} 运行 {time}", "vertex {index} ran {time}", time = Seconds(worst.run_s) }
         .expecting(view.about(Seconds(worst.usual_s))),
-        view.word(
-            "machine",
-            machine,
-            place(),
-            text!("在机器 {machine} 上", "on machine {machine}"),
-        ),
+        fact! { view, "machine", machine, place();
+        "在机器 {machine} 上", "on machine {machine}" },
     ]
 }

@@ -1,39 +1,35 @@
 //! Rule for `io.small_files`: very many small input files, each read by a separate vertex.
 
-use job::info::Information;
 use job::model::Application;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
 use super::tiny_vertices::lacking;
+use crate::facts::fact;
 use crate::measurements::tasks::{saved_by_merging, small_files};
 use crate::measurements::tiny::{
     Files, MAX_FILE, MIN_START, evidence as load_evidence, is_tiny, reads_small_files, saved,
     start_share,
 };
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, FILE, Number};
-use report::{Cause, text};
+use report::text;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::SmallFiles,
-    what: both("输入由大量小文件组成", "very many small input files"),
-    needs: &[Information::StageGraph, Information::StageStatistics],
-    helps: &[Information::TableStatistics],
-    thresholds: &[&MAX_FILE, &MIN_START],
-    counter_evidence: &[
-        both("文件多但每个都很大", "many files, but each is large"),
-        both("输入已是一个流", "the input is one stream"),
-    ],
-};
+rule! { RULE = SmallFiles, examine;
+    "输入由大量小文件组成", "very many small input files";
+    needs StageGraph, StageStatistics;
+    helps TableStatistics;
+    thresholds MAX_FILE, MIN_START;
+    unless "文件多但每个都很大", "many files, but each is large";
+    unless "输入已是一个流", "the input is one stream";
+    cleared "没有由大量小文件组成的输入", "no input consists of very many small files";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let reads = |s: &usize| view.extracts(*s).next().is_some() && !view.failed();
     for stage in (0..view.job.stages.len()).filter(reads) {
         if let Some(app) = view.job.spark.as_deref() {
-            scanned(view, app, stage, &mut result);
+            scanned(view, app, stage, result);
             continue;
         }
         let tiny = is_tiny(view, stage);
@@ -44,13 +40,9 @@ fn examine(view: &View<'_>) -> Examination {
                 let of_limit = (starting / view.limit(&MIN_START)).min(0.99);
                 result.under(of_limit, || load_evidence(view, stage));
             }
-            (None, _) => lacking(view, stage, &mut result),
+            (None, _) => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "没有由大量小文件组成的输入",
-        "no input consists of very many small files"
-    ))
 }
 
 /// The scans of a stage of an application, by the files that its plan counted.
@@ -65,24 +57,13 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
         .get("Location")
         .cloned()
         .unwrap_or_default();
-    let sentence = text!(
-        "{stage} 读取 {n}，平均 {size}",
-        "{stage} reads {n} of {size} on average",
-        stage = view.name(stage),
-        n = FILE.count(found.files),
-        size = Bytes(mean),
-    );
     let source = app.at_line(app.stages[stage].line);
-    let mut evidence = vec![view.number(
-        "number of files read",
-        found.files,
-        "files",
-        source,
-        sentence,
-    )];
+    let mut evidence = vec![
+        fact! { view, "number of files read", found.files, "files", source;
+        "{stage} 读取 {n}，平均 {size}", "{stage} reads {n} of {size} on average", stage = view.name(stage), n = FILE.count(found.files), size = Bytes(mean) },
+    ];
     evidence.extend(load_evidence(view, stage));
     let symptom = Symptom {
-        cause: Cause::SmallFiles,
         stage: Some(stage),
         lines: None,
         summary: text!(
@@ -103,20 +84,13 @@ fn scanned(view: &View<'_>, app: &Application, stage: usize, result: &mut Examin
 fn symptom(view: &View<'_>, stage: usize, files: &Files) -> Symptom {
     let mut evidence = load_evidence(view, stage);
     if let Some(source) = files.source.clone() {
-        let sentence = text!(
-            "{files} 有 {n}，平均 {size}",
-            "{files} has {n} of {size} on average",
-            files = files.name,
-            size = Bytes(files.mean_bytes),
-            n = FILE.count(files.count)
-        );
         evidence.insert(
             0,
-            view.number("file_count", files.count, "files", source, sentence),
+            fact! { view, "file_count", files.count, "files", source;
+                "{files} 有 {n}，平均 {size}", "{files} has {n} of {size} on average", files = files.name, size = Bytes(files.mean_bytes), n = FILE.count(files.count) },
         );
     }
     Symptom {
-        cause: Cause::SmallFiles,
         stage: Some(stage),
         lines: view.lines(stage, files.operator),
         summary: text!(

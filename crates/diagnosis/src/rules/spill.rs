@@ -7,12 +7,13 @@ use job::facts::{OperatorFacts, value};
 use job::info::Information;
 use job::model::OperatorKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, rule};
+use crate::facts::fact;
 use crate::impact::scale_run;
 use crate::measurements::sizing::too_few;
 use crate::measurements::spill::{ms, surplus_ms};
 use crate::measurements::tasks::spilled;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Names, Seconds};
 use report::{Cause, Text, text};
@@ -23,44 +24,26 @@ const EXCESS: f64 = 1.5;
 /// Spilling operators with their numbers in the evidence.
 const MOST_SHOWN: usize = 4;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::Spill,
-    what: both("排序或哈希表落盘", "sorts or hash tables spill to disk"),
-    needs: &[Information::RuntimeCounters, Information::StageGraph],
-    helps: &[Information::MemoryEstimate, Information::StageStatistics],
-    thresholds: &[],
-    counter_evidence: &[
-        both(
-            "输入倾斜：只有热点顶点落盘",
-            "skewed input: only the hot vertex spills",
-        ),
-        both(
-            "分区太少或估计错误：落盘只是后果",
-            "too few partitions or a wrong estimate: spilling follows from it",
-        ),
-        both(
-            "落盘很少，几乎不花时间",
-            "light spilling that takes hardly any time",
-        ),
-    ],
-};
+rule! { RULE = Spill, examine;
+    "排序或哈希表落盘", "sorts or hash tables spill to disk";
+    needs RuntimeCounters, StageGraph;
+    helps MemoryEstimate, StageStatistics;
+    unless "输入倾斜：只有热点顶点落盘", "skewed input: only the hot vertex spills";
+    unless "分区太少或估计错误：落盘只是后果", "too few partitions or a wrong estimate: spilling follows from it";
+    unless "落盘很少，几乎不花时间", "light spilling that takes hardly any time";
+    cleared "没有算子因落盘而明显变慢", "no operator is much slower for spilling to disk";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for stage in 0..view.job.stages.len() {
         if view.job.spark.is_some() {
-            of_tasks(view, stage, &mut result);
+            of_tasks(view, stage, result);
         } else if view.facts[stage].spills().is_some() {
-            counted(view, stage, &mut result);
+            counted(view, stage, result);
         } else if keeps_rows(view, stage) && !view.failed() {
-            uncounted(view, stage, &mut result);
+            uncounted(view, stage, result);
         }
     }
-    result.cleared_by(text!(
-        "没有算子因落盘而明显变慢",
-        "no operator is much slower for spilling to disk"
-    ))
 }
 
 /// A stage with spill counters. Skewed vertices, and too few vertices,
@@ -100,19 +83,9 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
             .memory_spilled
             .as_ref()
             .and_then(|s| s.sources.first());
-        let sentence = text!(
-            "在内存中占 {size} 的行落盘",
-            "rows that take {size} in memory were spilled",
-            size = Bytes(bytes)
-        );
         let fact = source.map(|source| {
-            view.number(
-                "Memory Bytes Spilled",
-                bytes,
-                "bytes",
-                source.clone(),
-                sentence,
-            )
+            fact! { view, "Memory Bytes Spilled", bytes, "bytes", source.clone();
+                "在内存中占 {size} 的行落盘", "rows that take {size} in memory were spilled", size = Bytes(bytes) }
         });
         fact.into_iter().collect()
     };
@@ -123,7 +96,6 @@ fn of_tasks(view: &View<'_>, stage: usize, result: &mut Examination) {
         result.attributed(view, uneven.cause, stage);
     } else {
         let symptom = Symptom {
-            cause: Cause::Spill,
             stage: Some(stage),
             lines: None,
             summary: text!(
@@ -254,7 +226,6 @@ fn spilling(view: &View<'_>, stage: usize, surplus: f64) -> Option<Symptom> {
     let named = |p: &Place<'_>| p.named(nodes.len() > 1, places.len() > 1);
     let names: Vec<Text> = places.iter().map(named).collect();
     Some(Symptom {
-        cause: Cause::Spill,
         stage: Some(stage),
         lines: places.first()?.lines,
         summary: text!(

@@ -8,12 +8,47 @@ use crate::settings::MIN_SHARE;
 use crate::view::View;
 use job::info::Information;
 use job::model::Edge;
-use report::{Cause, Evidence, Finding, Impact, StaticText, Text, text};
+use report::{Cause, Evidence, Impact, Text, text};
+
+/// A rule as a table: its name, its cause and the function that looks for it; the cause in both languages; the information that the
+/// rule needs and that helps; its thresholds; the observations that would rule the cause out; the sentence that clears it.
+macro_rules! rule {
+    ($name:ident = $cause:ident, $examine:path; $zh:literal, $en:literal; needs $($need:ident),+;
+     $(helps $($help:ident),+;)? $(thresholds $($threshold:path),+;)? $(unless $unless_zh:literal, $unless_en:literal;)+
+     $(cleared $cleared_zh:literal, $cleared_en:literal;)?) => {
+        pub(crate) static $name: $crate::rule::Rule = $crate::rule::Rule {
+            cause: report::Cause::$cause,
+            what: report::StaticText { zh: $zh, en: $en },
+            needs: &[$(job::info::Information::$need),+],
+            helps: &[$($(job::info::Information::$help),+)?],
+            thresholds: &[$($(&$threshold),+)?],
+            counter_evidence: &[$(report::StaticText { zh: $unless_zh, en: $unless_en }),+],
+            cleared: &[$(report::StaticText { zh: $cleared_zh, en: $cleared_en })?],
+            examine: $examine,
+        };
+    };
+    ($name:ident = $cause:ident like $other:ident; $zh:literal, $en:literal; $(thresholds $($threshold:path),+;)?) => {
+        pub(crate) static $name: $crate::rule::Rule = $crate::rule::Rule {
+            cause: report::Cause::$cause,
+            what: report::StaticText { zh: $zh, en: $en },
+            $(thresholds: &[$(&$threshold),+],)?
+            ..$other
+        };
+    };
+}
+pub(super) use rule;
+
+/// An undecided place: the missing information and the stage; then the reason, as in [`text!`].
+macro_rules! lacks {
+    ($result:expr, $view:expr, $info:ident, $stage:expr; $($reason:tt)+) => {
+        $result.lacks(job::info::Information::$info, $view, $stage, report::text!($($reason)+))
+    };
+}
+pub(super) use lacks;
 
 /// A candidate before its severity and confidence are known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Symptom {
-    pub(crate) cause: Cause,
     /// Index of the stage with the symptom.
     pub(crate) stage: Option<usize>,
     pub(crate) lines: Option<(u32, u32)>,
@@ -28,7 +63,13 @@ pub(crate) struct Symptom {
 
 impl Symptom {
     /// `wasted` is the cost in vertex-hours of a symptom that costs no time.
-    fn candidate(self, view: &View<'_>, certainty: Option<f64>, wasted: Option<f64>) -> Candidate {
+    fn candidate(
+        self,
+        cause: Cause,
+        view: &View<'_>,
+        certainty: Option<f64>,
+        wasted: Option<f64>,
+    ) -> Candidate {
         let known = |s: usize| view.basis(s) != Basis::Unknown;
         let saved = self.saved.filter(|_| self.stage.is_none_or(known));
         let share = saved.as_ref().map(|s| s.share);
@@ -37,26 +78,18 @@ impl Symptom {
             Some(_) => Some(0.0),
             None => saved.as_ref().map(|s| s.seconds),
         };
-        let finding = Finding {
-            id: String::new(),
-            cause: self.cause,
-            problem_type: self.cause.problem_type(),
-            severity: severity(share, view.failed()),
-            confidence: 0.0,
-            stage: self.stage.map(|s| view.name(s).to_owned()),
-            script_lines: self.lines.map(|(first, last)| [first, last]),
-            summary: with_cost(self.summary, unknown).into(view.language),
-            evidence: Vec::new(),
-            impact: seconds.map(|seconds_saved| Impact {
-                seconds_saved,
-                share_of_elapsed: share,
-                method: self.method.to_owned(),
-                vertex_hours_saved: wasted,
-            }),
-        };
+        let impact = seconds.map(|seconds_saved| Impact {
+            seconds_saved,
+            share_of_elapsed: share,
+            method: self.method.to_owned(),
+            vertex_hours_saved: wasted,
+        });
+        let summary = with_cost(self.summary, unknown);
+        let mut found = Candidate::new(view, cause, self.stage, summary, self.evidence);
+        found.finding.severity = severity(share, view.failed());
+        found.finding.script_lines = self.lines.map(Into::into);
+        found.finding.impact = impact;
         Candidate {
-            finding,
-            evidence: self.evidence,
             strength: self.strength.clamp(0.0, 1.0),
             certainty: certainty.unwrap_or(match share {
                 None if unknown => UNKNOWN_MATTERS,
@@ -67,8 +100,7 @@ impl Symptom {
             }),
             at_most: at_most(view, self.stage, share),
             fix: saved.map(|s| s.fix),
-            by_chance: false,
-            independent: false,
+            ..found
         }
     }
 }
@@ -120,7 +152,8 @@ fn with_cost(summary: Text, unknown: bool) -> Text {
 impl Examination {
     /// Adds a place over the limits.
     pub(crate) fn found(&mut self, view: &View<'_>, symptom: Symptom) {
-        self.candidates.push(symptom.candidate(view, None, None));
+        self.candidates
+            .push(symptom.candidate(self.cause, view, None, None));
     }
 
     /// Adds a place over the limits that costs vertex-hours and no time.
@@ -132,7 +165,7 @@ impl Examination {
         vertex_hours: f64,
         independent: bool,
     ) {
-        let candidate = symptom.candidate(view, None, Some(vertex_hours));
+        let candidate = symptom.candidate(self.cause, view, None, Some(vertex_hours));
         self.candidates.push(Candidate {
             independent,
             ..candidate
@@ -143,12 +176,12 @@ impl Examination {
     /// `certainty` is the probability that this one is right.
     pub(crate) fn suspected(&mut self, view: &View<'_>, symptom: Symptom, certainty: f64) {
         self.candidates
-            .push(symptom.candidate(view, Some(certainty), None));
+            .push(symptom.candidate(self.cause, view, Some(certainty), None));
     }
 
     /// Adds a candidate that another run would not have.
     pub(crate) fn by_chance(&mut self, view: &View<'_>, symptom: Symptom) {
-        let candidate = symptom.candidate(view, None, None);
+        let candidate = symptom.candidate(self.cause, view, None, None);
         self.candidates.push(Candidate {
             by_chance: true,
             ..candidate
@@ -226,13 +259,7 @@ impl Examination {
     }
 
     /// Sets the sentence about all places within the limits.
-    pub(crate) fn cleared_by(mut self, reason: Text) -> Examination {
+    pub(crate) fn cleared_by(&mut self, reason: Text) {
         self.cleared = Some(reason);
-        self
     }
-}
-
-/// A pair of sentences for a [`crate::rule::Rule`].
-pub(crate) const fn both(zh: &'static str, en: &'static str) -> StaticText {
-    StaticText { zh, en }
 }

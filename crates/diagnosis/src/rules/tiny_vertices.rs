@@ -1,58 +1,40 @@
 //! Rule for `parallelism.tiny_vertices`: very many vertices of a few seconds each, so that
 //! start-up dominates.
 
-use job::info::Information;
-
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::measurements::load::lines;
 use crate::measurements::sizing::bytes_read;
 use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::{
     MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
 };
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Bytes, Seconds, VERTEX};
 use report::{Cause, text};
 
-/// Least number of vertices per token.
-pub(crate) static MIN_WAVES: Threshold = Threshold {
-    name: "tiny_vertices.min_waves",
-    default: 5.0,
-    unit: "ratio",
-    reason_zh: "启动时间逐波累积；几波之内代价很小",
-    reason_en: "start-ups add up wave by wave; a few waves cost little",
-    source: "judgment; the replayed saving decides",
-};
+threshold! {
+    /// Least number of vertices per token.
+    pub(crate) MIN_WAVES = 5.0, "ratio", "tiny_vertices.min_waves";
+    "启动时间逐波累积；几波之内代价很小", "start-ups add up wave by wave; a few waves cost little";
+    "judgment; the replayed saving decides"
+}
 
 /// Fewer vertices have negligible start-ups, with any amount of data.
 const FEW: u64 = 10;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::TinyVertices,
-    what: both(
-        "大量顶点各只运行几秒，启动时间占主导",
-        "very many vertices of a few seconds each: start-up dominates",
-    ),
-    needs: &[Information::StageStatistics],
-    helps: &[Information::VertexEvents, Information::Script],
-    thresholds: &[&MIN_START, &MIN_WAVES],
-    counter_evidence: &[
-        both(
-            "小顶点来自小文件（见 io.small_files）",
-            "the vertices are small because the input files are (see io.small_files)",
-        ),
-        both(
-            "这些顶点不占用关键路径",
-            "the vertices do not delay the run",
-        ),
-    ],
-};
+rule! { RULE = TinyVertices, examine;
+    "大量顶点各只运行几秒，启动时间占主导", "very many vertices of a few seconds each: start-up dominates";
+    needs StageStatistics;
+    helps VertexEvents, Script;
+    thresholds MIN_START, MIN_WAVES;
+    unless "小顶点来自小文件（见 io.small_files）", "the vertices are small because the input files are (see io.small_files)";
+    unless "这些顶点不占用关键路径", "the vertices do not delay the run";
+    cleared "没有大量只运行几秒的顶点", "no stage has very many vertices of a few seconds";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed()) {
         let app = view.job.spark.as_deref();
         let fills = in_many_waves(view, stage);
@@ -65,12 +47,8 @@ fn examine(view: &View<'_>) -> Examination {
                 result.attributed(view, Cause::SmallFiles, stage);
             }
             Some(true) if fills && app.is_none() && reads_unknown_files(view, stage) => {
-                let reason = text!(
-                    "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多",
-                    "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike",
-                    stage = view.name(stage),
-                );
-                result.lacks(Information::TableStatistics, view, Some(stage), reason);
+                lacks! { result, view, TableStatistics, Some(stage);
+                "{stage} 的顶点很小，但不知道它读取多少个文件，无法区分小文件与分区过多", "the vertices of {stage} are tiny, but its number of input files is unknown: small files and too many partitions look alike", stage = view.name(stage) }
             }
             Some(true) if fills => result.found(view, symptom(view, stage)),
             Some(_) => {
@@ -83,23 +61,15 @@ fn examine(view: &View<'_>) -> Examination {
             None if app.is_some() || view.vertices(stage).is_some_and(|n| n < FEW) => {
                 result.under(0.0, || evidence(view, stage));
             }
-            None => lacking(view, stage, &mut result),
+            None => lacking(view, stage, result),
         }
     }
-    result.cleared_by(text!(
-        "没有大量只运行几秒的顶点",
-        "no stage has very many vertices of a few seconds"
-    ))
 }
 
 /// Abstains on a stage with unknown number, data or times of vertices.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "不知道 {stage} 有多少顶点、各读取多少数据、运行多久",
-        "the number of vertices of {stage}, their input size and their run times are unknown",
-        stage = view.name(stage),
-    );
-    result.lacks(Information::StageStatistics, view, Some(stage), reason);
+    lacks! { result, view, StageStatistics, Some(stage);
+    "不知道 {stage} 有多少顶点、各读取多少数据、运行多久", "the number of vertices of {stage}, their input size and their run times are unknown", stage = view.name(stage) }
 }
 
 /// Whether a stage has enough vertices for their start-ups to add up.
@@ -116,7 +86,6 @@ fn symptom(view: &View<'_>, stage: usize) -> Symptom {
     let run = work.map_or(0.0, |w| w.run_s()) / n as f64;
     let start = work.map_or(0.0, |w| w.start_s()) / n as f64;
     Symptom {
-        cause: Cause::TinyVertices,
         stage: Some(stage),
         lines: lines(view, stage),
         summary: text!(

@@ -4,19 +4,19 @@
 //! width; a stage that merely runs user code is not.
 
 use job::facts::{Derived, Spread, StageFacts, value};
-use job::info::Information;
-use job::model::{Edge, Operator, Source};
+use job::model::{Edge, Operator};
 use job::runs::{RunState, VertexRun};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
+use crate::facts::at_line;
 use crate::impact::scale_usual;
 use crate::measurements::contention::python_start_ms;
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Seconds, Share, VERTEX};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
@@ -33,25 +33,19 @@ const PYTHON_MS_PER_ROW: f64 = 5e-3;
 
 const PYTHON_MS_PER_STORED_BYTE: f64 = 0.1e-3;
 
-/// Least ratio of an operator's time to the usual time of managed code.
-pub(crate) static MIN_SLOWDOWN: Threshold = Threshold {
-    name: "udo.min_slowdown",
-    default: 3.0,
-    unit: "ratio",
-    reason_zh: "托管代码每行的正常开销随行宽变化，但很少超过通常值的 2 倍",
-    reason_en: "the time of managed code per row varies with its width, and is rarely over twice the usual",
-    source: "healthy simulated jobs: 0.4 to 1.6 times the usual",
-};
+threshold! {
+    /// Least ratio of an operator's time to the usual time of managed code.
+    pub(crate) MIN_SLOWDOWN = 3.0, "ratio", "udo.min_slowdown";
+    "托管代码每行的正常开销随行宽变化，但很少超过通常值的 2 倍", "the time of managed code per row varies with its width, and is rarely over twice the usual";
+    "healthy simulated jobs: 0.4 to 1.6 times the usual"
+}
 
-/// Least share of user code in a stage's time.
-pub(crate) static MIN_STAGE_SHARE: Threshold = Threshold {
-    name: "udo.min_stage_share",
-    default: 0.4,
-    unit: "share",
-    reason_zh: "用户代码须占该阶段的大部分时间，否则先看读写",
-    reason_en: "user code must dominate the stage's time, else look at reading and writing first",
-    source: "report contract: dominates the time of a balanced stage",
-};
+threshold! {
+    /// Least share of user code in a stage's time.
+    pub(crate) MIN_STAGE_SHARE = 0.4, "share", "udo.min_stage_share";
+    "用户代码须占该阶段的大部分时间，否则先看读写", "user code must dominate the stage's time, else look at reading and writing first";
+    "report contract: dominates the time of a balanced stage"
+}
 
 /// Below this many milliseconds, compiling the code and the resolution of the clock hide the time per
 /// row.
@@ -60,34 +54,18 @@ const MIN_SPENT_MS: f64 = 1000.0;
 /// Probability that slow code is slow by itself, if no file has its time in garbage collection.
 const WITHOUT_GC: f64 = 0.45;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::CpuBoundUdo,
-    what: both(
-        "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间",
-        "user code (C# processors, reducers, expressions) dominates the time of a balanced stage",
-    ),
-    needs: &[Information::RuntimeCounters, Information::StageGraph],
-    helps: &[Information::UserCode, Information::GcTime],
-    thresholds: &[&MIN_SLOWDOWN, &MIN_STAGE_SHARE],
-    counter_evidence: &[
-        both(
-            "时间花在垃圾回收上，而不是代码本身",
-            "the time goes to garbage collection, not to the code itself",
-        ),
-        both(
-            "每行耗时正常，代码只是行数多",
-            "the time per row is usual; there are just many rows",
-        ),
-        both(
-            "代码看着复杂，但每行耗时正常",
-            "code that looks expensive but takes the usual time per row",
-        ),
-    ],
-};
+rule! { RULE = CpuBoundUdo, examine;
+    "用户代码（C# 处理器、归约器、表达式）占了一个均匀阶段的大部分时间", "user code (C# processors, reducers, expressions) dominates the time of a balanced stage";
+    needs RuntimeCounters, StageGraph;
+    helps UserCode, GcTime;
+    thresholds MIN_SLOWDOWN, MIN_STAGE_SHARE;
+    unless "时间花在垃圾回收上，而不是代码本身", "the time goes to garbage collection, not to the code itself";
+    unless "每行耗时正常，代码只是行数多", "the time per row is usual; there are just many rows";
+    unless "代码看着复杂，但每行耗时正常", "code that looks expensive but takes the usual time per row";
+    cleared "用户代码每行的耗时正常", "user code takes the usual time per row";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     for (index, stage) in view.job.stages.iter().enumerate() {
         let timed = timed(view, index);
         if let Some(symptom) = slow_code(view, index, &timed) {
@@ -101,18 +79,10 @@ fn examine(view: &View<'_>) -> Examination {
             let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
             result.under(of_limit.min(0.99), || facts(view, index, slowest));
         } else if may_run_managed(view, index) && !view.failed() {
-            let reason = text!(
-                "{stage} 可能运行托管代码，但没有算子耗时",
-                "{stage} may run managed code, and no file gives the time of its operators",
-                stage = stage.name
-            );
-            result.lacks(Information::RuntimeCounters, view, Some(index), reason);
+            lacks! { result, view, RuntimeCounters, Some(index);
+            "{stage} 可能运行托管代码，但没有算子耗时", "{stage} may run managed code, and no file gives the time of its operators", stage = stage.name }
         }
     }
-    result.cleared_by(text!(
-        "用户代码每行的耗时正常",
-        "user code takes the usual time per row"
-    ))
 }
 
 /// Whether managed code may run in a stage: user code, or expressions without counters.
@@ -194,7 +164,6 @@ fn slow_code(view: &View<'_>, stage: usize, timed: &[Timed]) -> Option<Symptom> 
     evidence.extend(view.measured(&of_stage.gc.mean_percent, "%"));
     let times = spent / usual;
     Some(Symptom {
-        cause: Cause::CpuBoundUdo,
         stage: Some(stage),
         lines: view.lines(stage, operator),
         summary: text!(
@@ -233,10 +202,7 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
     if rows <= 0.0 || times < view.limit(&MIN_SLOWDOWN) {
         return None;
     }
-    let source = Source {
-        file: runs.file.clone(),
-        locator: Some(format!("line {}", middle.line)),
-    };
+    let source = at_line(&runs.file, middle.line);
     let (count, time) = (
         VERTEX.count(stopped.len() as f64),
         Seconds(ran(middle) / 1000.0),
@@ -250,7 +216,6 @@ fn unfinished_code(view: &View<'_>, stage: usize) -> Option<Symptom> {
         time = time,
     );
     Some(Symptom {
-        cause: Cause::CpuBoundUdo,
         stage: Some(stage),
         lines: view.lines(stage, index),
         summary: text!(

@@ -1,57 +1,38 @@
 //! Rule for `shuffle.unaligned_input`: large inputs stored on other keys than every consumer
 //! needs, repartitioned in each run.
 
-use job::info::Information;
 use job::model::{Clustering, Edge, ExchangeKind, Operator, Table};
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::repartition::{Layout, Stored, layouts};
+use crate::facts::fact;
 use crate::measurements::exchange::measured_write;
-use crate::rule::{Examination, Rule};
-use crate::settings::Threshold;
+use crate::rule::Examination;
+use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Bytes, Names};
-use report::{Cause, Evidence, Text, text};
+use report::{Evidence, Text, text};
 
-/// Least number of bytes repartitioned because of the layout.
-pub(crate) static MIN_BYTES: Threshold = Threshold {
-    name: "unaligned_input.min_bytes",
-    default: 1e9,
-    unit: "bytes",
-    reason_zh: "小输入的重分区不值得改存储布局",
-    reason_en: "repartitioning a small input is not worth another stored layout",
-    source: "judgment; the replayed saving decides",
-};
+threshold! {
+    /// Least number of bytes repartitioned because of the layout.
+    pub(crate) MIN_BYTES = 1e9, "bytes", "unaligned_input.min_bytes";
+    "小输入的重分区不值得改存储布局", "repartitioning a small input is not worth another stored layout";
+    "judgment; the replayed saving decides"
+}
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::UnalignedInput,
-    what: both(
-        "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区",
-        "large inputs stored on other keys than every consumer needs, repartitioned in each run",
-    ),
-    needs: &[Information::StageGraph, Information::StoredLayout],
-    helps: &[Information::RuntimeCounters],
-    thresholds: &[&MIN_BYTES],
-    counter_evidence: &[
-        both(
-            "输入没有按任何键分区存储",
-            "the input is not stored by any key",
-        ),
-        both(
-            "另一侧也要重分区，改一张表没有用",
-            "the other side has to be repartitioned as well, so changing one table does not help",
-        ),
-        both(
-            "分区键已与使用者一致",
-            "the stored keys are those that the consumer needs",
-        ),
-    ],
-};
+rule! { RULE = UnalignedInput, examine;
+    "大输入的存储分区键与所有使用者需要的键不同，每次运行都要重分区", "large inputs stored on other keys than every consumer needs, repartitioned in each run";
+    needs StageGraph, StoredLayout;
+    helps RuntimeCounters;
+    thresholds MIN_BYTES;
+    unless "输入没有按任何键分区存储", "the input is not stored by any key";
+    unless "另一侧也要重分区，改一张表没有用", "the other side has to be repartitioned as well, so changing one table does not help";
+    unless "分区键已与使用者一致", "the stored keys are those that the consumer needs";
+    cleared "没有按其他键分区存储、且所有使用者都要重分区的大输入", "no large input is stored on other keys and repartitioned by every consumer";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let mut found = layouts(view, &Rates::of(view));
     found.retain(|l| l.moved_bytes >= view.limit(&MIN_BYTES));
     for layout in &found {
@@ -67,21 +48,13 @@ fn examine(view: &View<'_>) -> Examination {
                 .extracts(edge.from)
                 .any(|(_, o)| !has_layout(view, edge.from, o))
         {
-            let reason = text!(
-                "不知道 {stage} 读取的数据按什么键存储",
-                "the storage keys of the data that {stage} reads are unknown",
-                stage = view.name(edge.from)
-            );
-            result.lacks(Information::StoredLayout, view, Some(edge.to), reason);
+            lacks! { result, view, StoredLayout, Some(edge.to);
+            "不知道 {stage} 读取的数据按什么键存储", "the storage keys of the data that {stage} reads are unknown", stage = view.name(edge.from) }
         }
     }
     result.exchanges(view, |e| {
         e.exchange == ExchangeKind::Hash && view.extracts(e.from).next().is_some()
     });
-    result.cleared_by(text!(
-        "没有按其他键分区存储、且所有使用者都要重分区的大输入",
-        "no large input is stored on other keys and repartitioned by every consumer"
-    ))
 }
 
 /// Whether a file has the stored layout of an operator's input. Text has no stored order.
@@ -113,7 +86,6 @@ fn symptom(view: &View<'_>, layout: &Layout<'_>) -> Symptom {
     let stored: Vec<Text> = layout.inputs.iter().map(stored).collect();
     let keys: &[String] = main.map_or(&[], |e| &e.keys);
     Symptom {
-        cause: Cause::UnalignedInput,
         stage: main.map(|e| e.from),
         lines: consumer.and_then(|(op, _)| view.lines(layout.stage, op)),
         summary: text!(
@@ -151,19 +123,8 @@ fn evidence(view: &View<'_>, stored: &Stored<'_>) -> Vec<Evidence> {
     let source = sources.get("clustering").or(sources.values().next());
     let keys = keys_of(stored);
     facts.extend(source.map(|source| {
-        let sentence = text!(
-            "{table}（{id}）按 {keys} 存储",
-            "{table} ({id}) is stored on {keys}",
-            table = stored.table.name,
-            id = stored.extract.id,
-            keys = Names(keys)
-        );
-        view.word(
-            "clustering keys",
-            &keys.join(", "),
-            source.clone(),
-            sentence,
-        )
+        fact! { view, "clustering keys", &keys.join(", "), source.clone();
+            "{table}（{id}）按 {keys} 存储", "{table} ({id}) is stored on {keys}", table = stored.table.name, id = stored.extract.id, keys = Names(keys) }
         .expecting(edge.keys.join(", "))
     }));
     facts

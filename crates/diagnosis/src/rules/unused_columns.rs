@@ -3,51 +3,36 @@
 //! The optimizer drops columns that native operators do not need. It cannot look into user code, so the
 //! remaining columns are inputs of a class that does not read them.
 
-use job::info::Information;
 use job::model::FileKind;
 
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::alternatives::columns::{Unused, columns_read, pruned};
 use crate::alternatives::cost::Rates;
+use crate::facts::fact;
 use crate::impact::Saved;
 use crate::measurements::exchange::measured_write;
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::view::View;
 use report::format::{Bytes, Names, Share, TIME};
-use report::{Cause, Evidence, text};
+use report::{Evidence, text};
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::UnusedColumns,
-    what: both(
-        "列经过数据交换后再没有被使用",
-        "columns cross an exchange and are never used after it",
-    ),
-    needs: &[Information::StageGraph, Information::UserCode],
-    helps: &[Information::RuntimeCounters, Information::TableStatistics],
-    thresholds: &[],
-    counter_evidence: &[
-        both("用户代码读取了这些列", "the user's code reads them"),
-        both(
-            "优化器已经裁掉了这些列",
-            "the optimizer has dropped them already",
-        ),
-    ],
-};
+rule! { RULE = UnusedColumns, examine;
+    "列经过数据交换后再没有被使用", "columns cross an exchange and are never used after it";
+    needs StageGraph, UserCode;
+    helps RuntimeCounters, TableStatistics;
+    unless "用户代码读取了这些列", "the user's code reads them";
+    unless "优化器已经裁掉了这些列", "the optimizer has dropped them already";
+    cleared "经过交换的列之后都被使用", "every column that crosses an exchange is used after it";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     if let Some((unused, saved)) = pruned(view, &Rates::of(view))
         && let Some(symptom) = symptom(view, &unused, saved)
     {
         result.offer(view, symptom);
     }
-    lacking(view, &mut result);
+    lacking(view, result);
     result.exchanges(view, View::is_shuffle);
-    result.cleared_by(text!(
-        "经过交换的列之后都被使用",
-        "every column that crosses an exchange is used after it"
-    ))
 }
 
 fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Option<Symptom> {
@@ -61,7 +46,6 @@ fn symptom(view: &View<'_>, unused: &[Unused<'_>], saved: Option<Saved>) -> Opti
     let consumer = view.consumer_of(last);
     let names: Vec<&str> = widest.columns.iter().map(|c| c.name.as_str()).collect();
     Some(Symptom {
-        cause: Cause::UnusedColumns,
         stage: Some(last.to),
         lines: consumer.and_then(|(op, _)| view.lines(last.to, op)),
         summary: text!(
@@ -92,19 +76,8 @@ fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &[&str]) -> Vec<Evidenc
     let mut facts = measured_write(view, edge);
     let written = view.node(edge.from, edge.uid);
     if let Some(all) = written.and_then(|w| w.bytes.as_ref()) {
-        let sentence = text!(
-            "未使用的列约占 {stage} 输出字节的 {share}",
-            "unused columns are about {share} of the bytes that {stage} writes",
-            stage = view.name(edge.from),
-            share = Share(widest.share)
-        );
-        let share = view.number(
-            "bytes of unused columns / bytes",
-            widest.share,
-            "ratio",
-            all.source(),
-            sentence,
-        );
+        let share = fact! { view, "bytes of unused columns / bytes", widest.share, "ratio", all.source();
+        "未使用的列约占 {stage} 输出字节的 {share}", "unused columns are about {share} of the bytes that {stage} writes", stage = view.name(edge.from), share = Share(widest.share) };
         facts.push(share.expecting("0"));
     }
     facts.extend(view.job.codegen.as_ref().map(|codegen| {
@@ -112,12 +85,8 @@ fn evidence(view: &View<'_>, widest: &Unused<'_>, names: &[&str]) -> Vec<Evidenc
             file: codegen.file.clone(),
             locator: None,
         };
-        let sentence = text!(
-            "用户代码没有读取 {names}",
-            "the user's code does not read {names}",
-            names = Names(names)
-        );
-        view.word("columns never read", &names.join(", "), source, sentence)
+        fact! { view, "columns never read", &names.join(", "), source;
+        "用户代码没有读取 {names}", "the user's code does not read {names}", names = Names(names) }
     }));
     facts
 }
@@ -141,12 +110,8 @@ fn lacking(view: &View<'_>, result: &mut Examination) {
         if !behind || exchange <= 0.0 {
             continue;
         }
-        let reason = text!(
-            "没有 {stage} 的用户代码，不知道它读取哪些列",
-            "without the user code of {stage}, the columns that it reads are unknown",
-            stage = view.name(index)
-        );
-        result.lacks(Information::UserCode, view, Some(index), reason);
+        lacks! { result, view, UserCode, Some(index);
+        "没有 {stage} 的用户代码，不知道它读取哪些列", "without the user code of {stage}, the columns that it reads are unknown", stage = view.name(index) }
         if let Some(last) = result.undecided.last_mut() {
             last.share_at_stake *= view.fraction(index, exchange) * 0.5;
         }

@@ -3,13 +3,11 @@
 
 use std::cmp::Reverse;
 
-use job::info::Information;
-
-use super::support::{Symptom, both};
+use super::support::{Symptom, lacks, rule};
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
 use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, waste};
-use crate::rule::{Examination, Rule};
+use crate::rule::Examination;
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
@@ -21,28 +19,18 @@ const WITHOUT_REASONS: f64 = 0.45;
 /// Number of stages with lost attempts in the evidence.
 const MOST_STAGES: usize = 3;
 
-pub(crate) static RULE: Rule = Rule {
-    examine,
-    cause: Cause::VertexRetries,
-    what: both(
-        "失败、被收回或重复执行的顶点浪费了大量工作",
-        "failed, revoked or duplicated vertices waste a large share of the work",
-    ),
-    needs: &[Information::VertexEvents],
-    helps: &[Information::StageStatistics],
-    thresholds: &[&MIN_COUNT],
-    counter_evidence: &[
-        both("只有个别失败", "only single failures"),
-        both(
-            "失败由内存估计过低引起（见 memory.estimate_too_low）",
-            "the failures are due to memory (see memory.estimate_too_low)",
-        ),
-        both("重试不在关键路径上", "the retries do not delay the run"),
-    ],
-};
+rule! { RULE = VertexRetries, examine;
+    "失败、被收回或重复执行的顶点浪费了大量工作", "failed, revoked or duplicated vertices waste a large share of the work";
+    needs VertexEvents;
+    helps StageStatistics;
+    thresholds MIN_COUNT;
+    unless "只有个别失败", "only single failures";
+    unless "失败由内存估计过低引起（见 memory.estimate_too_low）", "the failures are due to memory (see memory.estimate_too_low)";
+    unless "重试不在关键路径上", "the retries do not delay the run";
+    cleared "失败与被收回的顶点很少", "few vertices failed or were revoked";
+}
 
-fn examine(view: &View<'_>) -> Examination {
-    let mut result = Examination::default();
+fn examine(view: &View<'_>, result: &mut Examination) {
     let local = super::is_local(view);
     let mut wasted: Vec<(usize, Waste)> = Vec::new();
     for stage in (0..view.job.stages.len()).filter(|_| !view.failed() && !local) {
@@ -51,7 +39,7 @@ fn examine(view: &View<'_>) -> Examination {
                 result.attributed(view, Cause::MemoryEstimateTooLow, stage);
             }
             Some(waste) => wasted.push((stage, waste)),
-            None => lacking(view, stage, &mut result),
+            None => lacking(view, stage, result),
         }
     }
     let (lost, in_order): (Vec<_>, Vec<_>) =
@@ -60,22 +48,14 @@ fn examine(view: &View<'_>) -> Examination {
         result.under(0.0, || evidence(view, stage, &waste));
     }
     if !lost.is_empty() {
-        examine_lost(view, lost, &mut result);
+        examine_lost(view, lost, result);
     }
-    result.cleared_by(text!(
-        "失败与被收回的顶点很少",
-        "few vertices failed or were revoked"
-    ))
 }
 
 /// Abstains on a stage without a count of attempts.
 pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
-    let reason = text!(
-        "没有文件说明 {stage} 的哪些顶点失败或被收回",
-        "no file records which vertices of {stage} failed or were revoked",
-        stage = view.name(stage),
-    );
-    result.lacks(Information::VertexEvents, view, Some(stage), reason);
+    lacks! { result, view, VertexEvents, Some(stage);
+    "没有文件说明 {stage} 的哪些顶点失败或被收回", "no file records which vertices of {stage} failed or were revoked", stage = view.name(stage) }
 }
 
 /// Lost attempts: many have a reason; a few are chance, even if they are costly.
@@ -127,7 +107,6 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
     };
     let costliest = lost.iter().take(MOST_STAGES);
     Symptom {
-        cause: Cause::VertexRetries,
         stage: stages.first().copied(),
         lines: stages.first().and_then(|s| load::lines(view, *s)),
         summary: text!(

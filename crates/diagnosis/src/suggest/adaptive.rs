@@ -324,19 +324,16 @@ fn splits(kind: &str, left: bool) -> bool {
     }
 }
 
-/// Whether the other side of the skewed join may be copied, as for a salt: no unmatched row of it is part of the result. True if the plan
-/// does not tell.
-pub(super) fn may_copy_other_side(case: &Case<'_>) -> bool {
-    let known = || {
-        let app = case.job.spark.as_deref()?;
-        let stage = case.stage?;
-        let execution = app.executions.get(app.stages.get(stage)?.execution?)?;
-        let join = join_of(execution, stage)?;
-        let edge = case.job.edges.get(case.uneven()?.edge?)?;
-        let left = is_left(execution, join, edge.uid?)?;
-        Some(splits(kind_of(&execution.plan[join].text)?, left))
-    };
-    known().unwrap_or(true)
+/// Whether the skewed side of the join is the left one, and whether the other side may be copied, as for a salt: no unmatched row of
+/// it is part of the result. `None` if the plan does not tell.
+pub(super) fn hot_side(case: &Case<'_>) -> Option<(bool, bool)> {
+    let app = case.job.spark.as_deref()?;
+    let stage = case.stage?;
+    let execution = app.executions.get(app.stages.get(stage)?.execution?)?;
+    let join = join_of(execution, stage)?;
+    let edge = case.job.edges.get(case.uneven()?.edge?)?;
+    let left = is_left(execution, join, edge.uid?)?;
+    Some((left, splits(kind_of(&execution.plan[join].text)?, left)))
 }
 
 /// Whether operators after the join, in its stage, rely on its partitioning: a complete aggregation, a window, another

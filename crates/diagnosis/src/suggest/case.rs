@@ -82,7 +82,6 @@ impl<'a> Case<'a> {
         stage.is_some_and(|stage| stage.operators.iter().any(|o| is_meant(&o.id)))
     }
 
-    /// Script and statement of the finding.
     pub(super) fn located(&self) -> Option<(&'a Script, &'a Statement)> {
         self.script.zip(self.statement)
     }
@@ -130,7 +129,6 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Number of the evidence with that metric.
     pub(super) fn evidence_number(&self, metric: &str) -> Option<f64> {
         match self.evidence.iter().find(|e| e.metric == metric)?.value {
             EvidenceValue::Number(number) => Some(number),

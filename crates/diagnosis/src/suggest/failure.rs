@@ -12,7 +12,6 @@ use crate::measurements::failure::Class;
 use report::format::{Seconds, TOKEN};
 use report::{Text, text};
 
-/// Work lost to failed, revoked or duplicated vertices.
 pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
     let why = advice! { Investigate, Gain::Whole, "vertex retries failures revocations duplicates cause";
         title("先查清 {place} 的顶点为何失败，再消除原因：代码、内存、输入还是机器", "find out why vertices of {place} fail and remove the cause: code, memory, input or machine", place = case.place());
@@ -25,7 +24,6 @@ pub(super) fn vertex_retries(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(why)]
 }
 
-/// A few vertices are slow without more data.
 pub(super) fn slow_machine(case: &Case<'_>) -> Vec<Suggested> {
     let machine = match case.evidence_text("machine") {
         Some(name) => text!("机器 {name}", "machine {name}"),
@@ -61,7 +59,6 @@ fn error<'a>(case: &Case<'a>) -> Option<&'a JobError> {
     case.view.failure().and_then(|f| f.error)
 }
 
-/// Failed in user code.
 pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     let error = error(case);
     if case
@@ -95,16 +92,15 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(guard)]
 }
 
-/// An assembly or a resource is missing on the vertex.
-fn assembly(case: &Case<'_>) -> Proposal {
-    advice! { Rewrite, Gain::Whole, "assembly could not load file dependency version";
-        title("补齐程序集及其依赖", "provide the assembly and what it depends on");
-        step("用 REFERENCE ASSEMBLY 或 REFERENCE 引用缺少的程序集；注册时带上它的依赖与本机文件", "reference the missing assembly (REFERENCE ASSEMBLY, REFERENCE); register it with its dependencies and native files");
-        step("版本不一致时统一到一个版本；64 位、.NET 版本要与运行时相符", "if versions differ use one; 64 bit and the version of .NET must suit the runtime");
-        step("在 {place} 处确认用到的类型", "see which type {place} uses", place = error_place(case));
-        pro("重跑即可成功", "another run then works");
-        con("要随程序集一起维护", "has to be maintained with the assembly");
-    }
+advice! {
+    /// An assembly or a resource is missing on the vertex.
+    fn assembly(case: &Case<'_>) = Rewrite, Gain::Whole, "assembly could not load file dependency version";
+    title("补齐程序集及其依赖", "provide the assembly and what it depends on");
+    step("用 REFERENCE ASSEMBLY 或 REFERENCE 引用缺少的程序集；注册时带上它的依赖与本机文件", "reference the missing assembly (REFERENCE ASSEMBLY, REFERENCE); register it with its dependencies and native files");
+    step("版本不一致时统一到一个版本；64 位、.NET 版本要与运行时相符", "if versions differ use one; 64 bit and the version of .NET must suit the runtime");
+    step("在 {place} 处确认用到的类型", "see which type {place} uses", place = error_place(case));
+    pro("重跑即可成功", "another run then works");
+    con("要随程序集一起维护", "has to be maintained with the assembly");
 }
 
 /// The check that the exception asks for.
@@ -149,7 +145,6 @@ fn check_for(error: Option<&JobError>) -> Text {
     }
 }
 
-/// All texts of an error.
 fn all_words(error: &JobError) -> String {
     let more = [&error.description, &error.details, &error.internal];
     let more = more.into_iter().flatten();
@@ -164,7 +159,6 @@ fn error_place(case: &Case<'_>) -> Text {
     }
 }
 
-/// Failed to compile.
 pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
     let reported = error(case).map_or("", |error| error.message.as_str());
     let own = case.script.and_then(|script| script.errors.first());
@@ -181,7 +175,6 @@ pub(super) fn compile(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// Failed on a limit.
 pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
     let class = class(case);
     match class {
@@ -220,20 +213,18 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// A string, a column or a row exceeds the engine's limit.
-fn value_size(case: &Case<'_>) -> Proposal {
-    advice! { Rewrite, Gain::Whole, "row too big string too long 128 KB 4 MB limit byte[]";
-        title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
-        step("读入长文本时声明为 byte[]，或用自己的提取器在读取时截断、拆成多列", "declare long texts as byte[], or cut or split them while reading, in an extractor of your own");
-        step("先确认值确实这么长：未闭合的引号或错误的分隔符会把许多行并成一个值（quoting、rowDelimiter）", "make sure that the value really is that long: an open quote or a wrong delimiter joins many rows into one value (quoting, rowDelimiter)");
-        step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "limit aggregated strings, maps and arrays, or write them as several rows");
-        step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't use it to hide the problem");
-        pro("作业可以跑完", "the job can finish");
-        con("空值检查没有帮助；截断会丢失内容，要与使用者确认", "null checks don't help; cutting loses content: ask the readers");
-    }
+advice! {
+    /// A string, a column or a row exceeds the engine's limit.
+    fn value_size(case: &Case<'_>) = Rewrite, Gain::Whole, "row too big string too long 128 KB 4 MB limit byte[]";
+    title("让 {place} 的值不超过上限：字符串 128 KB，一行 4 MB", "keep values of {place} within the limits: 128 KB for a string, 4 MB for a row", place = case.rowset());
+    step("读入长文本时声明为 byte[]，或用自己的提取器在读取时截断、拆成多列", "declare long texts as byte[], or cut or split them while reading, in an extractor of your own");
+    step("先确认值确实这么长：未闭合的引号或错误的分隔符会把许多行并成一个值（quoting、rowDelimiter）", "make sure that the value really is that long: an open quote or a wrong delimiter joins many rows into one value (quoting, rowDelimiter)");
+    step("聚合出的长字符串或 MAP/ARRAY 先限制个数，或分成多行", "limit aggregated strings, maps and arrays, or write them as several rows");
+    step("silent:true 只会丢掉这些行（字符串超长时也不一定），不要用它掩盖", "silent:true only drops such rows, and not in every case: don't use it to hide the problem");
+    pro("作业可以跑完", "the job can finish");
+    con("空值检查没有帮助；截断会丢失内容，要与使用者确认", "null checks don't help; cutting loses content: ask the readers");
 }
 
-/// The job mostly waited.
 pub(super) fn queue_wait(case: &Case<'_>) -> Vec<Suggested> {
     let submit = advice! { Parameter, Gain::Whole, "queue wait priority submission time";
         title("作业大部分时间在排队：换个时间提交，或调整优先级，而不是改脚本", "the job mostly waited in the queue: submit it at another time or priority rather than changing the script");

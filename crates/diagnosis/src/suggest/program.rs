@@ -2,12 +2,12 @@
 
 use job::code::{Part, Place, Program, only};
 
-use super::adaptive::{is_left, join_of, kind_of};
+use super::adaptive::{hot_side, is_left, join_of, kind_of};
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
 use crate::rewrite::Rewrite;
 use crate::rewrite::hint::Side;
-use crate::rewrite::spark::{hints, partitions, rdd, reuse, schema, udf};
+use crate::rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, udf};
 use report::{Cause, Text, text};
 
 impl<'a> Case<'a> {
@@ -46,22 +46,34 @@ impl<'a> Case<'a> {
                 let statement = self.job.shared_statement()?;
                 reuse::cache(self.job.program()?, statement)
             }
-            Cause::GroupHotKey | Cause::Spill | Cause::HeapPressure | Cause::ExecutorLost => {
-                self.grouped_values()
+            Cause::GroupHotKey | Cause::ExecutorLost => self.grouped_values(),
+            Cause::Spill | Cause::HeapPressure => {
+                let free = || reuse::free(self.job.program()?);
+                self.grouped_values().or_else(free)
             }
             Cause::LimitFailure => self.grouped_values().or_else(|| {
-                let program = self.job.program()?;
-                self.collected_too_much().then(|| reuse::stream(program))?
+                let program = self
+                    .job
+                    .program()
+                    .filter(|_| self.failed_of("maxResultSize"))?;
+                columns::needed(program).or_else(|| reuse::stream(program))
             }),
+            Cause::UserCodeFailure if self.failed_of("CAST_INVALID_INPUT") => {
+                hints::try_cast(self.job.program()?)
+            }
+            Cause::JoinHotKey | Cause::NullOrDefaultKey => self.salted_in_program(),
+            Cause::DriverBottleneck => columns::at_once(self.job.program()?)
+                .or_else(|| columns::needed(self.job.program()?)),
+            Cause::LateFilter => rdd::early_filter(self.job.program()?),
             Cause::ParallelismTooLow => self.more_tasks_in_program(),
             _ => None,
         }
     }
 
-    /// Whether the results of the tasks exceeded the limit of the driver.
-    fn collected_too_much(&self) -> bool {
+    /// Whether the error of the failure contains a name.
+    fn failed_of(&self, name: &str) -> bool {
         let error = self.view.failure().and_then(|failure| failure.error);
-        error.is_some_and(|error| error.message.contains("maxResultSize"))
+        error.is_some_and(|error| error.message.contains(name))
     }
 
     /// `count() > 0` in a program with many short jobs.
@@ -93,6 +105,16 @@ impl<'a> Case<'a> {
     fn grouped_values(&self) -> Option<Rewrite> {
         let (program, place) = self.piece(&[Part::Aggregate])?;
         rdd::reduce_by_key(program, place.statement)
+    }
+
+    fn salted_in_program(&self) -> Option<Rewrite> {
+        let (program, place) = self.piece(&[Part::Join])?;
+        let large = match hot_side(self)? {
+            (true, true) => Side::Left,
+            (false, true) => Side::Right,
+            (_, false) => return None,
+        };
+        hints::salt(program, &place, large, super::spark::salts(self) as u64)
     }
 
     fn broadcast_in_program(&self) -> Option<Rewrite> {

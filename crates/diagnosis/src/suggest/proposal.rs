@@ -59,9 +59,15 @@ pub(super) struct Proposal {
     pub(super) cons: Vec<Text>,
 }
 
-/// A proposal: its kind, its gain and keywords for finding experience on it; then its
+/// A proposal, or a function that makes one: its kind, its gain and keywords for finding experience on it; then its
 /// texts, in both languages as in [`text!`] or as a [`Text`], some of them only under a `[condition]`.
 macro_rules! advice {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),*) = $($proposal:tt)*) => {
+        $(#[$doc])*
+        $vis fn $name($($arg: $type),*) -> Proposal {
+            advice! { $($proposal)* }
+        }
+    };
     (@ $zh:literal, $en:literal $($named:tt)*) => { report::text!($zh, $en $($named)*) };
     (@ $text:expr) => { $text };
     (?) => { true };
@@ -92,6 +98,12 @@ impl Proposal {
             pros: Vec::new(),
             cons: Vec::new(),
         }
+    }
+
+    /// Another topic if the finding shows the mechanism.
+    pub(super) fn about(mut self, topic: Option<&'static str>) -> Proposal {
+        self.topic = topic.unwrap_or(self.topic);
+        self
     }
 
     pub(super) fn title(mut self, text: Text) -> Proposal {

@@ -11,7 +11,6 @@ use crate::rewrite::{Rewrite, hint, projection};
 use report::format::{Bytes, Names, ROW};
 use report::text;
 
-/// Garbage collection takes much of the time.
 pub(super) fn heap_pressure(case: &Case<'_>) -> Vec<Suggested> {
     let code = advice! { Rewrite, Gain::Whole, "garbage collection heap pressure managed code allocation";
         title("减少 {class} 每行的对象分配，不要缓存整组的行", "allocate less per row in {class}, and don't keep whole groups of rows", class = case.class());
@@ -44,7 +43,6 @@ fn fewer_columns(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// Sorts or hash tables spill.
 pub(super) fn spill(case: &Case<'_>) -> Vec<Suggested> {
     let spilled = case.stage.map_or(0.0, |stage| {
         case.view.run_seconds(stage, surplus_ms(case.view, stage))
@@ -104,7 +102,6 @@ fn row_size_hint(case: &Case<'_>, gain: Gain) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// Estimates that lead to a wrong plan.
 pub(super) fn misestimate(case: &Case<'_>) -> Vec<Suggested> {
     if let Some(hint) = row_count_hint(case) {
         return vec![hint];
@@ -175,7 +172,6 @@ fn row_count_hint(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// A join that multiplies rows.
 pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggested> {
     let keys = case.key_names();
     let unique = advice! { Rewrite, Gain::Whole, "join explosion many-to-many deduplicate aggregate before join";
@@ -190,7 +186,6 @@ pub(super) fn join_explosion(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(unique)]
 }
 
-/// User code dominates.
 pub(super) fn cpu_bound(case: &Case<'_>) -> Vec<Suggested> {
     let code = advice! { Rewrite, Gain::Whole, "user code CPU bound UDO optimize regex native expression";
         title("优化 {class}：时间花在计算上，不在数据分布上", "make {class} faster: the time goes into computing, not into uneven data", class = case.class());

@@ -10,7 +10,6 @@ use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
 use report::format::{Bytes, Names, ROW};
 use report::{Text, text};
 
-/// Rows repartitioned on their present partitioning keys.
 pub(super) fn redundant_repartition(case: &Case<'_>) -> Vec<Suggested> {
     if let Some(removed) = without_forced_partitioning(case) {
         return vec![removed];
@@ -79,7 +78,6 @@ fn partition_on_common_key(
     hint::add(script, statement, "PARTITION", &rest)
 }
 
-/// Unused columns that cross an exchange.
 pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     let columns = case.evidence_text("columns never read");
     let listed = columns.map_or_else(Text::default, |columns| {
@@ -113,7 +111,6 @@ pub(super) fn unused_columns(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// A filter that runs after an exchange.
 pub(super) fn late_filter(case: &Case<'_>) -> Vec<Suggested> {
     let rewrite = case
         .located()
@@ -142,7 +139,6 @@ fn push_filter(script: &Script, statement: &Statement) -> Option<Rewrite> {
     })
 }
 
-/// A small side that is repartitioned.
 pub(super) fn missed_broadcast(case: &Case<'_>) -> Vec<Suggested> {
     let corrected = wrong_row_count(case);
     let broadcast = broadcast_small_side(case).unwrap_or_else(|| {
@@ -217,7 +213,6 @@ fn wrong_row_count(case: &Case<'_>) -> Option<Suggested> {
     case.finish_checked(proposal)
 }
 
-/// A large intermediate gathered into one vertex.
 pub(super) fn serial_gather(case: &Case<'_>) -> Vec<Suggested> {
     if let Some(distinct) = distinct_in_two_steps(case) {
         return vec![distinct];
@@ -322,7 +317,6 @@ fn partial_first(case: &Case<'_>) -> Proposal {
     proposal
 }
 
-/// Inputs stored on other keys than every consumer needs.
 pub(super) fn unaligned_input(case: &Case<'_>) -> Vec<Suggested> {
     let list = case.key_list();
     let count = case.edges().filter_map(|edge| edge.partitions).max();

@@ -15,14 +15,12 @@ use crate::rewrite::{aggregate, salted_join, split, window};
 use report::format::{DISTINCT_VALUE, Names, ROW, Ratio, Share};
 use report::{Text, text};
 
-/// Few values of a join key.
 pub(super) fn join_hot_key(case: &Case<'_>) -> Vec<Suggested> {
     let mut found = vec![skew_hint(case)];
     found.extend(split_join(case).or_else(|| case.finish_worthwhile(salted(case))));
     found
 }
 
-/// Few values of a group or reduce key.
 pub(super) fn group_hot_key(case: &Case<'_>) -> Vec<Suggested> {
     let hint = skew_factor(case).into_iter();
     hint.chain(grouped_in_levels(case)).collect()
@@ -62,7 +60,6 @@ pub(super) fn low_cardinality_key(case: &Case<'_>) -> Vec<Suggested> {
     found
 }
 
-/// Stored partitions are uneven.
 pub(super) fn partition_layout(case: &Case<'_>) -> Vec<Suggested> {
     let table = case.stage.and_then(|stage| {
         let mut extracts = case.view.extracts(stage);
@@ -312,7 +309,6 @@ fn saved_by_salt(case: &Case<'_>, parts: f64) -> Option<Saved> {
     })
 }
 
-/// Two levels, by a salt.
 fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     let (script, statement) = case.located()?;
     let salt = case.salt(

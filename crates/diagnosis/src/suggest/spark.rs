@@ -4,7 +4,7 @@ use report::{Cause, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
-use super::{adaptive, computed, ended_spark, program};
+use super::{adaptive, computed, ended_spark, mechanism, program};
 use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
@@ -23,7 +23,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::PartitionLayout => vec![layout()],
         Cause::MissedBroadcast => vec![broadcast(case)],
         Cause::RedundantRepartition => vec![repartition()],
-        Cause::SerialGather => vec![gather(case)],
+        Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf(case)],
@@ -33,14 +33,14 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
-        Cause::CostlyExpression => vec![expression(case)],
+        Cause::CostlyExpression => vec![expression().about(mechanism::of_expression(case))],
         Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
             .chain(case.schema_of_json().map(program::schema))
             .collect(),
-        Cause::DriverBottleneck => [driver(case)]
+        Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
             .into_iter()
             .chain(case.any_row().map(program::any_row))
             .collect(),
@@ -78,7 +78,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
 }
 
 /// Parts for the rows of a hot key: as large as the other partitions, but not many more than the slots.
-fn salts(case: &Case<'_>) -> f64 {
+pub(super) fn salts(case: &Case<'_>) -> f64 {
     let slots = case.view.run.as_ref().map_or(1, |run| run.tokens) as f64;
     let most = (SALTS_PER_SLOT * slots).clamp(SALTS_PER_SLOT, MOST_SALTS);
     adaptive::partition(case).map_or(8.0, |p| p.parts().min(most))
@@ -90,7 +90,7 @@ fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
     let splits = !settings.is_empty();
     let parts = salts(case);
     let last = Number(parts - 1.0);
-    let copies = adaptive::may_copy_other_side(case);
+    let copies = adaptive::hot_side(case).is_none_or(|(_, copies)| copies);
     let reason = why.clone();
     let split = splits.then(|| advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
         title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
@@ -132,60 +132,47 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     ]
 }
 
-/// A window or a function of whole groups: one task needs all rows of a key, so a salt would change the result.
-fn whole_groups(keys: Text) -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark window skew partition by group hot key";
-        title("减少 {keys} 的热点值的行", "leave fewer rows to the hot values of {keys}", keys = keys);
-        step("窗口函数和按组的 Python 函数需要一个键的全部行在同一个任务中：不要加随机列，结果会改变", "windows and Python functions of groups need all rows of a key in one task: don't add a random column, which changes the result");
-        step("热点值是空值、默认值或测试数据时，先过滤掉，或单独计算后 UNION ALL", "if the hot value is null, a default or test data, filter it out first, or compute it separately and add it with UNION ALL");
-        step("在此之前过滤、聚合，只保留需要的列；语义允许时在分区键中加一列（如日期）", "filter, aggregate and drop unused columns before; add a column such as the date to the partition key if the meaning allows");
-        pro("热点任务的行更少，结果不变", "the hot task has fewer rows, with the same result");
-        con("真正的热点键仍由一个任务处理", "a real hot key stays with one task");
-    }
+advice! {
+    /// A window or a function of whole groups: one task needs all rows of a key, so a salt would change the result.
+    fn whole_groups(keys: Text) = Rewrite, Gain::Whole, "spark window skew partition by group hot key";
+    title("减少 {keys} 的热点值的行", "leave fewer rows to the hot values of {keys}", keys = keys);
+    step("窗口函数和按组的 Python 函数需要一个键的全部行在同一个任务中：不要加随机列，结果会改变", "windows and Python functions of groups need all rows of a key in one task: don't add a random column, which changes the result");
+    step("热点值是空值、默认值或测试数据时，先过滤掉，或单独计算后 UNION ALL", "if the hot value is null, a default or test data, filter it out first, or compute it separately and add it with UNION ALL");
+    step("在此之前过滤、聚合，只保留需要的列；语义允许时在分区键中加一列（如日期）", "filter, aggregate and drop unused columns before; add a column such as the date to the partition key if the meaning allows");
+    pro("热点任务的行更少，结果不变", "the hot task has fewer rows, with the same result");
+    con("真正的热点键仍由一个任务处理", "a real hot key stays with one task");
 }
 
-fn layout() -> Proposal {
-    advice! { Layout, Gain::Whole, "spark file layout row groups split";
-        title("写入大小均匀、可切分的文件", "write files of even size that can be split");
-        step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
-        step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
-        pro("所有读取者都受益", "every reader gains");
-        con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
-    }
+advice! { fn layout() = Layout, Gain::Whole, "spark file layout row groups split";
+    title("写入大小均匀、可切分的文件", "write files of even size that can be split");
+    step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
+    step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
+    pro("所有读取者都受益", "every reader gains");
+    con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
 }
 
-fn broadcast(case: &Case<'_>) -> Proposal {
-    advice! { Hint, Gain::Whole, "spark broadcast join hint threshold";
-        title("广播小的一侧", "broadcast the small side");
-        step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
-        settings(computed::broadcast_limit(case));
-        pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
-        con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
-    }
+advice! { fn broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast join hint threshold";
+    title("广播小的一侧", "broadcast the small side");
+    step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
+    settings(computed::broadcast_limit(case));
+    pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
+    con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
 }
 
-fn repartition() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark repartition coalesce redundant";
-        title("去掉没有用处的 repartition", "remove the useless repartition");
-        step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己 Shuffle", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
-        step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
-        pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
-        con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
-    }
+advice! { fn repartition() = Rewrite, Gain::Whole, "spark repartition coalesce redundant";
+    title("去掉没有用处的 repartition", "remove the useless repartition");
+    step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己 Shuffle", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
+    step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
+    pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
+    con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
 }
 
-fn gather(case: &Case<'_>) -> Proposal {
-    let mut proposal = advice! { Rewrite, Gain::Whole, "spark window without partition by single partition";
-        title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
-        step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
-        step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
-        pro("所有核都参与", "all cores take part");
-        con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
-    };
-    if !case.has_operator(|name| name.starts_with("Window")) {
-        proposal.topic = "spark coalesce to one partition";
-    }
-    proposal
+advice! { fn gather() = Rewrite, Gain::Whole, "spark window without partition by single partition";
+    title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
+    step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
+    step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
+    pro("所有核都参与", "all cores take part");
+    con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
 }
 
 fn memory(case: &Case<'_>) -> Proposal {
@@ -203,23 +190,19 @@ fn memory(case: &Case<'_>) -> Proposal {
     }
 }
 
-fn earlier_filter() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark late filter pushdown join";
-        title("在连接之前过滤", "filter before the join");
-        step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
-        pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
-        con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
-    }
+advice! { fn earlier_filter() = Rewrite, Gain::Whole, "spark late filter pushdown join";
+    title("在连接之前过滤", "filter before the join");
+    step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
+    pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+    con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
 }
 
-fn explosion() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark join explosion many to many";
-        title("让连接键在一侧唯一", "make the key unique on one side");
-        step("连接之前在一侧去重或聚合：SELECT key, max_by(…) … GROUP BY key，或 dropDuplicates", "make one side distinct or aggregate it before the join: SELECT key, max_by(…) … GROUP BY key, or dropDuplicates");
-        step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
-        pro("输出行数回到输入的规模", "the output is about as large as the input");
-        con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
-    }
+advice! { fn explosion() = Rewrite, Gain::Whole, "spark join explosion many to many";
+    title("让连接键在一侧唯一", "make the key unique on one side");
+    step("连接之前在一侧去重或聚合：SELECT key, max_by(…) … GROUP BY key，或 dropDuplicates", "make one side distinct or aggregate it before the join: SELECT key, max_by(…) … GROUP BY key, or dropDuplicates");
+    step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
+    pro("输出行数回到输入的规模", "the output is about as large as the input");
+    con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
 }
 
 fn udf(case: &Case<'_>) -> Proposal {
@@ -241,16 +224,15 @@ fn udf(case: &Case<'_>) -> Proposal {
     }
 }
 
-/// A function that gets its rows as pandas or Arrow already.
-fn pandas() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark pandas udf vectorized python function";
-        title("让 pandas 函数更快，或用内置函数代替", "make the pandas function faster, or replace it by built-in ones");
-        step("函数内避免逐行的 apply、iterrows 和循环：改用 pandas、NumPy 的整列运算", "avoid row-wise apply, iterrows and loops inside the function: use operations on whole columns of pandas or NumPy");
-        step("每个任务只加载一次模型或表：用迭代器形式的 pandas_udf 或 mapInPandas，在循环之前加载", "load models and tables once per task: use the iterator form of pandas_udf or mapInPandas, and load before the loop");
-        step("能用 pyspark.sql.functions 或窗口函数表达的部分移出 Python；先过滤和聚合", "move parts that pyspark.sql.functions or windows can express out of Python; filter and aggregate first");
-        pro("每行的开销更小", "each row costs less");
-        con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
-    }
+advice! {
+    /// A function that gets its rows as pandas or Arrow already.
+    fn pandas() = Rewrite, Gain::Whole, "spark pandas udf vectorized python function";
+    title("让 pandas 函数更快，或用内置函数代替", "make the pandas function faster, or replace it by built-in ones");
+    step("函数内避免逐行的 apply、iterrows 和循环：改用 pandas、NumPy 的整列运算", "avoid row-wise apply, iterrows and loops inside the function: use operations on whole columns of pandas or NumPy");
+    step("每个任务只加载一次模型或表：用迭代器形式的 pandas_udf 或 mapInPandas，在循环之前加载", "load models and tables once per task: use the iterator form of pandas_udf or mapInPandas, and load before the loop");
+    step("能用 pyspark.sql.functions 或窗口函数表达的部分移出 Python；先过滤和聚合", "move parts that pyspark.sql.functions or windows can express out of Python; filter and aggregate first");
+    pro("每行的开销更小", "each row costs less");
+    con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {
@@ -302,72 +284,48 @@ fn locality(case: &Case<'_>) -> Proposal {
     }
 }
 
-fn fetch_wait() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
-        title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
-        step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
-        step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
-        step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
-        pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
-        con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
-    }
+advice! { fn fetch_wait() = Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
+    title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
+    step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
+    step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
+    step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
+    pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
+    con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
 }
 
-fn partition_filter() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark partition pruning filter pushdown scan";
-        title("按分区列过滤", "filter on the partition column");
-        step("在查询中加上分区列的条件（例如除时间戳外再限定 year 或 date），或改为按常用的过滤列分区", "add a condition on the partition column (year or date next to the timestamp, say), or partition the table by the column that queries filter on");
-        step("条件要能下推：不在分区列上调用函数或转换类型", "keep the condition free of functions and casts on the partition column, so that it is pushed down");
-        pro("只读取需要的文件", "only the files that are needed are read");
-        con("分区列与原条件必须一致，否则会漏行", "the two conditions must agree, or rows are lost");
-    }
+advice! { fn partition_filter() = Rewrite, Gain::Whole, "spark partition pruning filter pushdown scan";
+    title("按分区列过滤", "filter on the partition column");
+    step("在查询中加上分区列的条件（例如除时间戳外再限定 year 或 date），或改为按常用的过滤列分区", "add a condition on the partition column (year or date next to the timestamp, say), or partition the table by the column that queries filter on");
+    step("条件要能下推：不在分区列上调用函数或转换类型", "keep the condition free of functions and casts on the partition column, so that it is pushed down");
+    pro("只读取需要的文件", "only the files that are needed are read");
+    con("分区列与原条件必须一致，否则会漏行", "the two conditions must agree, or rows are lost");
 }
 
-fn growth() -> Proposal {
-    advice! { Investigate, Gain::none_by_itself(), "spark structured streaming state growth watermark output mode";
-        title("查明微批次为什么越来越慢", "find out why micro-batches get slower");
-        step("状态：设置 withWatermark，让旧的键过期；查看 stateOperators 的行数", "state: set withWatermark, so that old keys expire; look at the rows of stateOperators");
-        step("结果：输出模式 complete 每次写出全部结果，改用 update 或 append", "result: output mode complete writes everything each time; use update or append");
-        step("文件：来源目录和检查点中的文件越来越多时，定期归档和压缩", "files: archive and compact if the source folder or the checkpoint keeps growing");
-        pro("每个批次的时间保持稳定", "batches stay as fast as the first ones");
-        con("水位线会丢弃迟到的数据", "a watermark drops data that comes too late");
-    }
+advice! { fn growth() = Investigate, Gain::none_by_itself(), "spark structured streaming state growth watermark output mode";
+    title("查明微批次为什么越来越慢", "find out why micro-batches get slower");
+    step("状态：设置 withWatermark，让旧的键过期；查看 stateOperators 的行数", "state: set withWatermark, so that old keys expire; look at the rows of stateOperators");
+    step("结果：输出模式 complete 每次写出全部结果，改用 update 或 append", "result: output mode complete writes everything each time; use update or append");
+    step("文件：来源目录和检查点中的文件越来越多时，定期归档和压缩", "files: archive and compact if the source folder or the checkpoint keeps growing");
+    pro("每个批次的时间保持稳定", "batches stay as fast as the first ones");
+    con("水位线会丢弃迟到的数据", "a watermark drops data that comes too late");
 }
 
-fn commit() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark commit output committer rename driver insert";
-        title("让输出的提交更快", "commit the output faster");
-        step("写出更少、更大的文件：写之前按分区列 repartition", "write fewer and larger files: repartition by the partition columns before the write");
-        step("写对象存储时使用 S3A、ABFS 的提交器或 Delta、Iceberg 等表格式，不在 Driver 上逐个重命名文件", "on object stores use the S3A or ABFS committer, or a table format such as Delta or Iceberg, so that the driver renames no files one by one");
-        step("HDFS：mapreduce.fileoutputcommitter.algorithm.version=2 由任务重命名文件（任务中途失败时可能留下部分输出）", "HDFS: with mapreduce.fileoutputcommitter.algorithm.version=2 tasks rename their files (a failed run may leave partial output)");
-        pro("Executor 不再空等 Driver", "the executors no longer wait for the driver");
-        con("需要改变写入方式或提交器", "the way of writing or the committer changes");
-    }
+advice! { fn commit() = Rewrite, Gain::Whole, "spark commit output committer rename driver insert";
+    title("让输出的提交更快", "commit the output faster");
+    step("写出更少、更大的文件：写之前按分区列 repartition", "write fewer and larger files: repartition by the partition columns before the write");
+    step("写对象存储时使用 S3A、ABFS 的提交器或 Delta、Iceberg 等表格式，不在 Driver 上逐个重命名文件", "on object stores use the S3A or ABFS committer, or a table format such as Delta or Iceberg, so that the driver renames no files one by one");
+    step("HDFS：mapreduce.fileoutputcommitter.algorithm.version=2 由任务重命名文件（任务中途失败时可能留下部分输出）", "HDFS: with mapreduce.fileoutputcommitter.algorithm.version=2 tasks rename their files (a failed run may leave partial output)");
+    pro("Executor 不再空等 Driver", "the executors no longer wait for the driver");
+    con("需要改变写入方式或提交器", "the way of writing or the committer changes");
 }
 
-fn expression(case: &Case<'_>) -> Proposal {
-    let stage = case.stage.and_then(|at| case.job.stages.get(at));
-    let operators = stage.map_or(&[][..], |stage| &stage.operators);
-    let computes = |functions: &[&str]| {
-        let mut args = operators.iter().map(|o| o.args.to_ascii_lowercase());
-        args.any(|args| functions.iter().any(|function| args.contains(function)))
-    };
-    let mut proposal = advice! { Rewrite, Gain::Whole, "spark costly expression filter first";
-        title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
-        step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
-        step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
-        step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
-        pro("每行的开销回到通常水平", "the cost per row is back to normal");
-        con("要验证新旧结果一致", "results must be compared");
-    };
-    proposal.topic = if computes(&["rlike", "regexp", " like "]) {
-        "spark costly expression regular expression"
-    } else if computes(&["json"]) {
-        "spark costly expression json parsing"
-    } else {
-        proposal.topic
-    };
-    proposal
+advice! { fn expression() = Rewrite, Gain::Whole, "spark costly expression filter first";
+    title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
+    step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
+    step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
+    step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
+    pro("每行的开销回到通常水平", "the cost per row is back to normal");
+    con("要验证新旧结果一致", "results must be compared");
 }
 
 fn fewer_tasks(case: &Case<'_>) -> Proposal {
@@ -402,47 +360,35 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
     proposal
 }
 
-fn compact() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark small files compact";
-        title("把小文件合并成 128 MB 左右的文件", "merge the small files into ones of about 128 MB");
-        step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
-        pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
-        con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
-    }
+advice! { fn compact() = Rewrite, Gain::Whole, "spark small files compact";
+    title("把小文件合并成 128 MB 左右的文件", "merge the small files into ones of about 128 MB");
+    step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
+    pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
+    con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
 }
 
-fn driver(case: &Case<'_>) -> Proposal {
-    let mut proposal = advice! { Rewrite, Gain::Whole, "spark driver collect toPandas loop";
-        title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
-        step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
-        step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
-        pro("Executor 不再空等", "the executors no longer wait");
-        con("需要改写代码", "the code has to be rewritten");
-    };
-    if case.evidence_number("triggerExecution").is_some() {
-        proposal.topic = "spark driver micro-batches trigger";
-    }
-    proposal
+advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loop";
+    title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
+    step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
+    step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
+    pro("Executor 不再空等", "the executors no longer wait");
+    con("需要改写代码", "the code has to be rewritten");
 }
 
-fn no_broadcast(case: &Case<'_>) -> Proposal {
-    advice! { Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";
-        title("不要广播这么大的一侧", "don't broadcast a side as large as this");
-        step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE；也可先过滤、聚合这一侧", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE; or filter and aggregate that side first");
-        settings(computed::no_broadcast(case));
-        pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
-        con("两侧都要 Shuffle", "both sides are shuffled");
-    }
+advice! { fn no_broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";
+    title("不要广播这么大的一侧", "don't broadcast a side as large as this");
+    step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE；也可先过滤、聚合这一侧", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE; or filter and aggregate that side first");
+    settings(computed::no_broadcast(case));
+    pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
+    con("两侧都要 Shuffle", "both sides are shuffled");
 }
 
-fn cache() -> Proposal {
-    advice! { Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
-        title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
-        step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
-        step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
-        pro("昂贵的部分只算一次", "the expensive part is computed once");
-        con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
-    }
+advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
+    title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
+    step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
+    step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
+    pro("昂贵的部分只算一次", "the expensive part is computed once");
+    con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
 }
 
 /// Gain of a change that makes a run cheaper, not faster.
@@ -467,24 +413,20 @@ fn fewer_executors(case: &Case<'_>) -> Proposal {
     }
 }
 
-fn less_memory(case: &Case<'_>) -> Proposal {
-    advice! { Parameter, resources_only(), "spark executor size memory cores";
-        title("给 Executor 更少的内存", "give the executors less memory");
-        step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
-        settings(computed::less_memory(case));
-        pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
-        con("数据增长时余量更小", "less room when the data grows");
-    }
+advice! { fn less_memory(case: &Case<'_>) = Parameter, resources_only(), "spark executor size memory cores";
+    title("给 Executor 更少的内存", "give the executors less memory");
+    step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+    settings(computed::less_memory(case));
+    pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
+    con("数据增长时余量更小", "less room when the data grows");
 }
 
-fn more_executors(case: &Case<'_>) -> Proposal {
-    advice! { Parameter, Gain::Whole, "spark executors maxExecutors instances";
-        title("使用更多 Executor", "use more executors");
-        step("先消除多余的工作；集群要有空闲的资源", "remove needless work first; the cluster needs free capacity");
-        settings(computed::more_executors(case));
-        pro("排队的任务可以同时运行", "tasks that queue run at once");
-        con("占用更多资源", "takes more resources");
-    }
+advice! { fn more_executors(case: &Case<'_>) = Parameter, Gain::Whole, "spark executors maxExecutors instances";
+    title("使用更多 Executor", "use more executors");
+    step("先消除多余的工作；集群要有空闲的资源", "remove needless work first; the cluster needs free capacity");
+    settings(computed::more_executors(case));
+    pro("排队的任务可以同时运行", "tasks that queue run at once");
+    con("占用更多资源", "takes more resources");
 }
 
 /// Advice on the failure of an application.
@@ -514,14 +456,12 @@ fn lost(case: &Case<'_>) -> Vec<Proposal> {
     found
 }
 
-fn retries() -> Proposal {
-    advice! { Investigate, Gain::Whole, "spark task failures retries cause";
-        title("消除任务失败的原因", "remove the cause of the failing tasks");
-        step("看失败任务的异常：外部服务的错误在函数里重试，而不是让整个任务重做", "read the exceptions of the failed tasks: retry errors of a service within the function, not by repeating the task");
-        step("不要只提高 spark.task.maxFailures：那样只会重复得更多", "don't just raise spark.task.maxFailures: that repeats more");
-        pro("任务不再做两次", "no task runs twice");
-        con("需要查清异常", "the exception has to be understood");
-    }
+advice! { fn retries() = Investigate, Gain::Whole, "spark task failures retries cause";
+    title("消除任务失败的原因", "remove the cause of the failing tasks");
+    step("看失败任务的异常：外部服务的错误在函数里重试，而不是让整个任务重做", "read the exceptions of the failed tasks: retry errors of a service within the function, not by repeating the task");
+    step("不要只提高 spark.task.maxFailures：那样只会重复得更多", "don't just raise spark.task.maxFailures: that repeats more");
+    pro("任务不再做两次", "no task runs twice");
+    con("需要查清异常", "the exception has to be understood");
 }
 
 fn slow_executor(case: &Case<'_>) -> Proposal {
@@ -538,12 +478,10 @@ fn slow_executor(case: &Case<'_>) -> Proposal {
     }
 }
 
-fn wait(case: &Case<'_>) -> Proposal {
-    advice! { Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
-        title("缩短等待 Executor 的时间", "wait less for executors");
-        step("换用空闲的队列；常跑的作业可用长驻的应用", "use a queue with free capacity; for a job that runs often, keep an application running");
-        settings(computed::kept_executors(case));
-        pro("不改代码", "no change to the code");
-        con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
-    }
+advice! { fn wait(case: &Case<'_>) = Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
+    title("缩短等待 Executor 的时间", "wait less for executors");
+    step("换用空闲的队列；常跑的作业可用长驻的应用", "use a queue with free capacity; for a job that runs often, keep an application running");
+    settings(computed::kept_executors(case));
+    pro("不改代码", "no change to the code");
+    con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
 }

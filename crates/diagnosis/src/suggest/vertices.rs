@@ -11,7 +11,6 @@ use crate::rewrite::{Rewrite, hint};
 use report::format::{FILE, PARTITION, TOKEN, VERTEX};
 use report::{Text, text};
 
-/// A heavy stage on few vertices.
 pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
     let fitting = case
         .stage
@@ -28,28 +27,25 @@ pub(super) fn parallelism_too_low(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// An input of files that can't be split, so each file needs one vertex.
-fn divisible_input(case: &Case<'_>, kind: &str) -> Proposal {
-    advice! { Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
-        title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());
-        step("每个 {kind} 文件只能由一个顶点读取：让写出方改写成多个约 500 MB 的文件，或不压缩的结构化存储", "one {kind} file is read by one vertex: have the writer produce several files of about 500 MB, or uncompressed structured data");
-        pro("所有读取者都能并行读取", "every reader can read in parallel");
-        con("需要改上游，下一次写出后才生效", "the writer has to change; it takes effect with its next run");
-    }
+advice! {
+    /// An input of files that can't be split, so each file needs one vertex.
+    fn divisible_input(case: &Case<'_>, kind: &str) = Layout, Gain::Whole, "parallelism too low gzip single file input partitions";
+    title("把 {place} 的输入存成可以并行读取的多个部分", "store the input of {place} in parts that can be read in parallel", place = case.place());
+    step("每个 {kind} 文件只能由一个顶点读取：让写出方改写成多个约 500 MB 的文件，或不压缩的结构化存储", "one {kind} file is read by one vertex: have the writer produce several files of about 500 MB, or uncompressed structured data");
+    pro("所有读取者都能并行读取", "every reader can read in parallel");
+    con("需要改上游，下一次写出后才生效", "the writer has to change; it takes effect with its next run");
 }
 
-/// Advice if free tokens are uncertain.
-fn look_for_limits(case: &Case<'_>) -> Proposal {
-    advice! { Investigate, Gain::none_by_itself(), "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens";
-        title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
-        step("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue");
-        step("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before");
-        pro("避免无效的改动", "avoids a change without effect");
-        con("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`");
-    }
+advice! {
+    /// Advice if free tokens are uncertain.
+    fn look_for_limits(case: &Case<'_>) = Investigate, Gain::none_by_itself(), "hints limiting parallelism MAXDOP PARTITIONCOUNT tokens";
+    title("先确认 {place} 运行时是否有空闲令牌，再决定是否增加分区", "find out whether tokens were free while {place} ran before using more partitions", place = case.place());
+    step("令牌（AU）多于该阶段的顶点数时，增加分区才有用；否则更多的顶点只会排队", "more partitions help only if there are more tokens (AUs) than the stage has vertices; otherwise they just queue");
+    step("查看脚本中限制顶点数的提示，以及上游继承下来的分区数", "look for hints that limit the vertices, and for a partition count inherited from the stage before");
+    pro("避免无效的改动", "avoids a change without effect");
+    con("需要作业的令牌数或 `JobInfo.xml`", "needs the number of tokens or `JobInfo.xml`");
 }
 
-/// Very many short vertices.
 pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
     let count = case
         .stage
@@ -79,7 +75,6 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
     vec![case.finish(proposal)]
 }
 
-/// Very many small files.
 pub(super) fn small_files(case: &Case<'_>) -> Vec<Suggested> {
     let files = case
         .job

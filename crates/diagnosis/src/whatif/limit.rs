@@ -14,18 +14,26 @@ const CLEARLY_LONGER: f64 = 1.5;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Limit {
-    /// A stage of a single vertex.
-    Serial { stage: String, seconds: f64 },
-    /// The largest vertex of a stage.
-    LargestVertex { stage: String, seconds: f64 },
+    Serial {
+        stage: String,
+        seconds: f64,
+    },
+    LargestVertex {
+        stage: String,
+        seconds: f64,
+    },
     /// A stage that runs all its vertices at once.
-    Stage { stage: String, seconds: f64 },
+    Stage {
+        stage: String,
+        seconds: f64,
+    },
     /// Time between the stages: the driver with its waits, or the job manager.
-    Between { seconds: f64 },
+    Between {
+        seconds: f64,
+    },
 }
 
 impl Limit {
-    /// The limit in a sentence.
     pub fn reason(&self, resource: Resource) -> Text {
         let is_spark = resource != Resource::Tokens;
         let (vertex_zh, vertex_en) = match is_spark {

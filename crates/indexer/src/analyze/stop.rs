@@ -17,6 +17,43 @@ const ENGLISH: [&str; 115] = [
 /// As part of a pair they are kept.
 const CHINESE: &str = "的了是在和与及或也都就这那吗呢吧啊么着过把被让给";
 
+/// Phrases that only ask. Text about the subject hardly has them, and their pairs with the words around them say nothing.
+const ASKING: [&str; 27] = [
+    "为什么",
+    "怎么回事",
+    "怎么办",
+    "怎么样",
+    "怎么",
+    "怎样",
+    "如何",
+    "为啥",
+    "为何",
+    "咋",
+    "哪个",
+    "哪些",
+    "哪里",
+    "哪儿",
+    "什么",
+    "多少",
+    "是不是",
+    "有没有",
+    "能不能",
+    "要不要",
+    "会不会",
+    "是否",
+    "能否",
+    "请问",
+    "一下",
+    "应该",
+    "可以",
+];
+
+/// `text` with a space in place of each phrase that only asks.
+pub(crate) fn without_asking(text: &str) -> String {
+    let replace = |text: String, phrase: &&str| text.replace(phrase, " ");
+    ASKING.iter().fold(text.to_owned(), replace)
+}
+
 pub(super) fn is_english(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok()
 }

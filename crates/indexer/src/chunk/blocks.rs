@@ -19,17 +19,22 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
 }
 
-/// Top-level blocks of `text[start..]`, in document order; ranges are offsets into `text`.
-pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
+/// The parts of a Markdown text.
+pub(crate) fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_HEADING_ATTRIBUTES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH;
+    Parser::new_ext(text, options).into_offset_iter()
+}
+
+/// Top-level blocks of `text[start..]`, in document order; ranges are offsets into `text`.
+pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
     let mut out: Vec<Block> = Vec::new();
     let mut depth = 0_usize;
     let mut heading: Option<String> = None;
-    for (event, range) in Parser::new_ext(&text[start..], options).into_offset_iter() {
+    for (event, range) in events(&text[start..]) {
         let range = start + range.start..start + range.end;
         match event {
             Event::Start(tag) => {

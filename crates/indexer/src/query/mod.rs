@@ -1,13 +1,12 @@
 //! Reads a query: terms with weights, the text to embed, and the remarks that explain both.
 //!
-//! People ask in sentences, paste counters and scripts, and misspell words. BM25 gives every term the same importance; here numbers, units
-//! and code lose weight, and pasted statistics add words. Less weight for phrases of asking, more weight for names, and more vectors for
-//! short queries brought no gain on the tuning judgments.
+//! People ask in sentences, paste counters and scripts, and misspell words. Chinese phrases that only ask are left out, names of engines lose
+//! weight, and pasted statistics add words. Less weight for numbers and code, more for names, and more vectors for short queries brought no
+//! gain on the tuning judgments.
 
 mod counters;
 mod homophones;
 mod spelling;
-mod weight;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,6 +21,9 @@ use crate::store::lexical::{Lexical, Words};
 /// translation may be ambiguous, and five names of a thing should count no more than the thing. Of .25,
 /// .4 and .6, .4 found most on the tuning judgments.
 const EXPANSION_WEIGHT: f32 = 0.4;
+
+/// Weight of a term of an engine's name. Chosen on the tuning judgments.
+const PRODUCT: f32 = 0.3;
 
 /// Weight of a pair of words or a piece of one where queries are compared with questions.
 const FINER_WEIGHT: f32 = 0.5;
@@ -126,7 +128,7 @@ pub(crate) fn read(
     }
     let expansions = glossary.expand(&text);
     let products = glossary.product_terms(&text);
-    let own = weight::terms(&text, &products, without);
+    let own = own_terms(&text, &products, without);
     Reading {
         words: words(&text, &own, &expansions),
         named: glossary
@@ -137,6 +139,20 @@ pub(crate) fn read(
         remarks,
         own,
     }
+}
+
+/// The terms of `text`, each once. `products` are terms of the names of engines: they decide the engine, and nearly every page about it has
+/// them.
+fn own_terms(text: &str, products: &[String], without: &[Part]) -> Vec<(String, f32)> {
+    let mut seen = HashSet::new();
+    let mut terms = analyze::terms(&analyze::without_asking(text));
+    terms.retain(|term| seen.insert(term.clone()));
+    let is_product = |term: &String| products.contains(term) && !without.contains(&Part::Engine);
+    let weighted = terms.into_iter().map(|term| {
+        let weight = if is_product(&term) { PRODUCT } else { 1.0 };
+        (term, weight)
+    });
+    weighted.collect()
 }
 
 impl Reading {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use report::Language;
 
-use super::excerpt::excerpt;
+use super::excerpt::{Excerpt, Room, excerpt};
 use super::fit::Fit;
 use super::fuse::Candidate;
 use super::index::{BOOST_FROM, Index, THIN_FROM, lexical_error};
@@ -73,15 +73,15 @@ impl Index {
         }
     }
 
-    /// A function for the lines of a hit that say most about the query, within a number of columns in all.
-    pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, usize) -> String + use<> {
+    /// A function for the lines of a hit that say most about the query.
+    pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, Room) -> Excerpt + use<> {
         let own = self.read(query).words.terms.into_iter();
         let weighted = own.map(|(term, weight)| {
             let idf = self.lexical.idf(&term).unwrap_or_default();
             (term, weight * idf)
         });
         let weights = weighted.collect();
-        move |hit, room| excerpt(&hit.chunk.text, &weights, room)
+        move |hit, room| excerpt(&hit.chunk.text, &hit.chunk.heading_path, &weights, room)
     }
 
     fn hit(

@@ -43,10 +43,10 @@ const PREFERENCE: f32 = 0.15;
 /// Bonus for a chunk in the language of the query: decides between a document and its translation.
 const LANGUAGE: f32 = 0.03;
 
-/// Bonus for a chunk about the engine that the query seems to be about, and malus for one about another: decides between similar pages.
+/// Bonus for a chunk about the engine that the query names or seems to be about, and malus for one about another: decides between similar pages.
 const ENGINE: f32 = 0.045;
 
-/// The same for an engine that the query names: the other engine's pages come after everything else.
+/// Malus for a chunk about another engine than the one that the query names: such pages come after everything else.
 const NAMED: f32 = 1.0;
 
 /// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
@@ -170,8 +170,8 @@ impl Index {
         };
         let candidates = fuse(&branches, fusion);
         let named = reading.named.filter(|_| query.filter.engine.is_none());
-        let leaning = leaning(query, named, asked.as_ref());
-        let mut scored = self.score(query, leaning, candidates)?;
+        let engine = engine_boost(query, named, asked.as_ref());
+        let mut scored = self.score(query, &engine, candidates)?;
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
@@ -321,12 +321,11 @@ impl Index {
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
-    /// Adds boosts and priors and sorts by score, ties by chunk id. `leaning` is added for pages about Spark and taken from those about the default
-    /// engine.
+    /// Adds boosts and priors and sorts by score, ties by chunk id. `engine` is the boost of pages about an engine.
     fn score(
         &self,
         query: &Query<'_>,
-        leaning: f32,
+        engine: &dyn Fn(Engine) -> f32,
         mut candidates: Vec<Candidate>,
     ) -> Result<Vec<Scored>, SearchError> {
         candidates.retain(|c| c.fused > 0.0);
@@ -364,11 +363,7 @@ impl Index {
         for hit in scored.iter_mut().take(depth) {
             let facets = self.lexical.facets(hit.candidate.ordinal);
             let same = f32::from(u8::from(facets.is_in(language)));
-            let engine = match facets.engine() {
-                Engine::Spark => leaning,
-                Engine::Scope => -leaning,
-                Engine::Any => 0.0,
-            };
+            let engine = engine(facets.engine());
             hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred);
             hit.score = hit.candidate.fused + hit.prior + hit.boost;
         }
@@ -404,14 +399,20 @@ impl Index {
     }
 }
 
-/// Bonus of pages about Spark, by the engine that the query names or seems to be about.
-fn leaning(query: &Query<'_>, named: Option<Named>, asked: Option<&questions::Asked<'_>>) -> f32 {
+/// The boost of pages about an engine, by the engine that the query names or seems to be about. Pages about any engine have none.
+fn engine_boost(
+    query: &Query<'_>,
+    named: Option<Named>,
+    asked: Option<&questions::Asked<'_>>,
+) -> impl Fn(Engine) -> f32 {
     let guesses = query.filter.engine.is_none() && !query.without.contains(&Part::Engine);
-    match (named, asked) {
-        (Some(Named::Engine(Engine::Spark)), _) => NAMED,
-        (Some(Named::Engine(_)), _) => -NAMED,
-        (_, Some(asked)) if guesses => ENGINE * asked.leaning,
-        _ => 0.0,
+    let leaning = asked.filter(|_| guesses).map_or(0.0, |asked| asked.leaning);
+    move |engine| match (engine, named) {
+        (Engine::Any, _) => 0.0,
+        (engine, Some(Named::Engine(named))) if engine == named => ENGINE,
+        (_, Some(Named::Engine(_))) => -NAMED,
+        (Engine::Spark, _) => ENGINE * leaning,
+        (Engine::Scope, _) => -ENGINE * leaning,
     }
 }
 

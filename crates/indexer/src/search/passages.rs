@@ -6,16 +6,13 @@ use std::collections::HashMap;
 use crate::model::Section;
 
 /// Weight of a passage's own words relative to its section: the share of the best BM25 score by which it beats the page's worst passage.
-const WORDS: f32 = 0.8;
-
-/// Malus for a second passage of the same section: after the cause, the fix says more than the rest of the cause.
-const REPEATED: f32 = 0.2;
+const WORDS: f32 = 0.6;
 
 /// Malus for the rest of a section that was cut: it starts in the middle of an explanation.
 const REST: f32 = 0.1;
 
 /// Bonus for the kind of passage that the query asks for.
-const ASKED: f32 = 0.3;
+const ASKED: f32 = 0.4;
 
 /// How useful a section is to a reader who asks for nothing in particular. A symptom repeats the complaint; exceptions come last.
 fn usual(section: Option<Section>) -> f32 {
@@ -24,34 +21,59 @@ fn usual(section: Option<Section>) -> f32 {
         Some(Section::Fix) => 0.28,
         None => 0.15,
         Some(Section::Check) => 0.05,
-        Some(Section::Example | Section::Symptom) => 0.0,
+        Some(Section::Example) => 0.0,
         Some(Section::TradeOffs) => -0.05,
+        Some(Section::Symptom) => -0.15,
         Some(Section::NotWhen) => -0.3,
     }
 }
 
 /// Words of a query that ask for a section, in lower case.
-const ASKING: [(Section, &str); 4] = [
+const ASKING: [(Section, &str); 3] = [
     (
         Section::Cause,
         "why|reason|how come|what does|what is|what's|meaning|caused by|为什么|为啥|为何|原因|怎么会|是什么|啥意思|什么意思",
     ),
     (
-        Section::Check,
-        "how do i tell|how can i tell|how to tell|how do i see|how do i know|how do i find|how to find|how can i find|how to check|how do i check|\
-         where do i see|where to look|where do i look|which counter|which number|which metric|what should i look|what to look|\
-         diagnose|confirm|怎么看|怎么判断|如何判断|怎么确认|如何确认|怎么查|往哪查|哪里看|从哪看|从哪里看|找出来|怎么找|排查|定位",
-    ),
-    (
         Section::Fix,
         "how to|how do|how can|how should|should i|should we|what can|can i|can we|is there a|workaround|avoid|instead|what would|which setting|\
-         what setting|solve|fix|怎么|如何|怎样|咋|应该|改成|改写|能不能|可以|要不要|有没有|解决|优化|避免|多少|还是|有用吗",
+         what setting|solve|fix|怎么|如何|怎样|咋|应该|改成|改写|能不能|可以|要不要|有没有|解决|优化|避免|多少|多大|多久|几个|还是|有用吗",
     ),
     (
         Section::TradeOffs,
         "cost|cheap|expensive|bill|price|worth|trade-off|risk|safe|贵|成本|费用|账单|省钱|划算|代价|值得|风险|安全吗|副作用",
     ),
 ];
+
+/// A query asks how to check if a word of [`PLACES`] comes shortly before one of [`SEEING`], at most so many words or Chinese characters apart.
+const APART: usize = 6;
+const APART_ZH: usize = 2;
+const PLACES: &str = "how where way";
+const SEEING: &str = "see tell know find check look looking measure verify confirm diagnose identify spot detect inspect";
+const PLACES_ZH: &str = "怎么|如何|怎样|咋|哪里|哪儿|从哪|往哪|哪些";
+const SEEING_ZH: &str = "看|查|知道|判断|确认|找|定位|发现|诊断|区分|识别|排查";
+
+/// Phrases that ask how to check by themselves.
+const CHECKING: &str = "which counter|which metric|which number|diagnose|confirm|看哪|看什么|查哪|查什么|找出来|哪个指标|排查|定位";
+
+fn asks_to_check(query: &str) -> bool {
+    let has = |list: &str, word: &&str| list.split(' ').any(|other| other == *word);
+    let words = query.split(|c: char| !c.is_ascii_alphabetic());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let sees = |at: usize| words[at + 1..].iter().take(APART).any(|w| has(SEEING, w));
+    let in_english = (0..words.len()).any(|at| has(PLACES, &words[at]) && sees(at));
+    let sees_after = |rest: &str| {
+        SEEING_ZH.split('|').any(|verb| {
+            let found = rest.find(verb).map(|at| rest[..at].chars().count());
+            found.is_some_and(|apart| apart <= APART_ZH)
+        })
+    };
+    let in_chinese = PLACES_ZH.split('|').any(|place| {
+        let mut found = query.match_indices(place);
+        found.any(|(at, _)| sees_after(&query[at + place.len()..]))
+    });
+    in_english || in_chinese || CHECKING.split('|').any(|phrase| query.contains(phrase))
+}
 
 /// Bonus of each section for one query.
 pub(crate) struct Asked(Vec<Section>);
@@ -62,9 +84,10 @@ impl Asked {
         let says = |words: &&str| words.split('|').any(|word| query.contains(word.trim()));
         let asked = ASKING.iter().filter(|(_, words)| says(words));
         let mut asked: Vec<Section> = asked.map(|(section, _)| *section).collect();
-        if asked.contains(&Section::Check) {
+        if asks_to_check(&query) {
             // "how do I know" has the words of "how do I fix" as well
             asked.retain(|section| *section != Section::Fix);
+            asked.push(Section::Check);
         }
         Asked(asked)
     }
@@ -102,11 +125,7 @@ pub(crate) fn arrange(all: &[Passage<'_>], picked: &[usize], asked: &Asked) -> V
     let next = |&at: &usize| {
         let left = pages.get_mut(all[at].document)?;
         let best = (0..left.len()).reduce(|a, b| if left[b].1 > left[a].1 { b } else { a })?;
-        let (found, _) = left.swap_remove(best);
-        let same = all[found].section;
-        let repeated = left.iter_mut().filter(|(at, _)| all[*at].section == same);
-        repeated.for_each(|(_, worth)| *worth -= REPEATED);
-        Some(found)
+        Some(left.swap_remove(best).0)
     };
     picked.iter().filter_map(next).collect()
 }
@@ -139,7 +158,15 @@ mod tests {
     fn a_fix_comes_before_a_check_unless_the_query_asks_how_to_check() {
         let all = [passage(Section::Check, 10.0), passage(Section::Fix, 8.5)];
         assert_eq!(arrange(&all, &[0, 1], &Asked::by("job slow")), [1, 0]);
-        let asked = Asked::by("how do I know which vertex is slow");
-        assert_eq!(arrange(&all, &[0, 1], &asked), [0, 1]);
+        for query in [
+            "how do I know which vertex is slow",
+            "where in the UI can I see it",
+            "怎么知道哪个顶点慢",
+            "该看哪个指标",
+        ] {
+            assert_eq!(arrange(&all, &[0, 1], &Asked::by(query)), [0, 1], "{query}");
+        }
+        let asked = Asked::by("how to speed it up");
+        assert_eq!(arrange(&all, &[0, 1], &asked), [1, 0]);
     }
 }

@@ -204,6 +204,8 @@ pub struct Account {
     pub run_ms: Option<Measured>,
     pub failed_ms: Option<Measured>,
     pub cpu_ms: Option<Measured>,
+    /// Bytes read from machines of other pods.
+    pub cross_pod: Option<Measured>,
     pub bytes_read: Option<Measured>,
     /// Bytes read by the vertex with most of them, and with fewest.
     pub bytes_read_max: Option<Measured>,
@@ -359,18 +361,22 @@ impl StageFacts {
 
     /// Rows of each input of an operator, counted at the nearest operators below with known rows.
     pub fn rows_in(&self, position: usize) -> Vec<f64> {
+        let counted = self.counted_below(position).into_iter();
+        counted
+            .filter_map(|at| value(&self.operators[at].rows))
+            .collect()
+    }
+
+    /// Positions of the nearest operators below one with known rows.
+    pub(crate) fn counted_below(&self, position: usize) -> Vec<usize> {
         let mut counted = Vec::new();
-        let mut rows = Vec::new();
         for at in self.below(position) {
             let covered = || self.above(at).any(|parent| counted.contains(&parent));
-            if let Some(n) = value(&self.operators[at].rows)
-                && !covered()
-            {
-                rows.push(n);
+            if self.operators[at].rows.is_some() && !covered() {
                 counted.push(at);
             }
         }
-        rows
+        counted
     }
 
     /// Rows of an operator over the vertices of the stage.

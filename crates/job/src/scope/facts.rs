@@ -340,6 +340,7 @@ fn stated(stage: &str, summary: &StageSummary) -> Account {
         run_ms: get("totalSucceededTime"),
         failed_ms: get("totalFailedTime"),
         cpu_ms: None,
+        cross_pod: get("dataReadCrossPod"),
         bytes_read: get("dataRead"),
         bytes_read_max: get("maxVertexDataRead"),
         bytes_read_min: get("minVertexDataRead"),

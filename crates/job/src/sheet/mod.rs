@@ -8,7 +8,7 @@ use report::Source;
 use report::measure::{Fold, InputSheet, Sheet, Value, Values, book};
 
 use crate::facts::{Measured, StageFacts};
-use crate::model::{Edge, ExchangeKind, Job, Table};
+use crate::model::{Application, Edge, ExchangeKind, Execution, Executor, Job, Table};
 
 impl Job {
     /// Everything that was measured of the run.
@@ -40,7 +40,7 @@ impl Filler<'_> {
             .map(|index| self.stage(index, tokens.as_ref()))
             .collect();
         let exchanges: Vec<Values> = job.edges.iter().map(|e| self.exchange(e)).collect();
-        let inputs: Vec<InputSheet> = job.tables.iter().map(input).collect();
+        let inputs: Vec<InputSheet> = job.tables.iter().map(|t| self.input(t)).collect();
         let mut values = Values::default();
         let seconds = |number: Option<f64>, field| self.stated(number?, field);
         let info = &job.info;
@@ -84,7 +84,59 @@ impl Filler<'_> {
             stages,
             exchanges,
             inputs,
+            executors: self.executors(),
+            executions: self.executions(),
         }
+    }
+
+    fn executors(&self) -> Vec<Values> {
+        let app = self.job.spark.as_deref();
+        let begun = self.job.info.submitted_ms;
+        let of_executor = |(app, e): (&Application, &Executor)| {
+            let mut values = Values::default();
+            let of_tasks = |number: f64, fold| {
+                let locator = Some(format!("TaskEnd[Executor ID={}]", e.id));
+                let file = app.file.clone();
+                Value::folded(number, fold, Source { file, locator })
+            };
+            values.set(&book::TASKS_RUN, of_tasks(e.tasks as f64, Fold::Count));
+            values.set(&book::EXECUTOR_BUSY, of_tasks(e.busy_ms as f64, Fold::Sum));
+            let lost = e.removed_ms.zip(begun).filter(|_| e.lost);
+            let lost = lost.map(|(at, begun)| (at - begun) as f64 / 1e3);
+            let lost = lost.and_then(|seconds| Value::at(seconds, app.at_line(e.line)));
+            values.set(&book::EXECUTOR_LOST, lost);
+            values
+        };
+        let all = app
+            .iter()
+            .flat_map(|app| app.executors.iter().map(move |e| (*app, e)));
+        all.map(of_executor).collect()
+    }
+
+    fn executions(&self) -> Vec<Values> {
+        let app = self.job.spark.as_deref();
+        let of_execution = |(app, e): (&Application, &Execution)| {
+            let mut values = Values::default();
+            let ms = e.started_ms.zip(e.ended_ms).map(|(from, to)| to - from);
+            let ms = ms.and_then(|ms| Value::at(ms as f64, app.at_line(e.line)));
+            values.set(&book::EXECUTION_TIME, ms);
+            values
+        };
+        let all = app
+            .iter()
+            .flat_map(|app| app.executions.iter().map(move |e| (*app, e)));
+        all.map(of_execution).collect()
+    }
+
+    /// The optimizer's rows of the operator that reads an input.
+    fn expected_rows(&self, table: &Table) -> Option<Value> {
+        let id = table.stream_id.as_deref()?;
+        let mut stages = self.job.stages.iter().enumerate();
+        let (stage, operator) = stages.find_map(|(at, stage)| {
+            let mut operators = stage.operators.iter();
+            Some((at, operators.position(|o| o.id == id)?))
+        })?;
+        self.estimate(stage, operator)
     }
 
     /// A number of the job's own information.
@@ -304,6 +356,47 @@ impl Side {
     }
 }
 
+impl Filler<'_> {
+    fn input(&self, table: &Table) -> InputSheet {
+        let mut sheet = input(table);
+        sheet
+            .values
+            .set(&book::EXPECTED_ROWS, self.expected_rows(table));
+        sheet
+    }
+}
+
+/// Sizes of the stored partitions of an input.
+fn partitions(values: &mut Values, table: &Table) {
+    let stated = table.clustering.as_ref().and_then(|c| c.partitions);
+    let sizes = || table.partitions.iter().map(|p| p.bytes as f64);
+    let count = match sizes().count() {
+        0 => stated.map(f64::from),
+        n => Some(n as f64),
+    };
+    let fields = ["partitions", "partition_rows", "clustering", "columns"];
+    let mut sources = fields.iter().filter_map(|field| table.sources.get(field));
+    let Some((count, source)) = count.zip(sources.next()) else {
+        return;
+    };
+    values.set(
+        &book::STORED_PARTITIONS,
+        Value::folded(count, Fold::Count, source.clone()),
+    );
+    let total: f64 = sizes().sum();
+    if total <= 0.0 {
+        return;
+    }
+    for (measure, number, fold) in [
+        (&book::PARTITION_MAX, sizes().reduce(f64::max), Fold::Max),
+        (&book::PARTITION_MIN, sizes().reduce(f64::min), Fold::Min),
+        (&book::PARTITION_MEAN, Some(total / count), Fold::Mean),
+    ] {
+        let value = number.and_then(|number| Value::folded(number, fold, source.clone()));
+        values.set(measure, value);
+    }
+}
+
 fn input(table: &Table) -> InputSheet {
     let source = |field: &str| {
         let mut fields = [field, "columns", "bytes", "rows"].into_iter();
@@ -314,6 +407,7 @@ fn input(table: &Table) -> InputSheet {
     values.set(&book::STORED_ROWS, count(table.rows, "rows"));
     values.set(&book::STORED_BYTES, count(table.bytes, "bytes"));
     values.set(&book::STORED_FILES, count(table.file_count, "file_count"));
+    partitions(&mut values, table);
     let column = |column: &crate::model::ColumnStatistics| {
         let mut values = Values::default();
         let count = |n: Option<u64>| count(n, "columns");

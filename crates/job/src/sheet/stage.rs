@@ -5,7 +5,7 @@ use report::measure::{Fold, StageSheet, Value, Values, book};
 
 use super::{Filler, at};
 use crate::facts::{Derived, OperatorFacts, Spread, StageFacts};
-use crate::model::{Edge, OperatorKind, Stage};
+use crate::model::{Edge, ExchangeKind, OperatorKind, Stage};
 use crate::runs::StageRuns;
 
 /// What is known of a number that is spread over vertices.
@@ -139,18 +139,42 @@ impl Filler<'_> {
             );
             values.set(&book::OWN_TIME, at(&facts.own_ms));
         }
-        let estimate = || {
-            let plan = self.job.plan.as_ref()?;
-            let node = self.job.estimate_of(stage, operator)?.value;
-            let group = node.group.as_ref();
-            let source = Source {
-                file: plan.file.clone(),
-                locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
-            };
-            Value::at(node.card?, source)
-        };
-        values.set(&book::ESTIMATED_ROWS, estimate());
+        values.set(&book::ROWS_TAKEN, self.rows_taken(stage, operator));
+        values.set(&book::ESTIMATED_ROWS, self.estimate(stage, operator));
         values
+    }
+
+    /// Rows of all inputs of an operator.
+    fn rows_taken(&self, stage: usize, operator: usize) -> Option<Value> {
+        let facts = &self.facts[stage];
+        let own = (*facts.of_operator.get(operator)?)?;
+        let counted = facts.counted_below(own).into_iter();
+        let rows = counted.map(|n| {
+            let input = &facts.operators[n];
+            let mut edges = self.job.edges_into(stage);
+            // every vertex reads a broadcast, but its rows are the same
+            let is_it = |e: &&Edge| {
+                let is_broadcast = e.exchange == ExchangeKind::Broadcast;
+                is_broadcast && e.uid.is_some() && e.uid == input.uid
+            };
+            match edges.find(is_it) {
+                Some(edge) => self.crossing(edge, super::Side::Written, super::Amount::Rows),
+                None => at(&input.rows),
+            }
+        });
+        Value::sum(rows)
+    }
+
+    /// The optimizer's rows of an operator.
+    pub(super) fn estimate(&self, stage: usize, operator: usize) -> Option<Value> {
+        let plan = self.job.plan.as_ref()?;
+        let node = self.job.estimate_of(stage, operator)?.value;
+        let group = node.group.as_ref();
+        let source = Source {
+            file: plan.file.clone(),
+            locator: group.map(|g| format!("TableGroupProperties[@Grp={g}]/@Card")),
+        };
+        Value::at(node.card?, source)
     }
 }
 
@@ -278,6 +302,11 @@ fn amounts(values: &mut Values, stage: &Stage, facts: &StageFacts, vertices: Opt
         .iter()
         .filter_map(|o| o.remote_bytes.as_ref());
     values.set(&book::NETWORK, Value::sum(remote.map(at)));
+    let stated = facts.stated.as_ref();
+    values.set(
+        &book::CROSS_POD,
+        stated.and_then(|account| at(&account.cross_pod)),
+    );
     let written = spreading(
         stage,
         facts.bytes_written.as_ref(),

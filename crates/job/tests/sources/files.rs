@@ -108,6 +108,7 @@ fn folded(fold: Fold, numbers: &[f64]) -> f64 {
         Fold::Mean => sum / numbers.len() as f64,
         Fold::Max if numbers.is_empty() => 0.0,
         Fold::Max => max,
+        Fold::Min => min,
         Fold::Count => numbers.len() as f64,
         Fold::Span => max - min,
         Fold::Median => {

@@ -17,6 +17,8 @@ const TOP: f64 = 18.0;
 const HEADING: f64 = 30.0;
 /// Space under a chart for its axis.
 const AXIS: f64 = 18.0;
+/// Relative difference of the extremes below which values are called even.
+const EVEN: f64 = 0.05;
 /// Hues of stages, as different as their number allows; the style sets saturation and lightness.
 const HUE_STEP: f64 = 137.5;
 /// The first stage is blue, because red is for findings.
@@ -47,7 +49,8 @@ pub(super) fn spread(stage: &StageSummary, words: Words) -> String {
     [time, bytes].into_iter().flatten().collect()
 }
 
-/// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible.
+/// A histogram with its mean marked; a logarithmic height keeps a lone slow vertex visible. Values that hardly differ are a sentence:
+/// drawn over the whole width they would look like skew.
 fn histogram(
     data: &Histogram,
     caption: &str,
@@ -77,6 +80,14 @@ fn histogram(
     );
     out += &label(0.0, 11.0, "caption", "start", caption);
     out += &label(0.0, 25.0, "caption", "start", &details);
+    if data.max - data.min <= EVEN * data.max {
+        let (least, most) = (unit(data.min), unit(data.max));
+        let even = match least == most {
+            true => text!("都是 {least}", "all of them: {least}"),
+            false => text!("很均匀：{least} 至 {most}", "even: {least} to {most}"),
+        };
+        return out + &label(0.0, HEADING + 18.0, "axis", "start", &words.say(even)) + "</svg>";
+    }
     for (i, count) in data.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
         let tall = f64::from(*count).ln_1p() / scale * height;
         let from = data.min + span * i as f64;
@@ -126,7 +137,7 @@ pub(super) fn timeline(data: &Timeline, summary: &RunSummary, words: Words) -> S
     let mut out = format!(
         r#"<svg class="timeline" viewBox="0 0 {width} {h}" width="{width}" height="{h}" role="img" aria-label="{label}">"#,
         h = height + AXIS,
-        label = words.timeline()
+        label = words.in_engine(words.timeline())
     );
     let mut below = vec![0.0_f32; slots];
     for (i, row) in data.running.iter().enumerate() {
@@ -212,6 +223,26 @@ fn corners(values: &[f32]) -> impl DoubleEndedIterator<Item = (usize, f32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_hardly_differ_are_a_sentence() {
+        let drawn = |min: f64, max: f64| {
+            let data = Histogram {
+                min,
+                max,
+                mean: max,
+                counts: vec![3, 1],
+            };
+            let words = Words::new(report::Language::En);
+            histogram(&data, "run time", words, |ms| format!("{ms} ms"))
+        };
+        assert!(drawn(98.0, 100.0).contains("even: 98 ms to 100 ms"));
+        assert!(drawn(100.0, 100.0).contains("all of them: 100 ms"));
+        for text in [drawn(98.0, 100.0), drawn(100.0, 100.0)] {
+            assert!(!text.contains("<rect"), "{text}");
+        }
+        assert_eq!(drawn(50.0, 100.0).matches("<rect").count(), 2);
+    }
 
     #[test]
     fn equal_values_are_one_step() {

@@ -7,6 +7,7 @@ use runs::{EdgeSummary, RunSummary, StageSummary};
 use super::svg::{label, squeezed, title};
 use crate::words::Words;
 use report::format::{Bytes, Seconds, Share};
+use report::text;
 
 const BOX_WIDTH: f64 = 190.0;
 const BOX_HEIGHT: f64 = 58.0;
@@ -22,6 +23,11 @@ const NAME_BY_MARK: usize = 18;
 const COLUMN: f64 = 5.4;
 const ROOM: f64 = BOX_WIDTH - 16.0;
 
+/// Stages that are drawn, the hot and the longest ones; a graph of more is unreadable.
+const DRAWN: usize = 40;
+/// Stages in a column; a layer with more takes several columns.
+const TALLEST: usize = 12;
+
 /// Position of each stage.
 struct Places {
     at: Vec<(f64, f64)>,
@@ -34,6 +40,8 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
     if summary.stages.is_empty() {
         return String::new();
     }
+    let whole = summary;
+    let summary = &longest(whole, hot);
     let places = place(summary);
     let most = summary
         .edges
@@ -55,33 +63,69 @@ pub(super) fn draw(summary: &RunSummary, hot: &[(String, String)], words: Words)
         .stages
         .iter()
         .enumerate()
-        .map(|(i, stage)| stage_box(stage, summary.share(stage), places.at[i], hot, words))
+        .map(|(i, stage)| stage_box(stage, whole.share(stage), places.at[i], hot, words))
         .collect();
-    format!(
+    let drawn = format!(
         r#"<svg class="dag" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" style="--natural:{w:.0}px" role="group" aria-label="{label}">{channels}{boxes}{sizes}</svg>"#,
         w = places.width,
         h = places.height,
-        label = words.stage_graph()
-    )
+        label = words.in_engine(words.stage_graph())
+    );
+    match whole.stages.len() - summary.stages.len() {
+        0 => drawn,
+        more => {
+            let note = words.in_engine(text!(
+                "未画出其余 {more} 个用时更短的阶段。",
+                "{more} shorter stages are left out."
+            ));
+            format!("{drawn}<p class=\"legend\">{note}</p>")
+        }
+    }
+}
+
+/// The stages that are drawn, with the channels between them.
+fn longest(summary: &RunSummary, hot: &[(String, String)]) -> RunSummary {
+    let is_hot = |i: usize| hot.iter().any(|(name, _)| *name == summary.stages[i].name);
+    let share = |i: usize| summary.share(&summary.stages[i]).unwrap_or(0.0);
+    let mut kept: Vec<usize> = (0..summary.stages.len()).collect();
+    kept.sort_by(|a, b| {
+        let by_heat = is_hot(*b).cmp(&is_hot(*a));
+        by_heat.then(share(*b).total_cmp(&share(*a)))
+    });
+    kept.truncate(DRAWN);
+    kept.sort_unstable();
+    let edge = |edge: &EdgeSummary| {
+        let from = kept.binary_search(&edge.from).ok()?;
+        let to = kept.binary_search(&edge.to).ok()?;
+        let edge = edge.clone();
+        Some(EdgeSummary { from, to, ..edge })
+    };
+    RunSummary {
+        edges: summary.edges.iter().filter_map(edge).collect(),
+        stages: kept.iter().map(|i| summary.stages[*i].clone()).collect(),
+        ..RunSummary::default()
+    }
 }
 
 fn place(summary: &RunSummary) -> Places {
     let layers = layers(summary);
-    let columns = layers.iter().max().map_or(1, |m| m + 1);
-    let mut order: Vec<Vec<usize>> = vec![Vec::new(); columns];
+    let deepest = layers.iter().max().map_or(1, |m| m + 1);
+    let mut order: Vec<Vec<usize>> = vec![Vec::new(); deepest];
     for (stage, layer) in layers.iter().enumerate() {
         order[*layer].push(stage);
     }
-    let tallest = order.iter().map(Vec::len).max().unwrap_or(1) as f64;
+    let tallest = order.iter().map(Vec::len).max().unwrap_or(1);
+    let tallest = tallest.min(TALLEST) as f64;
     let height = 2.0 * MARGIN + tallest * BOX_HEIGHT + (tallest - 1.0) * GAP_Y;
     let mut at = vec![(0.0, 0.0); summary.stages.len()];
-    for (column, members) in order.iter().enumerate() {
+    let mut columns = 0;
+    for (layer, members) in order.iter().enumerate() {
         // A stage is near the mean height of its inputs, so that few channels cross.
         let mean_y = |stage: usize| {
             let from = summary
                 .edges
                 .iter()
-                .filter(|e| e.to == stage && layers[e.from] < column);
+                .filter(|e| e.to == stage && layers[e.from] < layer);
             let ys: Vec<f64> = from.map(|e| at[e.from].1).collect();
             if ys.is_empty() {
                 f64::MAX
@@ -91,11 +135,14 @@ fn place(summary: &RunSummary) -> Places {
         };
         let mut keyed: Vec<(f64, usize)> = members.iter().map(|&s| (mean_y(s), s)).collect();
         keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let used = keyed.len() as f64 * BOX_HEIGHT + (keyed.len() as f64 - 1.0) * GAP_Y;
-        let top = (height - used) / 2.0;
-        for (row, (_, stage)) in keyed.into_iter().enumerate() {
-            let x = MARGIN + column as f64 * (BOX_WIDTH + GAP_X);
-            at[stage] = (x, top + row as f64 * (BOX_HEIGHT + GAP_Y));
+        for column in keyed.chunks(TALLEST) {
+            let used = column.len() as f64 * BOX_HEIGHT + (column.len() as f64 - 1.0) * GAP_Y;
+            let top = (height - used) / 2.0;
+            let x = MARGIN + columns as f64 * (BOX_WIDTH + GAP_X);
+            for (row, (_, stage)) in column.iter().enumerate() {
+                at[*stage] = (x, top + row as f64 * (BOX_HEIGHT + GAP_Y));
+            }
+            columns += 1;
         }
     }
     let width = 2.0 * MARGIN + columns as f64 * BOX_WIDTH + (columns as f64 - 1.0) * GAP_X;
@@ -275,6 +322,20 @@ mod tests {
             ..RunSummary::default()
         };
         assert!(draw(&summary, &[], Words::new(report::Language::En)).contains("</svg>"));
+    }
+
+    #[test]
+    fn of_many_stages_the_hot_and_the_longest_are_drawn_in_columns_of_a_screen() {
+        let summary = RunSummary {
+            stages: (0..120).map(|n| stage(&format!("Stage {n}"))).collect(),
+            ..RunSummary::default()
+        };
+        let hot = [("Stage 117".to_owned(), "F1".to_owned())];
+        let drawn = draw(&summary, &hot, Words::new(report::Language::En));
+        assert_eq!(drawn.matches("<g class=").count(), DRAWN);
+        assert!(drawn.contains(r#"data-stage="Stage 117""#), "{drawn}");
+        assert!(drawn.contains("80 shorter stages are left out."), "{drawn}");
+        assert!(place(&longest(&summary, &hot)).height < 1100.0);
     }
 
     #[test]

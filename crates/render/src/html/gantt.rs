@@ -1,7 +1,7 @@
 //! The time account as a Gantt chart: a row for each stage and each kind of wait on one time axis.
 
 use report::format::{Seconds, Share};
-use report::{Report, SegmentKind, TimeAccount, text};
+use report::{Report, SegmentKind, Text, TimeAccount, text};
 use runs::RunSummary;
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ const STEPS: [f64; 14] = [
     1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21_600.0,
     86_400.0,
 ];
+/// Rows of stages; the shortest of more stages share one row, so that the findings stay near.
+const ROWS: usize = 16;
 /// Parts narrower than this share of the axis have no room for a label.
 const LABEL: f64 = 0.07;
 
@@ -87,12 +89,13 @@ pub(super) fn gantt<'a>(
             None => groups.push((lane, vec![row])),
         }
     }
+    fold(&mut groups);
     let line = |(lane, rows): (Lane<'a>, Vec<Row<'a>>)| {
         let sum: f64 = rows.iter().map(|row| row.seconds).sum();
         Line {
             charts: lane.charts(report, summary, words),
             findings: claims(&rows),
-            name: lane.name(words),
+            name: lane.name(summary, words),
             time: words.say(Seconds(sum)),
             share: words.say(Share(sum / total)),
             parts: rows.into_iter().map(|row| part(row, time, words)).collect(),
@@ -114,6 +117,30 @@ pub(super) fn gantt<'a>(
     })
 }
 
+/// Leaves at most [`ROWS`] rows: the shortest stages without a finding share the last one.
+fn fold<'a>(groups: &mut Vec<(Lane<'a>, Vec<Row<'a>>)>) {
+    let seconds = |rows: &[Row]| rows.iter().map(|row| row.seconds).sum::<f64>();
+    let may_fold = |(lane, rows): &(Lane, Vec<Row>)| {
+        matches!(lane, Lane::Stage(_)) && rows.iter().all(|row| row.findings.is_empty())
+    };
+    let mut lengths: Vec<f64> = groups
+        .iter()
+        .filter(|g| may_fold(g))
+        .map(|g| seconds(&g.1))
+        .collect();
+    let most = (ROWS - 1).saturating_sub(groups.len() - lengths.len());
+    if groups.len() <= ROWS || lengths.len() <= most {
+        return;
+    }
+    lengths.sort_by(|a, b| b.total_cmp(a));
+    let least = lengths[most];
+    let is_short = |group: &mut (Lane, Vec<Row>)| may_fold(group) && seconds(&group.1) <= least;
+    let short: Vec<_> = groups.extract_if(.., is_short).collect();
+    let stages = short.len();
+    let rows = short.into_iter().flat_map(|(_, rows)| rows).collect();
+    groups.push((Lane::Others(stages), rows));
+}
+
 /// The findings that claim one of the rows, each once.
 fn claims<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
     let mut ids: Vec<&str> = rows.iter().flat_map(|row| &row.findings).copied().collect();
@@ -127,6 +154,8 @@ fn claims<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
 enum Lane<'a> {
     Stage(&'a str),
     Wait(SegmentKind),
+    /// So many stages without a row of their own.
+    Others(usize),
 }
 
 impl<'a> Lane<'a> {
@@ -138,10 +167,16 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn name(&self, words: Words) -> String {
+    fn name(&self, summary: &RunSummary, words: Words) -> String {
         match self {
-            Lane::Stage(stage) => (*stage).to_owned(),
+            Lane::Stage(stage) => match work(stage, summary, words) {
+                Some(work) => format!("{stage} · {work}"),
+                None => (*stage).to_owned(),
+            },
             Lane::Wait(kind) => words.kind(*kind),
+            Lane::Others(stages) => {
+                words.in_engine(text!("其余 {stages} 个阶段", "{stages} other stages"))
+            }
         }
     }
 
@@ -157,6 +192,27 @@ impl<'a> Lane<'a> {
         let stage = summary.stages.iter().find(|s| s.name == *name && !shown);
         stage.map_or_else(String::new, |s| super::charts::spread(s, words))
     }
+}
+
+/// The main work of a Spark stage, whose name is a number.
+fn work(stage: &str, summary: &RunSummary, words: Words) -> Option<String> {
+    let number = stage.strip_prefix("Stage ")?;
+    if !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let known = summary.stages.iter().find(|s| s.name == stage)?;
+    let has = |kind: &&(&str, Text)| known.operators.iter().any(|o| o.kind == kind.0);
+    let kinds = [
+        ("join", text!("连接", "join")),
+        ("window", text!("窗口函数", "window")),
+        ("aggregate", text!("聚合", "aggregation")),
+        ("process", text!("用户代码", "user code")),
+        ("output", text!("写出", "output")),
+        ("extract", text!("读取", "input")),
+        ("sort", text!("排序", "sort")),
+    ];
+    let found = kinds.iter().find(has)?;
+    Some(words.say(found.1.clone()))
 }
 
 fn part<'a>(row: Row<'a>, time: &TimeAccount, words: Words) -> Part<'a> {

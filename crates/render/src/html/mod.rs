@@ -149,6 +149,9 @@ struct FindingView<'a> {
     facts: Vec<String>,
     saving: Option<String>,
     share_percent: Option<f64>,
+    /// Evidence that is shown at once, and the rest.
+    shown: Vec<&'a str>,
+    rest: Vec<&'a str>,
     charts: String,
 }
 
@@ -195,7 +198,11 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
     environment.add_function("word", move |state: &State, name: &str| {
         let is_spark = state.lookup("is_spark").is_some_and(|is| is.is_true());
         let words = Words(language, is_spark.then_some(JobEngine::Spark));
-        words.in_engine(words.by_name(name))
+        match words.by_name(name) {
+            // the space after an English colon stays
+            mark if mark.ends_with(' ') => mark.to_owned(),
+            phrase => words.in_engine(phrase),
+        }
     });
     environment.add_function("seconds", move |ms: f64| words.say(Seconds(ms / 1000.0)));
     environment.add_function("document", |chunk: &str| {
@@ -303,17 +310,23 @@ fn step_view<'a>(step: &'a Step, report: &'a Report) -> StepView<'a> {
 
 fn finding_view<'a>(
     finding: &'a Finding,
-    report: &Report,
+    report: &'a Report,
     summary: &RunSummary,
     words: Words,
 ) -> FindingView<'a> {
-    let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+    let share = Words::saved_share(finding, report);
     // Findings about one stage have the same plots.
     let of_stage = report.findings.iter().find(|f| f.stage == finding.stage);
     let is_first = of_stage.is_some_and(|first| first.id == finding.id);
     let mut stages = summary.stages.iter();
     let stage = stages.find(|s| Some(&s.name) == finding.stage.as_ref());
+    let all: Vec<&Evidence> = report.evidence_of(&finding.evidence).collect();
+    let shown = parts::telling(&all, parts::EVIDENCE_SHOWN);
+    let is_shown = |item: &&&Evidence| shown.iter().any(|known| known.id == item.id);
+    let rest = all.iter().filter(|item| !is_shown(item));
     FindingView {
+        rest: rest.map(|item| item.id.as_str()).collect(),
+        shown: shown.iter().map(|item| item.id.as_str()).collect(),
         finding,
         title: words.cause(finding.cause),
         facts: words.finding_facts(finding),

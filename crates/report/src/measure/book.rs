@@ -1,7 +1,7 @@
 //! The measures. An id is unique among the measures of an entity.
 
 use super::Better::{Less, More, Neither};
-use super::Entity::{Column, Exchange, Input, Job, Operator, Stage};
+use super::Entity::{Column, Exchange, Execution, Executor, Input, Job, Operator, Stage};
 use super::Unit::{
     Bytes, Count, Files, Ms, Partitions, Ratio, Rows, Seconds, Share, Tokens, Vertices,
 };
@@ -73,7 +73,7 @@ const WAITS: Words = (
 const LOST: Words = (
     "重试|重跑|尝试|失败了几|失败了多少|几个失败|多少失败|多少个失败|失败次数|任务失败|task 失败|顶点失败|vertex 失败|失败的 task|失败的 vertex|\
      失败的顶点|失败的任务|被收回|被取消|撤销",
-    "retr*|attempt*|failed vert*|failed tasks|tasks failed|vertices failed|vertices fail|tasks fail|failures|how many failed|\
+    "retr*|rerun*|re-run*|reran|attempt*|failed vert*|failed tasks|tasks failed|vertices failed|vertices fail|tasks fail|failures|how many failed|\
      revoked|revocation*|cancelled|canceled",
 );
 const SPILL: Words = ("落盘|溢出|溢写|spill", "spill*");
@@ -265,6 +265,11 @@ measures! {
     NETWORK = Stage "network_bytes" Bytes Less
         title ("网络传输", "network")
         says ("{name} 通过网络读取 {value}", "{name} reads {value} over the network") asked ("网络", "network|over the wire");
+    /// Bytes that a stage reads from machines of other pods of the cluster.
+    CROSS_POD = Stage "cross_pod_bytes" Bytes Less
+        title ("跨 pod 读取", "cross-pod read")
+        says ("{name} 从其他 pod 的机器读取 {value}", "{name} reads {value} from machines of other pods")
+        asked ("跨 pod|跨pod|其他 pod|别的 pod", "cross-pod|cross pod|crosspod|other pod*|another pod|between pods|across pods");
     /// Time that the vertices wait for shuffled data.
     FETCH_WAIT = Stage "fetch_wait_ms" Ms Less
         title ("等待 Shuffle 数据", "fetch wait")
@@ -312,6 +317,9 @@ measures! {
     /// Rows put out.
     OPERATOR_ROWS = Operator "rows" Rows Neither
         title ("行数", "rows") says ("{name} 输出 {value}", "{name} produces {value}") asked ROWS;
+    /// Rows of all its inputs.
+    ROWS_TAKEN = Operator "rows_in" Rows Neither
+        title ("输入行数", "rows in") says ("{name} 读入 {value}", "{name} takes in {value}") asked NONE;
     OPERATOR_SPREAD = Operator "rows_max_over_mean" Ratio Less
         title ("最大/平均", "max/mean")
         says ("{name} 行数最多的顶点是平均的 {value}", "the largest vertex at {name} has {value} the mean rows") asked SPREAD;
@@ -335,6 +343,32 @@ measures! {
         title ("大小", "size") says ("{name} 的大小为 {value}", "{name} has {value}") asked BYTES;
     STORED_FILES = Input "files" Files Neither
         title ("文件数", "files") says ("{name} 有 {value}", "{name} has {value}") asked NONE;
+    STORED_PARTITIONS = Input "partitions" Partitions Neither
+        title ("分区", "partitions") says ("{name} 存储为 {value}", "{name} is stored in {value}") asked NONE;
+    PARTITION_MAX = Input "partition_bytes_max" Bytes Less
+        title ("最大分区", "largest partition")
+        says ("{name} 最大的分区为 {value}", "the largest partition of {name} has {value}") asked NONE;
+    PARTITION_MIN = Input "partition_bytes_min" Bytes Neither
+        title ("最小分区", "smallest partition")
+        says ("{name} 最小的分区为 {value}", "the smallest partition of {name} has {value}") asked NONE;
+    PARTITION_MEAN = Input "partition_bytes_mean" Bytes Neither
+        title ("平均分区", "mean partition")
+        says ("{name} 的分区平均 {value}", "the partitions of {name} have {value} on average") asked NONE;
+    EXPECTED_ROWS = Input "estimated_rows" Rows Neither
+        title ("估计行数", "estimated rows")
+        says ("优化器估计 {name} 有 {value}", "the optimizer expected {value} in {name}") asked NONE;
+
+    TASKS_RUN = Executor "tasks" Count Neither
+        title ("Task", "tasks") says ("{name} 执行了 {value} 个 Task", "tasks that {name} ran: {value}") asked NONE;
+    EXECUTOR_BUSY = Executor "busy_ms" Ms Neither
+        title ("忙碌时间", "busy time")
+        says ("{name} 上的 Task 共运行 {value}", "the tasks of {name} ran {value} in all") asked NONE;
+    /// From the submission of the application to its removal, if it was lost.
+    EXECUTOR_LOST = Executor "lost_seconds" Seconds Neither
+        title ("丢失于", "lost after")
+        says ("{name} 在提交 {value}后丢失", "{name} was lost {value} after the submission") asked NONE;
+    EXECUTION_TIME = Execution "span_ms" Ms Less
+        title ("用时", "wall time") says ("{name} 用时 {value}", "{name} takes {value}") asked NONE;
 
     DISTINCT = Column "distinct" Count Neither
         title ("不同值", "distinct values") says ("{name} 有 {value} 个不同值", "distinct values of {name}: {value}") asked NONE;

@@ -25,6 +25,10 @@ pub enum Entity {
     Exchange,
     Input,
     Column,
+    /// An executor of an application.
+    Executor,
+    /// An SQL execution of an application.
+    Execution,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +119,29 @@ impl Measure {
         Text {
             zh: unmarked(&zh).replace("{name}", name),
             en: en.replace("{value}", &value.en).replace("{name}", name),
+        }
+    }
+
+    /// The definition: its title, and its sentence about any thing and any value.
+    pub fn explained(&self, vertex: Noun) -> Text {
+        let Text { zh, en } = worded(self.sentence, vertex);
+        let (of_zh, of_en) = match self.entity {
+            Entity::Stage => ("一个阶段", "a stage"),
+            Entity::Operator => ("一个算子", "an operator"),
+            Entity::Exchange => ("一个通道", "a channel"),
+            Entity::Input => ("一个输入", "an input"),
+            Entity::Column => ("一列", "a column"),
+            Entity::Executor => ("一个 Executor", "an executor"),
+            Entity::Execution => ("一次查询", "a query"),
+            Entity::Job => ("作业", "the job"),
+        };
+        let title = self.title(vertex);
+        let fill = |text: String, name: &str, value: &str| {
+            text.replace("{name}", name).replace("{value}", value)
+        };
+        Text {
+            zh: format!("{}：{}", title.zh, fill(zh, of_zh, "…")),
+            en: format!("{}: {}", title.en, fill(en, of_en, "…")),
         }
     }
 

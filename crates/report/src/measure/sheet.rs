@@ -9,6 +9,10 @@ pub struct Sheet {
     pub stages: Vec<StageSheet>,
     pub exchanges: Vec<Values>,
     pub inputs: Vec<InputSheet>,
+    /// Of an application.
+    pub executors: Vec<Values>,
+    /// Of an application.
+    pub executions: Vec<Values>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -38,6 +38,7 @@ pub enum Fold {
     Mean,
     Median,
     Max,
+    Min,
     Count,
     /// The last end less the first begin.
     Span,
@@ -50,6 +51,7 @@ impl Fold {
             Fold::Mean => "mean",
             Fold::Median => "median",
             Fold::Max => "max",
+            Fold::Min => "min",
             Fold::Count => "count",
             Fold::Span => "span",
         }

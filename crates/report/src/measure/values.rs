@@ -125,6 +125,8 @@ readers! {
     of_exchange = Exchange;
     of_input = Input;
     of_column = Column;
+    of_executor = Executor;
+    of_execution = Execution;
 }
 
 #[cfg(test)]

@@ -82,6 +82,10 @@ pub struct RunRow {
 pub struct RunFilter {
     /// Only runs with this text in the job folder, job name or script.
     pub job: Option<String>,
+    /// Only runs of exactly this job folder.
+    pub folder: Option<String>,
+    /// Only the newest run of each job folder.
+    pub newest: bool,
     /// Only runs with a finding of this cause.
     pub cause: Option<String>,
     pub owner: Option<String>,
@@ -124,7 +128,8 @@ pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status,
 impl RunFilter {
     /// The condition, and its values.
     pub(super) fn condition(&self) -> (String, Vec<&dyn ToSql>) {
-        let parts: [(&Option<String>, &str); 5] = [
+        let parts: [(&Option<String>, &str); 6] = [
+            (&self.folder, "job = ?"),
             (
                 &self.job,
                 "(instr(job, ?) > 0 OR instr(coalesce(job_name, ''), ?) > 0 OR instr(coalesce(script, ''), ?) > 0)",
@@ -145,6 +150,11 @@ impl RunFilter {
             sql += condition;
             let times = condition.matches('?').count();
             values.extend(std::iter::repeat_n(value as &dyn ToSql, times));
+        }
+        if self.newest {
+            sql += if sql.is_empty() { " WHERE " } else { " AND " };
+            // Identifiers start with the time of the run.
+            sql += "NOT EXISTS (SELECT 1 FROM runs later WHERE later.job = runs.job AND later.run_id > runs.run_id)";
         }
         (sql, values)
     }

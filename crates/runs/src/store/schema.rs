@@ -34,6 +34,8 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX runs_by_owner ON runs (owner, avoidable_seconds, created_at, run_id);
      CREATE INDEX runs_by_week ON runs (week, avoidable_seconds, created_at, run_id);
      CREATE INDEX runs_by_script ON runs (script, avoidable_seconds, created_at, run_id);",
+    // Analyses of one job, of which a list shows the newest.
+    "CREATE INDEX runs_by_job ON runs (job, run_id);",
 ];
 
 /// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.

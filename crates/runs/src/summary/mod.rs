@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use job::Job;
 use job::model::{CodeExcerpt, ColumnStatistics, Edge, Operator, Stage, Table};
+use job::runs::{RunState, StageRuns};
 use report::measure::{InputSheet, Measure, StageSheet, Values, book};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,12 @@ pub struct RunSummary {
     pub stages: Vec<StageSummary>,
     pub edges: Vec<EdgeSummary>,
     pub inputs: Vec<InputSummary>,
+    /// Of an application, in the order of arrival.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executors: Vec<ExecutorSummary>,
+    /// SQL executions of an application.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionSummary>,
     /// `None` without vertex events.
     pub timeline: Option<Timeline>,
     /// `None` if no file holds it.
@@ -61,6 +68,9 @@ pub struct StageSummary {
     pub vertex_bytes_read: Option<Histogram>,
     /// Script lines of its operators.
     pub lines: Vec<u32>,
+    /// The completed vertex that ran longest and its machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<[String; 2]>,
     #[serde(flatten, deserialize_with = "Values::of_stage")]
     pub values: Values,
 }
@@ -98,11 +108,36 @@ pub struct EdgeSummary {
 #[serde(default)]
 pub struct InputSummary {
     pub name: String,
+    /// The operator that reads it: `GetSStream_0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<String>,
     /// `hash (UserId)`.
     pub layout: Option<String>,
     /// Key columns of operators that have statistics.
     pub columns: Vec<ColumnSummary>,
     #[serde(flatten, deserialize_with = "Values::of_input")]
+    pub values: Values,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExecutorSummary {
+    pub id: String,
+    pub host: String,
+    /// Why it was removed, if it was lost.
+    pub reason: Option<String>,
+    #[serde(flatten, deserialize_with = "Values::of_executor")]
+    pub values: Values,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExecutionSummary {
+    pub id: u32,
+    pub description: Option<String>,
+    /// Names of its stages.
+    pub stages: Vec<String>,
+    #[serde(flatten, deserialize_with = "Values::of_execution")]
     pub values: Values,
 }
 
@@ -169,6 +204,8 @@ impl RunSummary {
                 .map(|(edge, values)| self::edge(edge, values))
                 .collect(),
             inputs: inputs(job, sheet.inputs),
+            executors: executors(job, sheet.executors),
+            executions: executions(job, sheet.executions),
             timeline: charts::timeline(job),
             script: job.script_text().map(|(file, text)| Script {
                 file: file.to_owned(),
@@ -247,8 +284,52 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         run_ms: charts::histogram_of(runs, |run| (run.ended_ms - run.running_ms) as f64),
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
         lines: lines.into_iter().collect(),
+        slowest: runs.and_then(|runs| slowest(job, index, runs)),
         values: sheet.values,
     }
+}
+
+fn slowest(job: &Job, stage: usize, runs: &StageRuns) -> Option<[String; 2]> {
+    let completed = runs.runs.iter().filter(|r| r.state == RunState::Completed);
+    let slowest = completed.max_by_key(|r| r.ended_ms.saturating_sub(r.running_ms))?;
+    let machine = runs.machines.get(slowest.machine as usize);
+    let machine = machine.map(|name| name.to_string()).unwrap_or_default();
+    Some([
+        format!("{}[{}]", job.stages[stage].name, slowest.index),
+        machine,
+    ])
+}
+
+fn executors(job: &Job, sheets: Vec<Values>) -> Vec<ExecutorSummary> {
+    let all = job.spark.iter().flat_map(|app| &app.executors).zip(sheets);
+    // an executor that never registered ran nothing
+    let all = all.filter(|(e, _)| e.added_ms.is_some());
+    all.map(|(e, values)| ExecutorSummary {
+        id: e.id.clone(),
+        host: e.host.clone(),
+        reason: e.reason.clone().filter(|_| e.lost),
+        values,
+    })
+    .collect()
+}
+
+fn executions(job: &Job, sheets: Vec<Values>) -> Vec<ExecutionSummary> {
+    let Some(app) = job.spark.as_deref() else {
+        return Vec::new();
+    };
+    let stages = |at: usize| {
+        let stages = app.stages.iter().zip(&job.stages);
+        let own = stages.filter(move |(s, _)| s.execution == Some(at));
+        own.map(|(_, stage)| stage.name.clone()).collect()
+    };
+    let all = app.executions.iter().zip(sheets).enumerate();
+    all.map(|(at, (e, values))| ExecutionSummary {
+        id: e.id,
+        description: e.description.clone(),
+        stages: stages(at),
+        values,
+    })
+    .collect()
 }
 
 fn edge(edge: &Edge, values: Values) -> EdgeSummary {
@@ -287,6 +368,7 @@ fn input(table: &Table, sheet: InputSheet, keys: &HashSet<&str>) -> InputSummary
     });
     InputSummary {
         name: table.name.clone(),
+        reader: table.stream_id.clone(),
         layout: layout.map(|c| crate::with_keys(&c.kind, &c.keys)),
         columns: columns.map(column).collect(),
         values: sheet.values,

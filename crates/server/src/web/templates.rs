@@ -5,7 +5,7 @@ use report::Language;
 
 use super::phrases;
 
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 17] = [
     ("layout.html", include_str!("templates/layout.html")),
     ("runs.html", include_str!("templates/runs.html")),
     ("batches.html", include_str!("templates/batches.html")),
@@ -21,6 +21,7 @@ const TEMPLATES: [(&str, &str); 16] = [
     ("progress.html", include_str!("templates/progress.html")),
     ("analyze.html", include_str!("templates/analyze.html")),
     ("compare.html", include_str!("templates/compare.html")),
+    ("history.html", include_str!("templates/history.html")),
     ("file.html", include_str!("templates/file.html")),
     ("knowledge.html", include_str!("templates/knowledge.html")),
     ("login.html", include_str!("templates/login.html")),

@@ -23,7 +23,7 @@ pub(crate) fn run(command: &BatchCommand, config: &Config, terminal: &Terminal) 
         BatchCommand::Run(args) => run::run(args, config, terminal),
         BatchCommand::Enqueue(args) => queue::enqueue(args, config, terminal),
         BatchCommand::Advise(args) => advise::run(args, config, terminal),
-        BatchCommand::Report(args) => report::run(args, terminal),
+        BatchCommand::Report(args) => report::run(args, config, terminal),
         BatchCommand::Work(args) => queue::work(args, config, terminal),
     }
 }

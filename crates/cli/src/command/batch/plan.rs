@@ -1,6 +1,6 @@
 //! `scopeagent batch plan`: which jobs there are.
 
-use batch::{Entry, Sources, Store};
+use batch::{Entry, Sources, Store, Wanted};
 use futures::stream::StreamExt;
 use report::format::JOB;
 use report::say;
@@ -43,7 +43,8 @@ pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
     let sources = sources(args.sources.iter().map(String::as_str));
     let store = Store::open(sources.access(), &args.out).map_err(explained)?;
     let progress = terminal.progress("listing");
-    let planned = runtime.block_on(plan(&sources, &args.sources, &store));
+    let wanted = args.listing.wanted();
+    let planned = runtime.block_on(plan(&sources, &args.sources, &store, &wanted));
     drop(progress);
     let planned = planned?;
     crate::command::show(terminal, args.format, &planned, || said(&planned, &store))?;
@@ -51,9 +52,14 @@ pub(super) fn run(args: &BatchPlan, terminal: &Terminal) -> Result<Exit> {
 }
 
 /// Lists the jobs of the sources into the manifest. Sources that cannot be listed are left out, unless none can.
-pub(super) async fn plan(sources: &Sources, from: &[String], store: &Store) -> Result<Planned> {
+pub(super) async fn plan(
+    sources: &Sources,
+    from: &[String],
+    store: &Store,
+    wanted: &Wanted,
+) -> Result<Planned> {
     let listed = futures::stream::iter(from)
-        .map(|source| batch::discover(sources, source, store.name()))
+        .map(|source| batch::discover(sources, source, store.name(), wanted))
         .buffered(CONCURRENT);
     let listed: Vec<_> = listed.collect().await;
     let (mut entries, mut missing): (Vec<Entry>, Vec<Error>) = Default::default();

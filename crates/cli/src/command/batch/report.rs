@@ -10,13 +10,14 @@ use report::{say, visible_line};
 use server::{Error, ErrorKind, Explain, Result};
 
 use crate::args::BatchReport;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::notify::Message;
 use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::Terminal;
 
-pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
+pub(super) fn run(args: &BatchReport, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let sources = sources([]);
     let location = sources.access().locate(&args.store).map_err(explained)?;
@@ -31,6 +32,8 @@ pub(super) fn run(args: &BatchReport, terminal: &Terminal) -> Result<Exit> {
     let keys = aggregate.page().costliest(args.pages);
     let paged = runtime.block_on(write_pages(&store, &keys, &out))?;
     aggregate.page().link_pages(paged);
+    let prices = &config.prices;
+    aggregate.page().set_prices(&prices.currency, prices.all());
     let written = aggregate
         .finish(report::interface())
         .map_err(|e| failed(e.into()))?;

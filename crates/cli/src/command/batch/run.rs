@@ -22,7 +22,9 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
     let mut listed = Exit::Success;
     if args.out.is_some() {
         let line = terminal.progress("listing");
-        let planned = runtime.block_on(plan::plan(&batch.sources, &args.places, &batch.store));
+        let wanted = args.listing.wanted();
+        let planned = plan::plan(&batch.sources, &args.places, &batch.store, &wanted);
+        let planned = runtime.block_on(planned);
         drop(line);
         let planned = planned?;
         terminal.remark(plan::said(&planned, &batch.store).trim_end());

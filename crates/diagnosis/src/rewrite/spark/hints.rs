@@ -1,6 +1,6 @@
 //! Adds and removes broadcast hints.
 
-use job::code::{Call, Place, Program, sql};
+use job::code::{Call, Place, Program, only, sql};
 
 use super::{Rewrite, call, function};
 use crate::rewrite::hint::Side;
@@ -39,6 +39,80 @@ pub(crate) fn broadcast(program: &Program, place: &Place, side: Side) -> Option<
 
 fn is_broadcast(text: &str) -> bool {
     text.to_ascii_lowercase().contains("broadcast")
+}
+
+/// Salts the rows of the `large` side of a join by names: each row gets one of `parts` salts, each row of the other side all of
+/// them, so every pair of rows still meets once. The join must not keep unmatched rows of the other side.
+pub(crate) fn salt(program: &Program, place: &Place, large: Side, parts: u64) -> Option<Rewrite> {
+    let join = call(program, place).filter(|join| join.name == "join")?;
+    let other = program.argument(join, 0, "other")?;
+    let on = program.argument(join, 1, "on")?;
+    let names = match program.syntax.kind(on) {
+        "string" => program.text_of(on),
+        "list" => program.text_of(on).strip_prefix('[')?.strip_suffix(']')?,
+        _ => return None,
+    };
+    let strings = program.syntax.subtree(on);
+    let plain = [
+        "string",
+        "string_start",
+        "string_content",
+        "string_end",
+        "list",
+    ];
+    let plain = strings
+        .into_iter()
+        .all(|at| plain.contains(&program.syntax.kind(at)));
+    if !plain || program.text.contains("salt") {
+        return None;
+    }
+    let mut rewrite = Rewrite::default();
+    let mut spark = |name: &str| function(program, name, &mut rewrite);
+    let (rand, explode, sequence, lit) = (
+        spark("rand")?,
+        spark("explode")?,
+        spark("sequence")?,
+        spark("lit")?,
+    );
+    let one = format!(".withColumn(\"salt\", ({rand}() * {parts}).cast(\"int\"))");
+    let all = format!(
+        ".withColumn(\"salt\", {explode}({sequence}({lit}(0), {lit}({}))))",
+        parts.saturating_sub(1)
+    );
+    let (left, right) = match large {
+        Side::Left => (one, all),
+        Side::Right => (all, one),
+    };
+    let (start, other, on) = (
+        join.span.start,
+        program.syntax.span(other),
+        program.syntax.span(on),
+    );
+    rewrite.replace(place.statement, start..start, left);
+    rewrite.replace(place.statement, other.end..other.end, right);
+    rewrite.replace(place.statement, on, format!("[{names}, \"salt\"]"));
+    rewrite.replace(
+        place.statement,
+        join.span.end..join.span.end,
+        ".drop(\"salt\")",
+    );
+    Some(rewrite)
+}
+
+/// `CAST(x AS INT)` as `TRY_CAST(x AS INT)`, if the queries have one cast only.
+pub(crate) fn try_cast(program: &Program) -> Option<Rewrite> {
+    let tokens = program.queries.iter().flat_map(|query| {
+        let tokens = sql::tokens(&program.text, &query.span).into_iter();
+        tokens.map(|token| (query.statement, token.span))
+    });
+    let (statement, word) =
+        only(tokens.filter(|(_, span)| program.text[span.clone()].eq_ignore_ascii_case("CAST")))?;
+    let mut rewrite = Rewrite {
+        reorders: true,
+        ..Rewrite::default()
+    };
+    rewrite.replace(statement, word.start..word.start, "TRY_");
+    Some(rewrite)
 }
 
 fn in_query(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {

@@ -1,6 +1,7 @@
 //! Changes of a PySpark program or of its queries. Each function makes one kind of change at one place, or none where the
 //! program is written in another way than the function understands.
 
+pub(crate) mod columns;
 pub(crate) mod hints;
 pub(crate) mod partitions;
 pub(crate) mod rdd;

@@ -30,6 +30,51 @@ pub(crate) fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewri
     Some(rewrite)
 }
 
+/// Moves a filter of the key from behind the shuffle of an RDD before it.
+pub(crate) fn early_filter(program: &Program) -> Option<Rewrite> {
+    let syntax = &program.syntax;
+    let mut rewrite = Rewrite::default();
+    for filter in program.calls.iter().filter(|c| c.name == "filter") {
+        let [condition] = filter.arguments.as_slice() else {
+            continue;
+        };
+        let mut shuffle = filter.receiver.and_then(|at| program.call_of(at));
+        while let Some(call) = shuffle.filter(|c| matches!(c.name.as_str(), "mapValues")) {
+            shuffle = call.receiver.and_then(|at| program.call_of(at));
+        }
+        let by_key = |c: &&Call| {
+            matches!(
+                c.name.as_str(),
+                "reduceByKey" | "groupByKey" | "aggregateByKey" | "foldByKey"
+            )
+        };
+        let Some(shuffle) = shuffle.filter(by_key) else {
+            continue;
+        };
+        let text = program.text_of(condition.node);
+        let name = syntax
+            .child(condition.node, "parameters")
+            .map(|at| program.text_of(at));
+        let Some(name) = name.filter(|_| syntax.kind(condition.node) == "lambda") else {
+            continue;
+        };
+        let key = format!("{name}[0]");
+        let is_key = |at: usize| program.text_of(syntax.nodes[at].parent) == key;
+        let body = syntax.child(condition.node, "body");
+        let mut inner = body.into_iter().flat_map(|at| syntax.subtree(at));
+        let of_key = inner.all(|at| match syntax.kind(at) {
+            "identifier" => program.text_of(at) == name && is_key(at),
+            kind => !matches!(kind, "call" | "lambda"),
+        });
+        if of_key {
+            let start = shuffle.span.start;
+            rewrite.replace(filter.statement, start..start, format!(".filter({text})"));
+            rewrite.replace(filter.statement, filter.span.clone(), "");
+        }
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
 fn grouping<'p>(program: &'p Program, map: &Call) -> Option<&'p Call> {
     let group = program.call_of(map.receiver?)?;
     (group.name == "groupByKey").then_some(group)

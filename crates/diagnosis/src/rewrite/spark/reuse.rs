@@ -2,7 +2,20 @@
 
 use job::code::Program;
 
-use super::Rewrite;
+use super::{Rewrite, indentation, lines_after};
+
+const ACTIONS: [&str; 10] = [
+    "collect",
+    "count",
+    "show",
+    "toPandas",
+    "first",
+    "take",
+    "parquet",
+    "save",
+    "saveAsTable",
+    "saveAsTextFile",
+];
 
 /// Functions whose values change from one computation to the next.
 const RANDOM: [&str; 6] = [
@@ -34,6 +47,40 @@ pub(crate) fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     };
     rewrite.replace(statement, span.end..span.end, ".cache()");
     Some(rewrite)
+}
+
+/// Frees the rows that the program caches and never frees, after the last statement that needs them.
+pub(crate) fn free(program: &Program) -> Option<Rewrite> {
+    let mut rewrite = Rewrite::default();
+    let kept = program
+        .calls
+        .iter()
+        .filter(|call| matches!(call.name.as_str(), "cache" | "persist"));
+    for call in kept {
+        let statement = &program.statements[call.statement];
+        let last = program.last_use(call.statement);
+        let (Some(name), Some(last)) = (statement.target.as_deref(), last) else {
+            continue;
+        };
+        let is_action = |at: usize| {
+            let mut calls = program.calls.iter().filter(|call| call.statement == at);
+            calls.any(|call| ACTIONS.contains(&call.name.as_str()))
+        };
+        let used_later = (last + 1..program.statements.len()).any(is_action);
+        let freed = program.text.contains(&format!("{name}.unpersist("));
+        let at_top = |at: usize| program.statements[at].function.is_none();
+        let whole = statement.value == Some(call.node) && is_action(last);
+        let indented = indentation(&program.text, program.statements[last].span.start);
+        if used_later && !freed && whole && at_top(last) && indented.is_empty() {
+            lines_after(
+                program,
+                last,
+                &[format!("{name}.unpersist()")],
+                &mut rewrite,
+            )?;
+        }
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
 }
 
 /// `for row in df.collect()` as `for row in df.toLocalIterator()`.

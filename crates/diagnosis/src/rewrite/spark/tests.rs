@@ -3,7 +3,7 @@
 use job::code::{Part, Place, Program};
 use report::{SameResult, Setting};
 
-use super::{Rewrite, hints, partitions, rdd, reuse, schema, settings, udf};
+use super::{Rewrite, columns, hints, partitions, rdd, reuse, schema, settings, udf};
 use crate::rewrite::hint::Side;
 
 const HEAD: &str = "from pyspark.sql import SparkSession, functions as F\n\nspark = SparkSession.builder.appName(\"x\").getOrCreate()\n";
@@ -24,6 +24,11 @@ fn at(program: &Program, method: &str) -> Place {
 fn join(program: &Program, side: Side) -> Option<Rewrite> {
     let place = program.find(Part::Join, &["k".to_owned()], None)?;
     hints::broadcast(program, &place, side)
+}
+
+fn salt(program: &Program, large: Side) -> Option<Rewrite> {
+    let place = program.find(Part::Join, &["k".to_owned()], None)?;
+    hints::salt(program, &place, large, 8)
 }
 
 fn by_udf(program: &Program) -> Option<Rewrite> {
@@ -328,6 +333,114 @@ const CASES: &[Case] = &[
         before: "f = F.udf(lambda s: len(s), \"double\")\nr = d.withColumn(\"u\", f(\"s\"))\n",
         change: by_udf,
         after: None,
+    },
+    Case {
+        name: "salt the left side of a join",
+        before: "r = a.join(b, \"k\", \"left\").groupBy(\"x\").count()\n",
+        change: |p| salt(p, Side::Left),
+        after: Some(
+            "r = a.withColumn(\"salt\", (F.rand() * 8).cast(\"int\")).join(b.withColumn(\"salt\", F.explode(F.sequence(F.lit(0), F.lit(7)))), [\"k\", \"salt\"], \"left\").drop(\"salt\").groupBy(\"x\").count()\n",
+        ),
+    },
+    Case {
+        name: "salt the right side of a join by two names",
+        before: "r = a.where(\"x > 0\").join(b, [\"k\", \"j\"])\n",
+        change: |p| salt(p, Side::Right),
+        after: Some(
+            "r = a.where(\"x > 0\").withColumn(\"salt\", F.explode(F.sequence(F.lit(0), F.lit(7)))).join(b.withColumn(\"salt\", (F.rand() * 8).cast(\"int\")), [\"k\", \"j\", \"salt\"]).drop(\"salt\")\n",
+        ),
+    },
+    Case {
+        name: "a join by a condition keeps its columns apart",
+        before: "r = a.join(b, a.k == b.k)\n",
+        change: |p| salt(p, Side::Left),
+        after: None,
+    },
+    Case {
+        name: "cast that fails",
+        before: "r = spark.sql(\"SELECT sum(CAST(x AS INT)) FROM t\")\n",
+        change: hints::try_cast,
+        after: Some("r = spark.sql(\"SELECT sum(TRY_CAST(x AS INT)) FROM t\")\n"),
+    },
+    Case {
+        name: "one of two casts fails",
+        before: "r = spark.sql(\"SELECT CAST(y AS DATE), CAST(x AS INT) FROM t\")\n",
+        change: hints::try_cast,
+        after: None,
+    },
+    Case {
+        name: "columns one at a time",
+        before: "for name, col in new.items():\n    d = d.withColumn(name, col)\nd.show()\n",
+        change: columns::at_once,
+        after: Some("d = d.withColumns({name: col for name, col in new.items()})\nd.show()\n"),
+    },
+    Case {
+        name: "columns that build on each other",
+        before: "for c in names:\n    d = d.withColumn(c, d[c] + 1)\n",
+        change: columns::at_once,
+        after: None,
+    },
+    Case {
+        name: "columns of a loop over collected rows",
+        before: "rows = d.collect()\nfor r in rows:\n    print(r[\"k\"], r.x)\n",
+        change: columns::needed,
+        after: Some(
+            "rows = d.select(\"k\", \"x\").collect()\nfor r in rows:\n    print(r[\"k\"], r.x)\n",
+        ),
+    },
+    Case {
+        name: "columns of a comprehension",
+        before: "s = sum(r[\"x\"] for r in d.where(\"x > 0\").collect())\n",
+        change: columns::needed,
+        after: Some("s = sum(r[\"x\"] for r in d.where(\"x > 0\").select(\"x\").collect())\n"),
+    },
+    Case {
+        name: "rows that are used whole",
+        before: "rows = d.collect()\nprint(len(rows))\nfor r in rows:\n    print(r[\"k\"])\n",
+        change: columns::needed,
+        after: None,
+    },
+    Case {
+        name: "rows that are counted by a method",
+        before: "for r in d.collect():\n    print(r.asDict())\n",
+        change: columns::needed,
+        after: None,
+    },
+    Case {
+        name: "free cached rows",
+        before: "d = a.where(\"x > 0\").cache()\nprint(d.count())\nprint(b.count())\n",
+        change: reuse::free,
+        after: Some(
+            "d = a.where(\"x > 0\").cache()\nprint(d.count())\nd.unpersist()\nprint(b.count())\n",
+        ),
+    },
+    Case {
+        name: "cached rows that are used to the end",
+        before: "d = a.where(\"x > 0\").cache()\nprint(b.count())\nprint(d.count())\nspark.stop()\n",
+        change: reuse::free,
+        after: None,
+    },
+    Case {
+        name: "filter of the key behind a shuffle",
+        before: "r = p.reduceByKey(max).mapValues(abs).filter(lambda kv: kv[0] > 3).collect()\n",
+        change: rdd::early_filter,
+        after: Some(
+            "r = p.filter(lambda kv: kv[0] > 3).reduceByKey(max).mapValues(abs).collect()\n",
+        ),
+    },
+    Case {
+        name: "filter of the value behind a shuffle",
+        before: "r = p.reduceByKey(max).filter(lambda kv: kv[1] > 3).collect()\n",
+        change: rdd::early_filter,
+        after: None,
+    },
+    Case {
+        name: "udf: statements",
+        before: "@F.udf(\"string\")\ndef f(x, y):\n    net = x * y\n    if x is None or net < 3:\n        return \"low\"\n    elif not net < 9:\n        return None\n    return \"mid\"\n\nr = d.withColumn(\"u\", f(\"x\", \"y\"))\n",
+        change: by_udf,
+        after: Some(
+            "@F.udf(\"string\")\ndef f(x, y):\n    net = x * y\n    if x is None or net < 3:\n        return \"low\"\n    elif not net < 9:\n        return None\n    return \"mid\"\n\nr = d.withColumn(\"u\", F.when(((F.col(\"x\")).isNull() | ((F.col(\"x\") * F.col(\"y\")) < F.lit(3))), F.lit(\"low\")).otherwise(F.when(~(~(((F.col(\"x\") * F.col(\"y\")) < F.lit(9)))), F.lit(\"mid\"))))\n",
+        ),
     },
     Case {
         name: "udf: state",

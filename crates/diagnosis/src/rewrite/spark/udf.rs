@@ -1,6 +1,6 @@
 //! Replaces calls of a row-wise Python function by expressions of columns.
 //!
-//! The function must return one expression that has the same value in Spark for all values that are not null. For nulls, the
+//! The function must consist of assignments, `if` and `return` with expressions that have the same value in Spark for all values that are not null. For nulls, the
 //! operators of a translated expression return null where Python throws, so a run without an exception has the same
 //! rows; comparisons, which Python answers for None, are translated so that they never return null.
 
@@ -10,6 +10,9 @@ use super::{Rewrite, function};
 
 /// Deepest expression that is translated.
 const MOST_DEPTH: usize = 40;
+
+/// Most statements that are translated; each branch repeats the ones after it.
+const MOST_STEPS: usize = 200;
 
 /// The kind of value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +25,13 @@ enum Kind {
     Unknown,
 }
 
-/// A function of rows: its parameters, the expression that it returns, and its declared type.
+/// Text and kind of an expression of columns; `None` is null.
+type Value = Option<(String, Kind)>;
+
+/// A function of rows: its parameters, its statements or its only expression, and its declared type.
 struct Function<'p> {
     parameters: Vec<&'p str>,
-    body: usize,
+    body: Vec<usize>,
     returns: Option<Kind>,
     kind: String,
 }
@@ -50,16 +56,19 @@ pub(crate) fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
             .iter()
             .map(|a| column(program, a.node, &mut rewrite));
         let columns: Vec<String> = columns.collect::<Option<_>>()?;
-        let parameters: Vec<(&str, String)> = own.parameters.iter().copied().zip(columns).collect();
-        if parameters.len() != own.parameters.len() || parameters.len() != call.arguments.len() {
+        if columns.len() != own.parameters.len() || columns.len() != call.arguments.len() {
             return None;
         }
+        let named = own.parameters.iter().copied().zip(columns);
         let mut translation = Translation {
             program,
-            parameters,
+            names: named
+                .map(|(name, column)| (name, column, Kind::Unknown))
+                .collect(),
             rewrite: &mut rewrite,
+            steps: 0,
         };
-        let (text, kind) = translation.expression(own.body, 0)?;
+        let (text, kind) = translation.result(&own.body, 0)??;
         let text = match (own.returns?, kind) {
             (Kind::Text, Kind::Text) | (Kind::Truth, Kind::Truth) | (Kind::Real, Kind::Real) => {
                 text
@@ -140,7 +149,7 @@ fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
     match syntax.kind(code) {
         "lambda" => Some(Function {
             parameters: parameters(program, syntax.child(code, "parameters")?)?,
-            body: syntax.child(code, "body")?,
+            body: vec![syntax.child(code, "body")?],
             returns: kind_of(&kind),
             kind,
         }),
@@ -160,7 +169,7 @@ fn named(program: &Program, name: &str) -> Option<usize> {
     }))
 }
 
-/// A function whose body is a description, if any, and a `return`.
+/// A function, without its description.
 fn of_definition(program: &Program, node: usize, kind: String) -> Option<Function<'_>> {
     let syntax = &program.syntax;
     let body = syntax.child(node, "body")?;
@@ -169,11 +178,9 @@ fn of_definition(program: &Program, node: usize, kind: String) -> Option<Functio
             || syntax.kind(*at) == "expression_statement"
                 && syntax.children(*at).all(|c| syntax.kind(c) == "string")
     };
-    let step = only(syntax.children(body).filter(|at| !is_text(at)))
-        .filter(|at| syntax.kind(*at) == "return_statement")?;
     Some(Function {
         parameters: parameters(program, syntax.child(node, "parameters")?)?,
-        body: syntax.children(step).next()?,
+        body: syntax.children(body).filter(|at| !is_text(at)).collect(),
         returns: kind_of(&kind),
         kind,
     })
@@ -218,14 +225,99 @@ fn kind_of(declared: &str) -> Option<Kind> {
 
 struct Translation<'t, 'p> {
     program: &'p Program,
-    /// Name and column of each parameter.
-    parameters: Vec<(&'p str, String)>,
+    /// Parameters and assigned names, with their expressions; the last one of a name counts.
+    names: Vec<(&'p str, String, Kind)>,
     rewrite: &'t mut Rewrite,
+    steps: usize,
 }
 
-impl Translation<'_, '_> {
+impl<'p> Translation<'_, 'p> {
     fn spark(&mut self, name: &str) -> Option<String> {
         function(self.program, name, self.rewrite)
+    }
+
+    /// The value that statements return, or the value of a lambda.
+    fn result(&mut self, steps: &[usize], depth: usize) -> Option<Value> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        let Some((step, rest)) = steps.split_first() else {
+            return Some(None);
+        };
+        self.steps += 1;
+        if depth > MOST_DEPTH || self.steps > MOST_STEPS {
+            return None;
+        }
+        match syntax.kind(*step) {
+            "comment" => self.result(rest, depth),
+            "return_statement" => match syntax.children(*step).next() {
+                Some(value) => self.value(value, depth),
+                None => Some(None),
+            },
+            "expression_statement" => {
+                let assignment = only(syntax.children(*step))?;
+                let name = syntax.child(assignment, "left")?;
+                let is_plain =
+                    syntax.kind(assignment) == "assignment" && syntax.kind(name) == "identifier";
+                let value = syntax.child(assignment, "right").filter(|_| is_plain)?;
+                let (text, kind) = self.expression(value, depth + 1)?;
+                self.names.push((program.text_of(name), text, kind));
+                self.result(rest, depth + 1)
+            }
+            "if_statement" => {
+                let other = |at: &usize| syntax.nodes[*at].field == Some("alternative");
+                let clauses: Vec<usize> = [*step]
+                    .into_iter()
+                    .chain(syntax.children(*step).filter(other))
+                    .collect();
+                self.branch(&clauses, rest, depth + 1)
+            }
+            // the expression of a lambda
+            _ => self.value(*step, depth),
+        }
+    }
+
+    /// The value of the first of an `if`, its `elif` and its `else` whose condition holds, with the statements after them.
+    fn branch(&mut self, clauses: &[usize], rest: &[usize], depth: usize) -> Option<Value> {
+        let syntax = &self.program.syntax;
+        let Some((clause, others)) = clauses.split_first() else {
+            return self.result(rest, depth);
+        };
+        let block = syntax
+            .child(*clause, "consequence")
+            .or_else(|| syntax.child(*clause, "body"))?;
+        let steps: Vec<usize> = syntax.children(block).chain(rest.iter().copied()).collect();
+        let known = self.names.len();
+        let condition = match syntax.child(*clause, "condition") {
+            Some(condition) => Some(self.truth(condition, depth)?),
+            None => None,
+        };
+        let yes = self.result(&steps, depth)?;
+        self.names.truncate(known);
+        let Some(condition) = condition else {
+            return Some(yes);
+        };
+        let no = self.branch(others, rest, depth + 1)?;
+        self.names.truncate(known);
+        self.choice(&condition, yes, no)
+    }
+
+    fn truth(&mut self, node: usize, depth: usize) -> Option<String> {
+        let (text, kind) = self.expression(node, depth + 1)?;
+        (kind == Kind::Truth).then_some(text)
+    }
+
+    fn value(&mut self, node: usize, depth: usize) -> Option<Value> {
+        let syntax = &self.program.syntax;
+        match syntax.kind(node) {
+            "none" => Some(None),
+            "conditional_expression" => {
+                let mut parts = syntax.children(node);
+                let (yes, condition, no) = (parts.next()?, parts.next()?, parts.next()?);
+                let condition = self.truth(condition, depth)?;
+                let (yes, no) = (self.value(yes, depth + 1)?, self.value(no, depth + 1)?);
+                self.choice(&condition, yes, no)
+            }
+            _ => Some(Some(self.expression(node, depth + 1)?)),
+        }
     }
 
     /// Text and kind of the expression of columns with the same value.
@@ -237,8 +329,9 @@ impl Translation<'_, '_> {
         let text = program.text_of(node);
         match syntax.kind(node) {
             "identifier" => {
-                let (_, column) = self.parameters.iter().find(|(name, _)| *name == text)?;
-                Some((column.clone(), Kind::Unknown))
+                let mut named = self.names.iter().rev();
+                let (_, column, kind) = named.find(|(name, ..)| *name == text)?;
+                Some((column.clone(), *kind))
             }
             "parenthesized_expression" => {
                 let (inner, kind) = self.expression(syntax.children(node).next()?, depth + 1)?;
@@ -253,7 +346,21 @@ impl Translation<'_, '_> {
             "binary_operator" => self.operation(node, depth),
             "subscript" => self.part(node, depth),
             "comparison_operator" => self.comparison(node, depth),
-            "conditional_expression" => self.choice(node, depth),
+            "conditional_expression" => self.value(node, depth)?,
+            "not_operator" => {
+                let own = self.truth(syntax.child(node, "argument")?, depth)?;
+                Some((format!("~({own})"), Kind::Truth))
+            }
+            "boolean_operator" => {
+                let (left, right) = (syntax.child(node, "left")?, syntax.child(node, "right")?);
+                let between = syntax.span(left).end..syntax.span(right).start;
+                let both = program.slice(&between).trim() == "and";
+                let (a, b) = (self.truth(left, depth)?, self.truth(right, depth)?);
+                Some((
+                    format!("({a} {} {b})", if both { '&' } else { '|' }),
+                    Kind::Truth,
+                ))
+            }
             _ => None,
         }
     }
@@ -423,28 +530,21 @@ impl Translation<'_, '_> {
         Some((text, Kind::Truth))
     }
 
-    /// `a if condition else b`.
-    fn choice(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
-        let syntax = &self.program.syntax;
-        let mut parts = syntax.children(node);
-        let (yes, condition, no) = (parts.next()?, parts.next()?, parts.next()?);
-        let (condition, kind) = self.expression(condition, depth + 1)?;
-        let when = self.spark("when").filter(|_| kind == Kind::Truth)?;
-        let is_none = |at: usize| syntax.kind(at) == "none";
-        if is_none(no) {
-            let (yes, kind) = self.expression(yes, depth + 1)?;
-            return Some((format!("{when}({condition}, {yes})"), kind));
-        }
-        let (b, kind_b) = self.expression(no, depth + 1)?;
-        if is_none(yes) {
-            return Some((format!("{when}(~({condition}), {b})"), kind_b));
-        }
-        let (a, kind_a) = self.expression(yes, depth + 1)?;
-        let kind = match kind_a {
-            Kind::Unknown => kind_b,
-            kind_a => kind_a,
+    fn choice(&mut self, condition: &str, yes: Value, no: Value) -> Option<Value> {
+        let when = self.spark("when")?;
+        let chosen = match (yes, no) {
+            (None, None) => return Some(None),
+            (Some((a, kind)), None) => (format!("{when}({condition}, {a})"), kind),
+            (None, Some((b, kind))) => (format!("{when}(~({condition}), {b})"), kind),
+            (Some((a, kind_a)), Some((b, kind_b))) => {
+                let kind = match kind_a {
+                    Kind::Unknown => kind_b,
+                    kind_a => kind_a,
+                };
+                let alike = kind_a == kind_b || kind_a == Kind::Unknown || kind_b == Kind::Unknown;
+                alike.then(|| (format!("{when}({condition}, {a}).otherwise({b})"), kind))?
+            }
         };
-        let alike = kind_a == kind_b || kind_a == Kind::Unknown || kind_b == Kind::Unknown;
-        alike.then(|| (format!("{when}({condition}, {a}).otherwise({b})"), kind))
+        Some(Some(chosen))
     }
 }

@@ -34,8 +34,9 @@ impl Program {
         })
     }
 
-    /// The piece that does `part` with the given words: columns, functions, the last part of a path. `None` if no piece
-    /// fits, or if several fit as well. `needed` are the statements that the action of the plan needs, if it is known.
+    /// The piece that does `part` with the given words: columns, functions, the last part of a path. A word with `(` at its
+    /// end only decides between statements that fit equally well. `None` if no piece fits, or if several fit as well. `needed`
+    /// are the statements that the action of the plan needs, if it is known.
     pub fn find(
         &self,
         part: Part,
@@ -70,7 +71,7 @@ impl Program {
         let best = candidates.iter().map(|c| c.points).max()?;
         // the path of a reader or writer may come from a variable; other pieces without a common word are chance
         let by_variable = matches!(part, Part::Read | Part::Write) && candidates.len() == 1;
-        let unnamed = wanted.is_empty() && part != Part::UserCode && candidates.len() == 1;
+        let unnamed = wanted.is_empty() && candidates.len() == 1;
         if best == 0 && !by_variable && !unnamed {
             return None;
         }
@@ -84,6 +85,13 @@ impl Program {
             };
             let fewest = candidates.iter().map(others).min();
             candidates.retain(|c| Some(others(c)) == fewest);
+            let called = |c: &Candidate| {
+                let statement = self.slice(&self.statements[c.place.statement].span);
+                let own = words.iter().filter(|word| word.ends_with('('));
+                own.filter(|word| statement.contains(word.as_str())).count()
+            };
+            let most = candidates.iter().map(called).max();
+            candidates.retain(|c| Some(called(c)) == most);
         }
         let inside = |a: &Span, b: &Span| b.start <= a.start && a.end <= b.end;
         let first = candidates
@@ -206,6 +214,10 @@ impl Program {
         aliases: &BTreeSet<&str>,
     ) -> Option<usize> {
         let by_rows = Part::UserCode.methods().contains(&call.name.as_str());
+        if wanted.is_empty() {
+            let of_frames = call.name.starts_with("mapIn") || call.name.starts_with("applyIn");
+            return of_frames.then_some(1);
+        }
         let is_wanted = |name: &str| wanted.contains(name) || aliases.contains(name);
         let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
         let in_text = || {

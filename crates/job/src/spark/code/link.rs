@@ -18,6 +18,13 @@ const MISSING: usize = 2;
 const MOST_COMPARISONS: usize = 4_000_000;
 const MOST_PIECES: usize = 10_000;
 
+impl Program {
+    /// The last statement that needs the rows that another statement assigns.
+    pub fn last_use(&self, statement: usize) -> Option<usize> {
+        Definitions::of(self).last_use(statement)
+    }
+}
+
 impl Job {
     /// The program of an application, if it was next to the log.
     pub fn program(&self) -> Option<&Program> {
@@ -170,6 +177,24 @@ impl Job {
             .or_else(|| self.place_by_site(program, stage, part))
     }
 
+    /// The only piece that does `part` among the statements that the action of a stage needs.
+    pub fn place_needed(&self, stage: usize, part: Part) -> Option<Place> {
+        let (program, actions) = self.searched()?;
+        program.find(part, &[], Some(self.needed(actions, stage)?))
+    }
+
+    /// The statement with the action that ran a stage.
+    pub fn place_of_action(&self, stage: usize) -> Option<Place> {
+        let (program, actions) = self.searched()?;
+        let execution = self.spark.as_ref()?.stages.get(stage)?.execution?;
+        let statement = actions.action(execution)?;
+        Some(Place {
+            span: program.statements.get(statement)?.span.clone(),
+            statement,
+            call: None,
+        })
+    }
+
     /// The call that asks for the number of tasks of a stage.
     pub fn place_of_count(&self, stage: usize) -> Option<Place> {
         let (program, actions) = self.searched()?;
@@ -262,7 +287,9 @@ impl Job {
             K::Join if operator.keys.is_empty() => (Part::Join, words(&operator.args)),
             K::Join => (Part::Join, keys()),
             K::Aggregate | K::PartialAggregate if !operator.keys.is_empty() => {
-                (Part::Aggregate, keys())
+                let called = functions(&operator.args).into_iter();
+                let called = called.map(|name| format!("{name}("));
+                (Part::Aggregate, keys().into_iter().chain(called).collect())
             }
             K::Window => (Part::Window, keys()),
             K::Process => (Part::UserCode, functions(&operator.args)),

@@ -108,6 +108,12 @@ impl<'p> Definitions<'p> {
         }
     }
 
+    /// The last statement that needs another one.
+    pub(super) fn last_use(&self, of: usize) -> Option<usize> {
+        let later = of + 1..self.program.statements.len();
+        later.rev().find(|at| self.needed_by(*at).contains(&of))
+    }
+
     /// The statements that a statement needs: the ones that assign the names that it reads, and so on.
     pub(super) fn needed_by(&self, statement: usize) -> BTreeSet<usize> {
         let mut needed = BTreeSet::from([statement]);

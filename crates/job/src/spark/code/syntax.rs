@@ -8,7 +8,7 @@ use crate::script::Span;
 const MOST_NODES: usize = 400_000;
 
 /// The kinds of nodes that other modules look at; any other is the empty string.
-const KINDS: [&str; 48] = [
+const KINDS: [&str; 53] = [
     "module",
     "block",
     "comment",
@@ -16,7 +16,10 @@ const KINDS: [&str; 48] = [
     "assignment",
     "return_statement",
     "if_statement",
+    "elif_clause",
+    "else_clause",
     "for_statement",
+    "for_in_clause",
     "while_statement",
     "with_statement",
     "function_definition",
@@ -51,6 +54,8 @@ const KINDS: [&str; 48] = [
     "tuple",
     "binary_operator",
     "unary_operator",
+    "boolean_operator",
+    "not_operator",
     "comparison_operator",
     "conditional_expression",
     "parenthesized_expression",

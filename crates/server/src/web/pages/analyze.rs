@@ -3,15 +3,16 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::{Multipart, Path, State};
+use axum::extract::{Multipart, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
-use serde::Deserialize;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::given;
+use super::{given, minute};
 use crate::error::Result;
 use crate::roots::Admitted;
 use crate::web::analyses::Progress;
@@ -21,8 +22,32 @@ use crate::web::start::{TaskForm, start as start_analysis};
 use crate::web::upload;
 use crate::web::visitor::Visitor;
 
-pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
-    app.answer(visitor, |app, visitor| {
+/// Entries of a folder that are offered, the newest.
+const ENTRIES: usize = 200;
+
+#[derive(Deserialize)]
+pub(super) struct Browsed {
+    /// A folder, or the address of a History Server.
+    #[serde(default, rename = "in", deserialize_with = "given")]
+    place: Option<String>,
+}
+
+/// A folder or a log that can be chosen.
+#[derive(Serialize)]
+struct Entry {
+    /// Address of the page with the entry chosen.
+    page: String,
+    name: String,
+    about: String,
+    is_folder: bool,
+}
+
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Query(browsed): Query<Browsed>,
+) -> Response {
+    app.answer(visitor, move |app, visitor| {
         let folders = app.roots.folders();
         let folders = folders.filter(|root| !root.starts_with(&app.uploads));
         let servers = app.roots.servers().map(ToString::to_string);
@@ -30,9 +55,73 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Respo
             .map(|root| root.display().to_string())
             .chain(servers);
         let roots: Vec<String> = roots.collect();
-        app.page(visitor, "analyze.html", context! { roots })
+        let place = browsed.place.as_deref();
+        let from = place.or(roots
+            .first()
+            .map(String::as_str)
+            .filter(|_| roots.len() == 1));
+        let entries = match from {
+            Some(from) => entries(app, from)?,
+            None => roots
+                .iter()
+                .map(|root| entry(root, root.clone(), String::new(), true))
+                .collect(),
+        };
+        let place = place.filter(|place| !roots.iter().any(|root| root == place));
+        let content =
+            context! { roots => &roots, place, from, entries => Serde(entries), most => ENTRIES };
+        app.page(visitor, "analyze.html", content)
     })
     .await
+}
+
+fn entry(place: &str, name: String, about: String, is_folder: bool) -> Entry {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("in", place)
+        .finish();
+    Entry {
+        page: format!("/analyze?{query}"),
+        name,
+        about,
+        is_folder,
+    }
+}
+
+/// The newest entries of an allowed folder, or applications of an allowed server; none of a single job.
+fn entries(app: &App, place: &str) -> Result<Vec<Entry>> {
+    if app.roots.servers().any(|server| server.as_str() == place) {
+        let listed = app.fetch.applications(place, None, ENTRIES, &app.stop)?;
+        let ended = listed
+            .into_iter()
+            .filter(|application| application.completed);
+        let offered = |a: crate::Application| {
+            let about = [a.user.unwrap_or_default(), minute(&a.started)].join(" · ");
+            entry(&a.job, a.name, about, false)
+        };
+        return Ok(ended.map(offered).collect());
+    }
+    let Admitted::Local(folder) = app.roots.admit(place)? else {
+        return Ok(Vec::new());
+    };
+    let Ok(listed) = std::fs::read_dir(&folder) else {
+        return Ok(Vec::new());
+    };
+    let shown = listed.flatten().filter_map(|found| {
+        let name = found.file_name().into_string().ok()?;
+        let (kind, data) = (found.file_type().ok()?, found.metadata().ok()?);
+        let is_offered = !name.starts_with('.') && (kind.is_dir() || kind.is_file());
+        is_offered.then(|| (data.modified().ok(), name, kind.is_dir()))
+    });
+    let mut all: Vec<_> = shown.collect();
+    all.sort_by(|x, y| y.0.cmp(&x.0).then_with(|| x.1.cmp(&y.1)));
+    all.truncate(ENTRIES);
+    let offered = |(modified, name, is_folder): (Option<std::time::SystemTime>, String, bool)| {
+        let at = modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
+        let at = at.map_or_else(String::new, |at| minute(&at.to_string()));
+        let path = folder.join(&name);
+        entry(&path.to_string_lossy(), name, at, is_folder)
+    };
+    Ok(all.into_iter().map(offered).collect())
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ mod ask;
 mod batches;
 mod compare;
 mod file;
+mod history;
 mod knowledge;
 mod named;
 mod run;
@@ -39,6 +40,7 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/runs/{run}/ask", post(ask::ask))
         .route("/runs/{run}/feedback", post(run::feedback))
         .route("/runs/{run}/file", get(file::show))
+        .route("/runs/{run}/history", get(history::show))
         .route("/runs/{run}/suggestions/{diff}", get(run::diff))
         .route("/runs/{run}/report/{form}", get(run::download))
         .route("/batches", get(batches::show))

@@ -1,6 +1,7 @@
 //! A run's report, feedback on its suggestions, and downloads.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::{RawPathParams, State};
@@ -10,7 +11,7 @@ use indexer::Index;
 use minijinja::context;
 use minijinja::value::Serde;
 use render::html::{Passage, Served, body, prose};
-use report::{Report, say, visible_line};
+use report::{Language, Report, say, visible_line};
 use runs::store::{Action, Feedback, FeedbackRow, RunStatus};
 use serde::Deserialize;
 
@@ -23,6 +24,9 @@ use crate::session::Analysis;
 use crate::web::app::{App, template};
 use crate::web::guard::Change;
 use crate::web::visitor::Visitor;
+
+/// A longer analysis is not repeated for a page.
+const QUICK: jiff::SignedDuration = jiff::SignedDuration::from_secs(20);
 
 pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: Named) -> Response {
     app.answer(visitor, move |app, visitor| {
@@ -64,7 +68,8 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
     let state = format!("{state:?} {}", index.generation());
     app.kept_page(visitor, "run.html", &state, || {
         let can_read = app.roots.cover(&row.job);
-        let body = report_body(app, &index, found, feedback.as_deref(), can_read)?;
+        let analysis = analysis_in(visitor.language, app, found, can_read)?;
+        let body = report_body(app, &index, found, &analysis, feedback.as_deref(), can_read)?;
         Ok(context! {
             run_id => &row.run_id,
             batch => found.listing.as_ref().map(|l| context! { name => l.name(), at => &found.at }),
@@ -81,14 +86,32 @@ fn report_page(app: &App, visitor: &Visitor, found: &Found) -> Result<Response> 
     })
 }
 
+/// The analysis in the language of the page. A report of another language is made again by the rules, if its job is still there and the
+/// analysis was quick.
+fn analysis_in(language: Language, app: &App, found: &Found, can_read: bool) -> Result<Analysis> {
+    let saved = found.analysis(app)?;
+    let time = |at: &str| at.parse::<jiff::Timestamp>().ok();
+    let took = found.row.finished_at.as_deref().and_then(time);
+    let took = took.zip(time(&found.row.created_at));
+    let is_quick = took.is_some_and(|(end, start)| end.duration_since(start) < QUICK);
+    let by_rules = saved.report.engine.model.is_none() && saved.report.engine.provider.is_none();
+    let is_local = can_read && Path::new(&found.row.job).exists() && found.listing.is_none();
+    if saved.report.language == language || !(is_quick && by_rules && is_local) {
+        return Ok(saved);
+    }
+    let again = app.session.run_in(&found.row.run_id, language)?;
+    Ok(again.unwrap_or(saved))
+}
+
 fn report_body(
     app: &App,
     index: &Index,
     found: &Found,
+    analysis: &Analysis,
     feedback: Option<&[FeedbackRow]>,
     has_files: bool,
 ) -> Result<String> {
-    let Analysis { report, summary } = found.analysis(app)?;
+    let Analysis { report, summary } = analysis;
     let done = |row: &FeedbackRow| {
         let done = match row.action {
             Action::Accept => "accepted",
@@ -100,11 +123,11 @@ fn report_body(
         base: found.base.clone(),
         has_files,
         token: app.form_token.clone(),
-        passages: passages(index, &report),
+        passages: passages(index, report),
         feedback: feedback.map(|rows| rows.iter().map(done).collect()),
     };
     let language = report.language;
-    let body = body(app.templates(language), &report, &summary, &served);
+    let body = body(app.templates(language), report, summary, &served);
     let body = body.map_err(|e| template(&e))?;
     Ok(format!(
         "<div class=\"report\" lang=\"{}\">{body}</div>",

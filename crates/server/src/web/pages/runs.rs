@@ -35,6 +35,9 @@ pub(super) struct Asked {
     week: Option<String>,
     #[serde(deserialize_with = "given")]
     script: Option<String>,
+    /// Every run of this job folder, instead of the newest of each.
+    #[serde(deserialize_with = "given")]
+    folder: Option<String>,
     /// `newest`, or most avoidable time first.
     #[serde(deserialize_with = "given")]
     sort: Option<String>,
@@ -56,6 +59,8 @@ struct Line {
     elapsed: String,
     owner: String,
     at: String,
+    /// Address of the other runs of its folder, and how many there are.
+    others: Option<(String, u32)>,
 }
 
 /// A choice of a filter.
@@ -114,7 +119,10 @@ impl List<'_> {
             Some(listing) => read(&listing.jobs())?,
             None => app.session.read_store(read)?,
         };
-        let lines: Vec<Line> = rows.iter().map(|row| line(row, self.words)).collect();
+        let mut lines: Vec<Line> = rows.iter().map(|row| line(row, self.words)).collect();
+        for line in lines.iter_mut().filter(|_| filter.newest) {
+            line.others = others(app, &line.job)?;
+        }
         let last = filter.skip + lines.len();
         Ok(context! {
             lines => Serde(&lines),
@@ -146,6 +154,7 @@ impl List<'_> {
             ("owner", &asked.owner),
             ("week", &asked.week),
             ("script", &asked.script),
+            ("folder", &asked.folder),
         ];
         let start = format!("{}?", self.base);
         let prefix = start.len();
@@ -182,6 +191,8 @@ impl List<'_> {
             owner: asked.owner,
             week: asked.week,
             script: asked.script,
+            newest: self.of.is_none() && asked.folder.is_none(),
+            folder: asked.folder,
             order: match asked.sort.as_deref() {
                 Some("newest") => RunOrder::Newest,
                 _ => RunOrder::Avoidable,
@@ -218,7 +229,22 @@ fn line(row: &RunRow, words: Words) -> Line {
         elapsed: seconds(row.elapsed_seconds),
         owner: row.owner.clone().unwrap_or_default(),
         at: super::minute(&row.created_at),
+        others: None,
     }
+}
+
+/// Runs of the same folder apart from the newest.
+fn others(app: &App, job: &str) -> Result<Option<(String, u32)>> {
+    let all = RunFilter {
+        folder: Some(job.to_owned()),
+        ..RunFilter::default()
+    };
+    let count = app.session.read_store(|store| store.count(&all))?;
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("sort", "newest")
+        .append_pair("folder", job)
+        .finish();
+    Ok((count > 1).then(|| (format!("/?{query}"), count - 1)))
 }
 
 fn last_part(path: &str) -> &str {

@@ -1,0 +1,306 @@
+//! Answers questions about numbers: the things that are meant, their measures, and how the values are combined.
+//!
+//! A question is answered here only if every word of it is accounted for.
+
+mod passed;
+mod pick;
+mod place;
+mod rows;
+mod say;
+mod words;
+
+use job::script::{Statement, StatementKind};
+use report::measure::{Entity, Measure, book};
+use report::text;
+
+use crate::intent::{Intent, kind};
+use crate::phrases::Quantity;
+use crate::said::{Said, names};
+use crate::subject::Subject;
+use crate::{Asked, origin, rank};
+use rows::Row;
+use words::{Scan, Thing, Word};
+
+/// A question with its words.
+pub(crate) struct Query<'a> {
+    run: &'a Asked<'a>,
+    /// The named parts of the run, and the statements with words of the script.
+    subjects: Vec<Subject>,
+    scan: Scan,
+    /// Numbers of executors or queries.
+    ids: Vec<String>,
+    intent: &'a Intent,
+}
+
+/// Answers a question about numbers. Returns false for any other question.
+pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let whole = Scan::of(&intent.text);
+    let is_other = intent.goal.is_some() || intent.belief.is_some() || whole.has(Word::Other);
+    // "stages with one vertex", "how much time goes to sorting", "does it spill?"
+    let has_time = whole.has(Word::Time) && intent.asked.iter().any(|q| kind(*q).is_some());
+    let names_measure = whole.words.iter().any(|w| matches!(w, Word::Of(_)));
+    let is_trouble = names_measure || whole.has(Word::Spread);
+    let is_cause =
+        names_measure && has_time || is_trouble && intent.is_polar && !intent.causes.is_empty();
+    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    let is_other = is_other || intent.subjects.iter().any(is_setting);
+    if is_other || is_cause || !intent.unknown.is_empty() || intent.asks(Quantity::Single) {
+        return false;
+    }
+    let mut subjects = intent.subjects.clone();
+    let mut text = intent.text.to_lowercase();
+    let numbered = [Thing::Executor, Thing::Execution].map(Word::Noun);
+    let has_ids = whole.has_any(&numbered);
+    let is_id = |word: &String| has_ids && word.bytes().all(|b| b.is_ascii_digit());
+    let (ids, left): (Vec<String>, Vec<String>) = whole.left.into_iter().partition(is_id);
+    for id in &ids {
+        text = text.replace(id, " ");
+    }
+    for word in left {
+        // an ordinary word that happens to be in the script is no name
+        let is_ordinary = intent.text.contains(&word) && !word.contains(['.', '_']);
+        let Some(lines) = in_script(run, &word).filter(|_| !is_ordinary) else {
+            return false;
+        };
+        subjects.retain(|s| *s != Subject::Job);
+        subjects.push(lines);
+        text = text.replace(&word, " ");
+    }
+    let parts = Scan::parts(&text);
+    let begun = said.len();
+    let answered = parts.into_iter().all(|scan| {
+        let (subjects, ids) = (subjects.clone(), ids.clone());
+        let query = Query {
+            run,
+            subjects,
+            scan,
+            ids,
+            intent,
+        };
+        query.answer(said)
+    });
+    if !answered {
+        said.truncate(begun);
+    }
+    answered
+}
+
+/// Letters of a word of the script that is hardly in a question by chance.
+const IDENTIFIER: usize = 5;
+
+/// The statement with a word of the script: "the filter TrafficUtil.Keep".
+fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
+    let script = run.summary.script.as_ref()?;
+    let is_name = word.len() >= IDENTIFIER && word.is_ascii();
+    let has_it = |s: &&Statement| {
+        let text = script
+            .text
+            .get(s.span.start..s.span.end)
+            .unwrap_or_default();
+        s.kind != StatementKind::Declare && place::has_word(text, &word.to_uppercase())
+    };
+    let mut statements = run.statements().iter().filter(has_it);
+    let first = statements.next().filter(|_| is_name)?;
+    Some(Subject::Lines(first.lines.0, first.lines.1))
+}
+
+/// Largest part of a question about the job that no known word may account for; of one about a cause, and of one that asks for
+/// nothing but a number.
+const MOST_UNKNOWN: f64 = 0.62;
+const MOST_OF_CAUSE: f64 = 0.8;
+const MOST_OF_NUMBER: f64 = 0.05;
+
+/// Whether too little of a question about the job is known to answer it.
+pub(crate) fn is_strange(intent: &Intent) -> bool {
+    let is_whole = intent.subjects == [Subject::Job] && intent.unknown.is_empty();
+    let is_whole = is_whole && intent.goal.is_none() && intent.belief.is_none();
+    let scan = Scan::of(&intent.text);
+    let asks_reason = intent.is_polar || intent.asks_why;
+    let is_number = intent.asked.iter().all(|q| q.is_measure()) && !asks_reason;
+    let has_cause = !intent.causes.is_empty();
+    // no measure answers a number of something else
+    let is_lost = intent.asked.is_empty() && !asks_reason && has_cause;
+    let is_lost = is_lost && intent.measures.is_empty() && scan.has(Word::Number);
+    let is_place = intent.asked == [Quantity::Place] && !intent.operators.is_empty();
+    let most = match (is_number, has_cause) {
+        (true, false) => MOST_OF_NUMBER,
+        (false, false) => MOST_UNKNOWN,
+        (_, true) => MOST_OF_CAUSE,
+    };
+    is_whole && (is_lost || is_place || words::unknown(&intent.text) > most)
+}
+
+impl<'a> Query<'a> {
+    fn answer(&self, said: &mut Said<'_>) -> bool {
+        place::answer(said, self)
+            || self.cache(said)
+            || self.slowest(said)
+            || passed::answer(said, self)
+            || self.numbers(said)
+    }
+
+    fn has(&self, word: Word) -> bool {
+        self.scan.has(word)
+    }
+
+    /// Whether it asks for a time.
+    fn is_time(&self) -> bool {
+        use Word::{Apart, Mean, Median, Most, Number, Share, Spread, Time, Times};
+        let amounts = [Mean, Median, Most, Word::Least, Share, Spread, Apart, Times];
+        // "how many tasks ran" asks for no time
+        let is_count = self.has(Number) && self.names(Thing::Vertex);
+        let runs =
+            self.has(Word::Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
+        self.has(Time) || runs
+    }
+
+    fn names(&self, thing: Thing) -> bool {
+        self.has(Word::Noun(thing))
+    }
+
+    /// The stages that read cached data.
+    fn cache(&self, said: &mut Said<'_>) -> bool {
+        if !self.names(Thing::Cache) || !self.names(Thing::Stage) {
+            return false;
+        }
+        let stages = self.run.summary.stages.iter();
+        let reads = stages.filter(|s| {
+            let mut operators = s.operators.iter();
+            operators.any(|o| o.id.starts_with("InMemoryTableScan"))
+        });
+        let reads: Vec<String> = reads.map(|s| s.name.clone()).collect();
+        said.say(match reads.is_empty() {
+            true => text!("没有阶段读取缓存", "No stage reads a cache"),
+            false => text!(
+                "读取缓存的阶段：{reads}",
+                "Stages that read a cache: {reads}",
+                reads = names(&reads, said.language())
+            ),
+        });
+        true
+    }
+
+    /// The vertex that ran longest: of the named stage, else of the job.
+    fn slowest(&self, said: &mut Said<'_>) -> bool {
+        let asks = self.names(Thing::Vertex) && self.has(Word::Most) && self.is_time();
+        let is_load = self
+            .scan
+            .has_any(&[Word::In, Word::Out, Word::Rows, Word::Bytes]);
+        let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
+        let asks = asks || self.names(Thing::Vertex) && is_place && self.has(Word::Most);
+        let rows = match self.entity() {
+            Entity::Stage => self.rows(Entity::Stage),
+            _ => return false,
+        };
+        if !asks || is_load || self.names(Thing::Stage) && !self.has(Word::Which) {
+            return false;
+        }
+        let longest = |row: &Row<'_>| row.values.get(&book::MAX_RUN).unwrap_or(0.0);
+        let slowest = rows.iter().max_by(|a, b| longest(a).total_cmp(&longest(b)));
+        let Some((row, stage)) = slowest.and_then(|row| Some((row, row.stage?))) else {
+            return false;
+        };
+        let mut measures = vec![&book::MAX_RUN];
+        if self.scan.has_any(&[Word::Median, Word::Apart, Word::Times]) {
+            measures.push(&book::MEDIAN_RUN);
+        }
+        if self.scan.has_any(&[Word::Mean, Word::Times, Word::Spread]) {
+            measures.extend([&book::MEAN_RUN, &book::RUN_MAX_OVER_MEAN]);
+        }
+        if !self.say(said, std::slice::from_ref(row), &measures) {
+            return false;
+        }
+        if let Some([vertex, machine]) = &self.run.summary.stages[stage].slowest {
+            said.say(match machine.is_empty() {
+                true => text!("这个顶点是 {vertex}", "It is {vertex}"),
+                false => text!(
+                    "这个顶点是 {vertex}，在 {machine} 上运行",
+                    "It is {vertex}, which ran on {machine}"
+                ),
+            });
+        }
+        true
+    }
+
+    fn numbers(&self, said: &mut Said<'_>) -> bool {
+        let entity = self.entity();
+        let rows = self.rows(entity);
+        if self.has(Word::Estimated) {
+            return self.estimates(said, entity, rows);
+        }
+        // no operator accounts for the rows that are lost
+        if self.has(Word::Passed) && !self.has(Word::Rate) {
+            return false;
+        }
+        let measures = self.measures(entity);
+        let names_measure = self.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
+        let is_layout = entity == Entity::Input && self.has(Word::Key);
+        let is_part = entity == Entity::Stage && self.has(Word::Share) && self.is_time();
+        let is_part = is_part && !names_measure;
+        // the statistics of columns, the layouts of inputs and the account of the time say more
+        if measures.is_empty() && names_measure || is_layout || is_part || entity == Entity::Column
+        {
+            return false;
+        }
+        let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
+        let is_whole = entity == Entity::Stage && !has_stage && !self.names(Thing::Stage);
+        if self.scan.has_any(&[Word::Most, Word::Least]) && rows.len() > 1 && !self.is_of_vertex() {
+            return self.ranked(said, entity, rows, &measures);
+        }
+        if is_whole && names_measure {
+            return self.of_job(said, &measures);
+        }
+        if measures == [&book::VERTICES] && is_whole {
+            return false;
+        }
+        if measures == [&book::VERTICES] && has_stage {
+            let stages = rows.iter().filter_map(|row| row.stage);
+            let stages = stages.map(|at| &self.run.summary.stages[at]);
+            stages.for_each(|stage| origin::vertices(said, self.run, stage, self.intent));
+            return true;
+        }
+        if self.keys(said, entity, &rows) {
+            return true;
+        }
+        if measures.is_empty() {
+            return self.count(said, entity, &rows);
+        }
+        if entity == Entity::Job {
+            return self.of_job(said, &measures);
+        }
+        let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Word::Bytes);
+        if of_files && self.scan.has_any(&[Word::Mean, Word::Each]) {
+            return self.per_file(said, &rows);
+        }
+        if self.has(Word::Rate) {
+            return self.rate(said, &rows, &measures);
+        }
+        let is_condition = self.has(Word::Number) && self.names(Thing::Stage);
+        if is_condition && measures.len() == 1 {
+            return self.condition(said, &rows, measures[0]);
+        }
+        self.say(said, &rows, &measures)
+    }
+
+    /// Says values of the whole job; those of stages are summed.
+    fn of_job(&self, said: &mut Said<'_>, measures: &[&'static Measure]) -> bool {
+        let values = &self.run.summary.values;
+        let known = measures.iter().filter_map(|m| Some((*m, values.value(m)?)));
+        let known: Vec<_> = known.collect();
+        for (measure, value) in &known {
+            said.say_value(
+                measure,
+                value,
+                self.run.report.job.label(),
+                self.run.vertex(),
+            );
+        }
+        let of_stages = measures.iter().filter(|m| m.entity == Entity::Stage);
+        let of_stages: Vec<&'static Measure> = of_stages.copied().collect();
+        if known.is_empty() && !of_stages.is_empty() {
+            rank::most(said, self.run, &of_stages);
+            return true;
+        }
+        !known.is_empty()
+    }
+}

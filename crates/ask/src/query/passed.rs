@@ -1,0 +1,105 @@
+//! Rows that an operator drops or keeps: a filter, a join, an aggregation.
+
+use report::format::{Ratio, Share};
+use report::measure::{Entity, book};
+use report::text;
+
+use super::words::Word;
+use super::{Query, Row};
+use crate::said::Said;
+use crate::subject::Subject;
+
+/// Operators named.
+const SHOWN: usize = 4;
+
+/// Says the rows into and out of the operators. Returns false if the question is about something else.
+pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
+    if !query.has(Word::Passed) || query.is_about_outputs() || query.has(Word::Rate) {
+        return false;
+    }
+    let mut rows = operators(query);
+    let changes = |row: &Row<'_>| {
+        let both = row.values.get(&book::ROWS_TAKEN);
+        both.zip(row.values.get(&book::OPERATOR_ROWS))
+            .is_some_and(|(taken, out)| taken != out)
+    };
+    if rows.len() > 1 && rows.iter().any(changes) {
+        rows.retain(changes);
+    }
+    let mut any = false;
+    for row in rows.iter().take(SHOWN) {
+        any |= say(said, query, row);
+    }
+    any
+}
+
+/// The operators that are named, else those that drop or multiply rows.
+fn operators<'a>(query: &Query<'a>) -> Vec<Row<'a>> {
+    let mut rows = query.rows(Entity::Operator);
+    if query.keywords().next().is_none() && query.entity() != Entity::Operator {
+        let of_input = |s: &Subject| matches!(s, Subject::Input(_));
+        // an input is filtered where it is read
+        let all = match query.subjects.iter().any(of_input) {
+            true => 1,
+            false => usize::MAX,
+        };
+        let drops = [
+            "transform",
+            "join",
+            "combine",
+            "reduce",
+            "aggregate",
+            "partial_aggregate",
+            "process",
+        ];
+        rows.retain(|row| {
+            row.operator
+                .is_some_and(|o| drops.iter().take(all).any(|k| *k == o.kind))
+        });
+    }
+    rows
+}
+
+fn say(said: &mut Said<'_>, query: &Query<'_>, row: &Row<'_>) -> bool {
+    let (vertex, name) = (query.run.vertex(), &row.name);
+    let values = [&book::ROWS_TAKEN, &book::OPERATOR_ROWS].map(|m| Some((m, row.values.value(m)?)));
+    let [Some((_, taken)), Some((_, out))] = values else {
+        return false;
+    };
+    let mut ids = said.evidence_of(&book::ROWS_TAKEN, taken, name, vertex);
+    ids.extend(said.evidence_of(&book::OPERATOR_ROWS, out, name, vertex));
+    let (a, b) = (taken.number(), out.number());
+    if a <= 0.0 {
+        return false;
+    }
+    let shown = |n: f64| book::OPERATOR_ROWS.shown(n, vertex);
+    let kind = row.operator.map_or("", |o| o.kind.as_str());
+    let sentence = match b <= a {
+        // the rows of two sides don't compare with those of pairs
+        _ if matches!(kind, "join" | "combine") => text!(
+            "{name} 的各输入共 {a}，输出 {b}（{ratio}）",
+            "{name} takes in {a} from all its inputs and produces {b} ({ratio})",
+            a = shown(a),
+            b = shown(b),
+            ratio = Ratio(b / a)
+        ),
+        true => text!(
+            "{name} 读入 {a}，输出 {b}（{kept}），减少 {lost}（{share}）",
+            "{name} takes in {a} and produces {b} ({kept}), {lost} fewer ({share})",
+            a = shown(a),
+            b = shown(b),
+            kept = Share(b / a),
+            lost = shown(a - b),
+            share = Share(1.0 - b / a)
+        ),
+        false => text!(
+            "{name} 读入 {a}，输出 {b}，为原来的 {ratio}",
+            "{name} takes in {a} and produces {b}, {ratio} as many",
+            a = shown(a),
+            b = shown(b),
+            ratio = Ratio(b / a)
+        ),
+    };
+    said.cite(sentence, &ids);
+    true
+}

@@ -1,0 +1,247 @@
+//! The measures that the words of a question ask for.
+
+use report::measure::{Entity, Measure, book};
+
+use super::Query;
+use super::words::{Thing, Word};
+
+/// Sum, mean, median, maximum and spread over the vertices of a stage.
+type Statistics = [Option<&'static Measure>; 5];
+
+const TIMES: Statistics = [
+    Some(&book::SPAN),
+    Some(&book::MEAN_RUN),
+    Some(&book::MEDIAN_RUN),
+    Some(&book::MAX_RUN),
+    Some(&book::RUN_MAX_OVER_MEAN),
+];
+const ROWS_READ: Statistics = [
+    Some(&book::ROWS_IN),
+    Some(&book::ROWS_MEAN),
+    Some(&book::ROWS_MEDIAN),
+    Some(&book::ROWS_MAX),
+    Some(&book::ROWS_MAX_OVER_MEAN),
+];
+const ROWS_WRITTEN: Statistics = [Some(&book::ROWS_OUT), None, None, None, None];
+const READ: Statistics = [
+    Some(&book::BYTES_READ),
+    Some(&book::READ_MEAN),
+    Some(&book::READ_MEDIAN),
+    Some(&book::READ_MAX),
+    Some(&book::READ_MAX_OVER_MEAN),
+];
+const WRITTEN: Statistics = [
+    Some(&book::BYTES_WRITTEN),
+    Some(&book::WRITTEN_MEAN),
+    Some(&book::WRITTEN_MEDIAN),
+    Some(&book::WRITTEN_MAX),
+    None,
+];
+
+/// Which amounts a question is about.
+struct Amounts {
+    rows: bool,
+    bytes: bool,
+    read: bool,
+    written: bool,
+}
+
+impl Query<'_> {
+    /// Whether it is about a single vertex: "the largest vertex".
+    pub(super) fn is_of_vertex(&self) -> bool {
+        self.names(Thing::Vertex) && self.has(Word::Most) && !self.names(Thing::Stage)
+    }
+
+    fn amounts(&self) -> Amounts {
+        let has = |word| self.has(word);
+        let (read, written) = (has(Word::In), has(Word::Out));
+        let (data, rows) = (has(Word::Data), has(Word::Rows));
+        // "how much does it read", "which reads most"
+        let asks = [
+            Word::Number,
+            Word::Most,
+            Word::Least,
+            Word::Mean,
+            Word::Share,
+        ];
+        let is_vague = (read || written) && self.scan.has_any(&asks) && !rows && !self.is_time();
+        // "how much does it read and write" asks for all four
+        let is_all = is_vague && read && written;
+        let is_all = is_all && !self.scan.has_any(&[Word::Apart, Word::Times]);
+        Amounts {
+            rows: rows || data || is_all,
+            bytes: has(Word::Bytes) || data && !rows || is_vague,
+            read: read || !written,
+            written: written || !read,
+        }
+    }
+
+    /// The measures of a kind of thing that are asked for.
+    pub(super) fn measures(&self, entity: Entity) -> Vec<&'static Measure> {
+        let named = self.scan.words.iter().filter_map(|word| match word {
+            Word::Of(measure) => Some(*measure),
+            _ => None,
+        });
+        let named: Vec<&'static Measure> = named.collect();
+        if named == [&book::BUSY_SLOTS] && entity == Entity::Executor {
+            return vec![&book::EXECUTOR_BUSY];
+        }
+        if named == [&book::BUSY] && entity == Entity::Operator {
+            return vec![&book::OWN_TIME];
+        }
+        if !named.is_empty() {
+            let fits = |m: &&Measure| m.entity == entity || entity == Entity::Job;
+            return named.into_iter().filter(fits).collect();
+        }
+        match entity {
+            Entity::Job => self.of_whole(),
+            Entity::Stage => self.of_stage(),
+            Entity::Operator => self.of_operator(),
+            Entity::Exchange => self.of_exchange(),
+            Entity::Input => self.of_input(),
+            Entity::Column => Vec::new(),
+            Entity::Executor => match () {
+                _ if self.names(Thing::Vertex) => vec![&book::TASKS_RUN],
+                _ if self.is_time() => vec![&book::EXECUTOR_BUSY],
+                _ => Vec::new(),
+            },
+            Entity::Execution => match self.is_time() {
+                true => vec![&book::EXECUTION_TIME],
+                false => Vec::new(),
+            },
+        }
+    }
+
+    /// The measure of a ranking without a measure: "the largest input".
+    pub(super) fn default_measure(&self, entity: Entity) -> Option<&'static Measure> {
+        let amount = [
+            Word::Rows,
+            Word::Bytes,
+            Word::Data,
+            Word::In,
+            Word::Out,
+            Word::Spread,
+        ];
+        if self.scan.has_any(&amount) && entity != Entity::Input && entity != Entity::Exchange {
+            return None;
+        }
+        Some(match entity {
+            Entity::Operator => &book::OWN_TIME,
+            Entity::Exchange => &book::BYTES_CROSSING,
+            Entity::Input => &book::STORED_BYTES,
+            Entity::Executor => &book::EXECUTOR_BUSY,
+            Entity::Execution => &book::EXECUTION_TIME,
+            _ => return None,
+        })
+    }
+
+    fn of_whole(&self) -> Vec<&'static Measure> {
+        let Amounts { rows, bytes, .. } = self.amounts();
+        // without a part of the job, only its inputs are meant by "read"
+        if !self.has(Word::In) || self.has(Word::Out) {
+            return Vec::new();
+        }
+        let asked = [(rows, &book::INPUT_ROWS), (bytes, &book::INPUT_BYTES)];
+        let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+        asked.map(|(_, measure)| measure).collect()
+    }
+
+    fn of_stage(&self) -> Vec<&'static Measure> {
+        let Amounts {
+            rows,
+            bytes,
+            read,
+            written,
+        } = self.amounts();
+        let has = |word| self.has(word);
+        let vertex = self.names(Thing::Vertex);
+        let is_amount = rows || bytes;
+        let is_time = self.is_time() || has(Word::Median) || has(Word::Mean);
+        let kinds = [
+            (rows && read, ROWS_READ),
+            (rows && written, ROWS_WRITTEN),
+            (bytes && read, READ),
+            (bytes && written, WRITTEN),
+            (is_time && !is_amount, TIMES),
+            (has(Word::Spread) && !is_amount && !self.is_time(), TIMES),
+            (
+                has(Word::Spread) && !is_amount && !self.is_time(),
+                ROWS_READ,
+            ),
+        ];
+        let each = vertex && has(Word::Each) && !has(Word::Most) && !has(Word::Median);
+        let statistics = [
+            false,
+            has(Word::Mean) || each,
+            has(Word::Median),
+            vertex && has(Word::Most),
+            has(Word::Spread),
+        ];
+        let asks_total = !statistics.contains(&true);
+        let mut asked: Vec<&'static Measure> = Vec::new();
+        for (_, measures) in kinds.into_iter().filter(|(is_asked, _)| *is_asked) {
+            let own = measures.into_iter().enumerate();
+            let own = own.filter(|(at, _)| statistics[*at] || *at == 0 && asks_total);
+            asked.extend(own.filter_map(|(_, measure)| measure));
+        }
+        if asked.is_empty() && vertex && has(Word::Number) {
+            asked.push(&book::VERTICES);
+        }
+        asked
+    }
+
+    fn of_operator(&self) -> Vec<&'static Measure> {
+        let has = |word| self.has(word);
+        let is_in = has(Word::In) || self.names(Thing::Input);
+        let is_amount = has(Word::Rows) || has(Word::Data) || is_in || has(Word::Out);
+        match () {
+            _ if has(Word::Spread) => vec![&book::OPERATOR_SPREAD],
+            _ if has(Word::Bytes) => Vec::new(),
+            _ if self.is_time() && !is_amount => vec![&book::OWN_TIME],
+            _ if is_amount && is_in && !has(Word::Out) => vec![&book::ROWS_TAKEN],
+            _ if is_amount && is_in => vec![&book::ROWS_TAKEN, &book::OPERATOR_ROWS],
+            _ if is_amount => vec![&book::OPERATOR_ROWS],
+            _ => Vec::new(),
+        }
+    }
+
+    fn of_exchange(&self) -> Vec<&'static Measure> {
+        let Amounts { rows, bytes, .. } = self.amounts();
+        let partitions = self.names(Thing::Partition);
+        let asked = [
+            (rows, &book::ROWS_CROSSING),
+            (bytes, &book::BYTES_CROSSING),
+            (partitions && !rows && !bytes, &book::PARTITIONS),
+        ];
+        let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+        asked.map(|(_, measure)| measure).collect()
+    }
+
+    fn of_input(&self) -> Vec<&'static Measure> {
+        let Amounts { rows, bytes, .. } = self.amounts();
+        let has = |word| self.has(word);
+        if self.names(Thing::Partition) {
+            return match () {
+                _ if has(Word::Most) => vec![&book::PARTITION_MAX],
+                _ if has(Word::Least) => vec![&book::PARTITION_MIN],
+                _ if has(Word::Mean) => vec![&book::PARTITION_MEAN],
+                _ if has(Word::Apart) || has(Word::Spread) || bytes => {
+                    vec![
+                        &book::PARTITION_MIN,
+                        &book::PARTITION_MEAN,
+                        &book::PARTITION_MAX,
+                    ]
+                }
+                _ => vec![&book::STORED_PARTITIONS],
+            };
+        }
+        let files = self.names(Thing::File);
+        let asked = [
+            (rows, &book::STORED_ROWS),
+            (bytes, &book::STORED_BYTES),
+            (files, &book::STORED_FILES),
+        ];
+        let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+        asked.map(|(_, measure)| measure).collect()
+    }
+}

@@ -1,0 +1,97 @@
+//! Where something is in the script.
+
+use job::script::Statement;
+use report::format::list;
+use report::text;
+
+use super::Query;
+use super::words::{Thing, Word};
+use crate::said::Said;
+use crate::subject::Subject;
+
+/// Statements named.
+const SHOWN: usize = 5;
+
+/// Says the lines of the named statements, or of those with a keyword. Returns false if the question is about something else.
+pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
+    let is_number = query
+        .scan
+        .has_any(&[Word::Number, Word::Rows, Word::Time, Word::Bytes]);
+    if !query.has(Word::Place) || is_number {
+        return false;
+    }
+    let Some(script) = &query.run.summary.script else {
+        return false;
+    };
+    let statements = query.run.statements();
+    let mut found: Vec<&Statement> = Vec::new();
+    for subject in &query.subjects {
+        let is_it = |s: &&Statement| match subject {
+            Subject::Lines(first, last) => s.lines.0 <= *first && *last <= s.lines.1,
+            Subject::Operator(stage, at) => {
+                let line = query.run.summary.stages[*stage].operators[*at].line;
+                line.is_some_and(|line| (s.lines.0..=s.lines.1).contains(&line))
+            }
+            _ => false,
+        };
+        found.extend(statements.iter().filter(is_it));
+    }
+    let text = |s: &Statement| {
+        script
+            .text
+            .get(s.span.start..s.span.end)
+            .unwrap_or_default()
+    };
+    if found.is_empty() && matches!(query.subjects[..], [Subject::Job]) {
+        let keywords: Vec<&str> = query.keywords().collect();
+        let has = |s: &&Statement| keywords.iter().any(|k| has_word(text(s), k));
+        found.extend(statements.iter().filter(has));
+    }
+    for statement in found.iter().take(SHOWN) {
+        say(said, query, statement);
+    }
+    if let more @ 1.. = found.len().saturating_sub(SHOWN) {
+        said.say(text!("另外还有 {more} 处", "There are {more} more"));
+    }
+    let is_asked = !query.names(Thing::Stage) || !found.is_empty();
+    is_asked && !found.is_empty()
+}
+
+/// Whether a text has a keyword as a whole word, in any case.
+pub(super) fn has_word(text: &str, keyword: &str) -> bool {
+    let upper = text.to_uppercase();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    upper.match_indices(keyword).any(|(at, found)| {
+        !upper[..at].ends_with(is_part) && !upper[at + found.len()..].starts_with(is_part)
+    })
+}
+
+fn say(said: &mut Said<'_>, query: &Query<'_>, statement: &Statement) {
+    let (first, last) = statement.lines;
+    let lines = match first == last {
+        true => text!("第 {first} 行", "line {first}"),
+        false => text!("第 {first}–{last} 行", "lines {first}–{last}"),
+    };
+    let target = match &statement.target {
+        Some(target) => text!("（{target}）", " ({target})"),
+        None => report::Text::default(),
+    };
+    let stages = query.run.summary.stages.iter();
+    let runs = stages.filter(|s| s.lines.iter().any(|line| (first..=last).contains(line)));
+    let runs: Vec<String> = runs.map(|s| s.name.clone()).collect();
+    let by = match runs.is_empty() {
+        true => report::Text::default(),
+        false => text!(
+            "，由 {runs} 运行",
+            ", run by {runs}",
+            runs = list(&runs, said.language())
+        ),
+    };
+    said.say(text!(
+        "脚本{lines}{target}{by}",
+        "script {lines}{target}{by}",
+        lines = lines,
+        target = target,
+        by = by
+    ));
+}

@@ -1,0 +1,465 @@
+//! Sentences about values: each of them, their list, ranking, sum, share, ratio, difference and rate.
+
+use report::Text;
+use report::format::{Number, Ratio, Share};
+use report::measure::{Entity, Measure, Unit, book};
+use report::text;
+
+use super::Query;
+use super::rows::Row;
+use super::words::{Thing, Word};
+use crate::said::{Said, names};
+use crate::subject::Subject;
+
+/// Things with a sentence of their own; more are listed in one sentence.
+const SENTENCES: usize = 2;
+
+/// Things that one sentence lists.
+const LISTED: usize = 8;
+
+/// Things that a ranking names.
+const RANKED: usize = 3;
+
+impl Query<'_> {
+    /// Says each value, then their share, sum, ratio or difference if that is asked for.
+    pub(super) fn say(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        measures: &[&'static Measure],
+    ) -> bool {
+        let vertex = self.run.vertex();
+        let mut known = Vec::new();
+        for measure in measures {
+            let of_rows = rows
+                .iter()
+                .filter_map(|r| Some((r, r.values.value(measure)?)));
+            let of_rows: Vec<_> = of_rows.collect();
+            known.extend(
+                of_rows
+                    .iter()
+                    .map(|(row, value)| (*row, *measure, value.number())),
+            );
+            if of_rows.len() <= SENTENCES {
+                for (row, value) in of_rows {
+                    said.say_value(measure, value, &row.name, vertex);
+                }
+                continue;
+            }
+            let numbers = of_rows.iter().map(|(row, value)| (*row, value.number()));
+            self.list(said, measure, &numbers.collect::<Vec<_>>());
+        }
+        self.combined(said, measures, &known);
+        // the description of an input has what is known instead
+        if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
+            return false;
+        }
+        self.unknown(said, rows, measures, known.is_empty());
+        !rows.is_empty() && !measures.is_empty()
+    }
+
+    /// Says the sum, the share, the ratio or the difference of values if it is asked for.
+    fn combined(
+        &self,
+        said: &mut Said<'_>,
+        measures: &[&'static Measure],
+        known: &[(&Row<'_>, &'static Measure, f64)],
+    ) {
+        let vertex = self.run.vertex();
+        let is_sum = self.has(Word::Sum) && measures.len() == 1 && known.len() > 1;
+        if let (true, Some((_, measure, _))) = (is_sum && is_additive(measures[0]), known.first()) {
+            let total = known.iter().map(|(.., n)| n).sum();
+            said.say(text!(
+                "合计 {total}",
+                "In all {total}",
+                total = measure.shown(total, vertex)
+            ));
+        }
+        if let (true, [(one, measure, n)]) = (self.has(Word::Share), known) {
+            self.share(said, one, measure, *n);
+        }
+        if self.scan.has_any(&[Word::Times, Word::Apart])
+            && let [(one, a, x), (other, b, y)] = *known
+            && a.unit == b.unit
+        {
+            let label = |row: &Row<'_>, measure: &'static Measure| match one.name == other.name {
+                true => measure.title(vertex),
+                false => text!("{name}", "{name}", name = row.name),
+            };
+            apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+        }
+    }
+
+    /// Says that no file gives a measure.
+    fn unknown(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        measures: &[&'static Measure],
+        is_unknown: bool,
+    ) {
+        let vertex = self.run.vertex();
+        if let (true, [row, others @ ..], Some(measure)) = (is_unknown, rows, measures.first()) {
+            let title = measure.title(vertex);
+            said.say(match others {
+                [] => text!(
+                    "没有文件给出 {name} 的{title}",
+                    "No file gives {title} of {name}",
+                    name = row.name,
+                    title = title
+                ),
+                _ => text!(
+                    "没有文件给出{title}",
+                    "No file gives {title}",
+                    title = title
+                ),
+            });
+        }
+    }
+
+    /// Says the keys of operators.
+    pub(super) fn keys(&self, said: &mut Said<'_>, entity: Entity, rows: &[Row<'_>]) -> bool {
+        let asks = self.has(Word::Key) || self.names(Thing::Column);
+        if !asks || entity != Entity::Operator {
+            return false;
+        }
+        let known = rows.iter().filter_map(|row| {
+            let keys = &row.operator?.keys;
+            (!keys.is_empty()).then(|| runs::with_keys(&row.name, keys))
+        });
+        let known: Vec<String> = known.take(LISTED).collect();
+        let shown = names(&known, said.language());
+        if !known.is_empty() {
+            said.say(text!("键：{shown}", "Keys: {shown}"));
+        }
+        !known.is_empty()
+    }
+
+    fn share(&self, said: &mut Said<'_>, row: &Row<'_>, measure: &'static Measure, number: f64) {
+        let all = self.all(measure.entity);
+        let total: f64 = all.iter().filter_map(|r| r.values.get(measure)).sum();
+        if total > 0.0 && is_additive(measure) {
+            said.say(text!(
+                "占全部{title}的 {share}（{name}）",
+                "{name} has {share} of all {title}",
+                title = measure.title(self.run.vertex()),
+                share = Share(number / total),
+                name = row.name
+            ));
+        }
+    }
+
+    /// Says values in one sentence.
+    pub(super) fn list(
+        &self,
+        said: &mut Said<'_>,
+        measure: &'static Measure,
+        rows: &[(&Row<'_>, f64)],
+    ) {
+        let (vertex, language) = (self.run.vertex(), said.language());
+        let mut ids = Vec::new();
+        let shown = rows.iter().take(LISTED).map(|(row, number)| {
+            let value = row.values.value(measure);
+            ids.extend(value.map(|v| said.evidence_of(measure, v, &row.name, vertex)));
+            let (name, n) = (&row.name, measure.shown(*number, vertex));
+            text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if let more @ 1.. = rows.len().saturating_sub(LISTED) {
+            shown.push(text!("另外 {more} 个", "{more} more").into(language));
+        }
+        let ids: Vec<String> = ids.into_iter().flatten().collect();
+        said.cite(
+            text!(
+                "{title}：{shown}",
+                "{title}: {shown}",
+                title = measure.title(vertex),
+                shown = names(&shown, language)
+            ),
+            &ids,
+        );
+    }
+
+    /// Says which things have most or least of a measure.
+    pub(super) fn ranked(
+        &self,
+        said: &mut Said<'_>,
+        entity: Entity,
+        mut rows: Vec<Row<'_>>,
+        measures: &[&'static Measure],
+    ) -> bool {
+        let is_least = self.has(Word::Least);
+        let Some(measure) = measures
+            .first()
+            .copied()
+            .or_else(|| self.default_measure(entity))
+        else {
+            return false;
+        };
+        // the account of the time ranks stages by the critical path, the list of the inputs has all their sizes
+        let is_listed = *measure == book::SPAN || entity == Entity::Input;
+        if is_listed && !is_least || measure.entity != entity {
+            return false;
+        }
+        let number = |row: &Row<'_>| row.values.get(measure).unwrap_or(0.0);
+        rows.retain(|row| row.values.value(measure).is_some());
+        rows.sort_by(|a, b| number(b).total_cmp(&number(a)));
+        if is_least {
+            rows.reverse();
+        }
+        self.first_of(said, measure, &rows);
+        !rows.is_empty()
+    }
+
+    /// Says the first of some things in order, and the next ones.
+    fn first_of(&self, said: &mut Said<'_>, measure: &'static Measure, rows: &[Row<'_>]) {
+        let is_least = self.has(Word::Least);
+        let number = |row: &Row<'_>| row.values.get(measure).unwrap_or(0.0);
+        let vertex = self.run.vertex();
+        let Some(first) = rows.first() else {
+            return;
+        };
+        let value = first.values.value(measure);
+        let ids = value.map(|v| said.evidence_of(measure, v, &first.name, vertex));
+        let others = rows.iter().skip(1).take(RANKED - 1).map(|row| {
+            let (name, n) = (&row.name, measure.shown(number(row), vertex));
+            text!("{name}（{n}）", "{name} ({n})", n = n)
+        });
+        let others: Vec<Text> = others.collect();
+        let (title, n) = (measure.title(vertex), measure.shown(number(first), vertex));
+        let then = Text::joined(&others, ["、", ", "]);
+        let (name, count) = (&first.name, Number(rows.len() as f64));
+        said.cite(
+            match is_least {
+                true => text!(
+                    "{title}最小（共 {count} 个）：{name}（{n}）；其次 {then}",
+                    "Smallest {title} of {count}: {name} ({n}); next: {then}",
+                    count = count,
+                    title = title,
+                    n = n,
+                    then = then
+                ),
+                false => text!(
+                    "{title}最大（共 {count} 个）：{name}（{n}）；其次 {then}",
+                    "Largest {title} of {count}: {name} ({n}); next: {then}",
+                    count = count,
+                    title = title,
+                    n = n,
+                    then = then
+                ),
+            },
+            &ids.unwrap_or_default(),
+        );
+    }
+
+    /// Says the expected and the real rows; without a name, where they are furthest apart.
+    pub(super) fn estimates(
+        &self,
+        said: &mut Said<'_>,
+        entity: Entity,
+        rows: Vec<Row<'_>>,
+    ) -> bool {
+        let (entity, mut rows) = match entity {
+            Entity::Input | Entity::Operator => (entity, rows),
+            _ => (Entity::Operator, self.rows(Entity::Operator)),
+        };
+        let (expected, real) = match entity {
+            Entity::Input => (&book::EXPECTED_ROWS, &book::STORED_ROWS),
+            _ => (&book::ESTIMATED_ROWS, &book::OPERATOR_ROWS),
+        };
+        let off = |row: &Row<'_>| {
+            let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
+            (a / b).max(b / a)
+        };
+        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
+        rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
+        for row in rows.iter().take(RANKED) {
+            let vertex = self.run.vertex();
+            let values = [expected, real].map(|m| row.values.value(m));
+            let [Some(a), Some(b)] = values else { continue };
+            let mut ids = said.evidence_of(expected, a, &row.name, vertex);
+            ids.extend(said.evidence_of(real, b, &row.name, vertex));
+            said.cite(
+                text!(
+                    "{name}：估计 {a}，实际 {b}（实际是估计的 {ratio}）",
+                    "{name}: {a} estimated, {b} actual ({ratio} the estimate)",
+                    name = row.name,
+                    a = expected.shown(a.number(), vertex),
+                    b = real.shown(b.number(), vertex),
+                    ratio = Ratio(b.number() / a.number().max(1.0))
+                ),
+                &ids,
+            );
+        }
+        !rows.is_empty()
+    }
+
+    /// Says the mean size of the files of inputs.
+    pub(super) fn per_file(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
+        let mut any = false;
+        for row in rows {
+            let of_input = [&book::STORED_BYTES, &book::STORED_FILES].map(|m| row.values.value(m));
+            let [Some(bytes), Some(files)] = of_input else {
+                continue;
+            };
+            any = true;
+            let vertex = self.run.vertex();
+            let mut ids = said.evidence_of(&book::STORED_BYTES, bytes, &row.name, vertex);
+            ids.extend(said.evidence_of(&book::STORED_FILES, files, &row.name, vertex));
+            said.cite(
+                text!(
+                    "{name}：{files}共 {bytes}，平均每个 {mean}",
+                    "{name}: {bytes} in {files}, {mean} each on average",
+                    name = row.name,
+                    files = book::STORED_FILES.shown(files.number(), vertex),
+                    bytes = book::STORED_BYTES.shown(bytes.number(), vertex),
+                    mean =
+                        book::STORED_BYTES.shown(bytes.number() / files.number().max(1.0), vertex)
+                ),
+                &ids,
+            );
+        }
+        any
+    }
+
+    /// Says rows or bytes per second.
+    pub(super) fn rate(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        measures: &[&'static Measure],
+    ) -> bool {
+        let amounts = measures
+            .iter()
+            .filter(|m| matches!(m.unit, Unit::Rows | Unit::Bytes));
+        let mut any = false;
+        for (row, measure) in rows
+            .iter()
+            .flat_map(|r| amounts.clone().map(move |m| (r, *m)))
+        {
+            let time = match measure.entity {
+                Entity::Stage => &book::SPAN,
+                _ => &book::OWN_TIME,
+            };
+            let known = row.values.value(measure).zip(row.values.value(time));
+            let Some((amount, ms)) = known.filter(|(_, ms)| ms.number() > 0.0) else {
+                continue;
+            };
+            any = true;
+            let vertex = self.run.vertex();
+            let mut ids = said.evidence_of(measure, amount, &row.name, vertex);
+            ids.extend(said.evidence_of(time, ms, &row.name, vertex));
+            said.cite(
+                text!(
+                    "{name}：{amount}，{time_title} {time}，每秒 {rate}",
+                    "{name}: {amount} in {time} of {time_title}, {rate} per second",
+                    name = row.name,
+                    amount = measure.shown(amount.number(), vertex),
+                    time = time.shown(ms.number(), vertex),
+                    time_title = time.title(vertex),
+                    rate = measure.shown(amount.number() / ms.number() * 1e3, vertex)
+                ),
+                &ids,
+            );
+        }
+        any
+    }
+
+    /// Says how many stages have some of a measure, and which.
+    pub(super) fn condition(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        measure: &'static Measure,
+    ) -> bool {
+        let known = rows
+            .iter()
+            .filter_map(|r| Some((r, r.values.get(measure)?)));
+        let mut some: Vec<_> = known.filter(|(_, n)| *n > 0.0).collect();
+        if !matches!(self.scan.words.last(), Some(Word::Of(_))) || some.is_empty() {
+            return self.say(said, rows, &[measure]);
+        }
+        some.sort_by(|a, b| b.1.total_cmp(&a.1));
+        said.say(text!(
+            "共 {count} 个阶段",
+            "{count} of {all} stages",
+            count = Number(some.len() as f64),
+            all = Number(rows.len() as f64)
+        ));
+        self.list(said, measure, &some);
+        true
+    }
+
+    /// Says how many things there are, and their names.
+    pub(super) fn count(&self, said: &mut Said<'_>, entity: Entity, rows: &[Row<'_>]) -> bool {
+        use Word::{Each, Filler, Kind, Noun, Sum, Which};
+        let is_plain = |w: &Word| {
+            matches!(
+                w,
+                Word::Number | Which | Noun(_) | Kind(_) | Sum | Each | Filler
+            )
+        };
+        let is_count =
+            self.scan.has_any(&[Word::Number, Which]) && self.scan.words.iter().all(is_plain);
+        let counted = match entity {
+            Entity::Operator => Thing::Operator,
+            Entity::Exchange => Thing::Exchange,
+            Entity::Executor => Thing::Executor,
+            _ => Thing::Execution,
+        };
+        // "how many tasks does the shuffle stage have" counts no channels
+        let is_other = |w: &Word| matches!(w, Noun(thing) if *thing != counted);
+        let is_count = is_count && !self.scan.words.iter().any(is_other);
+        let is_counted = matches!(
+            entity,
+            Entity::Operator | Entity::Exchange | Entity::Executor | Entity::Execution
+        );
+        let is_named = |s: &Subject| matches!(s, Subject::Operator(..) | Subject::Lines(..));
+        let is_named = self.subjects.iter().any(is_named);
+        if !is_count || !is_counted || is_named || rows.is_empty() {
+            return false;
+        }
+        let language = said.language();
+        let mut shown: Vec<String> = rows.iter().take(LISTED).map(|r| r.name.clone()).collect();
+        if let more @ 1.. = rows.len().saturating_sub(LISTED) {
+            shown.push(text!("另外 {more} 个", "{more} more").into(language));
+        }
+        said.say(text!(
+            "共 {count} 个：{shown}",
+            "{count} in all: {shown}",
+            count = Number(rows.len() as f64),
+            shown = names(&shown, language)
+        ));
+        true
+    }
+}
+
+/// Whether values of several things add up.
+fn is_additive(measure: &Measure) -> bool {
+    let of_one =
+        measure.id.contains("mean") || measure.id.contains("max") || measure.id.contains("median");
+    !of_one && !matches!(measure.unit, Unit::Share | Unit::Ratio)
+}
+
+/// Says the ratio and the difference of two values.
+fn apart(
+    said: &mut Said<'_>,
+    [one, other]: [Text; 2],
+    [x, y]: [f64; 2],
+    measure: &'static Measure,
+    vertex: report::format::Noun,
+) {
+    let ratio = match (x > 0.0, y > 0.0) {
+        (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
+        _ => Text::default(),
+    };
+    let sentence = text!(
+        "{one} 与 {other} 相差 {n}{ratio}",
+        "{one} against {other}: a difference of {n}{ratio}",
+        one = one,
+        other = other,
+        n = measure.shown((x - y).abs(), vertex),
+        ratio = ratio
+    );
+    said.say(sentence);
+}
