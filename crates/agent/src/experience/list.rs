@@ -96,9 +96,10 @@ fn shelf(
         playbooks = of(Kind::Experience, sections)?;
     }
     if step == StepId::Advice {
-        let mut fixes = super::fixes(asker, &topic.causes, facts)?;
+        let mut fixes = super::fixes(asker, &topic.causes, facts);
         fixes.retain(|hit| !is_ruled_out(&hit.chunk, facts));
-        playbooks.retain(|hit| fixes.iter().all(|fix| fix.chunk.id != hit.chunk.id));
+        let known = super::section_ids(&fixes);
+        playbooks.retain_mut(|hit| super::keep(hit, |s| !known.contains(&s.id)));
         playbooks.splice(0..0, fixes);
     }
     let cases = match plan::takes_cases(step) {

@@ -28,9 +28,6 @@ const THINNING: f32 = 0.3;
 /// Chunks cited per suggestion; a reader follows one or two.
 const SOURCES_PER_SUGGESTION: usize = 2;
 
-/// Sections on fixes among which the one that a suggestion names is looked for.
-const FIXES: usize = 24;
-
 /// Where experience comes from.
 pub trait ExperienceSource: Send + Sync {
     /// The best chunks for a query, best first.
@@ -124,7 +121,7 @@ impl Asker<'_> {
             }
             None => self.bounds.search(self.source, &query),
         }?;
-        hits.retain(|hit| !sections::is_of_other_dialect(&hit.chunk, self.dialect));
+        hits.retain_mut(|hit| keep(hit, |s| !sections::is_of_other_dialect(s, self.dialect)));
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
     }
@@ -160,7 +157,7 @@ pub(crate) fn support(
     cause: Option<&str>,
     facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
-    let fix = fix(asker, topic, cause, facts)?;
+    let fix = sections::named(asker, topic, facts.language);
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = [Section::Fix, Section::Example, Section::TradeOffs];
     let mut query = Query::new(topic, SOURCES_PER_SUGGESTION);
@@ -174,7 +171,8 @@ pub(crate) fn support(
             };
             let mut hits = asker.search(&query, &causes)?;
             if let Some(fix) = &fix {
-                hits.retain(|hit| hit.chunk.id != fix.chunk.id);
+                let known = section_ids(std::slice::from_ref(fix));
+                hits.retain_mut(|hit| keep(hit, |s| !known.contains(&s.id)));
                 hits.insert(0, fix.clone());
                 hits.truncate(SOURCES_PER_SUGGESTION);
             }
@@ -187,48 +185,32 @@ pub(crate) fn support(
 }
 
 /// The sections that the suggestions for some causes name, in the order of the suggestions.
-fn fixes(asker: &Asker<'_>, causes: &[String], facts: &Facts) -> Result<Vec<Hit>, String> {
+fn fixes(asker: &Asker<'_>, causes: &[String], facts: &Facts) -> Vec<Hit> {
     let found = &facts.found;
     let mut fixes: Vec<Hit> = Vec::new();
     for (suggestion, topic) in found.suggestions.iter().zip(&found.topics) {
-        let finding = suggestion
-            .finding
-            .as_deref()
-            .and_then(|id| found.finding(id));
-        let cause = finding.map(|f| f.cause.code());
+        let finding = suggestion.finding.as_deref();
+        let cause = finding.and_then(|id| Some(found.finding(id)?.cause.code()));
         if cause.is_some_and(|cause| causes.iter().any(|known| known == cause)) {
-            let fix = fix(asker, topic, cause, facts)?;
-            fixes.extend(fix.filter(|fix| fixes.iter().all(|f| f.chunk.id != fix.chunk.id)));
+            let mut fix = sections::named(asker, topic, facts.language);
+            let known = section_ids(&fixes);
+            fixes.extend(fix.take_if(|fix| keep(fix, |s| !known.contains(&s.id))));
         }
     }
-    Ok(fixes)
+    fixes
 }
 
-/// The section on how to do a suggestion. The suggestion's kind names it, and it may be in any document; `None` if the kind names
-/// no section.
-fn fix(
-    asker: &Asker<'_>,
-    topic: &str,
-    cause: Option<&str>,
-    facts: &Facts,
-) -> Result<Option<Hit>, String> {
-    let Some(is_named) = sections::named(topic) else {
-        return Ok(None);
-    };
-    let own: Vec<String> = cause.map(str::to_owned).into_iter().collect();
-    let mut query = Query::new(topic, FIXES);
-    for causes in [own, Vec::new()] {
-        query.filter = Filter {
-            languages: vec![facts.language],
-            ..knowledge(&causes, &[Section::Fix])
-        };
-        let hits = asker.search(&query, &causes)?;
-        let found = hits.into_iter().find(|hit| is_named(&hit.chunk));
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    Ok(None)
+fn section_ids(hits: &[Hit]) -> Vec<String> {
+    let sections = hits.iter().flat_map(|hit| hit.chunk.sections());
+    sections.map(|section| section.id).collect()
+}
+
+/// Leaves out the unwanted sections of a hit; returns false if no section is left.
+fn keep(hit: &mut Hit, is_wanted: impl Fn(&Chunk) -> bool) -> bool {
+    let kept = hit.chunk.with_sections(is_wanted);
+    let is_kept = kept.is_some();
+    hit.chunk = kept.map_or_else(|| Arc::clone(&hit.chunk), Arc::new);
+    is_kept
 }
 
 /// The report's entries for the chunks of a step.

@@ -189,3 +189,60 @@ async fn section_8_each_step_reads_its_own_sections_once() {
         assert!(held * 10 >= all * 9, "{held} of {all}");
     }
 }
+
+/// The jobs of the shared folder, where it is there.
+fn shared_jobs() -> Vec<PathBuf> {
+    let folders = ["jobs-dev", "spark-dev/logs", "spark-dev2/logs"];
+    let folders = folders.into_iter().filter_map(testkit::shared);
+    let entries = folders.flat_map(|folder| std::fs::read_dir(folder).expect("listed").flatten());
+    let is_job =
+        |name: &str| name.starts_with("job-") || !name.contains("truth") && !name.ends_with("py");
+    let jobs = entries.filter(|entry| is_job(&entry.file_name().to_string_lossy()));
+    let mut jobs: Vec<PathBuf> = jobs.map(|entry| entry.path()).collect();
+    jobs.sort();
+    jobs
+}
+
+/// What is wrong with the first passage of THINK 5; `None` for a job without a suggestion.
+fn fault_of_first_fix(report: &Report) -> Option<String> {
+    let suggestion = report.suggestions.first()?;
+    let mut entries = report.experiences.iter().filter(|e| e.step == "think5");
+    let Some(entry) = entries.next() else {
+        return Some(format!("no passage: {}", suggestion.title));
+    };
+    let chunk = index().chunk(&entry.chunk).expect("it was found");
+    let heading = chunk.heading_path.last().map_or("", String::as_str);
+    let (own, other) = match report.job.engine {
+        Some(report::JobEngine::Usql) => ("U-SQL", "SCOPE"),
+        Some(report::JobEngine::Scope) => ("SCOPE", "U-SQL"),
+        _ => ("Spark", ""),
+    };
+    let is_strange = !other.is_empty() && heading.contains(other) && !heading.contains(own);
+    // Plain SELECT statements are the same in both dialects; hints are not.
+    let text = &chunk.sections()[0].text;
+    let hints = text.contains("\n[") && own == "U-SQL" && !text.contains("U-SQL");
+    let fault = if chunk.section != Some(Section::Fix) {
+        "no fix"
+    } else if suggestion.sources.first() != Some(&entry.chunk) {
+        "not the suggestion's"
+    } else if !entry.title.ends_with(heading) || chunk.heading_path.len() < 2 {
+        "not named"
+    } else if is_strange || hints {
+        "another dialect"
+    } else {
+        return None;
+    };
+    Some(format!("{fault}: {} for {}", entry.chunk, suggestion.title))
+}
+
+#[tokio::test]
+async fn the_first_fix_is_the_section_that_the_first_suggestion_names() {
+    let mut faults = Vec::new();
+    for (number, job) in jobs().into_iter().chain(shared_jobs()).enumerate() {
+        let language = [Language::Zh, Language::En][number % 2];
+        let name = job.display().to_string();
+        let report = analyzed(job, language, false).await.report;
+        faults.extend(fault_of_first_fix(&report).map(|fault| format!("{name}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}

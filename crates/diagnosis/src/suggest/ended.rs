@@ -22,8 +22,16 @@ pub(super) fn shared(case: &Case<'_>, class: Class) -> Vec<Proposal> {
         Stopped => vec![stopped(case)],
         _ => Vec::new(),
     };
+    let failure = case.view.failure();
+    let message = failure.and_then(|f| f.error).map_or("", |e| &e.message);
+    let is_replaced = ["have been updated", "FILE_NOT_EXIST"]
+        .iter()
+        .any(|sign| class == InputMissing && message.contains(sign));
     for proposal in &mut found {
-        proposal.topic = class.topic();
+        proposal.topic = match is_replaced {
+            true => "missing input replaced while it was read",
+            false => class.topic(),
+        };
     }
     found
 }

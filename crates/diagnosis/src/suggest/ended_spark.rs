@@ -43,7 +43,7 @@ pub(super) fn proposals(case: &Case<'_>, class: Class) -> Vec<Proposal> {
         InputMissing | InputUnreadable | InputMismatch | InputForbidden | Quota | Throttled
         | Service | Conflict | System | Stopped => ended::shared(case, class),
     };
-    for proposal in &mut found {
+    for proposal in found.iter_mut().filter(|p| p.topic.is_empty()) {
         proposal.topic = class.topic();
     }
     found
@@ -269,7 +269,7 @@ advice! { fn broadcast_size() = Hint, Gain::Whole, "";
 
 advice! {
     /// Lost executors without a reason in the log.
-    pub(super) fn lost(case: &Case<'_>) = Investigate, Gain::none_by_itself(), "";
+    pub(super) fn lost(case: &Case<'_>) = Investigate, Gain::none_by_itself(), "executor lost heartbeat timed out node";
     title("查看丢失的 Executor 的 stderr", "read the stderr of the executors that were lost");
     step("{logs}", "{logs}", logs = whence::logs(case.job));
     step("退出码 50 是未捕获的异常，52 是堆内存不足，56 是心跳中断，137 是被强制结束（内存超限或抢占），134、139 是本机代码崩溃，143 是被要求结束", "exit code 50 means an uncaught exception, 52 out of heap, 56 lost heartbeats, 137 killed (over its memory, or preempted), 134 and 139 a crash of native code, 143 terminated on request");

@@ -77,7 +77,7 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
     }
     let named = error.and_then(|e| e.expression.clone().or_else(|| e.class_name.clone()));
     let what = named.map_or_else(Text::default, |what| text!("（`{what}`）", " (`{what}`)"));
-    let guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
+    let mut guard = advice! { Rewrite, Gain::Whole, "user code exception null check TryParse bad rows";
         title("在{place}的用户代码{what}中处理异常输入", "handle bad input in the user code{what} at {place}", place = error_place(case), what = what);
         step(check_for(error));
         step("把坏行写到单独的输出并计数，超过比例再让作业失败", "send bad rows to a separate output and count them; fail only above a share");
@@ -86,6 +86,9 @@ pub(super) fn user_code(case: &Case<'_>) -> Vec<Suggested> {
         pro("作业不再因个别行失败", "single rows no longer fail the job");
         con("可能掩盖数据质量问题，所以要计数", "may hide bad data, hence the count");
     };
+    if error.is_some_and(|error| all_words(error).contains("Overflow")) {
+        guard.topic = "user code overflow wider type";
+    }
     vec![case.finish(guard)]
 }
 
@@ -189,7 +192,7 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
         true => text!("临时数据", "temporary data"),
         false => text!("单个顶点的工作", "work for a single vertex"),
     };
-    let proposal = advice! { Rewrite, Gain::Whole, "limit exceeded vertex time memory temporary data";
+    let mut proposal = advice! { Rewrite, Gain::Whole, "";
         title("减少 {place} {too_much}", "make less {too_much} in {place}", place = case.place(), too_much = too_much);
         [class == Class::Time] step("单个顶点运行超时：先消除该阶段的倾斜，再增加分区；提高令牌数没有帮助", "a vertex ran too long: remove the skew of the stage first, then use more partitions; more tokens don't help");
         [memory] step("单个顶点超过内存上限：逐行处理，不缓存整组或整个文件（提取器不要把输入读进 MemoryStream）；分散热点键；使用更小的分区", "a vertex went over its memory: go row by row, keep no groups or whole files (an extractor must not copy its input to a MemoryStream); spread hot keys; use smaller partitions");
@@ -202,6 +205,7 @@ pub(super) fn limit(case: &Case<'_>) -> Vec<Suggested> {
         pro("作业可以跑完", "the job can finish");
         con("只提高上限会推迟问题", "raising the limit alone only delays the failure");
     };
+    proposal.topic = class.topic();
     let mut found = vec![case.finish(proposal)];
     if memory || class == Class::Time {
         found.extend(smaller_partitions(case, 0.0));

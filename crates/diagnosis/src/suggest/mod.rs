@@ -14,6 +14,7 @@ mod ended_spark;
 mod failed;
 mod failure;
 mod hot_key;
+mod mechanism;
 mod program;
 mod proposal;
 mod resources;

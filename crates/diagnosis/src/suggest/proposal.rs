@@ -100,6 +100,12 @@ impl Proposal {
         }
     }
 
+    /// Another topic if the finding shows the mechanism.
+    pub(super) fn about(mut self, topic: Option<&'static str>) -> Proposal {
+        self.topic = topic.unwrap_or(self.topic);
+        self
+    }
+
     pub(super) fn title(mut self, text: Text) -> Proposal {
         self.title = text;
         self

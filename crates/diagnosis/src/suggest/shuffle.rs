@@ -303,14 +303,18 @@ fn partial_first(case: &Case<'_>) -> Proposal {
     let user_code = case
         .statement
         .is_some_and(|s| s.kind == StatementKind::Reduce);
-    advice! { Rewrite, Gain::Whole, "serial aggregate partial aggregation salt REDUCE ALL";
+    let mut proposal = advice! { Rewrite, Gain::Whole, "serial aggregate partial aggregation salt";
         title("先在各顶点上部分聚合，再由 {rowset} 汇总", "aggregate partially on many vertices before {rowset} combines the results", rowset = case.rowset());
         [user_code] step("REDUCE ALL 先按一个余数列并行 REDUCE，再合并；代码要能接受自己的输出", "REDUCE by a remainder in parallel before the REDUCE ALL that merges; the code has to take its own output");
         [!user_code] step("第一级按行内某个 id 的余数分组并行聚合，第二级只汇总少量行", "group by the remainder of an id first, in parallel, and let a second level sum up the few rows");
         [!user_code] step("COUNT(DISTINCT x) 拆成按 x 分组加计数", "split COUNT(DISTINCT x) into a group by x and a count");
         pro("串行部分只处理部分结果", "the serial part sees partial results only");
         con("中位数、列表等无法分级合并", "medians, lists and similar aggregates cannot be combined from parts");
+    };
+    if user_code {
+        proposal.topic = "serial REDUCE ALL salt";
     }
+    proposal
 }
 
 pub(super) fn unaligned_input(case: &Case<'_>) -> Vec<Suggested> {

@@ -323,7 +323,7 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
     let saved = case.surplus_s().and_then(|surplus_s| {
         case.saved_by(move |stage| spread(stage, surplus_s, f64::from(aggregate::SALTS)))
     });
-    let proposal = advice! { Rewrite, Gain::Own(saved), "salting two-level aggregation";
+    let mut proposal = advice! { Rewrite, Gain::Own(saved), "salting two-level aggregation";
         title("给 {rowset} 加盐（`{salt}`），分两级计算：先按键和盐，再按键", "salt {rowset} by `{salt}` and work in two levels: by key and salt, then by key", rowset = case.rowset());
         step("第一级把热点键分到多个顶点，各自只留下部分结果", "the first level spreads the hot key over many vertices and keeps only their partial results");
         step("第二级只处理部分结果，每个键最多 {salts} 份", "the second level reads only partial results, at most {salts} per key", salts = aggregate::SALTS.to_string());
@@ -332,6 +332,9 @@ fn two_levels(case: &Case<'_>) -> Option<Suggested> {
         [is_rank] con("名次并列时取哪一行，和原来一样不确定", "the choice among tied rows is as arbitrary as before");
         rewrite(Some(rewrite));
     };
+    if is_rank {
+        proposal.topic = "top n two steps local top per key and salt ROW_NUMBER";
+    }
     case.finish_checked(proposal)
 }
 

@@ -4,7 +4,7 @@ use report::{Cause, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
-use super::{adaptive, computed, ended_spark, program};
+use super::{adaptive, computed, ended_spark, mechanism, program};
 use crate::Suggested;
 use crate::measurements::failure;
 use crate::measurements::sizing::merged_vertices;
@@ -23,7 +23,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::PartitionLayout => vec![layout()],
         Cause::MissedBroadcast => vec![broadcast(case)],
         Cause::RedundantRepartition => vec![repartition()],
-        Cause::SerialGather => vec![gather()],
+        Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf(case)],
@@ -33,14 +33,14 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
-        Cause::CostlyExpression => vec![expression()],
+        Cause::CostlyExpression => vec![expression().about(mechanism::of_expression(case))],
         Cause::UnexplainedStraggler => vec![super::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
             .chain(case.schema_of_json().map(program::schema))
             .collect(),
-        Cause::DriverBottleneck => [driver()]
+        Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
             .into_iter()
             .chain(case.any_row().map(program::any_row))
             .collect(),
@@ -253,6 +253,11 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         [matches!(by, Some(By::Coalesce | By::Repartition))] con("输出多个文件", "the output has several files");
         [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
     };
+    proposal.topic = match by {
+        Some(By::Coalesce | By::Repartition) => "spark parallelism coalesce repartition",
+        _ if !by_code => "spark parallelism shuffle partitions AQE",
+        _ => proposal.topic,
+    };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;
     }
@@ -314,7 +319,7 @@ advice! { fn commit() = Rewrite, Gain::Whole, "spark commit output committer ren
     con("需要改变写入方式或提交器", "the way of writing or the committer changes");
 }
 
-advice! { fn expression() = Rewrite, Gain::Whole, "spark costly expression regular expression json parsing";
+advice! { fn expression() = Rewrite, Gain::Whole, "spark costly expression filter first";
     title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
     step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
     step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
@@ -342,6 +347,12 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
         pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
         con("数据变大时要再调高", "raise it again if the data grows");
         [streaming] con("有状态的查询保留首次启动时的分区数：要用新的检查点", "a query with state keeps the partitions of its first start: it needs a new checkpoint");
+    };
+    proposal.topic = match (streaming, by_code, of_sql) {
+        (true, ..) => "spark fewer partitions of state streaming checkpoint",
+        (_, true, true) => "spark fewer partitions in code repartition coalesce",
+        (_, true, false) => "spark fewer partitions of RDDs partitionBy numUserBlocks",
+        _ => proposal.topic,
     };
     if !by_code {
         proposal.kind = SuggestionKind::Parameter;

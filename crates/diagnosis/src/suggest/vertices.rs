@@ -59,7 +59,7 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
         case.script.map_or("", |s| s.slice(&hint.span))
     });
     let rewrite = count.and_then(|count| case.partition_hint(count as u64));
-    let proposal = advice! { Hint, Gain::Whole, "tiny vertices too many partitions PARTITIONCOUNT start-up";
+    let mut proposal = advice! { Hint, Gain::Whole, "tiny vertices too many partitions PARTITIONCOUNT start-up";
         title("降低 {rowset} 的分区数{target}", "lower the partitions of {rowset}{target}", rowset = case.rowset(), target = target);
         [!old.is_empty()] step("调低 `{old}`，或删除它让优化器决定", "lower `{old}`, or remove it and let the optimizer decide");
         [old.is_empty() && !case.usql()] step("在产生这些分区的语句上加 `[PARTITION=(PARTITIONCOUNT=n)]`", "put `[PARTITION=(PARTITIONCOUNT=n)]` on the statement that makes the partitions");
@@ -69,6 +69,9 @@ pub(super) fn tiny_vertices(case: &Case<'_>) -> Vec<Suggested> {
         con("分区过大时可能落盘", "partitions that are too large may spill");
         rewrite(rewrite);
     };
+    if case.edges().next().is_none() {
+        proposal.topic = "tiny vertices stored partitions";
+    }
     vec![case.finish(proposal)]
 }
 
@@ -140,7 +143,9 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     let count = (fitting_vertices(case.view, stage)? as u64).max(now * 2);
     let saved = case.saved_by(move |stage| regroup(stage, count as usize, surplus_s));
     let mut proposal = more_partitions(case, count, Gain::Own(saved));
-    proposal.topic = "smaller partitions PARTITIONCOUNT memory spill";
+    if proposal.topic != STORED {
+        proposal.topic = "smaller partitions PARTITIONCOUNT memory spill";
+    }
     proposal.title = text!(
         "把 {rowset} 分成更小的分区：{count} 个，现在是 {now} 个",
         "use smaller partitions in {rowset}: {count} rather than {now}",
@@ -152,6 +157,9 @@ pub(super) fn smaller_partitions(case: &Case<'_>, surplus_s: f64) -> Option<Sugg
     )];
     case.finish_worthwhile(proposal)
 }
+
+/// Topic of partitions that only the writer of a U-SQL table can change.
+const STORED: &str = "more distributions stored table INTO";
 
 /// Another number of partitions, by the existing hint or by a new one.
 fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
@@ -174,7 +182,7 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
     } else {
         "n".to_owned()
     };
-    advice! { Hint, gain, "PARTITION hint PARTITIONCOUNT more partitions parallelism";
+    let mut proposal = advice! { Hint, gain, "PARTITION hint PARTITIONCOUNT more partitions parallelism";
         title("给 {rowset} {count}，现在只有 {now}{tokens}", "give {rowset} {count}; it has {now} now{tokens}", rowset = case.rowset(), count = PARTITION.count(count as f64), now = VERTEX.count(now as f64), tokens = tokens);
         [case.usql() && stored] step("加大输入表的分布数：`DISTRIBUTED BY … INTO {count}`", "use more distributions in the input table: `DISTRIBUTED BY … INTO {count}`");
         [case.usql() && !stored] step("用 `OPTION(ROWCOUNT={rows})` 写出输入的真实行数，让优化器选择更多分区", "state the true rows of its input with `OPTION(ROWCOUNT={rows})`, so that the optimizer chooses more partitions");
@@ -184,7 +192,11 @@ fn more_partitions(case: &Case<'_>, count: u64, gain: Gain) -> Proposal {
         pro("逻辑和结果不变", "same logic, same result");
         con("对单个热点键没有作用", "does not help against a single hot key");
         rewrite(case.partition_hint(count));
+    };
+    if case.usql() && stored {
+        proposal.topic = STORED;
     }
+    proposal
 }
 
 impl<'a> Case<'a> {

@@ -41,16 +41,16 @@ impl Piece {
 
 /// The text between two headings.
 #[derive(Default)]
-struct Unit {
-    path: Vec<Heading>,
-    range: Range<usize>,
+pub(super) struct Unit {
+    pub(super) path: Vec<Heading>,
+    pub(super) range: Range<usize>,
     blocks: Vec<Block>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Heading {
+pub(super) struct Heading {
     level: usize,
-    title: String,
+    pub(super) title: String,
     anchor: Option<String>,
 }
 
@@ -102,7 +102,7 @@ fn whole_case(document: &Document<'_>) -> Option<Unit> {
 }
 
 /// One unit per heading; a heading without text belongs to the next unit.
-fn units(text: &str, body_start: usize) -> Vec<Unit> {
+pub(super) fn units(text: &str, body_start: usize) -> Vec<Unit> {
     let mut out: Vec<Unit> = Vec::new();
     let mut current = Unit {
         range: body_start..body_start,

@@ -5,6 +5,7 @@ mod catalogue;
 mod facets;
 mod markdown;
 mod pack;
+mod sections;
 mod slug;
 mod tokens;
 
@@ -12,6 +13,7 @@ pub(crate) use blocks::{BlockKind, blocks, events};
 pub(crate) use catalogue::catalogue;
 pub(crate) use facets::{heading_for, section_of, steps_of};
 pub(crate) use markdown::{Piece, pieces};
+pub use sections::section_id;
 pub(crate) use slug::slug;
 
 use crate::document::{Document, Source, file_stem, line_at};

@@ -234,13 +234,17 @@ impl Index {
         )
     }
 
-    /// `None` if this generation has no such chunk.
+    /// A chunk; for the id of a section, its chunk with this section first. `None` if this generation has neither.
     pub fn chunk(&self, id: &str) -> Option<Chunk> {
-        let found = guarded(
-            || self.lexical.find(id),
-            tantivy::TantivyError::InternalError,
-        );
-        self.lexical.chunk(found.ok()??).ok()
+        let failed = tantivy::TantivyError::InternalError;
+        let found = guarded(|| self.lexical.find(id), failed).ok()?;
+        if let Some(whole) = found {
+            return self.lexical.chunk(whole).ok();
+        }
+        let (document, _) = id.split_once('#')?;
+        let chunks = guarded(|| self.lexical.chunks_of(document), failed).ok()?;
+        let mut chunks = chunks.into_iter();
+        chunks.find_map(|chunk| self.lexical.chunk(chunk).ok()?.led_by(id))
     }
 
     /// Paths of all documents with text.
