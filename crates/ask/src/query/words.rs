@@ -214,8 +214,16 @@ static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     all
 });
 
-/// Part of the content of a text that no phrase accounts for, 0..1.
+/// Part of the content of a text that no phrase accounts for, 0..1, in its best known sentence: "It ran for hours! Why is it slow?"
 pub(super) fn unknown(text: &str) -> f64 {
+    let sentences = text.split_inclusive(['?', '!', '？', '！', '。', '\n']);
+    let sentences = sentences
+        .flat_map(|s| s.split(". "))
+        .filter(|s| s.trim().chars().count() > 3);
+    sentences.map(unknown_of).fold(1.0, f64::min)
+}
+
+fn unknown_of(text: &str) -> f64 {
     let scan = Scan::with(text, &ALL);
     let left: usize = scan.left.iter().map(|word| word.chars().count()).sum();
     let all = scan.known + left;

@@ -42,6 +42,19 @@ pub(crate) fn readings(text: &str, locator: &str) -> Readings {
     }
     let number = |(name, text): &(String, String)| {
         let mut numbers = of_text(text);
+        if name == "processingGroupInfo" {
+            // Ranges of bytes from 0 without gaps, `{{0:10},{10:25}}`, stand for the sizes of the partitions.
+            let ends: Vec<f64> = numbers
+                .chunks(2)
+                .filter_map(|r| r.get(1).copied())
+                .collect();
+            let starts = std::iter::once(0.0).chain(ends.iter().copied());
+            numbers = ends
+                .iter()
+                .zip(starts)
+                .map(|(end, start)| end - start)
+                .collect();
+        }
         if name.ends_with("Ticks") {
             numbers.extend(text.trim().parse::<f64>().map(|ticks| ticks / 1e7));
         }

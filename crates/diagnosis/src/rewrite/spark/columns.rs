@@ -64,7 +64,13 @@ pub(crate) fn needed(program: &Program) -> Option<Rewrite> {
             continue;
         };
         let receiver = call.receiver.map_or("", |at| program.text_of(at));
-        let selects = |method: &str| receiver.contains(method);
+        let earlier = program.statements.get(..call.statement);
+        let mut made = earlier.unwrap_or_default().iter().rev();
+        let made = made.find(|s| s.target.as_deref() == Some(receiver));
+        let made = made
+            .and_then(|s| s.value)
+            .map_or("", |at| program.text_of(at));
+        let selects = |method: &str| receiver.contains(method) || made.contains(method);
         if [".rdd", ".select(", ".agg(", ".count()"]
             .into_iter()
             .any(selects)
