@@ -19,8 +19,6 @@ pub(crate) struct Intent {
     pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
     pub(crate) measures: Vec<&'static Measure>,
-    /// Kinds of operators that are named.
-    pub(crate) operators: Vec<&'static str>,
     pub(crate) names_executors: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
@@ -91,7 +89,6 @@ impl Intent {
             numbers: wording.numbers().collect(),
             is_about_future: wording.is_about_future() && !asked.contains(&Quantity::Remedy),
             text: named.rest,
-            operators: wording.operators(),
             names_executors: wording.has("executor|执行器", "executor*"),
             causes: causes(&wording, &asked),
             unknown: named.unknown,

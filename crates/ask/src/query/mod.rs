@@ -121,7 +121,8 @@ pub(crate) fn is_strange(intent: &Intent) -> bool {
     // no measure answers a number of something else
     let is_lost = intent.asked.is_empty() && !asks_reason && has_cause;
     let is_lost = is_lost && intent.measures.is_empty() && scan.has(Word::Number);
-    let is_place = intent.asked == [Quantity::Place] && !intent.operators.is_empty();
+    let names_operator = scan.words.iter().any(|w| matches!(w, Word::Kind(_)));
+    let is_place = intent.asked == [Quantity::Place] && names_operator;
     let most = match (is_number, has_cause) {
         (true, false) => MOST_OF_NUMBER,
         (false, false) => MOST_UNKNOWN,
