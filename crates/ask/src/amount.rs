@@ -1,4 +1,4 @@
-//! Amounts in a question: rows and bytes by their direction, and numbers of single vertices.
+//! Amounts in a question: rows and bytes by their direction.
 
 use report::measure::{Entity, Measure, book};
 
@@ -38,101 +38,8 @@ const WRITTEN: Words = (
     "write|writes|written|wrote|writing|output*|produce*|emit*|come out|comes out|came out|shuffle out|shuffles out|survive*|remain*|\
      are left|is left",
 );
-/// A number of a single vertex, or of each.
-const MEAN: Words = (
-    "平均|每个 task|每个task|每个 vert|每个vert|每个顶点|每个任务|每个分区|各个 task|一个 task 大概|一个 vertex 大概",
-    "average|avg|mean|per task|per vertex|per partition|each task|each vertex|each partition|individual task*|individual vert*|\
-     every task|every vertex|typical task|typical vertex",
-);
-const MEDIAN: Words = ("中位", "median|typical|p50");
-/// The superlatives; only one of a vertex asks for its number.
-const MOST: Words = (
-    "最慢|最长|最大|最多|最久|最重",
-    "slowest|longest|largest|biggest|heaviest|worst",
-);
-const VERTEX: Words = (
-    "task|vert|顶点|任务|分区|那个跑|的那个|那个用|那个读",
-    "task|tasks|vertex|vertices|partition|partitions|slowest one|longest one|largest one|biggest one",
-);
-/// Comparisons of vertices with each other.
-const APART: Words = (
-    "差多少|差别|差距|相差|最大和最小|大小不一",
-    "differ*|vary|varies|variation|range from|spread out|how uneven",
-);
-const TIME: Words = (
-    "多久|多长|跑|用时|耗时|时间|运行|最慢|秒|最久|执行",
-    "run|runs|ran|running|runtime|time|times|long|longest|duration|slow*|take|takes|took|seconds|last",
-);
-const LOAD: Words = (
-    "读|数据|输入|处理|大小|多大|分区|收到",
-    "read|reads|reading|data|input|process*|size|sizes|big|large|partition*|bytes|receive*|handle*|get|gets",
-);
-
-/// Mean, median and maximum over the vertices of one kind of number.
-struct OfVertices {
-    asked: Words,
-    mean: &'static Measure,
-    median: &'static Measure,
-    most: &'static Measure,
-}
-
-static OF_VERTICES: [OfVertices; 4] = [
-    OfVertices {
-        asked: TIME,
-        mean: &book::MEAN_RUN,
-        median: &book::MEDIAN_RUN,
-        most: &book::MAX_RUN,
-    },
-    OfVertices {
-        asked: LOAD,
-        mean: &book::READ_MEAN,
-        median: &book::READ_MEDIAN,
-        most: &book::READ_MAX,
-    },
-    OfVertices {
-        asked: WRITTEN,
-        mean: &book::WRITTEN_MEAN,
-        median: &book::WRITTEN_MEDIAN,
-        most: &book::WRITTEN_MAX,
-    },
-    OfVertices {
-        asked: ROWS,
-        mean: &book::ROWS_MEAN,
-        median: &book::ROWS_MEDIAN,
-        most: &book::ROWS_MAX,
-    },
-];
-
 fn says(wording: &Wording, words: Words) -> bool {
     wording.has(words.0, words.1)
-}
-
-/// The numbers of single vertices that a question asks for; none if it is about whole stages.
-pub(crate) fn of_vertices(wording: &Wording) -> Vec<&'static Measure> {
-    let is_apart = says(wording, APART) && says(wording, LOAD);
-    let mean = says(wording, MEAN) || is_apart;
-    let median = says(wording, MEDIAN) || is_apart;
-    let most = says(wording, MOST) && says(wording, VERTEX) || is_apart;
-    if !(mean || median || most) {
-        return Vec::new();
-    }
-    let is_written = says(wording, WRITTEN) && !says(wording, READ);
-    let names_rows = says(wording, ROWS);
-    let fits = |kind: &&OfVertices| match kind.asked {
-        LOAD => says(wording, LOAD) && !is_written && (!names_rows || says(wording, BYTES)),
-        TIME => says(wording, TIME) && !is_apart,
-        words => says(wording, words),
-    };
-    let mut kinds: Vec<&OfVertices> = OF_VERTICES.iter().filter(fits).collect();
-    if kinds.is_empty() {
-        kinds.push(&OF_VERTICES[0]);
-    }
-    let of_kind = |kind: &OfVertices| {
-        let statistics = [(mean, kind.mean), (median, kind.median), (most, kind.most)];
-        let asked = statistics.into_iter().filter(|(is_asked, _)| *is_asked);
-        asked.map(|(_, measure)| measure).collect::<Vec<_>>()
-    };
-    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 /// The amounts of data that a question asks for: read or written if it says which, in the unit that it names.
@@ -166,21 +73,14 @@ fn of_data(wording: &Wording) -> Vec<&'static Measure> {
     asked.map(|(.., measure)| measure).collect()
 }
 
-/// Measures of the job, its stages and exchanges that are asked for, then those of single vertices. "How much data" is an amount of
-/// the other things that are named.
+/// Measures of the job, its stages and exchanges that are asked for. "How much data" is an amount of the other
+/// things that are named.
 pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
-    let of_vertices = of_vertices(wording);
-    let is_spread = |m: &Measure| {
-        [&book::MAX_RUN, &book::ROWS_MAX]
-            .iter()
-            .any(|s| s.words == m.words)
-    };
     let is_named = |m: &&&Measure| {
         let of_run = matches!(m.entity, Entity::Job | Entity::Stage);
         (of_run || **m == &book::PARTITIONS)
             && !m.words.en.is_empty()
             && !AMOUNTS.contains(m)
-            && (of_vertices.is_empty() || !is_spread(m))
             && wording.has(m.words.zh, m.words.en)
     };
     let mut measures: Vec<&'static Measure> = book::ALL.iter().filter(is_named).copied().collect();
@@ -199,12 +99,8 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
     let names_other = !wording.causes().is_empty() || !wording.segments().is_empty();
     let has_side = says(wording, READ) || says(wording, WRITTEN);
     let is_other = names_other || !measures.is_empty() && !has_side;
-    if of_vertices.is_empty() && !(is_other && is_vague(wording)) {
+    if !(is_other && is_vague(wording)) {
         measures.extend(of_data(wording));
-    }
-    // "busy on average" is a number of the job
-    if !measures.contains(&&book::BUSY_SLOTS) {
-        measures.extend(of_vertices);
     }
     measures
 }

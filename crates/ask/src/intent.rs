@@ -19,8 +19,6 @@ pub(crate) struct Intent {
     pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
     pub(crate) measures: Vec<&'static Measure>,
-    /// Kinds of operators that are named.
-    pub(crate) operators: Vec<&'static str>,
     pub(crate) names_executors: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
@@ -91,7 +89,6 @@ impl Intent {
             numbers: wording.numbers().collect(),
             is_about_future: wording.is_about_future() && !asked.contains(&Quantity::Remedy),
             text: named.rest,
-            operators: wording.operators(),
             names_executors: wording.has("executor|执行器", "executor*"),
             causes: causes(&wording, &asked),
             unknown: named.unknown,
@@ -181,17 +178,11 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     if has(&asked, Quantity::Cost) {
         asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
     }
-    let names_stages = wording.has(
-        "阶段|哪个 stage|哪些 stage",
-        "which stage*|what stage*|wich stage*",
-    );
     if has(&asked, Quantity::Which) {
         asked.retain(|q| *q != Quantity::Stages);
-        // "the slowest task" is a number of a stage, "the stage with the slowest task" a stage
-        let of_vertex = !amount::of_vertices(wording).is_empty() && !names_stages;
         let is_superlative =
             |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
-        asked.retain(|q| !(of_vertex && *q == Quantity::Which || is_superlative(q)));
+        asked.retain(|q| !is_superlative(q));
     }
     // "is spilling the bottleneck?" is about spilling
     let names_cause = wording.is_polar() && !wording.causes().is_empty();

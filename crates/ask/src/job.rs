@@ -101,7 +101,11 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if let Some(queued) = queue {
         said.say_value(&book::QUEUED, queued, run.report.job.label(), run.vertex());
     }
-    if intent.asks_for(&AMOUNTS) && !intent.asks(Quantity::Inputs) {
+    if intent.asks_for(&AMOUNTS)
+        && !intent.asks(Quantity::Inputs)
+        && intent.causes.is_empty()
+        && !intent.asks_why
+    {
         amounts(said, run, intent);
     }
     let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
@@ -121,7 +125,6 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         match first {
             m if is_spread && *m != book::ROWS_MAX => {}
             m if *m == book::VERTICES => vertices(said, run),
-            m if *m == book::PARTITIONS => rank::exchanges(said, run),
             _ if is_spread => rank::widest(said, run),
             // the rank of the stages has said it, but not the sum over them
             _ if is_ranked => {}
@@ -130,22 +133,8 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
-/// Rows and bytes: of the named operators, else of the inputs or of the outputs.
+/// Rows and bytes of the inputs or of the outputs.
 fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let stages = run.summary.stages.iter();
-    let named = stages.flat_map(|s| s.operators.iter().map(move |o| (s, o)));
-    let mut named: Vec<_> = named
-        .filter(|(_, o)| intent.operators.contains(&o.kind.as_str()))
-        .filter_map(|(s, o)| Some((s, o, o.values.value(&book::OPERATOR_ROWS)?)))
-        .collect();
-    named.sort_by(|a, b| b.2.number().total_cmp(&a.2.number()));
-    for (stage, operator, rows) in named.iter().take(SHOWN) {
-        let name = format!("{}/{}", stage.name, operator.id);
-        said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
-    }
-    if !named.is_empty() || !intent.causes.is_empty() {
-        return;
-    }
     if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) {
         // without a direction, the inputs are meant
         return inputs(said, run);

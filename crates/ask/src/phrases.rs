@@ -368,22 +368,6 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
 ];
 
-/// Kinds of operators by the words that name them.
-pub(crate) const OPERATORS: &[(&str, Phrases, Phrases)] = &[
-    ("join", "连接|join|关联", "join*"),
-    ("combine", "连接|join|关联", "join*|combine*"),
-    (
-        "aggregate",
-        "聚合|分组|去重|dedup",
-        "aggregat*|group by|grouping|dedup*",
-    ),
-    ("window", "窗口|去重|dedup", "window*|dedup*"),
-    ("transform", "过滤", "filter*"),
-    ("sort", "排序", "sort|sorts|sorting"),
-    ("reduce", "reduce", "reducer*|reduce"),
-    ("output", "写出|输出", "output*|written|write*"),
-];
-
 /// Settings by the names that people give them.
 pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
     (
@@ -440,11 +424,6 @@ pub(crate) fn all() -> impl Iterator<Item = (Phrases, Phrases)> {
     let quantities = QUANTITIES.iter().map(|(_, zh, en)| (*zh, *en));
     let segments = SEGMENTS.iter().map(|(_, zh, en)| (*zh, *en));
     let topics = TOPICS.iter().map(|topic| (topic.zh, topic.en));
-    let operators = OPERATORS.iter().map(|(_, zh, en)| (*zh, *en));
     let settings = SETTINGS.iter().map(|(_, zh, en)| (*zh, *en));
-    quantities
-        .chain(segments)
-        .chain(topics)
-        .chain(operators)
-        .chain(settings)
+    quantities.chain(segments).chain(topics).chain(settings)
 }

@@ -259,26 +259,6 @@ pub(crate) fn single(said: &mut Said<'_>, run: &Asked<'_>) {
     said.cite(sentence, &ids);
 }
 
-/// The exchanges with most partitions.
-pub(crate) fn exchanges(said: &mut Said<'_>, run: &Asked<'_>) {
-    let name = |at: usize| run.summary.stages.get(at).map_or("", |s| s.name.as_str());
-    let edges = run.summary.edges.iter();
-    let mut known: Vec<_> = edges
-        .filter_map(|e| Some((e, e.values.value(&book::PARTITIONS)?)))
-        .collect();
-    known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
-    if known.is_empty() {
-        return said.say(text!(
-            "没有文件给出 Shuffle 的分区数",
-            "No file gives the partitions of an exchange"
-        ));
-    }
-    for (edge, value) in known.into_iter().take(RANKED) {
-        let between = format!("{} → {}", name(edge.from), name(edge.to));
-        said.say_value(&book::PARTITIONS, value, &between, run.vertex());
-    }
-}
-
 /// Says which of two stages takes longer.
 fn slower(said: &mut Said<'_>, a: &StageSummary, b: &StageSummary) {
     let Some((x, y)) = a.get(&book::SPAN).zip(b.get(&book::SPAN)) else {

@@ -7,8 +7,8 @@ use report::{Cause, Finding, Localize, Text, Verdict, text};
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
-use crate::{Asked, amount, found, origin, time};
-use runs::{EdgeSummary, OperatorSummary, StageSummary};
+use crate::{Asked, found, origin, time};
+use runs::{EdgeSummary, StageSummary};
 
 /// Measures that say how much a stage does.
 const WORK: [&Measure; 5] = [
@@ -68,12 +68,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
 fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
-    let of_operators = operators(said, run, stage, intent);
     let of_stage = intent.measures.iter().copied();
     let of_stage = of_stage.filter(|m| m.entity == Entity::Stage);
-    let asked: Vec<_> = of_stage
-        .filter(|m| !(of_operators && amount::AMOUNTS.contains(m)))
-        .collect();
+    let asked: Vec<_> = of_stage.collect();
     for one_question in asked.chunk_by(|a, b| a.words == b.words && !a.words.en.is_empty()) {
         let known = one_question.iter().copied();
         let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));
@@ -103,24 +100,6 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     if intent.asks_for(&[&book::WAIT]) {
         time::waited(said, run, at);
     }
-}
-
-/// Says the rows of the operators of the stage that the question names. Returns false if there are no such rows.
-fn operators(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary, intent: &Intent) -> bool {
-    if !intent.asks_for(&[&book::ROWS_IN, &book::ROWS_OUT]) {
-        return false;
-    }
-    let is_asked =
-        |o: &&OperatorSummary| o.kind != "output" && intent.operators.contains(&o.kind.as_str());
-    let mut any = false;
-    for operator in stage.operators.iter().filter(is_asked) {
-        if let Some(rows) = operator.values.value(&book::OPERATOR_ROWS) {
-            any = true;
-            let name = format!("{}/{}", stage.name, operator.id);
-            said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
-        }
-    }
-    any
 }
 
 /// Answers a question about a stage that did not run: only its plan is known.

@@ -311,23 +311,6 @@ pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     );
 }
 
-/// Says the rows that some script lines produce: those of their last operator. Returns false if no file gives them.
-fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, from: u32, to: u32) -> bool {
-    let stages = run.summary.stages.iter().rev();
-    let mut operators = stages.flat_map(|s| s.operators.iter().rev().map(move |o| (s, o)));
-    let last = operators.find_map(|(stage, o)| {
-        let is_there = o.line.is_some_and(|line| (from..=to).contains(&line));
-        let is_exchange = o.kind.ends_with("partition") || o.kind == "gather";
-        let rows = o.values.value(&book::OPERATOR_ROWS);
-        Some((stage, o, rows.filter(|_| is_there && !is_exchange)?))
-    });
-    if let Some((stage, operator, rows)) = last {
-        let name = format!("{}/{}", stage.name, operator.id);
-        said.say_value(&book::OPERATOR_ROWS, rows, &name, run.vertex());
-    }
-    last.is_some()
-}
-
 /// The lines of the script that a diff removes or replaces.
 fn changed(diff: &str) -> impl Iterator<Item = u32> {
     let mut line = 0;
@@ -380,9 +363,6 @@ pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
         ),
     };
     said.say(sentence);
-    if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) && rows_of(said, run, from, to) {
-        return;
-    }
     let there = run
         .report
         .findings

@@ -3,7 +3,7 @@
 use report::measure::book;
 use report::{Cause, SegmentKind};
 
-use crate::phrases::{OPERATORS, Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS, Topic};
+use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS, Topic};
 
 /// A question prepared for looking up phrases; names are taken out of it before.
 pub(crate) struct Wording {
@@ -51,12 +51,6 @@ impl Wording {
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         let named = SETTINGS.iter().filter(|(_, zh, en)| self.has(zh, en));
         named.map(|(key, ..)| *key)
-    }
-
-    /// Kinds of operators that are named.
-    pub(crate) fn operators(&self) -> Vec<&'static str> {
-        let named = OPERATORS.iter().filter(|(_, zh, en)| self.has(zh, en));
-        named.map(|(kind, ..)| *kind).collect()
     }
 
     pub(crate) fn segments(&self) -> Vec<SegmentKind> {

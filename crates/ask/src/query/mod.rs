@@ -104,13 +104,7 @@ fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
     Some(Subject::Lines(first.lines.0, first.lines.1))
 }
 
-/// Largest part of a question about the job that no known word may account for; of one about a cause, and of one that asks for
-/// nothing but a number.
-const MOST_UNKNOWN: f64 = 0.62;
-const MOST_OF_CAUSE: f64 = 0.8;
-const MOST_OF_NUMBER: f64 = 0.05;
-
-/// Whether too little of a question about the job is known to answer it.
+/// Whether a question about the job asks for a number of something unknown. A question with one understood sentence does not.
 pub(crate) fn is_strange(intent: &Intent) -> bool {
     let is_whole = intent.subjects == [Subject::Job] && intent.unknown.is_empty();
     let is_whole = is_whole && intent.goal.is_none() && intent.belief.is_none();
@@ -119,15 +113,12 @@ pub(crate) fn is_strange(intent: &Intent) -> bool {
     let is_number = intent.asked.iter().all(|q| q.is_measure()) && !asks_reason;
     let has_cause = !intent.causes.is_empty();
     // no measure answers a number of something else
-    let is_lost = intent.asked.is_empty() && !asks_reason && has_cause;
-    let is_lost = is_lost && intent.measures.is_empty() && scan.has(Word::Number);
-    let is_place = intent.asked == [Quantity::Place] && !intent.operators.is_empty();
-    let most = match (is_number, has_cause) {
-        (true, false) => MOST_OF_NUMBER,
-        (false, false) => MOST_UNKNOWN,
-        (_, true) => MOST_OF_CAUSE,
-    };
-    is_whole && (is_lost || is_place || words::unknown(&intent.text) > most)
+    let is_lost = intent.asked.is_empty() && intent.measures.is_empty() && has_cause;
+    let is_lost = is_lost && is_number && scan.has(Word::Number);
+    let names_operator = scan.words.iter().any(|w| matches!(w, Word::Kind(_)));
+    let is_place = intent.asked == [Quantity::Place] && names_operator;
+    let is_unknown = is_number && !has_cause && !words::has_known_sentence(&intent.text);
+    is_whole && (is_lost || is_place || is_unknown)
 }
 
 impl<'a> Query<'a> {

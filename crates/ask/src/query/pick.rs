@@ -184,7 +184,8 @@ impl Query<'_> {
             let own = own.filter(|(at, _)| statistics[*at] || *at == 0 && asks_total);
             asked.extend(own.filter_map(|(_, measure)| measure));
         }
-        if asked.is_empty() && vertex && has(Word::Number) {
+        let ranks_stages = has(Word::Most) && self.names(Thing::Stage);
+        if asked.is_empty() && vertex && (has(Word::Number) || ranks_stages) {
             asked.push(&book::VERTICES);
         }
         asked

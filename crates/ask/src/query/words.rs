@@ -214,20 +214,14 @@ static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     all
 });
 
-/// Part of the content of a text that no phrase accounts for, 0..1, in its best known sentence: "It ran for hours! Why is it slow?"
-pub(super) fn unknown(text: &str) -> f64 {
+/// Whether the phrases account for every word of a sentence: "It ran for hours! Where did the time go?"
+pub(super) fn has_known_sentence(text: &str) -> bool {
     let sentences = text.split_inclusive(['?', '!', '？', '！', '。', '\n']);
-    let sentences = sentences
-        .flat_map(|s| s.split(". "))
-        .filter(|s| s.trim().chars().count() > 3);
-    sentences.map(unknown_of).fold(1.0, f64::min)
-}
-
-fn unknown_of(text: &str) -> f64 {
-    let scan = Scan::with(text, &ALL);
-    let left: usize = scan.left.iter().map(|word| word.chars().count()).sum();
-    let all = scan.known + left;
-    left as f64 / all.max(1) as f64
+    let mut sentences = sentences.flat_map(|s| s.split(". "));
+    sentences.any(|sentence| {
+        let scan = Scan::with(sentence, &ALL);
+        scan.left.is_empty() && scan.words.iter().any(|word| *word != Filler)
+    })
 }
 
 /// The words of a question in their order, and the parts without a known word.
@@ -235,8 +229,6 @@ fn unknown_of(text: &str) -> f64 {
 pub(super) struct Scan {
     pub(super) words: Vec<Word>,
     pub(super) left: Vec<String>,
-    /// Characters of the known words that have a meaning.
-    known: usize,
 }
 
 impl Scan {
@@ -259,9 +251,6 @@ impl Scan {
             match found {
                 Some((phrase, length)) => {
                     scan.words.extend(phrase.words);
-                    if phrase.words != [Filler] {
-                        scan.known += rest[..length].chars().count();
-                    }
                     at += length;
                 }
                 None => {
