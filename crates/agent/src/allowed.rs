@@ -1,5 +1,6 @@
 //! The ids and names that an answer may use: the enums of its schema, and the values of obvious aliases.
 
+use llm::Mask;
 use report::{Cause, RuleResult};
 use serde_json::Value;
 
@@ -75,43 +76,40 @@ impl Allowed {
 
     /// Lists the values in a schema, as they are called in the prompt. With `closes`, a property without values takes none: null, or an
     /// empty list.
-    pub(crate) fn restrict(&self, schema: &mut Value, input: &StepInput, closes: bool) {
+    pub(crate) fn restrict(&self, schema: &mut Value, mask: Option<&Mask>, closes: bool) {
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, inner) in properties.iter_mut() {
                 match self.of_property(name) {
                     Some([]) if closes => close(inner),
                     Some(values) if (1..=MOST).contains(&values.len()) => {
-                        list(inner, values, input);
+                        list(inner, values, mask);
                     }
                     _ => {}
                 }
-                self.restrict(inner, input, closes);
+                self.restrict(inner, mask, closes);
             }
         }
         if let Some(items) = schema.get_mut("items") {
-            self.restrict(items, input, closes);
-            let is_closed = |inner: &Value| inner["enum"].as_array().is_some_and(Vec::is_empty);
-            let mut properties = items["properties"].as_object().into_iter().flatten();
+            self.restrict(items, mask, closes);
             // An entry about nothing that exists can't be made.
-            if properties.any(|(_, inner)| is_closed(inner)) {
+            let mut properties = items["properties"].as_object().into_iter().flatten();
+            let lacks = |(name, inner): (&String, &Value)| {
+                inner["type"] == "string" && self.of_property(name).is_some_and(<[_]>::is_empty)
+            };
+            if closes && properties.any(lacks) {
                 close(schema);
             }
         }
     }
 }
 
-/// Leaves a schema no value but null or an empty list.
+/// Leaves a list no entries, and a value that may be null nothing else.
 fn close(schema: &mut Value) {
     if schema["type"] == "array" {
         schema["maxItems"] = 0.into();
-        return;
+    } else if may_be_null(schema) {
+        schema["enum"] = [Value::Null][..].into();
     }
-    let null: &[Value] = if may_be_null(schema) {
-        &[Value::Null]
-    } else {
-        &[]
-    };
-    schema["enum"] = null.into();
 }
 
 fn may_be_null(schema: &Value) -> bool {
@@ -119,8 +117,7 @@ fn may_be_null(schema: &Value) -> bool {
     types.is_some_and(|types| types.contains(&"null".into()))
 }
 
-fn list(schema: &mut Value, values: &[String], input: &StepInput) {
-    let mask = input.facts.mask.as_ref();
+fn list(schema: &mut Value, values: &[String], mask: Option<&Mask>) {
     let shown = |value: &String| match mask {
         Some(mask) => mask.hide(value),
         None => value.clone(),
@@ -237,4 +234,34 @@ fn cause_in(raw: &str) -> Option<Cause> {
         })
     };
     coded.or_else(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::schema;
+    use crate::step::StepId;
+
+    #[test]
+    fn lists_about_nothing_are_empty_and_no_enum_is() {
+        let allowed = Allowed {
+            stages: vec!["SV1_Extract".to_owned()],
+            ..Allowed::default()
+        };
+        let mut causes = schema(StepId::Experience).clone();
+        allowed.restrict(&mut causes, None, true);
+        assert_eq!(causes["properties"]["causes"]["maxItems"], 0);
+        let mut code = schema(StepId::KeyCode).clone();
+        allowed.restrict(&mut code, None, true);
+        let modules = &code["properties"]["modules"];
+        assert_eq!(modules.get("maxItems"), None);
+        let module = &modules["items"]["properties"];
+        assert_eq!(module["finding"]["enum"], json!([null]));
+        assert_eq!(module["stage"]["enum"], json!(["SV1_Extract", null]));
+        for schema in [causes, code] {
+            assert!(!schema.to_string().contains("\"enum\":[]"), "{schema}");
+        }
+    }
 }

@@ -81,7 +81,8 @@ pub(crate) fn schema_for(steps: &[StepId], input: &StepInput, profile: &Profile)
     let mut schema = schema_of(steps);
     // Limits of lists are beyond the strict modes of some providers.
     let closes = profile.is_self_hosted();
-    Allowed::of(input).restrict(&mut schema, input, closes);
+    let mask = input.facts.mask.as_ref();
+    Allowed::of(input).restrict(&mut schema, mask, closes);
     if closes {
         bound(&mut schema, TEXT);
     }

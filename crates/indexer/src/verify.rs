@@ -140,7 +140,9 @@ fn check_documents(open: &Index, documents: &Documents, live: usize, out: &mut V
 }
 
 fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
-    let found = live.par_iter().map(|&ordinal| find(open, ordinal));
+    // A panic is guarded in its own thread.
+    let find = |&ordinal: &Ordinal| guarded(|| find(open, ordinal), |reason| reason);
+    let found = live.par_iter().map(find);
     for (ordinal, found) in live.iter().zip(found.collect::<Vec<_>>()) {
         let id = open.lexical.id(*ordinal);
         match found {

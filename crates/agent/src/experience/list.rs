@@ -96,8 +96,7 @@ fn shelf(
         playbooks = of(Kind::Experience, sections)?;
     }
     if step == StepId::Advice {
-        let mut fixes = super::fixes(asker, &topic.causes, facts);
-        fixes.retain(|hit| !is_ruled_out(&hit.chunk, facts));
+        let fixes = super::fixes(asker, &topic.causes, facts);
         let known = super::section_ids(&fixes);
         playbooks.retain_mut(|hit| super::keep(hit, |s| !known.contains(&s.id)));
         playbooks.splice(0..0, fixes);

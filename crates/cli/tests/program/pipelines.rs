@@ -113,7 +113,10 @@ fn a_run_is_compared_with_the_good_runs_before_it() {
     }
     let (code, _, errors) = check(5);
     assert_eq!(code, Some(10), "{errors}");
-    contains(&errors, ["more than its own spread: B ran with"]);
+    contains(
+        &errors,
+        ["more than its own spread; compared with a good run (A): B ran with"],
+    );
     let (code, text, _) = status(&user, "history last --lang en --color never");
     assert_eq!(code, Some(0));
     contains(

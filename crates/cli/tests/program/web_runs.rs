@@ -110,6 +110,7 @@ fn the_history_of_a_job_marks_its_regression() {
         })
         .collect();
     reruns.push(Rerun {
+        luck: 5,
         tokens: 0.3,
         ..Rerun::default()
     });
