@@ -91,11 +91,6 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
         // temporary data is written for other stages, or spilled
         measures.extend([&book::SPILLS, &book::BYTES_WRITTEN]);
     }
-    let counts_vertices = measures.contains(&&book::VERTICES);
-    let counts_losses = measures.contains(&&book::FAILED);
-    if counts_vertices && !counts_losses && wording.has("失败", "fail|fails|failed") {
-        measures.extend([&book::FAILED, &book::REVOKED]);
-    }
     let names_other = !wording.causes().is_empty() || !wording.segments().is_empty();
     let has_side = says(wording, READ) || says(wording, WRITTEN);
     let is_other = names_other || !measures.is_empty() && !has_side;

@@ -175,24 +175,20 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
         asked.retain(|q| !matches!(q, Quantity::Which | Quantity::Stages));
     }
-    if has(&asked, Quantity::Cost) {
-        asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
-    }
     if has(&asked, Quantity::Which) {
         asked.retain(|q| *q != Quantity::Stages);
         let is_superlative =
             |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
         asked.retain(|q| !is_superlative(q));
     }
+    if has(&asked, Quantity::Cost) {
+        asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
+    }
     // "is spilling the bottleneck?" is about spilling
     let names_cause = wording.is_polar() && !wording.causes().is_empty();
     asked.retain(|q| !(names_cause && *q == Quantity::Account));
-    // "how long did it take with its retries" is not about the time of the retries
-    let takes = wording.has("用了|用时|跑了|花了", "take|takes|took|run");
     // a time, or a share of it, is the duration that is asked for
-    let is_time = |m: &&Measure| {
-        matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share) && !(takes && LOSSES.contains(m))
-    };
+    let is_time = |m: &&Measure| matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share);
     let names_error = wording.has("错误|异常|报错", "error*|exception*|message");
     let counts_losses = measures.iter().any(|m| LOSSES.contains(m));
     let counts_losses = counts_losses && !wording.asks_why() && !names_error;
@@ -200,7 +196,6 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
         Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
         Quantity::Reason => !counts_losses,
         Quantity::Single => !wording.has("平均|大概", "average|avg|mean"),
-        Quantity::Stages => measures.is_empty() || wording.has("多少|几个", "how many stages"),
         _ => true,
     });
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.

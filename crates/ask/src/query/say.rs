@@ -227,21 +227,28 @@ impl Query<'_> {
         });
         let others: Vec<Text> = others.collect();
         let (title, n) = (measure.title(vertex), measure.shown(number(first), vertex));
-        let then = Text::joined(&others, ["、", ", "]);
+        let then = match others.is_empty() {
+            true => Text::default(),
+            false => text!(
+                "；其次 {then}",
+                "; next: {then}",
+                then = Text::joined(&others, ["、", ", "])
+            ),
+        };
         let (name, count) = (&first.name, Number(rows.len() as f64));
         said.cite(
             match is_least {
                 true => text!(
-                    "{title}最小（共 {count} 个）：{name}（{n}）；其次 {then}",
-                    "Smallest {title} of {count}: {name} ({n}); next: {then}",
+                    "{title}最小（共 {count} 个）：{name}（{n}）{then}",
+                    "Smallest {title} of {count}: {name} ({n}){then}",
                     count = count,
                     title = title,
                     n = n,
                     then = then
                 ),
                 false => text!(
-                    "{title}最大（共 {count} 个）：{name}（{n}）；其次 {then}",
-                    "Largest {title} of {count}: {name} ({n}); next: {then}",
+                    "{title}最大（共 {count} 个）：{name}（{n}）{then}",
+                    "Largest {title} of {count}: {name} ({n}){then}",
                     count = count,
                     title = title,
                     n = n,
