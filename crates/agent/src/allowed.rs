@@ -91,7 +91,7 @@ impl Allowed {
         }
         if let Some(items) = schema.get_mut("items") {
             self.restrict(items, mask, closes);
-            // An entry about nothing that exists can't be made.
+            // No entry can be made if all its possible subjects are missing.
             let mut properties = items["properties"].as_object().into_iter().flatten();
             let lacks = |(name, inner): (&String, &Value)| {
                 inner["type"] == "string" && self.of_property(name).is_some_and(<[_]>::is_empty)
@@ -103,7 +103,7 @@ impl Allowed {
     }
 }
 
-/// Leaves a list no entries, and a value that may be null nothing else.
+/// Allows only an empty list, or null.
 fn close(schema: &mut Value) {
     if schema["type"] == "array" {
         schema["maxItems"] = 0.into();

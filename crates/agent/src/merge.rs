@@ -130,7 +130,7 @@ fn hypotheses(a: Hypotheses, b: Hypotheses, language: Language) -> Hypotheses {
     }
 }
 
-/// The program's answer, and what a model adds to it.
+/// The program's answer with the model's additions.
 fn reply(a: Reply, b: Reply, language: Language) -> Reply {
     Reply {
         text: explained(a.text, &b.text, language),

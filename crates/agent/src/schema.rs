@@ -97,7 +97,7 @@ const TEXT: usize = 360;
 const ITEMS: usize = 6;
 const PROPOSALS: usize = 2;
 
-/// Limits texts and lists, for servers that enforce a schema and whose models may ramble.
+/// Limits texts and lists, for servers that enforce a schema; their models may ramble.
 fn bound(schema: &mut Value, most: usize) {
     let Some(map) = schema.as_object_mut() else {
         return;

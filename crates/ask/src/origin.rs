@@ -1,5 +1,6 @@
 //! The number of vertices of a stage, and where it comes from.
 
+use job::model::SHUFFLE_PARTITIONS;
 use job::script::Hint;
 use report::measure::book;
 use report::text;
@@ -8,9 +9,6 @@ use crate::Asked;
 use crate::intent::Intent;
 use crate::said::Said;
 use runs::StageSummary;
-
-/// Setting of the number of partitions of a shuffle.
-const SHUFFLE_PARTITIONS: &str = "spark.sql.shuffle.partitions";
 
 /// Says how many vertices a stage has, and how many of them ran to their end if not all did.
 pub(crate) fn vertices(
@@ -27,8 +25,8 @@ pub(crate) fn vertices(
         return said.say_value(&book::VERTICES, ended, &stage.name, run.vertex());
     };
     let (name, vertex) = (&stage.name, run.vertex());
-    let mut ids = said.evidence_of(&book::PLANNED, planned, name, vertex);
-    ids.extend(said.evidence_of(&book::VERTICES, ended, name, vertex));
+    let both = [(&book::PLANNED, planned), (&book::VERTICES, ended)];
+    let ids = said.evidence_of_all(&both, name, vertex);
     let sentence = text!(
         "{name} 有 {all}，其中 {ended} 个运行到结束",
         "{name} has {all}; {ended} of them ran to their end",

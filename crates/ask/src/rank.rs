@@ -164,7 +164,7 @@ pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Me
         known.retain(|(_, value)| value.number() > 0.0);
         known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
         match known.is_empty() {
-            // another measure of the same question says that there is none
+            // another measure of the same question says "none"
             true if is_known => {}
             true if is_measured => said.say(text!(
                 "{title}：没有",

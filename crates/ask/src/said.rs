@@ -162,6 +162,18 @@ impl<'a> Said<'a> {
         vec![id]
     }
 
+    /// The ids of the evidence of several values of one thing.
+    pub(crate) fn evidence_of_all(
+        &mut self,
+        values: &[(&Measure, &Value)],
+        name: &str,
+        vertex: Noun,
+    ) -> Vec<String> {
+        let of_value =
+            |(measure, value): &(&Measure, &Value)| self.evidence_of(measure, value, name, vertex);
+        values.iter().flat_map(of_value).collect()
+    }
+
     fn keep(&mut self, evidence: Evidence) {
         if self.evidence.iter().all(|e| e.id != evidence.id) {
             self.evidence.push(evidence);

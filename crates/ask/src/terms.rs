@@ -172,7 +172,7 @@ const ASKS: &[(&str, &str)] = &[
     ("", "怎么理解"),
 ];
 
-/// The same, for questions that may be about something else: "what is the largest input?".
+/// The same for questions with other possible subjects: "what is the largest input?".
 const MAY_ASK: &[(&str, &str)] = &[
     ("what exactly is ", ""),
     ("what is ", ""),
@@ -243,7 +243,7 @@ fn bare(text: &str) -> String {
     }
 }
 
-/// The term whose definition a question asks for.
+/// The term that a question wants defined.
 fn asked(question: &str, forms: &[(&str, &str)]) -> Option<String> {
     let lower = question.trim().to_lowercase().replace('’', "'");
     let text = lower.trim_matches(MARKS);

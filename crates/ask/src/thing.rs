@@ -26,11 +26,8 @@ pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
 
 /// Evidence of the size of an input.
 pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
-    let mut ids = Vec::new();
-    for (measure, value) in input.values.iter() {
-        ids.extend(said.evidence_of(measure, value, &input.name, VERTEX));
-    }
-    ids
+    let values: Vec<_> = input.values.iter().collect();
+    said.evidence_of_all(&values, &input.name, VERTEX)
 }
 
 pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {

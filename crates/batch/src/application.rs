@@ -36,7 +36,7 @@ impl Server {
         }))
     }
 
-    /// Whether an address is that of a whole server: without a path, or ending in `/history`, also behind a gateway.
+    /// Whether an address belongs to a whole server: without a path, or ending in `/history`, also behind a gateway.
     pub(crate) fn is_listed(text: &str) -> bool {
         let url = Url::parse(text).ok();
         url.is_some_and(|url| {

@@ -2,7 +2,7 @@
 
 use job::model::Application;
 
-pub(crate) const PARTITIONS: &str = "spark.sql.shuffle.partitions";
+pub(crate) const PARTITIONS: &str = job::model::SHUFFLE_PARTITIONS;
 pub(crate) const MEMORY: &str = "spark.executor.memory";
 pub(crate) const OVERHEAD: &str = "spark.executor.memoryOverhead";
 pub(crate) const ENABLED: &str = "spark.sql.adaptive.enabled";

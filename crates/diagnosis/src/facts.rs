@@ -67,29 +67,38 @@ impl View<'_> {
         number: impl Into<Option<&'a Measured>>,
         unit: &'static str,
     ) -> Option<Evidence> {
-        let found = number.into()?;
-        let (name, place) = (found.metric, found.subject());
-        let sentence = text!(
-            "{place} 的 {name} 为 {shown}",
-            "{name} of {place} is {shown}",
-            shown = shown(found.value, unit),
-        );
-        Some(self.number(name, found.value, unit, found.source(), sentence))
+        self.stated(number.into()?, unit, |place, name, shown| {
+            text!(
+                "{place} 的 {name} 为 {shown}",
+                "{name} of {place} is {shown}",
+                shown = shown
+            )
+        })
     }
 
-    /// The number of the largest vertex, where the file has no name of its own for the largest.
+    /// The number of the largest vertex, where the file's name of the number is that of all vertices.
     pub(crate) fn measured_largest<'a>(
         &self,
         number: impl Into<Option<&'a Measured>>,
         unit: &'static str,
     ) -> Option<Evidence> {
-        let found = number.into()?;
+        self.stated(number.into()?, unit, |place, name, shown| {
+            text!(
+                "{place} 最大顶点的 {name} 为 {shown}",
+                "{name} of the largest vertex of {place} is {shown}",
+                shown = shown
+            )
+        })
+    }
+
+    fn stated(
+        &self,
+        found: &Measured,
+        unit: &'static str,
+        sentence: impl Fn(&str, &str, Text) -> Text,
+    ) -> Option<Evidence> {
         let (name, place) = (found.metric, found.subject());
-        let sentence = text!(
-            "{place} 最大顶点的 {name} 为 {shown}",
-            "{name} of the largest vertex of {place} is {shown}",
-            shown = shown(found.value, unit),
-        );
+        let sentence = sentence(&place, name, shown(found.value, unit));
         Some(self.number(name, found.value, unit, found.source(), sentence))
     }
 }

@@ -118,7 +118,7 @@ fn shown(value: Option<String>) -> String {
     value.unwrap_or_else(|| "–".to_owned())
 }
 
-/// What stands out in a run.
+/// The remarkable changes of a run.
 fn changes(run: &PastRun, words: Words) -> Vec<String> {
     let mut changes = Vec::new();
     if run.failed {
@@ -159,7 +159,7 @@ fn signal_text(signal: Signal) -> Text {
     }
 }
 
-/// What a regression is, and its likely reason.
+/// A regression, and its likely reason.
 pub fn regression(run: &PastRun, words: Words) -> String {
     let known = |seconds: Option<f64>| Seconds(seconds.unwrap_or(f64::NAN));
     let reason = run.reason.clone().unwrap_or_default();

@@ -153,7 +153,7 @@ pub fn place(diagnostic: &Diagnostic) -> String {
     place.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a suggestion saves what its finding says already.
+/// Whether the finding already has the saving of a suggestion.
 pub fn saves_as_found(suggestion: &Suggestion, report: &Report) -> bool {
     let mut findings = report.findings.iter();
     let finding = findings.find(|f| Some(&f.id) == suggestion.finding.as_ref());

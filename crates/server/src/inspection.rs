@@ -244,7 +244,7 @@ fn application(job: &Job, app: &Application) -> ApplicationView {
         "spark.executor.memory",
         "spark.driver.memory",
         "spark.dynamicAllocation.",
-        "spark.sql.shuffle.partitions",
+        job::model::SHUFFLE_PARTITIONS,
         "spark.sql.adaptive.",
         "spark.sql.autoBroadcastJoinThreshold",
         "spark.sql.files.maxPartitionBytes",

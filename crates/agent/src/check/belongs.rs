@@ -194,16 +194,16 @@ impl Judge<'_> {
     /// "The suggested changes do not affect the run time", "the hint is not suitable for this job".
     pub(super) fn no_effect(&self, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         let lower = &clause.lower;
-        let is_suggestion = |id: &String| self.suggestions.iter().any(|s| s.id == *id);
         let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
-        if is_unfit && topic.ids.iter().any(is_suggestion) {
+        if is_unfit && topic.ids.iter().any(|id| self.is_suggestion(id)) {
             let remark = text!("否认了一条建议", "it denies a suggestion of the program");
             let (at, kind) = (clause.span.end, Kind::Contradiction);
             faults.push(Fault { at, kind, remark });
             return;
         }
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
-        let is_fix = has_word(lower, FIX) || clause.ids.iter().any(|(_, id, _)| is_suggestion(id));
+        let is_fix =
+            has_word(lower, FIX) || clause.ids.iter().any(|(_, id, _)| self.is_suggestion(id));
         let denies =
             negation(lower).is_some() && has_word(lower, EFFECT) || has_word(lower, NO_EFFECT);
         let is_about_time = has_word(lower, TIME) || has_word(lower, NO_EFFECT);

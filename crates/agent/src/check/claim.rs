@@ -56,7 +56,7 @@ impl Judge<'_> {
         (faults, claims)
     }
 
-    /// What a sentence rests on. A number alone may be the question's.
+    /// The basis of a sentence. A number alone may be the question's.
     pub(super) fn basis(&self, text: &str) -> Basis {
         let all = clauses(text, &self.ledger.entities);
         let is_advice = |id: &String| id.starts_with('S') || id.contains(".md#");

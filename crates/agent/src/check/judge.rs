@@ -31,6 +31,12 @@ pub(crate) struct Judge<'a> {
     pub(crate) elapsed: Vec<f64>,
 }
 
+impl Judge<'_> {
+    pub(super) fn is_suggestion(&self, id: &str) -> bool {
+        self.suggestions.iter().any(|s| s.id == id)
+    }
+}
+
 /// Names from the earlier sentences of the line and from the same sentence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Topic {
@@ -42,7 +48,7 @@ pub(super) struct Topic {
     pub(super) cited: Vec<String>,
 }
 
-/// What a sentence rests on.
+/// The basis of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Basis {
     /// It names an id.
@@ -58,7 +64,7 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Whether a sentence may stand in a text that has cited a fact by then, or has not.
+    /// Whether a sentence may stay. `cites`: whether the text has cited a fact so far.
     pub(super) fn stands(self, cites: bool) -> bool {
         match self.recommends {
             true => self.cites_advice,

@@ -304,7 +304,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Leaves out the sentences without a basis. A text that cites facts may go on with an explanation, but states no number and
-    /// recommends nothing without naming what it is about.
+    /// no advice without naming its subject.
     fn keep_based(&mut self, text: &mut String) {
         let pieces = verdict::pieces(text);
         let bases = pieces

@@ -78,7 +78,7 @@ impl Told {
                 .map(String::as_str)
                 .filter(|w| !is_id(&w.to_uppercase()))
                 .collect();
-            // "Evidence: E1, E2" states nothing either.
+            // "Evidence: E1, E2" is no statement either.
             let is_list = words.len() < units.len() && words.len() < 2;
             let is_placeholder = is_list || PLACEHOLDERS.contains(&words.join(" ").as_str());
             let is_known = said.is_copy(&units) || !may_repeat && self.is_copy(&units);

@@ -43,7 +43,7 @@ impl Checker<'_> {
         (proposal.steps.is_empty() && proposal.diff.is_none()).then(|| without_steps(title))
     }
 
-    /// A change that the model proposes, with its unconfirmed parts; `None` if nothing but its title stands.
+    /// A change that the model proposes, with its unconfirmed parts; `None` if only its title is left.
     pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Option<Suggestion> {
         self.outcome.claims += 1;
         let mut unverified = Vec::new();

@@ -5,7 +5,7 @@ use report::{JobEngine, Language};
 
 use super::Asker;
 
-/// A section for the suggestions whose topic begins like this.
+/// A section, and the beginning of the topics that lead to it.
 struct Row {
     topic: &'static str,
     page: &'static str,

@@ -206,7 +206,7 @@ fn shared_jobs() -> Vec<PathBuf> {
     jobs
 }
 
-/// What is wrong with the first passage of THINK 5; `None` for a job without a suggestion.
+/// The fault of the first passage of THINK 5; `None` for a job without a suggestion.
 fn fault_of_first_fix(report: &Report) -> Option<String> {
     let suggestion = report.suggestions.first()?;
     let mut entries = report.experiences.iter().filter(|e| e.step == "think5");

@@ -92,12 +92,10 @@ const IDENTIFIER: usize = 5;
 fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
     let script = run.summary.script.as_ref()?;
     let is_name = word.len() >= IDENTIFIER && word.is_ascii();
+    let word_in_capitals = word.to_uppercase();
     let has_it = |s: &&Statement| {
-        let text = script
-            .text
-            .get(s.span.start..s.span.end)
-            .unwrap_or_default();
-        s.kind != StatementKind::Declare && place::has_word(text, &word.to_uppercase())
+        let text = script.text.get(s.span.clone()).unwrap_or_default();
+        s.kind != StatementKind::Declare && place::has_word(text, &word_in_capitals)
     };
     let mut statements = run.statements().iter().filter(has_it);
     let first = statements.next().filter(|_| is_name)?;
@@ -179,13 +177,11 @@ impl<'a> Query<'a> {
             .has_any(&[Word::In, Word::Out, Word::Rows, Word::Bytes]);
         let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
         let asks = asks || self.names(Thing::Vertex) && is_place && self.has(Word::Most);
-        let rows = match self.entity() {
-            Entity::Stage => self.rows(Entity::Stage),
-            _ => return false,
-        };
-        if !asks || is_load || self.names(Thing::Stage) && !self.has(Word::Which) {
+        let is_of_stage = self.names(Thing::Stage) && !self.has(Word::Which);
+        if !asks || is_load || is_of_stage || self.entity() != Entity::Stage {
             return false;
         }
+        let rows = self.rows(Entity::Stage);
         let longest = |row: &Row<'_>| row.values.get(&book::MAX_RUN).unwrap_or(0.0);
         let slowest = rows.iter().max_by(|a, b| longest(a).total_cmp(&longest(b)));
         let Some((row, stage)) = slowest.and_then(|row| Some((row, row.stage?))) else {
@@ -273,7 +269,7 @@ impl<'a> Query<'a> {
         self.say(said, &rows, &measures)
     }
 
-    /// Says values of the whole job; those of stages are summed.
+    /// Says values of the whole job; values of stages are summed.
     fn of_job(&self, said: &mut Said<'_>, measures: &[&'static Measure]) -> bool {
         let values = &self.run.summary.values;
         let known = measures.iter().filter_map(|m| Some((*m, values.value(m)?)));

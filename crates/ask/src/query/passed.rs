@@ -66,8 +66,8 @@ fn say(said: &mut Said<'_>, query: &Query<'_>, row: &Row<'_>) -> bool {
     let [Some((_, taken)), Some((_, out))] = values else {
         return false;
     };
-    let mut ids = said.evidence_of(&book::ROWS_TAKEN, taken, name, vertex);
-    ids.extend(said.evidence_of(&book::OPERATOR_ROWS, out, name, vertex));
+    let both = [(&book::ROWS_TAKEN, taken), (&book::OPERATOR_ROWS, out)];
+    let ids = said.evidence_of_all(&both, name, vertex);
     let (a, b) = (taken.number(), out.number());
     if a <= 0.0 {
         return false;
@@ -75,7 +75,7 @@ fn say(said: &mut Said<'_>, query: &Query<'_>, row: &Row<'_>) -> bool {
     let shown = |n: f64| book::OPERATOR_ROWS.shown(n, vertex);
     let kind = row.operator.map_or("", |o| o.kind.as_str());
     let sentence = match b <= a {
-        // the rows of two sides don't compare with those of pairs
+        // rows of two sides and rows of pairs can't be compared
         _ if matches!(kind, "join" | "combine") => text!(
             "{name} 的各输入共 {a}，输出 {b}（{ratio}）",
             "{name} takes in {a} from all its inputs and produces {b} ({ratio})",

@@ -5,7 +5,7 @@ use report::format::list;
 use report::text;
 
 use super::Query;
-use super::words::{Thing, Word};
+use super::words::Word;
 use crate::said::Said;
 use crate::subject::Subject;
 
@@ -36,12 +36,7 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
         };
         found.extend(statements.iter().filter(is_it));
     }
-    let text = |s: &Statement| {
-        script
-            .text
-            .get(s.span.start..s.span.end)
-            .unwrap_or_default()
-    };
+    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
     if found.is_empty() && matches!(query.subjects[..], [Subject::Job]) {
         let keywords: Vec<&str> = query.keywords().collect();
         let has = |s: &&Statement| keywords.iter().any(|k| has_word(text(s), k));
@@ -53,8 +48,7 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     if let more @ 1.. = found.len().saturating_sub(SHOWN) {
         said.say(text!("另外还有 {more} 处", "There are {more} more"));
     }
-    let is_asked = !query.names(Thing::Stage) || !found.is_empty();
-    is_asked && !found.is_empty()
+    !found.is_empty()
 }
 
 /// Whether a text has a keyword as a whole word, in any case.

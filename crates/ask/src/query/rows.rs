@@ -36,7 +36,7 @@ fn kinds(keyword: &str) -> &'static [&'static str] {
 }
 
 impl<'a> Query<'a> {
-    /// The keywords of the operators that are named; the outputs of the job if nothing else writes.
+    /// The keywords of the operators that are named; the outputs of the job if no operator is named that writes.
     pub(super) fn keywords(&self) -> impl Iterator<Item = &'static str> + '_ {
         let named = self.scan.words.iter().filter_map(|word| match word {
             Word::Kind(keyword) => Some(*keyword),

@@ -50,7 +50,7 @@ impl Query<'_> {
             self.list(said, measure, &numbers.collect::<Vec<_>>());
         }
         self.combined(said, measures, &known);
-        // the description of an input has what is known instead
+        // the description of an input has the known values instead
         if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
             return false;
         }
@@ -211,7 +211,7 @@ impl Query<'_> {
         !rows.is_empty()
     }
 
-    /// Says the first of some things in order, and the next ones.
+    /// Says the first of some sorted things, and the next ones.
     fn first_of(&self, said: &mut Said<'_>, measure: &'static Measure, rows: &[Row<'_>]) {
         let is_least = self.has(Word::Least);
         let number = |row: &Row<'_>| row.values.get(measure).unwrap_or(0.0);
@@ -284,8 +284,7 @@ impl Query<'_> {
             let vertex = self.run.vertex();
             let values = [expected, real].map(|m| row.values.value(m));
             let [Some(a), Some(b)] = values else { continue };
-            let mut ids = said.evidence_of(expected, a, &row.name, vertex);
-            ids.extend(said.evidence_of(real, b, &row.name, vertex));
+            let ids = said.evidence_of_all(&[(expected, a), (real, b)], &row.name, vertex);
             said.cite(
                 text!(
                     "{name}：估计 {a}，实际 {b}（实际是估计的 {ratio}）",
@@ -311,8 +310,8 @@ impl Query<'_> {
             };
             any = true;
             let vertex = self.run.vertex();
-            let mut ids = said.evidence_of(&book::STORED_BYTES, bytes, &row.name, vertex);
-            ids.extend(said.evidence_of(&book::STORED_FILES, files, &row.name, vertex));
+            let both = [(&book::STORED_BYTES, bytes), (&book::STORED_FILES, files)];
+            let ids = said.evidence_of_all(&both, &row.name, vertex);
             said.cite(
                 text!(
                     "{name}：{files}共 {bytes}，平均每个 {mean}",
@@ -354,8 +353,7 @@ impl Query<'_> {
             };
             any = true;
             let vertex = self.run.vertex();
-            let mut ids = said.evidence_of(measure, amount, &row.name, vertex);
-            ids.extend(said.evidence_of(time, ms, &row.name, vertex));
+            let ids = said.evidence_of_all(&[(measure, amount), (time, ms)], &row.name, vertex);
             said.cite(
                 text!(
                     "{name}：{amount}，{time_title} {time}，每秒 {rate}",

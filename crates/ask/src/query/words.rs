@@ -64,7 +64,7 @@ pub(super) enum Word {
     Key,
     /// A word of questions that other modules answer.
     Other,
-    /// A word without a meaning of its own.
+    /// A word without meaning for the answer.
     Filler,
 }
 
@@ -265,7 +265,7 @@ impl Scan {
     }
 
     /// The parts of a question that each ask for something: "how many rows does it read and how long does it take?". A part
-    /// without a thing is about that of the first.
+    /// without a thing is about the thing of the first.
     pub(super) fn parts(text: &str) -> Vec<Scan> {
         let lower = text
             .to_lowercase()

@@ -126,7 +126,7 @@ pub struct ListedApplication {
     pub completed: bool,
 }
 
-/// The attempts of an allowed server's applications, those of the newest application first.
+/// The attempts of an allowed server's applications, newest application first.
 ///
 /// # Errors
 /// If the server is not allowed or cannot be reached.

@@ -70,7 +70,7 @@ fn findings_that_one_change_fixes_are_one_cluster() {
     assert_eq!(data["scripts"][0], "Daily_#");
 }
 
-/// The known result as the run of a day, of so many seconds.
+/// The known result as a run of `seconds` on a day.
 fn run(day: u32, seconds: f64, state: &str) -> Value {
     let mut result = known();
     result["key"] = json!(format!("{day:064x}"));

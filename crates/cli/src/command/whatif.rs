@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use diagnosis::Diagnosis;
 use diagnosis::whatif::{Change, Resource, WhatIf};
 use job::Catalogue;
+use job::model::SHUFFLE_PARTITIONS;
 use report::{Report, say};
 use server::{Error, ErrorKind, Explain, Result, unanswerable};
 
@@ -15,8 +16,6 @@ use crate::render;
 use crate::session;
 use crate::sources;
 use crate::terminal::Terminal;
-
-const PARTITIONS: &str = "spark.sql.shuffle.partitions";
 
 /// Points of a range that the user asks for.
 const RANGE_POINTS: usize = 8;
@@ -103,7 +102,7 @@ fn change(
             .chain(of_finding)
             .flat_map(|s| &s.settings);
         // settings of resources are the fix: the saving of the finding would count them twice
-        let resources = settings.filter(|s| s.key != PARTITIONS && is_spark);
+        let resources = settings.filter(|s| s.key != SHUFFLE_PARTITIONS && is_spark);
         let sets: Vec<bool> = resources
             .map(|s| set(&mut change, run.resource(), &s.key, &s.suggested))
             .collect();
@@ -151,7 +150,7 @@ fn set(change: &mut Change, resource: Resource, key: &str, value: &str) -> bool 
     let number: Option<usize> = value.trim().parse().ok();
     let number = number.filter(|n| (1..=1_000_000).contains(n));
     let changed = match key {
-        PARTITIONS => &mut change.partitions,
+        SHUFFLE_PARTITIONS => &mut change.partitions,
         "spark.executor.instances" | "spark.dynamicAllocation.maxExecutors" | "spark.cores.max" => {
             &mut change.count
         }

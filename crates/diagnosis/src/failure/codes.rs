@@ -1,11 +1,11 @@
-//! What numbers and names say that programs agree on: exit codes, states of HTTP and SQL, conditions of Spark.
+//! Numbers and names that programs agree on: exit codes, states of HTTP and SQL, conditions of Spark.
 
 use super::class::Class::{self, *};
 
 /// Whether a class that a number says is the reason itself.
 pub(super) type Said = (Class, bool);
 
-/// The class of the code with which a container, an executor or a process ended.
+/// The class of the exit code of a container, an executor or a process.
 pub(super) fn exit(line: &str) -> Option<Class> {
     const BEFORE: [&str; 7] = [
         "exit code is ",

@@ -1,13 +1,13 @@
-//! What the type of an exception says: the types of languages and libraries, and the words that types are named after.
+//! Types of exceptions: those of languages and libraries by name, others by the words in their names.
 
 use super::class::Class::{self, *};
 use super::codes::Said;
 
-/// Types of code that is missing or does not fit, whatever their message says.
+/// Types of missing or unfit code, with any message.
 const LINKAGE: &str = "ModuleNotFoundError | ImportError | PackageNotFoundError | ClassNotFoundException | NoClassDefFoundError | \
     NoSuchMethodError | NoSuchFieldError | AbstractMethodError | UnsupportedClassVersionError | MissingMethodException";
 
-/// Types that a fault in code of the user throws, whatever their message says.
+/// Types of faults in code of the user, with any message.
 const BASIC: &str = "AttributeError | IndexError | KeyError | NameError | TypeError | UnboundLocalError | ZeroDivisionError | \
     AssertionError | RecursionError | JSONDecodeError | UnicodeDecodeError | UnicodeEncodeError | StopIteration | \
     NotImplementedError | NullPointerException | NumberFormatException | ArithmeticException | \
@@ -66,7 +66,7 @@ table! {
 }
 
 table! {
-    /// Libraries whose exceptions are about one thing.
+    /// Libraries with exceptions about one subject.
     PACKAGES:
     InputUnreadable, "org.apache.parquet. | org.apache.orc. | org.apache.avro. | org.apache.hadoop.io.compress. | com.univocity. | \
          com.fasterxml.jackson.core. | org.apache.commons.compress. | com.github.luben.zstd. | org.xml.sax.";
@@ -101,7 +101,7 @@ table! {
     Stopped, "Interrupt | Cancel | Abort";
 }
 
-/// The class of a type that decides whatever its message says.
+/// The class of a type that decides with any message.
 pub(super) fn deciding(kind: &str) -> Option<Class> {
     let tables = [(UserCode, BASIC), (Dependency, LINKAGE)];
     let found = tables.iter().find(|(_, names)| has(names, simple(kind)));

@@ -124,7 +124,7 @@ groups! {
 }
 
 groups! {
-    /// Texts of an exception that give the reason, whatever exceptions it is in.
+    /// Texts of an exception that give the reason, also inside other exceptions.
     GROUPS:
     // dependencies
     Dependency, "JVM, Python, .NET",

@@ -146,7 +146,7 @@ impl Held {
             used += busy;
         }
         let (executors, slots) = most_at_once(changes);
-        // tasks whose end the log lacks may have used their slots for the whole time of the stage
+        // tasks without an end in the log may have used their slots for the whole time of the stage
         for stage in app.stages.iter().filter(|s| s.lost_events) {
             let open = stage.submitted_ms.zip(stage.completed_ms);
             let open_s = open.map_or(0.0, |(from, to)| (to - from) as f64 / 1000.0);

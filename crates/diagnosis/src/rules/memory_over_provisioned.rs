@@ -17,10 +17,10 @@ threshold! {
     "judgement"
 }
 
-/// Bytes for tasks and cached data below which nobody saves anything: those of an executor of 1 GiB.
+/// Bytes for tasks and cached data of an executor of 1 GiB; fewer can't be saved.
 const LEAST_MEMORY: f64 = 434e6;
 
-/// Share of the run time of tasks in garbage collection from which memory may be short.
+/// Share of the run time of tasks in garbage collection that may mean too little memory.
 const BUSY_COLLECTING: f64 = 0.1;
 
 rule! { RULE = OverProvisionedMemory, examine;
@@ -67,7 +67,7 @@ impl<'a> Usage<'a> {
             let peak = view.facts[stage].per_vertex.peak_memory.as_ref()?;
             Some(peak.value.max)
         };
-        // what nothing counts may take any memory
+        // uncounted use may take any memory
         let plans = app
             .stages
             .iter()

@@ -19,7 +19,7 @@ const FIRST: f32 = 0.25;
 /// Marks a gap.
 const GAP: &str = "…";
 
-/// What a result shows of a passage.
+/// The part of a passage that a result shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// Headings above the text, without the title.
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The headings at the start are those of the passage.
+    /// The headings at the start belong to the passage.
     fn head(&mut self, level: usize, line: &str) {
         let is_first = self.parts.iter().all(|part| part.pieces.is_empty());
         let title = line

@@ -36,6 +36,7 @@ pub use info::JobInfo;
 pub use operator::{Channel, Column, Operator, OperatorKind};
 pub use plan::{Plan, PlanIndex, PlanNode};
 pub use report::{DiagnosticSeverity, JobEngine, JobState, Source};
+pub use settings::SHUFFLE_PARTITIONS;
 pub use stage::{Stage, StageSummary};
 pub use streams::{MicroBatch, Pace, waiting_share};
 pub use table::{Clustering, ColumnStatistics, StoredPartition, Table, TopValue};

@@ -2,9 +2,12 @@
 
 use super::Application;
 
+/// Number of partitions of an exchange.
+pub const SHUFFLE_PARTITIONS: &str = "spark.sql.shuffle.partitions";
+
 /// Defaults of Spark: each value from a version (3.2 is 302) on.
 const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
-    ("spark.sql.shuffle.partitions", &[(0, "200")]),
+    (SHUFFLE_PARTITIONS, &[(0, "200")]),
     ("spark.sql.adaptive.enabled", &[(0, "false"), (302, "true")]),
     ("spark.sql.adaptive.skewJoin.enabled", &[(300, "true")]),
     (

@@ -8,7 +8,7 @@ use crate::facts::{Derived, OperatorFacts, Spread, StageFacts};
 use crate::model::{Edge, ExchangeKind, OperatorKind, Stage};
 use crate::runs::StageRuns;
 
-/// What is known of a number that is spread over vertices.
+/// The known statistics of a number that is spread over vertices.
 #[derive(Default)]
 struct Spreading {
     total: Option<Value>,

@@ -154,7 +154,7 @@ fn claims<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
 enum Lane<'a> {
     Stage(&'a str),
     Wait(SegmentKind),
-    /// So many stages without a row of their own.
+    /// The number of stages without a row.
     Others(usize),
 }
 
@@ -194,7 +194,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The main work of a Spark stage, whose name is a number.
+/// The main work of a Spark stage; its name is only a number.
 fn work(stage: &str, summary: &RunSummary, words: Words) -> Option<String> {
     let number = stage.strip_prefix("Stage ")?;
     if !number.starts_with(|c: char| c.is_ascii_digit()) {

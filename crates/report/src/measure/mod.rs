@@ -66,7 +66,7 @@ impl Unit {
     }
 }
 
-/// The direction in which a number gets better.
+/// The better direction of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     Less,

@@ -46,7 +46,7 @@ fn call<'p>(program: &'p Program, place: &Place) -> Option<&'p Call> {
     program.calls.get(place.call?)
 }
 
-/// The name by which the program calls a function of `pyspark.sql.functions`. Adds an import if it has none.
+/// The program's name of a function of `pyspark.sql.functions`. Adds an import if it has none.
 fn function(program: &Program, name: &str, rewrite: &mut Rewrite) -> Option<String> {
     let syntax = &program.syntax;
     let mut last = None;

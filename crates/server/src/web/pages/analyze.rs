@@ -87,7 +87,7 @@ fn entry(place: &str, name: String, about: String, is_folder: bool) -> Entry {
     }
 }
 
-/// The newest entries of an allowed folder, or applications of an allowed server; none of a single job.
+/// The newest entries of an allowed folder, or applications of an allowed server. A single job has no entries.
 fn entries(app: &App, place: &str) -> Result<Vec<Entry>> {
     if app.roots.servers().any(|server| server.as_str() == place) {
         let listed = app.fetch.applications(place, None, ENTRIES, &app.stop)?;
