@@ -139,7 +139,7 @@ pub(super) fn oriented<'a>(
 ) -> Contrast<'a> {
     let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
     let elapsed = Pair::new(elapsed(a), elapsed(b)).difference();
-    let queued = Pair::new(a.summary.get(&book::QUEUED), b.summary.get(&book::QUEUED)).difference();
+    let queued = Pair::new(a.waited(), b.waited()).difference();
     let difference = elapsed.map(|e| e + queued.unwrap_or(0.0));
     // Without run times, the work of the vertices decides which run is the slower one.
     let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();

@@ -92,8 +92,7 @@ fn tokens(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
 }
 
 fn queue(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
-    let longer = runs.slow.summary.get(&book::QUEUED)?;
-    let shorter = runs.fast.summary.get(&book::QUEUED)?;
+    let (longer, shorter) = (runs.slow.waited()?, runs.fast.waited()?);
     let (slow, fast) = runs.names();
     let text = text!(
         "{slow} 排队 {longer}，{fast} 排队 {shorter}",

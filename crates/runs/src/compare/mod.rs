@@ -19,6 +19,7 @@ mod stages;
 mod totals;
 mod wording;
 
+use report::measure::book;
 use report::{Language, Report};
 
 use crate::RunSummary;
@@ -36,6 +37,16 @@ pub struct ComparedRun {
     pub report: Report,
     pub summary: RunSummary,
     pub origin: Origin,
+}
+
+impl ComparedRun {
+    /// Seconds before the job ran.
+    fn waited(&self) -> Option<f64> {
+        let job = &self.report.job;
+        let before = job.total_seconds.zip(job.elapsed_seconds);
+        let before = before.map(|(total, ran)| (total - ran).max(0.0));
+        before.or_else(|| self.summary.get(&book::QUEUED))
+    }
 }
 
 pub fn compare(a: &ComparedRun, b: &ComparedRun, language: Language) -> Comparison {
@@ -73,6 +84,7 @@ fn header(run: &ComparedRun) -> RunHeader {
         engine: job.engine,
         causes: run.report.findings.iter().map(|f| f.cause).collect(),
         elapsed_seconds: job.elapsed_seconds,
+        total_seconds: job.total_seconds,
         origin: run.origin,
     }
 }

@@ -69,6 +69,9 @@ pub struct RunHeader {
     #[serde(default)]
     pub causes: Vec<Cause>,
     pub elapsed_seconds: Option<f64>,
+    /// From submission to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_seconds: Option<f64>,
     pub origin: Origin,
 }
 

@@ -146,9 +146,8 @@ fn outside(runs: &Contrast<'_>, [slow, fast]: &[Clock<'_>; 2]) -> Vec<Part> {
         stage: None,
         seconds,
     };
-    let queued = |run: &ComparedRun| run.summary.get(&book::QUEUED);
     let mut parts = Vec::new();
-    if let (Some(more), Some(less)) = (queued(runs.slow), queued(runs.fast)) {
+    if let (Some(more), Some(less)) = (runs.slow.waited(), runs.fast.waited()) {
         parts.push(part(Factor::Queue, more - less));
     }
     if slow.is_known && fast.is_known {
