@@ -20,7 +20,7 @@ mod totals;
 mod wording;
 
 use report::measure::book;
-use report::{Language, Report};
+use report::{Language, Report, SegmentKind};
 
 use crate::RunSummary;
 pub(crate) use inputs::undated;
@@ -41,11 +41,22 @@ pub struct ComparedRun {
 
 impl ComparedRun {
     /// Seconds before the job ran.
-    fn waited(&self) -> Option<f64> {
+    fn before(&self) -> Option<f64> {
         let job = &self.report.job;
         let before = job.total_seconds.zip(job.elapsed_seconds);
         let before = before.map(|(total, ran)| (total - ran).max(0.0));
         before.or_else(|| self.summary.get(&book::QUEUED))
+    }
+
+    fn compiled(&self) -> f64 {
+        let segments = self.report.time.iter().flat_map(|time| &time.segments);
+        let compiled = segments.filter(|s| s.kind == SegmentKind::Compile);
+        compiled.map(|s| s.seconds).sum()
+    }
+
+    /// Seconds before the job ran, without compilation.
+    fn waited(&self) -> Option<f64> {
+        Some((self.before()? - self.compiled()).max(0.0))
     }
 }
 

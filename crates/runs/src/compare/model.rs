@@ -171,6 +171,8 @@ pub enum ReasonKind {
     Tokens,
     /// The job queued longer.
     Queue,
+    /// Its script compiled longer.
+    Compile,
     /// Vertices waited longer for a machine.
     Machines,
     /// Attempts were lost and repeated.

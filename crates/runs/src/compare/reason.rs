@@ -77,7 +77,7 @@ fn failure(runs: &Contrast<'_>) -> Option<Reason> {
 fn no_difference(runs: &Contrast<'_>) -> Option<Reason> {
     let delta = runs.delta?;
     let slow = runs.slow;
-    let whole = slow.report.job.elapsed_seconds? + slow.waited().unwrap_or(0.0);
+    let whole = slow.report.job.elapsed_seconds? + slow.before().unwrap_or(0.0);
     let text = text!("两次运行用时相近", "both took about the same time");
     (delta < SAME_SECONDS || delta < SAME_TIME * whole)
         .then(|| runs.reason(ReasonKind::NoDifference, None, None, text))

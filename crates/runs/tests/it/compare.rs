@@ -200,7 +200,7 @@ fn fewer_tokens_and_a_long_queue_are_reasons() {
     }
     let compared = compare(&early, &late, Language::En);
     assert_eq!(compared.reasons[0].kind, ReasonKind::Queue);
-    let headline = &compared.headline;
+    let headline = compared.headline;
     assert!(
         headline.starts_with("B took 2 min 10 s from submission to end, 25 s longer than A"),
         "{headline}"
