@@ -20,7 +20,7 @@ impl Checker<'_> {
         let known = self.input.suggestions.iter();
         if let Some(same) = known
             .into_iter()
-            .find(|s| s.title.eq_ignore_ascii_case(title))
+            .find(|s| s.title.eq_ignore_ascii_case(title) || s.id == title.trim())
         {
             let id = &same.id;
             return Some(text!(
