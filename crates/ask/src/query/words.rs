@@ -5,11 +5,16 @@ use std::sync::LazyLock;
 use report::StaticText;
 use report::measure::{Measure, book};
 
+use job::script::hints;
+
+use crate::Asked;
+use crate::intent::Intent;
 use crate::phrases::{self, Phrases};
+use crate::wording::Wording;
 
 /// The kind of thing that a question counts, ranks or describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(crate) enum Thing {
     Stage,
     Vertex,
     Operator,
@@ -25,7 +30,7 @@ pub(super) enum Thing {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     Noun(Thing),
     /// Operators of a kind, by the keyword of their statement.
     Kind(&'static str),
@@ -62,6 +67,13 @@ pub(super) enum Word {
     /// The name of the answer: "which", "called".
     Which,
     Key,
+    /// Executors that went away.
+    Lost,
+    /// The absence of something.
+    Not,
+    When,
+    /// A definition.
+    Define,
     /// A word of questions that other modules answer.
     Other,
     /// A word without meaning for the answer.
@@ -102,20 +114,23 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Data], "数据量|数据", "data|volume"),
     (&[Time], "多长时间|多少时间|时间|用时|耗时|多久|多长|时长|几分钟|几秒|秒|分钟|花了|花",
         "how long|time|times|long|duration|second|seconds|minute|minutes|took|take|takes|taken|runtime|run time|running time|wall time|\
-         elapsed|last|lasts|lasted|burn|burns|burned|spend|spends|spent"),
+         elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
-    (&[Passed], "丢了|丢|膨胀|放大|过滤掉|滤掉|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
-        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|filter out|filters out|filtered out|discard*|throw away|throws away|thrown away|lose|loses|survive*|remain*|left|\
+    (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
+    (&[Other, Lost], "挂掉|挂了|挂|死掉|死了|死|掉线|被杀|没了", "died|die|dies|dead|killed|crash*|removed"),
+    (&[Passed], "膨胀|放大|过滤掉|滤掉|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
+        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|filter out|filters out|filtered out|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
          pass|passes|keep|keeps|kept|get through|selectivity|shrink*|reduces the rows|reduce the rows|reduces rows|reduced to"),
     (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点", "straggler|stragglers|slow one|slow task|slow vertex"),
-    (&[Most, Time], "最慢|最久|最长|最耗时|最费时", "slowest|longest"),
-    (&[Most], "最大|最多|最高|最重|最宽", "largest|biggest|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
+    (&[Most, Time], "最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "slowest|longest|slower|longer"),
+    (&[Most], "最大|最多|最高|最重|最宽|更大|更多|更高|较大|大", "largest|biggest|bigger|larger|greater|higher|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
     (&[Most, Time], "最贵|最耗资源|开销最大", "most expensive|costliest|most time"),
-    (&[Least, Time], "最快|最短", "fastest|quickest|shortest"),
-    (&[Least], "最小|最少|最低", "smallest|fewest|least|lowest|minimum|min|tiniest"),
+    (&[Least, Time], "最快|最短|更短", "fastest|quickest|shortest|shorter"),
+    (&[Time, Apart], "慢多少|快多少", "how much slower|how much longer"),
+    (&[Least], "最小|最少|最低|更小|更少|更低|较小", "smallest|smaller|fewer|lower|fewest|least|lowest|minimum|min|tiniest"),
     (&[Sum], "总共|一共|合计|总计|全部|所有|总", "total|in total|altogether|overall|in all|sum|all|combined|entire|whole"),
     (&[Mean], "平均|均值", "average|averages|avg|mean|on average|typical|typically"),
     (&[Median], "中位数|中位", "median|medians|p50"),
@@ -133,18 +148,32 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Of(&book::CPU_TIME)], "cpu 时间|cpu时间", "cpu time"),
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
     (&[Of(&book::START)], "启动时间|启动要|启动用", "start-up time|startup time|start up"),
-    (&[Of(&book::WAVES)], "波次|几波|几轮|多少波", "wave|waves|rounds"),
-    (&[Of(&book::EXECUTOR_LOST)], "丢失的 executor|丢了几个 executor", "lost executor*|executors died|executors lost|executors were lost"),
+        (&[Of(&book::WAVES)], "波次|几波|几轮|多少波|好几波|分波|一波|波", "wave|waves|rounds"),
+    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用得", "used well|well used|well utilized|put to use|make use of|make good use"),
     (&[Place], "在脚本的第几行|脚本的第几行|第几行到第几行|脚本第几行|脚本哪里|脚本的哪里|脚本中的位置|第几行|哪几行|哪一行|哪行|脚本|语句|代码|写在",
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
-    (&[Which], "哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|name|names|named|called|list|who|whose|where"),
+    (&[Other], "退出码|错误码|花了多少钱|花多少钱|多少核小时|多少顶点小时|多少令牌小时|一半|以内|之内|内|压到|控制在|减到|降到|核小时|顶点小时|令牌小时|au 小时", "half|finish*|under|below|within|less than|reach*|exit code*|error code*|core hours|core-hours|vertex hours|vertex-hours|token hours|token-hours|au hours"),
+    (&[Not, Other], "没有|不|没|无", "not|no|never|without|none|neither|isn't|wasn't|aren't|weren't|doesn't|didn't|don't|can't|couldn't|won't"),
+    (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
+    (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
+        "explain|explains|describe|define|defined|definition|meaning|means|meant|mean by|stand for|stands for"),
+    (&[Which], "谁|啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|who|who's|whose|where|where's"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|设置|配置|设了|关键路径|空闲|排队|编译|瓶颈|意思",
+    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|合理|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
-         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|set|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough"),
+         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|worth|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
-         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|not|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you"),
+         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
+         set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
+         quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
+         want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\
+         so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|hint|hints|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
+         approximately|roughly|around|about how|place|own|itself|exclusive|exclusively|self|per-operator|had to|get to|gets to|able|try|trying|boss|team|colleague*|someone|somebody|anyone|everybody|everything|these days|real quick|thx|thank you|cheers|ah|oh|um|uh|\
+         conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
+    (&[Filler], "前|啥也没|也没|提前|提早|久|提示|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
+        今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
+        快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|同时|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
 ];
 
 /// One phrase with the words that it stands for.
@@ -214,29 +243,233 @@ static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     all
 });
 
-/// Whether the phrases account for every word of a sentence: "It ran for hours! Where did the time go?"
-pub(super) fn has_known_sentence(text: &str) -> bool {
-    let sentences = text.split_inclusive(['?', '!', '？', '！', '。', '\n']);
-    let mut sentences = sentences.flat_map(|s| s.split(". "));
-    sentences.any(|sentence| {
-        let scan = Scan::with(sentence, &ALL);
-        scan.left.is_empty() && scan.words.iter().any(|word| *word != Filler)
+/// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
+pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
+    let scan = Scan::of(rest);
+    let is_around = |word: &Word| matches!(word, Filler | Which | Define | Other | Mean | Each);
+    let is_around = |word: &Word| is_around(word) || are_several && *word == Apart;
+    let words = Wording::of(rest);
+    let says_what = words.has("", "what|what's|whats|wtf|wth");
+    let is_question = words.has("", "is|are|what's|whats|do|does");
+    let asks = scan.has(Define)
+        || says_what && is_question
+        || scan.has(Mean) && says_what
+        || are_several && words.has("不同", "difference|differ|differs");
+    let others = scan.words.iter().filter(|word| **word == Other).count();
+    let defines = scan.words.iter().filter(|word| **word == Define).count();
+    asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
+}
+
+/// Measures of the job and its stages that only these words name.
+pub(crate) fn measures(text: &str) -> Vec<&'static Measure> {
+    let own = [&book::WAVES, &book::BUSY_SLOTS];
+    let words = Scan::of(text).words.into_iter();
+    let named = words.filter_map(|word| match word {
+        Of(measure) => own.contains(&measure).then_some(measure),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// Whether a question names a kind of thing that isn't a part of a stage or an input, so that it isn't about the thing before.
+pub(crate) fn names_another(text: &str) -> bool {
+    let of_before = [Vertex, Partition, Exchange, Column, Operator, File].map(Noun);
+    let scan = Scan::of(text);
+    let mut words = scan.words.iter();
+    words.any(|word| matches!(word, Noun(_)) && !of_before.contains(word))
+}
+
+/// Words that an answer can't do without, and texts of which such an answer has one.
+#[rustfmt::skip]
+const SPOKEN: &[(Word, &[&str])] = &[
+    (Place, &["line", "行"]),
+    (Median, &["median", "中位"]),
+    (Mean, &["average", "mean", "平均"]),
+    (Rate, &["per second", "每秒"]),
+    (Estimated, &["estimate", "expected", "估计"]),
+    (Share, &["%"]),
+    (Rows, &["row", "行"]),
+    (Noun(Machine), &["machine", "机器", "node", "executor", "] v", "which ran on", "上运行"]),
+    (Of(&book::WAIT), &["wait", "queue", "start", "capacity", "等", "排队", "启动"]),
+    (Noun(File), &["file", "文件", "`", ".py", ".cs", ".script"]),
+    (When, &["submi", "after", "提交", "后"]),
+    (Noun(Cache), &["cache", "缓存"]),
+    (Noun(Column), &["column", "列", "key", "键", "on "]),
+    (Noun(Executor), &["executor", "slot", "槽"]),
+    (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
+    (Noun(Operator), &["/", "operator", "算子"]),
+    (Noun(Partition), &["partition", "分区"]),
+    (Noun(Execution), &["execution", "sql", "查询"]),
+    (Kind("JOIN"), &["join", "combine", "连接"]),
+    (Kind("COMBINE"), &["combine"]),
+    (Kind("GROUP BY"), &["aggregat", "reduce", "group", "聚合", "分组"]),
+    (Kind("WHERE"), &["filter", "where", "transform", "fewer", "过滤", "keep"]),
+    (Kind("ORDER BY"), &["sort", "order by", "排序"]),
+    (Kind("REDUCE"), &["reduc"]),
+    (Kind("PROCESS"), &["process", "udf", "user code", "用户代码", "python"]),
+    (Kind("EXTRACT"), &["extract", "scan", "getsstream", "读取", "reading"]),
+    (Kind("UNION"), &["union", "合并"]),
+    (Kind("WINDOW"), &["window", "窗口"]),
+    (Kind("BROADCAST"), &["broadcast", "广播"]),
+    (Least, &["smallest", "least", "fewest", "最小"]),
+];
+
+/// Units of times.
+const TIMES: [&str; 9] = ["s", "ms", "min", "h", "d", "毫秒", "秒", "分", "小时"];
+
+/// Whether a text has a number with one of some units.
+fn has_number(text: &str, units: &[&str]) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    text.match_indices(is_digit).any(|(at, digit)| {
+        let after = text[at + digit.len()..].trim_start();
+        units.iter().any(|unit| {
+            let tail = after.strip_prefix(unit);
+            tail.is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphabetic()))
+        })
     })
+}
+
+impl Word {
+    /// Whether an answer speaks of what the word asks for.
+    fn is_in(&self, answer: &str) -> bool {
+        let has = |text: &str| answer.contains(&text.to_lowercase());
+        match self {
+            Of(measure) if !SPOKEN.iter().any(|(spoken, _)| spoken == self) => {
+                let title = measure.title.en.split(' ').filter(|word| word.len() > 3);
+                let words = measure
+                    .words
+                    .zh
+                    .split('|')
+                    .chain(measure.words.en.split('|'));
+                let words = words.map(|word| word.trim().trim_end_matches('*'));
+                let names = title.chain([measure.title.zh]).chain(words);
+                names.into_iter().any(|name| !name.is_empty() && has(name))
+            }
+            Time => has_number(answer, &TIMES),
+            Number => answer.contains(|c: char| c.is_ascii_digit()),
+            Bytes => {
+                has_number(answer, &["b", "kib", "mib", "gib", "tib"]) || has("row") || has("行")
+            }
+            word => {
+                let texts = SPOKEN.iter().find(|(spoken, _)| spoken == word);
+                texts.is_none_or(|(_, texts)| texts.iter().any(|text| has(text)))
+            }
+        }
+    }
+
+    /// Whether it asks for an amount, which an answer to "why" needn't have.
+    fn is_amount(&self) -> bool {
+        matches!(
+            self,
+            Time | Number | Bytes | Rows | Share | Mean | Median | Place | Least | Not | When
+        )
+    }
+}
+
+/// Whether an answer doesn't speak of what a word of its question asks for.
+pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
+    let answer = answer.to_lowercase();
+    let scan = Scan::of(&intent.text);
+    // "no file gives …" has no amount
+    let is_unknown = ["no file", "没有文件"]
+        .iter()
+        .any(|text| answer.contains(text));
+    let is_excused = |word: &Word| match word {
+        Not => intent.asks_why || intent.is_polar,
+        Kind(_) if scan.has(Place) => true,
+        Of(_) if !intent.causes.is_empty() => true,
+        word => (intent.asks_why || is_unknown) && word.is_amount(),
+    };
+    let is_spoken = |word: &Word| is_excused(word) || word.is_in(&answer);
+    let says = |words: &&[Word]| match words {
+        [Not, ..] => is_excused(&Not),
+        words => words.iter().any(is_spoken),
+    };
+    let words = Wording::of(&intent.text);
+    let only_explains = words.has(
+        "解释|定义|含义|意思",
+        "explain|define|definition|meaning|means",
+    ) && !words.has(
+        "为|慢|失败|原因|问题|花",
+        "why|slow*|fail*|problem*|took|takes|happened|time",
+    );
+    only_explains || !scan.phrases.iter().all(|words| says(words))
+}
+
+/// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
+pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
+    let script = run.summary.script.as_ref();
+    let script = script.map_or(String::new(), |s| s.text.to_lowercase());
+    let answer = answer.to_lowercase();
+    let lower = intent.text.to_lowercase().replace('’', "'");
+    let is_end = |c: char| {
+        matches!(
+            c,
+            '?' | '!' | ';' | ',' | '？' | '！' | '；' | '，' | '。' | '\n'
+        )
+    };
+    let clauses = lower.split(is_end).flat_map(|clause| clause.split(". "));
+    let parts = clauses.map(unknown);
+    let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
+    let is_left = |word: &String| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_of_script = word.len() > 4 && script.contains(word);
+        !is_number && !is_of_script && !answer.contains(word)
+    };
+    let has_hint = intent
+        .text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| {
+            let is_hint = word.len() > 4 && hints::find(word).is_some();
+            is_hint && !answer.contains(&word.to_lowercase())
+        });
+    has_hint || known.peek().is_none() || known.any(|(_, left)| left.iter().any(is_left))
+}
+
+/// Whether a text has a word with a meaning, and the words that no phrase of any table covers.
+fn unknown(text: &str) -> (bool, Vec<String>) {
+    let mut covered = vec![false; text.len()];
+    let mut is_known = false;
+    for (at, _) in text.char_indices() {
+        let rest = &text[at..];
+        let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let is_inside = is_inside && rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        for phrase in ALL.iter().filter(|_| !is_inside) {
+            let Some(length) = length(phrase.text, rest) else {
+                continue;
+            };
+            covered[at..at + length].fill(true);
+            is_known |= phrase.words.iter().any(|word| *word != Filler);
+        }
+    }
+    let (mut left, mut at) = (Vec::new(), 0);
+    while let Some(c) = text[at..].chars().next() {
+        if covered[at] || !c.is_alphanumeric() {
+            at += c.len_utf8();
+            continue;
+        }
+        let word = word(&text[at..]);
+        left.push(word.to_owned());
+        at += word.len();
+    }
+    (is_known, left)
 }
 
 /// The words of a question in their order, and the parts without a known word.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) words: Vec<Word>,
-    pub(super) left: Vec<String>,
+pub(crate) struct Scan {
+    pub(crate) words: Vec<Word>,
+    /// The words of each phrase.
+    phrases: Vec<&'static [Word]>,
+    pub(crate) left: Vec<String>,
 }
 
 impl Scan {
-    pub(super) fn of(text: &str) -> Scan {
+    pub(crate) fn of(text: &str) -> Scan {
         Scan::with(text, &PHRASES)
     }
 
-    fn with(text: &str, phrases: &[Phrase]) -> Scan {
+    fn with(text: &str, phrases: &'static [Phrase]) -> Scan {
         let lower = text.to_lowercase().replace('’', "'");
         let (mut scan, mut at) = (Scan::default(), 0);
         while let Some(c) = lower[at..].chars().next() {
@@ -251,6 +484,7 @@ impl Scan {
             match found {
                 Some((phrase, length)) => {
                     scan.words.extend(phrase.words);
+                    scan.phrases.push(phrase.words);
                     at += length;
                 }
                 None => {
@@ -266,7 +500,7 @@ impl Scan {
 
     /// The parts of a question that each ask for something: "how many rows does it read and how long does it take?". A part
     /// without a thing is about the thing of the first.
-    pub(super) fn parts(text: &str) -> Vec<Scan> {
+    pub(crate) fn parts(text: &str) -> Vec<Scan> {
         let lower = text
             .to_lowercase()
             .replace(" and ", "，")
@@ -299,11 +533,11 @@ impl Scan {
         self.has_any(&asked) || self.words.iter().any(|word| matches!(word, Of(_)))
     }
 
-    pub(super) fn has(&self, word: Word) -> bool {
+    pub(crate) fn has(&self, word: Word) -> bool {
         self.words.contains(&word)
     }
 
-    pub(super) fn has_any(&self, words: &[Word]) -> bool {
+    pub(crate) fn has_any(&self, words: &[Word]) -> bool {
         words.iter().any(|word| self.has(*word))
     }
 }
