@@ -24,6 +24,8 @@ pub(crate) struct Intent {
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
+    /// Whether it asks what is wrong with the job, or what to change.
+    pub(crate) is_open: bool,
     /// Causes that it leaves out: "what else, besides the wait?".
     pub(crate) except: Vec<Cause>,
     /// Whether it names errors or failures.
@@ -57,6 +59,7 @@ impl Intent {
             named.rest = last.unwrap_or(named.rest);
         }
         let wording = Wording::of(&named.rest);
+        let named_job = named.subjects.contains(&Subject::Job);
         let mut subjects = named.subjects;
         let (mut asked, mut measures) = asked_and_measures(&wording);
         let names_failure = wording.names_failure();
@@ -116,6 +119,7 @@ impl Intent {
             !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
         let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
+            is_open: wording.is_open() && (named_job || wording.is_about_job()),
             except,
             names_failure,
             compares: wording.compares() && is_comparable(&subjects),

@@ -121,6 +121,14 @@ impl Wording {
         self.begins_with_and() && !text.contains(char::is_alphanumeric)
     }
 
+    /// Whether it asks for the trouble of a job, or for changes.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has(
+            "慢|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位",
+            "slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason",
+        )
+    }
+
     /// Whether it names errors or failures.
     pub(crate) fn names_failure(&self) -> bool {
         self.has(

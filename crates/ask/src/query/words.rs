@@ -396,25 +396,33 @@ pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
     only_explains || !scan.phrases.iter().all(|words| says(words))
 }
 
+/// Unknown words of an open question.
+const TOLD: usize = 6;
+
 /// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
 pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
     let script = run.summary.script.as_ref();
     let script = script.map_or(String::new(), |s| s.text.to_lowercase());
     let answer = answer.to_lowercase();
     let lower = intent.text.to_lowercase().replace('’', "'");
-    let is_end = |c: char| {
-        matches!(
-            c,
-            '?' | '!' | ';' | ',' | '？' | '！' | '；' | '，' | '。' | '\n'
-        )
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
+    let sentences: Vec<&str> = lower.split_inclusive(is_end).collect();
+    let mut questions = sentences.clone();
+    questions.retain(|sentence| sentence.trim_end().ends_with(['?', '？']));
+    let asking = if questions.is_empty() {
+        sentences
+    } else {
+        questions
     };
-    let clauses = lower.split(is_end).flat_map(|clause| clause.split(". "));
+    let clauses = asking
+        .into_iter()
+        .flat_map(|s| s.split([',', ';', '，', '；']));
     let parts = clauses.map(unknown);
     let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
-    let is_left = |word: &String| {
+    let is_left = |word: &&String| {
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        let is_of_script = word.len() > 4 && script.contains(word);
-        !is_number && !is_of_script && !answer.contains(word)
+        let is_of_script = word.len() > 4 && script.contains(*word);
+        !is_number && !is_of_script && !answer.contains(*word)
     };
     let has_hint = intent
         .text
@@ -423,7 +431,11 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
             let is_hint = word.len() > 4 && hints::find(word).is_some();
             is_hint && !answer.contains(&word.to_lowercase())
         });
-    has_hint || known.peek().is_none() || known.any(|(_, left)| left.iter().any(is_left))
+    // an open question about the trouble of the job may tell more of it
+    let allowed = if intent.is_open { TOLD } else { 0 };
+    let is_unknown = known.peek().is_none();
+    let left = known.map(|(_, left)| left.iter().filter(|word| is_left(word)).count());
+    has_hint || is_unknown || left.sum::<usize>() > allowed
 }
 
 /// Whether a text has a word with a meaning, and the words that no phrase of any table covers.
