@@ -98,7 +98,12 @@ impl Intent {
         let continues = only_measures && wording.causes().is_empty() && wording.continues();
         // "which line threw, and what was it?" explains its own pronoun
         let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-        if is_open && (points_back || continues) {
+        if is_open && words::compares_unnamed(&named.rest) {
+            subjects.extend(last_two(before, &known));
+        }
+        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+        let is_of_job = asked.iter().any(|q| of_job.contains(q));
+        if is_open && subjects.is_empty() && !is_of_job && (points_back || continues) {
             subjects.extend(earlier(before, &known, run));
         }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
@@ -249,10 +254,29 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
             false => named.subjects,
         }
     };
-    let mut named = before.iter().rev().map(subjects);
-    named
-        .find(|subjects| !subjects.is_empty())
-        .unwrap_or_default()
+    for question in before.iter().rev() {
+        let subjects = subjects(question);
+        if !subjects.is_empty() {
+            return subjects;
+        }
+        // the last thing was the job
+        if Wording::of(question).is_about_job() {
+            break;
+        }
+    }
+    Vec::new()
+}
+
+/// The inputs or stages of the last two questions, which "which one is bigger?" compares.
+fn last_two(before: &[String], known: &Known<'_>) -> Vec<Subject> {
+    let last = before.iter().rev().take(2);
+    let named = last.flat_map(|question| Named::of(question, known).subjects);
+    let subjects: Vec<Subject> = named.collect();
+    match subjects[..] {
+        [Subject::Input(a), Subject::Input(b)] if a != b => subjects,
+        [Subject::Stage(a), Subject::Stage(b)] if a != b => subjects,
+        _ => Vec::new(),
+    }
 }
 
 /// The quantities and the measures that a question asks for.

@@ -39,7 +39,7 @@ pub use context::{advice_input, input};
 
 use intent::Intent;
 use phrases::Quantity;
-use query::words;
+use query::cover;
 use said::Said;
 use subject::Subject;
 
@@ -56,7 +56,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         return said.finish();
     }
     if query::answer(&mut said, run, &intent) {
-        if !words::leaves_out(&intent, &said.text()) {
+        if !cover::leaves_out(&intent, &said.text()) {
             return said.finish();
         }
         said.truncate(0);
@@ -85,7 +85,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     let is_known = intent.unknown.is_empty();
     let text = said.text();
     let is_strange =
-        || words::leaves_out(&intent, &text) || words::has_unknown(run, &intent, &text);
+        || cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text);
     if is_known && (intent.is_empty() || is_strange()) {
         said.truncate(0);
     }

@@ -7,7 +7,7 @@ use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind, StaticText};
 
 use crate::phrases::Phrases;
-use crate::query::words;
+use crate::query::cover;
 use crate::said::Said;
 use crate::wording::Wording;
 use crate::{Asked, found, rank, time};
@@ -218,7 +218,7 @@ fn asked(question: &str) -> Vec<Definition> {
         }
     }
     found.sort_by_key(|(at, _)| *at);
-    match words::only_defines(&rest, found.len() > 1) {
+    match cover::only_defines(&rest, found.len() > 1) {
         true => found
             .into_iter()
             .map(|(_, definition)| definition)

@@ -2,6 +2,7 @@
 //!
 //! A question is answered here only if every word of it is accounted for.
 
+pub(crate) mod cover;
 mod passed;
 mod pick;
 mod place;
@@ -11,7 +12,7 @@ pub(crate) mod words;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};
-use report::text;
+use report::{Text, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
@@ -20,6 +21,9 @@ use crate::subject::Subject;
 use crate::{Asked, origin, rank};
 use rows::Row;
 use words::{Scan, Thing, Word};
+
+/// Lost executors named.
+const LOST: usize = 8;
 
 /// A question with its words.
 pub(crate) struct Query<'a> {
@@ -264,6 +268,43 @@ impl<'a> Query<'a> {
             return self.condition(said, &rows, measures[0]);
         }
         self.say(said, &rows, &measures)
+    }
+
+    /// Says how many executors were lost, when and why.
+    fn lost(&self, said: &mut Said<'_>, mut rows: Vec<Row<'_>>) -> bool {
+        rows.retain(|row| row.values.value(&book::EXECUTOR_LOST).is_some());
+        said.say(match rows.len() {
+            0 => text!("没有丢失 executor", "No executor was lost"),
+            n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
+        });
+        let executors = self.run.summary.executors.iter();
+        let reasons = executors.filter_map(|e| Some((&e.id, e.reason.as_ref()?)));
+        let reasons: Vec<_> = reasons.collect();
+        for row in rows.iter().take(LOST) {
+            let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
+                continue;
+            };
+            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, self.run.vertex());
+            let reason = reasons
+                .iter()
+                .find(|(id, _)| row.name == format!("executor {id}"));
+            let reason = match reason {
+                Some((_, reason)) => text!("：{reason}", ": {reason}"),
+                None => Text::default(),
+            };
+            let sentence =
+                book::EXECUTOR_LOST.sentence(&row.name, value.number(), self.run.vertex());
+            said.cite(
+                text!(
+                    "{sentence}{reason}",
+                    "{sentence}{reason}",
+                    sentence = sentence,
+                    reason = reason
+                ),
+                &ids,
+            );
+        }
+        true
     }
 
     /// Says values of the whole job; values of stages are summed.

@@ -5,7 +5,7 @@ use report::format::list;
 use report::text;
 
 use super::Query;
-use super::words::Word;
+use super::words::{Thing, Word};
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::thing;
@@ -18,7 +18,17 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     let is_number = query
         .scan
         .has_any(&[Word::Number, Word::Rows, Word::Time, Word::Bytes]);
-    if query.has(Word::Out) && query.has(Word::Which) && !is_number && written(said, query) {
+    let asks = query.has(Word::Which) || query.names(Thing::File);
+    let others = [
+        Word::In,
+        Word::Most,
+        Word::Least,
+        Word::Noun(Thing::Stage),
+        Word::Noun(Thing::Vertex),
+        Word::Noun(Thing::Operator),
+    ];
+    let is_written = query.has(Word::Out) && asks && !is_number && !query.scan.has_any(&others);
+    if is_written && written(said, query) {
         return true;
     }
     if !query.has(Word::Place) || is_number {
@@ -72,10 +82,11 @@ fn written(said: &mut Said<'_>, query: &Query<'_>) -> bool {
             .contains(&Subject::Lines(of.lines.0, of.lines.1))
     };
     let named: Vec<&Statement> = statements.iter().filter(is_named).collect();
-    let writes =
-        |s: &&Statement| s.kind == StatementKind::Output && named.iter().any(|of| names(s, of));
+    let is_whole = query.subjects == [Subject::Job];
+    let is_of = |s: &Statement| is_whole || named.iter().any(|of| names(s, of));
+    let writes = |s: &&Statement| s.kind == StatementKind::Output && is_of(s);
     let outputs: Vec<&Statement> = statements.iter().filter(writes).collect();
-    for output in &outputs {
+    for output in outputs.iter().take(SHOWN) {
         thing::quote(said, query.run, output.lines.0, output.lines.1);
         let declares = |s: &&Statement| s.kind == StatementKind::Declare && names(output, s);
         for declared in statements.iter().filter(declares) {

@@ -198,7 +198,9 @@ impl Query<'_> {
             return false;
         };
         // the account of the time ranks stages by the critical path
-        if *measure == book::SPAN && !is_least || measure.entity != entity {
+        // the busiest executor is not the slowest
+        let is_speed = *measure == book::EXECUTOR_BUSY && self.has(Word::Time);
+        if *measure == book::SPAN && !is_least || is_speed || measure.entity != entity {
             return false;
         }
         let number = |row: &Row<'_>| row.values.get(measure).unwrap_or(0.0);
@@ -376,43 +378,6 @@ impl Query<'_> {
             );
         }
         any
-    }
-
-    /// Says how many executors were lost, when and why.
-    pub(super) fn lost(&self, said: &mut Said<'_>, mut rows: Vec<Row<'_>>) -> bool {
-        rows.retain(|row| row.values.value(&book::EXECUTOR_LOST).is_some());
-        said.say(match rows.len() {
-            0 => text!("没有丢失 executor", "No executor was lost"),
-            n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
-        });
-        let executors = self.run.summary.executors.iter();
-        let reasons = executors.filter_map(|e| Some((&e.id, e.reason.as_ref()?)));
-        let reasons: Vec<_> = reasons.collect();
-        for row in rows.iter().take(LISTED) {
-            let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
-                continue;
-            };
-            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, self.run.vertex());
-            let reason = reasons
-                .iter()
-                .find(|(id, _)| row.name == format!("executor {id}"));
-            let reason = match reason {
-                Some((_, reason)) => text!("：{reason}", ": {reason}"),
-                None => Text::default(),
-            };
-            let sentence =
-                book::EXECUTOR_LOST.sentence(&row.name, value.number(), self.run.vertex());
-            said.cite(
-                text!(
-                    "{sentence}{reason}",
-                    "{sentence}{reason}",
-                    sentence = sentence,
-                    reason = reason
-                ),
-                &ids,
-            );
-        }
-        true
     }
 
     /// Says how many stages have some of a measure, and which.

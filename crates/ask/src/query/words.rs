@@ -5,12 +5,7 @@ use std::sync::LazyLock;
 use report::StaticText;
 use report::measure::{Measure, book};
 
-use job::script::hints;
-
-use crate::Asked;
-use crate::intent::Intent;
 use crate::phrases::{self, Phrases};
-use crate::wording::Wording;
 
 /// The kind of thing that a question counts, ranks or describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +67,7 @@ pub(crate) enum Word {
     /// The absence of something.
     Not,
     When,
+    Who,
     /// A definition.
     Define,
     /// A word of questions that other modules answer.
@@ -117,7 +113,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
          elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
-    (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
+    (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
     (&[Other, Lost], "挂掉|挂了|挂|死掉|死了|死|掉线|被杀|没了", "died|die|dies|dead|killed|crash*|removed"),
@@ -157,11 +153,12 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
     (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
         "explain|explains|describe|define|defined|definition|meaning|means|meant|mean by|stand for|stands for"),
-    (&[Which], "谁|啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|who|who's|whose|where|where's"),
+    (&[Who, Other], "谁", "who|who's|whose"),
+    (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|合理|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
+    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
-         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|worth|win|wins|gain|tried|except|besides|else|again|often"),
+         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
          job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
@@ -170,16 +167,16 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
          want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\
          so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|hint|hints|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
          approximately|roughly|around|about how|place|own|itself|exclusive|exclusively|self|per-operator|had to|get to|gets to|able|try|trying|boss|team|colleague*|someone|somebody|anyone|everybody|everything|these days|real quick|thx|thank you|cheers|ah|oh|um|uh|\
-         conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
+         top|main|major|until|conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
     (&[Filler], "前|啥也没|也没|提前|提早|久|提示|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
         今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
         快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|同时|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
 ];
 
 /// One phrase with the words that it stands for.
-struct Phrase {
-    text: &'static str,
-    words: &'static [Word],
+pub(super) struct Phrase {
+    pub(super) text: &'static str,
+    pub(super) words: &'static [Word],
 }
 
 /// Measures with the same words, except those that the words of amounts and statistics choose among.
@@ -224,7 +221,7 @@ static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
 });
 
 /// Phrases of all modules, the longest first.
-static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
+pub(super) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     let tables = phrases::all().chain(book::ALL.iter().map(|m| (m.words.zh, m.words.en)));
     let texts = tables.flat_map(|(zh, en)| zh.split('|').chain(en.split('|')));
     let texts = texts.map(str::trim).filter(|text| !text.is_empty());
@@ -243,21 +240,11 @@ static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     all
 });
 
-/// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
-pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
-    let scan = Scan::of(rest);
-    let is_around = |word: &Word| matches!(word, Filler | Which | Define | Other | Mean | Each);
-    let is_around = |word: &Word| is_around(word) || are_several && *word == Apart;
-    let words = Wording::of(rest);
-    let says_what = words.has("", "what|what's|whats|wtf|wth");
-    let is_question = words.has("", "is|are|what's|whats|do|does");
-    let asks = scan.has(Define)
-        || says_what && is_question
-        || scan.has(Mean) && says_what
-        || are_several && words.has("不同", "difference|differ|differs");
-    let others = scan.words.iter().filter(|word| **word == Other).count();
-    let defines = scan.words.iter().filter(|word| **word == Define).count();
-    asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
+/// Whether a question compares things that it doesn't name: "which one is bigger?".
+pub(crate) fn compares_unnamed(text: &str) -> bool {
+    let scan = Scan::of(text);
+    let is_thing = |word: &Word| matches!(word, Noun(_) | Kind(_));
+    scan.has(Which) && scan.has_any(&[Most, Least]) && !scan.words.iter().any(is_thing)
 }
 
 /// Measures of the job and its stages that only these words name.
@@ -279,200 +266,12 @@ pub(crate) fn names_another(text: &str) -> bool {
     words.any(|word| matches!(word, Noun(_)) && !of_before.contains(word))
 }
 
-/// Words that an answer can't do without, and texts of which such an answer has one.
-#[rustfmt::skip]
-const SPOKEN: &[(Word, &[&str])] = &[
-    (Place, &["line", "行"]),
-    (Median, &["median", "中位"]),
-    (Mean, &["average", "mean", "平均"]),
-    (Rate, &["per second", "每秒"]),
-    (Estimated, &["estimate", "expected", "估计"]),
-    (Share, &["%"]),
-    (Rows, &["row", "行"]),
-    (Noun(Machine), &["machine", "机器", "node", "executor", "] v", "which ran on", "上运行"]),
-    (Of(&book::WAIT), &["wait", "queue", "start", "capacity", "等", "排队", "启动"]),
-    (Noun(File), &["file", "文件", "`", ".py", ".cs", ".script"]),
-    (When, &["submi", "after", "提交", "后"]),
-    (Noun(Cache), &["cache", "缓存"]),
-    (Noun(Column), &["column", "列", "key", "键", "on "]),
-    (Noun(Executor), &["executor", "slot", "槽"]),
-    (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
-    (Noun(Operator), &["/", "operator", "算子"]),
-    (Noun(Partition), &["partition", "分区"]),
-    (Noun(Execution), &["execution", "sql", "查询"]),
-    (Kind("JOIN"), &["join", "combine", "连接"]),
-    (Kind("COMBINE"), &["combine"]),
-    (Kind("GROUP BY"), &["aggregat", "reduce", "group", "聚合", "分组"]),
-    (Kind("WHERE"), &["filter", "where", "transform", "fewer", "过滤", "keep"]),
-    (Kind("ORDER BY"), &["sort", "order by", "排序"]),
-    (Kind("REDUCE"), &["reduc"]),
-    (Kind("PROCESS"), &["process", "udf", "user code", "用户代码", "python"]),
-    (Kind("EXTRACT"), &["extract", "scan", "getsstream", "读取", "reading"]),
-    (Kind("UNION"), &["union", "合并"]),
-    (Kind("WINDOW"), &["window", "窗口"]),
-    (Kind("BROADCAST"), &["broadcast", "广播"]),
-    (Least, &["smallest", "least", "fewest", "最小"]),
-];
-
-/// Units of times.
-const TIMES: [&str; 9] = ["s", "ms", "min", "h", "d", "毫秒", "秒", "分", "小时"];
-
-/// Whether a text has a number with one of some units.
-fn has_number(text: &str, units: &[&str]) -> bool {
-    let is_digit = |c: char| c.is_ascii_digit();
-    text.match_indices(is_digit).any(|(at, digit)| {
-        let after = text[at + digit.len()..].trim_start();
-        units.iter().any(|unit| {
-            let tail = after.strip_prefix(unit);
-            tail.is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphabetic()))
-        })
-    })
-}
-
-impl Word {
-    /// Whether an answer speaks of what the word asks for.
-    fn is_in(&self, answer: &str) -> bool {
-        let has = |text: &str| answer.contains(&text.to_lowercase());
-        match self {
-            Of(measure) if !SPOKEN.iter().any(|(spoken, _)| spoken == self) => {
-                let title = measure.title.en.split(' ').filter(|word| word.len() > 3);
-                let words = measure
-                    .words
-                    .zh
-                    .split('|')
-                    .chain(measure.words.en.split('|'));
-                let words = words.map(|word| word.trim().trim_end_matches('*'));
-                let names = title.chain([measure.title.zh]).chain(words);
-                names.into_iter().any(|name| !name.is_empty() && has(name))
-            }
-            Time => has_number(answer, &TIMES),
-            Number => answer.contains(|c: char| c.is_ascii_digit()),
-            Bytes => {
-                has_number(answer, &["b", "kib", "mib", "gib", "tib"]) || has("row") || has("行")
-            }
-            word => {
-                let texts = SPOKEN.iter().find(|(spoken, _)| spoken == word);
-                texts.is_none_or(|(_, texts)| texts.iter().any(|text| has(text)))
-            }
-        }
-    }
-
-    /// Whether it asks for an amount, which an answer to "why" needn't have.
-    fn is_amount(&self) -> bool {
-        matches!(
-            self,
-            Time | Number | Bytes | Rows | Share | Mean | Median | Place | Least | Not | When
-        )
-    }
-}
-
-/// Whether an answer doesn't speak of what a word of its question asks for.
-pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
-    let answer = answer.to_lowercase();
-    let scan = Scan::of(&intent.text);
-    // "no file gives …" has no amount
-    let is_unknown = ["no file", "没有文件"]
-        .iter()
-        .any(|text| answer.contains(text));
-    let is_excused = |word: &Word| match word {
-        Not => intent.asks_why || intent.is_polar,
-        Kind(_) if scan.has(Place) => true,
-        Of(_) if !intent.causes.is_empty() => true,
-        word => (intent.asks_why || is_unknown) && word.is_amount(),
-    };
-    let is_spoken = |word: &Word| is_excused(word) || word.is_in(&answer);
-    let says = |words: &&[Word]| match words {
-        [Not, ..] => is_excused(&Not),
-        words => words.iter().any(is_spoken),
-    };
-    let words = Wording::of(&intent.text);
-    let only_explains = words.has(
-        "解释|定义|含义|意思",
-        "explain|define|definition|meaning|means",
-    ) && !words.has(
-        "为|慢|失败|原因|问题|花",
-        "why|slow*|fail*|problem*|took|takes|happened|time",
-    );
-    only_explains || !scan.phrases.iter().all(|words| says(words))
-}
-
-/// Unknown words of an open question.
-const TOLD: usize = 6;
-
-/// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
-pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
-    let script = run.summary.script.as_ref();
-    let script = script.map_or(String::new(), |s| s.text.to_lowercase());
-    let answer = answer.to_lowercase();
-    let lower = intent.text.to_lowercase().replace('’', "'");
-    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
-    let sentences: Vec<&str> = lower.split_inclusive(is_end).collect();
-    let mut questions = sentences.clone();
-    questions.retain(|sentence| sentence.trim_end().ends_with(['?', '？']));
-    let asking = if questions.is_empty() {
-        sentences
-    } else {
-        questions
-    };
-    let clauses = asking
-        .into_iter()
-        .flat_map(|s| s.split([',', ';', '，', '；']));
-    let parts = clauses.map(unknown);
-    let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
-    let is_left = |word: &&String| {
-        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        let is_of_script = word.len() > 4 && script.contains(*word);
-        !is_number && !is_of_script && !answer.contains(*word)
-    };
-    let has_hint = intent
-        .text
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| {
-            let is_hint = word.len() > 4 && hints::find(word).is_some();
-            is_hint && !answer.contains(&word.to_lowercase())
-        });
-    // an open question about the trouble of the job may tell more of it
-    let allowed = if intent.is_open { TOLD } else { 0 };
-    let is_unknown = known.peek().is_none();
-    let left = known.map(|(_, left)| left.iter().filter(|word| is_left(word)).count());
-    has_hint || is_unknown || left.sum::<usize>() > allowed
-}
-
-/// Whether a text has a word with a meaning, and the words that no phrase of any table covers.
-fn unknown(text: &str) -> (bool, Vec<String>) {
-    let mut covered = vec![false; text.len()];
-    let mut is_known = false;
-    for (at, _) in text.char_indices() {
-        let rest = &text[at..];
-        let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-        let is_inside = is_inside && rest.starts_with(|c: char| c.is_ascii_alphanumeric());
-        for phrase in ALL.iter().filter(|_| !is_inside) {
-            let Some(length) = length(phrase.text, rest) else {
-                continue;
-            };
-            covered[at..at + length].fill(true);
-            is_known |= phrase.words.iter().any(|word| *word != Filler);
-        }
-    }
-    let (mut left, mut at) = (Vec::new(), 0);
-    while let Some(c) = text[at..].chars().next() {
-        if covered[at] || !c.is_alphanumeric() {
-            at += c.len_utf8();
-            continue;
-        }
-        let word = word(&text[at..]);
-        left.push(word.to_owned());
-        at += word.len();
-    }
-    (is_known, left)
-}
-
 /// The words of a question in their order, and the parts without a known word.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) words: Vec<Word>,
     /// The words of each phrase.
-    phrases: Vec<&'static [Word]>,
+    pub(super) phrases: Vec<&'static [Word]>,
     pub(crate) left: Vec<String>,
 }
 
@@ -555,7 +354,7 @@ impl Scan {
 }
 
 /// The length of a phrase at the beginning of a text; English ones end with a word, or with a stem before `*`.
-fn length(phrase: &str, rest: &str) -> Option<usize> {
+pub(super) fn length(phrase: &str, rest: &str) -> Option<usize> {
     let (stem, is_stem) = match phrase.strip_suffix('*') {
         Some(stem) => (stem, true),
         None => (phrase, false),
@@ -572,7 +371,7 @@ fn length(phrase: &str, rest: &str) -> Option<usize> {
 }
 
 /// The first word of a text: letters and digits, or one Chinese character.
-fn word(rest: &str) -> &str {
+pub(super) fn word(rest: &str) -> &str {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'' | '-');
     let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
     let first = rest.chars().next().map_or(0, char::len_utf8);

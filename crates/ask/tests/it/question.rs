@@ -188,6 +188,10 @@ fn ask_after(before: &[&str], question: &str, earlier: Option<ComparedRun>) -> M
     answer
 }
 
+pub(crate) fn answered(before: &[&str], question: &str) -> String {
+    ask_after(before, question, None).text
+}
+
 #[track_caller]
 pub(crate) fn check(before: &[&str], question: &str, said: &[&str], unsaid: &[&str]) {
     let text = ask_after(before, question, None).text;
