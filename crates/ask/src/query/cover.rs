@@ -28,20 +28,24 @@ pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
     asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
 }
 
+/// Texts of an answer about rows; “运行” is none.
+const ROWS: &[&str] = &["row", "万行", "亿行", " 行", "行数", "数据行"];
+
 /// Words that an answer can't do without, and texts of which such an answer has one.
 #[rustfmt::skip]
 const SPOKEN: &[(Word, &[&str])] = &[
-    (Place, &["line", "行"]),
+    (Place, &["line", "第 "]),
     (Median, &["median", "中位"]),
     (Mean, &["average", "mean", "平均"]),
     (Rate, &["per second", "每秒"]),
     (Estimated, &["estimate", "expected", "估计"]),
     (Share, &["%"]),
-    (Rows, &["row", "行"]),
+    (Rows, ROWS),
     (Noun(Machine), &["machine", "机器", "node", "executor", "] v", "which ran on", "上运行"]),
     (Of(&book::WAIT), &["wait", "queue", "start", "capacity", "等", "排队", "启动"]),
     (Noun(File), &["file", "文件", "`", ".py", ".cs", ".script"]),
-    (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常"]),
+    (SparkJob, &[]),
+    (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后"]),
     (Noun(Cache), &["cache", "缓存"]),
     (Noun(Column), &["column", "列", "key", "键", "on "]),
@@ -98,7 +102,8 @@ impl Word {
             Time => has_number(answer, &TIMES),
             Number => answer.contains(|c: char| c.is_ascii_digit()),
             Bytes => {
-                has_number(answer, &["b", "kib", "mib", "gib", "tib"]) || has("row") || has("行")
+                let is_rows = ROWS.iter().any(|text| has(text));
+                is_rows || has_number(answer, &["b", "kib", "mib", "gib", "tib"])
             }
             word => {
                 let texts = SPOKEN.iter().find(|(spoken, _)| spoken == word);
@@ -133,6 +138,7 @@ pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
     let is_spoken = |word: &Word| is_excused(word) || word.is_in(&answer);
     let says = |words: &&[Word]| match words {
         [Not, ..] => is_excused(&Not),
+        [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),
         words => words.iter().any(is_spoken),
     };
     let words = Wording::of(&intent.text);
