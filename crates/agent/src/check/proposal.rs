@@ -2,6 +2,7 @@
 
 use report::{Origin, Suggestion, SuggestionKind, Text, text};
 
+use super::news::units;
 use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
@@ -40,7 +41,7 @@ impl Checker<'_> {
                 "proposal `{title}` was left out: it cites neither evidence nor experience"
             ));
         }
-        (proposal.steps.is_empty() && proposal.diff.is_none()).then(|| without_steps(title))
+        lacks_steps(proposal).then(|| without_steps(title))
     }
 
     /// A change that the model proposes, with its unconfirmed parts; `None` if only its title is left.
@@ -86,7 +87,7 @@ impl Checker<'_> {
             );
             self.outcome.remarks.push(self.say(remark));
         }
-        if proposal.diff.is_none() && proposal.steps.is_empty() {
+        if lacks_steps(proposal) {
             self.drop(without_steps(&title));
             return None;
         }
@@ -119,6 +120,18 @@ impl Checker<'_> {
             unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
         })
     }
+}
+
+/// Whether neither a diff nor words say what to do. Scraps of code don't.
+fn lacks_steps(proposal: &Proposal) -> bool {
+    let has_words = |step: &String| {
+        let units = units(step).into_iter();
+        units
+            .filter(|u| u.len() > 1 && u.chars().all(char::is_alphabetic))
+            .count()
+            > 1
+    };
+    proposal.diff.is_none() && !proposal.steps.iter().any(has_words)
 }
 
 fn without_steps(title: &str) -> Text {
