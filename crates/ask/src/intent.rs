@@ -24,9 +24,9 @@ pub(crate) struct Intent {
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
-    /// Whether it asks what is wrong with the job, or what to change.
+    /// Whether it asks for the trouble of the job or for changes, in general.
     pub(crate) is_open: bool,
-    /// Causes that it leaves out: "what else, besides the wait?".
+    /// Causes that it excludes: "besides the wait".
     pub(crate) except: Vec<Cause>,
     /// Whether it names errors or failures.
     pub(crate) names_failure: bool,
@@ -54,7 +54,7 @@ impl Intent {
         let (question, except) = without_exception(question, &known, run);
         let mut named = Named::of(&question, &known);
         if !named.subjects.is_empty() && Wording::of(&named.rest).says_nothing() {
-            // "and SV3?" asks for what was asked before
+            // "and SV3?" repeats the question before it
             let last = before.last().map(|last| Named::of(last, &known).rest);
             named.rest = last.unwrap_or(named.rest);
         }

@@ -68,7 +68,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         ));
         return said.finish();
     }
-    // nothing is said about the job if the question is about something that it lacks
+    // a question about an unknown name gets no conclusions about the job
     let last = question
         .trim_end_matches(['?', '？', '.', '。', ' '])
         .rsplit(['.', '。', '!', '！'])
@@ -95,7 +95,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     said.finish()
 }
 
-/// Answers with what is known of each subject, the conclusions of the rules and their changes.
+/// Says the measurements of each subject, the conclusions of the rules and their changes.
 fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     for unknown in &intent.unknown {
         said.say(unknown.sentence());

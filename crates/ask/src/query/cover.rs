@@ -1,4 +1,4 @@
-//! Whether an answer covers its question: it speaks of what each word asks for, and no word is unknown.
+//! Whether an answer covers every word of its question.
 
 use job::script::hints;
 use report::measure::book;
@@ -28,10 +28,10 @@ pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
     asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
 }
 
-/// Texts of an answer about rows; “运行” is none.
+/// Texts of an answer about rows; “运行” has a 行 too.
 const ROWS: &[&str] = &["row", "万行", "亿行", " 行", "行数", "数据行"];
 
-/// Words that an answer can't do without, and texts of which such an answer has one.
+/// Words with the texts that prove an answer to them.
 #[rustfmt::skip]
 const SPOKEN: &[(Word, &[&str])] = &[
     (Place, &["line", "第 "]),
@@ -84,7 +84,7 @@ fn has_number(text: &str, units: &[&str]) -> bool {
 }
 
 impl Word {
-    /// Whether an answer speaks of what the word asks for.
+    /// Whether an answer has a text or number for the word.
     fn is_in(&self, answer: &str) -> bool {
         let has = |text: &str| answer.contains(&text.to_lowercase());
         match self {
