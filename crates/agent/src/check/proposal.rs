@@ -11,7 +11,8 @@ impl Checker<'_> {
     /// experience.
     pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
         let title = &proposal.title;
-        if title.trim().is_empty() {
+        // "Why?" is none either.
+        if units(title).len() < 2 {
             return Some(text!(
                 "一条没有标题的建议已略去",
                 "a proposal without a title was left out"
