@@ -149,7 +149,7 @@ pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
         "为|慢|失败|原因|问题|花",
         "why|slow*|fail*|problem*|took|takes|happened|time",
     );
-    only_explains || !scan.phrases.iter().all(|words| says(words))
+    only_explains || !scan.phrases.iter().all(says)
 }
 
 /// Unknown words of an open question.

@@ -66,15 +66,15 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     for id in &ids {
         text = text.replace(id, " ");
     }
-    for word in left.iter().cloned() {
+    for word in left.iter() {
         // an ordinary word that happens to be in the script is no name
-        let is_ordinary = intent.text.contains(&word) && !word.contains(['.', '_']);
-        let Some(lines) = in_script(run, &word).filter(|_| !is_ordinary) else {
+        let is_ordinary = intent.text.contains(word.as_str()) && !word.contains(['.', '_']);
+        let Some(lines) = in_script(run, word).filter(|_| !is_ordinary) else {
             return false;
         };
         subjects.retain(|s| *s != Subject::Job);
         subjects.push(lines);
-        text = text.replace(&word, " ");
+        text = text.replace(word.as_str(), " ");
     }
     let parts = Scan::parts(&text);
     let begun = said.len();
