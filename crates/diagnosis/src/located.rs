@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use job::Job;
-use job::code::{Part, Place};
+use job::code::{Part, Place, Program, Stream};
 use job::link::Lines;
+use job::model::ExchangeKind;
 
 use crate::rewrite::spark::hints;
 use crate::view::View;
@@ -30,10 +31,12 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
 /// The piece of the program that a stage's keys or its number of tasks name.
 pub(crate) fn certain(job: &Job, cause: Cause, stage: usize) -> Option<Place> {
     match cause {
-        Cause::JoinHotKey
-        | Cause::GroupHotKey
-        | Cause::NullOrDefaultKey
-        | Cause::LowCardinalityKey => job.place_by_keys(stage),
+        Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
+            job.place_by_keys(stage)
+        }
+        Cause::LowCardinalityKey => job
+            .place_asked_for(stage)
+            .or_else(|| job.place_by_keys(stage)),
         Cause::TinyVertices | Cause::ParallelismTooLow => job.place_of_count(stage),
         Cause::RedundantRepartition => job.place_asked_for(stage),
         _ => None,
@@ -42,37 +45,52 @@ pub(crate) fn certain(job: &Job, cause: Cause, stage: usize) -> Option<Place> {
 
 /// First and last line of the statement behind a cause in a stage.
 pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Option<[u32; 2]> {
-    let found = match (view.job.program(), cause) {
-        (None, _) => view
-            .lines(stage?, 0)
-            .map(|(first, last)| Lines { first, last }),
-        (Some(_), Cause::DriverBottleneck) => action_before_gaps(view),
-        (Some(program), Cause::IneffectiveCache) => {
-            let statement = program.statements.get(view.job.shared_statement()?)?;
+    let job = view.job;
+    let Some(program) = job.program() else {
+        return view.lines(stage?, 0).map(Into::into);
+    };
+    let is_failure = matches!(cause, Cause::UserCodeFailure | Cause::VertexRetries);
+    let thrown = || thrown(view, stage).filter(|_| is_failure);
+    let of_cause = || match cause {
+        Cause::DriverBottleneck => job
+            .place_of_stream(Stream::Pace)
+            .and_then(|place| job.lines_of(&place))
+            .or_else(|| action_before_gaps(view)),
+        Cause::UnexplainedOverhead => job.lines_of(&job.place_of_stream(Stream::Mode)?),
+        Cause::IneffectiveCache => {
+            let statement = program.statements.get(job.shared_statement()?)?;
             Some(program.lines(&statement.span))
         }
-        (Some(_), Cause::UserCodeFailure) if frame(view).is_some() => frame(view),
-        (Some(program), Cause::BroadcastTooLarge) if stage.is_none() => {
-            let hint = hints::no_broadcast(program)?.edits.pop()?;
+        Cause::BroadcastTooLarge if stage.is_none() => {
+            let scope = job.scope(None)?;
+            let hint = hints::no_broadcast(program, &scope)?.edits.pop()?;
             Some(program.lines(&hint.span))
         }
-        (Some(_), _) => {
-            let (job, stage, parts) = (view.job, stage?, parts(cause).iter());
-            let named = parts.clone().find_map(|part| job.place_in(stage, *part));
-            let place = named
-                .or_else(|| {
-                    parts
-                        .clone()
-                        .find_map(|part| job.place_needed(stage, *part))
-                })
-                .or_else(|| {
-                    job.place_of_action(stage)
-                        .filter(|_| cause == Cause::UserCodeFailure)
-                });
-            job.lines_of(&place?)
-        }
+        Cause::InputFailure => named_input(view, program),
+        _ => None,
     };
-    found.map(Into::into)
+    let of_stage = || {
+        let stage = stage?;
+        let parts = parts(job, cause, stage).iter();
+        let needed = |part: &Part| job.place_needed(stage, *part);
+        let mut named = parts.clone().map(|part| {
+            let own = job.place_in(stage, *part);
+            // a source is certain even where the plan has no name of it
+            own.or_else(|| needed(part).filter(|_| *part == Part::Read && is_source(job, stage)))
+        });
+        let place = named.find_map(|place| place);
+        let place = place.or_else(|| parts.clone().find_map(needed));
+        job.lines_of(&place?)
+    };
+    let of_action = || {
+        let site = match stage {
+            Some(stage) => return job.lines_of_action(stage),
+            None => failed_job(job)?,
+        };
+        job.lines_at(site)
+    };
+    let found = thrown().or_else(of_cause).or_else(of_stage);
+    found.or_else(of_action).map(Into::into)
 }
 
 /// Causes in the cluster or its settings, not in the code.
@@ -89,9 +107,10 @@ fn is_outside(cause: Cause) -> bool {
     )
 }
 
-/// The parts of a program that may have a cause, most probable first.
-fn parts(cause: Cause) -> &'static [Part] {
+/// The parts of a program that may have a cause in a stage, most probable first.
+fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
     use Part as P;
+    let is_source = is_source(job, stage);
     match cause {
         Cause::JoinHotKey
         | Cause::MissedBroadcast
@@ -107,9 +126,14 @@ fn parts(cause: Cause) -> &'static [Part] {
         ],
         Cause::RedundantRepartition => &[P::Partitioning],
         Cause::SerialGather => &[P::Gather, P::Sort],
-        Cause::CpuBoundUdo | Cause::UserCodeFailure => &[P::UserCode],
+        Cause::CpuBoundUdo | Cause::UserCodeFailure | Cause::VertexRetries => &[P::UserCode],
+        Cause::TinyVertices | Cause::ParallelismTooLow if is_source => &[P::Read, P::Partitioning],
         Cause::TinyVertices => &[P::Partitioning, P::Aggregate, P::Join, P::Window, P::Read],
-        Cause::PartitionLayout | Cause::SmallFiles | Cause::ScanWithoutFilter => &[P::Read],
+        Cause::SmallFiles if !is_source => &[P::Write],
+        Cause::PartitionLayout
+        | Cause::SmallFiles
+        | Cause::ScanWithoutFilter
+        | Cause::InputFailure => &[P::Read],
         Cause::ParallelismTooLow => &[P::Partitioning, P::Read, P::Aggregate, P::Window, P::Join],
         Cause::Spill
         | Cause::HeapPressure
@@ -117,10 +141,25 @@ fn parts(cause: Cause) -> &'static [Part] {
         | Cause::LimitFailure
         | Cause::ExecutorLost => &[P::UserCode, P::Window, P::Aggregate, P::Join, P::Sort],
         Cause::LateFilter => &[P::Filter],
+        // a filter sees the rows that the expressions above it no longer see
+        Cause::CostlyExpression if has_pattern_filter(job, stage) => &[P::Filter, P::Expression],
         Cause::CostlyExpression => &[P::Expression, P::Filter],
         Cause::CommitOnDriver => &[P::Write],
         _ => &[],
     }
+}
+
+/// Whether no shuffle brings rows to a stage.
+fn is_source(job: &Job, stage: usize) -> bool {
+    let mut edges = job.edges.iter().filter(|edge| edge.to == stage);
+    edges.all(|edge| edge.exchange == ExchangeKind::Broadcast)
+}
+
+/// Whether a filter of a stage searches rows for a pattern.
+fn has_pattern_filter(job: &Job, stage: usize) -> bool {
+    let operators = job.stages.get(stage).map_or(&[][..], |s| &s.operators);
+    let mut filters = operators.iter().filter(|o| o.class_name == "Filter");
+    filters.any(|o| o.args.contains(" RLIKE "))
 }
 
 /// The action after whose jobs the driver takes most time until it submits the next.
@@ -140,9 +179,35 @@ fn action_before_gaps(view: &View<'_>) -> Option<Lines> {
     view.job.lines_at(site)
 }
 
-/// The line of the program that threw, by the error's stack.
-fn frame(view: &View<'_>) -> Option<Lines> {
-    let frame = view.failure()?.error?.frame.as_deref()?;
-    let (place, function) = frame.split_once(" in ")?;
-    view.job.lines_at(&format!("{function} at {place}"))
+/// The line of the program that threw: by the traceback of the failure, or of an attempt in the stage.
+fn thrown(view: &View<'_>, stage: Option<usize>) -> Option<Lines> {
+    let of_failure = view.failure().and_then(|failure| failure.error);
+    let name = stage.map(|stage| view.name(stage));
+    let of_stage = view.job.errors.iter();
+    let of_stage = of_stage.filter(|error| name.is_some() && error.stage.as_deref() == name);
+    let mut errors = of_failure.into_iter().chain(of_stage);
+    errors.find_map(|error| view.job.lines_of_error(error))
+}
+
+/// The read of a path that the failure's message names.
+fn named_input(view: &View<'_>, program: &Program) -> Option<Lines> {
+    let message = &view.failure()?.error?.message;
+    let parts = message.split(|c: char| c == '/' || c.is_whitespace());
+    let named = parts.filter(|part| part.len() > 1 && !part.contains([':', '=']));
+    let mut places = named.filter_map(|part| {
+        let words = [part.trim_end_matches(['.', ',']).to_owned()];
+        let place = program.find(Part::Read, &words, None)?;
+        program
+            .slice(&place.span)
+            .contains(&words[0])
+            .then_some(place)
+    });
+    places.next().map(|place| program.lines(&place.span))
+}
+
+/// The call site of the last job that failed.
+fn failed_job(job: &Job) -> Option<&str> {
+    let jobs = &job.spark.as_deref()?.jobs;
+    let failed = jobs.iter().rfind(|job| job.succeeded == Some(false))?;
+    failed.call_site.as_deref()
 }

@@ -14,7 +14,7 @@ mod shares;
 mod slots;
 mod startup;
 mod straggler;
-mod streams;
+pub(crate) mod streams;
 mod waits;
 mod work;
 

@@ -45,6 +45,8 @@ pub(crate) struct Few {
 pub(crate) enum By {
     /// Files that cannot be split.
     Files,
+    /// `spark.sql.files.minPartitionNum`: files could be split further.
+    Splits,
     /// A `coalesce(n)` in the code.
     Coalesce,
     /// A `repartition(n)` in the code.
@@ -135,9 +137,11 @@ fn unsplittable(
     let execution = app.stages[stage].execution;
     let open = bytes_in_force(app, execution, OPEN_COST)?;
     let most = bytes_in_force(app, execution, SPLIT)?;
-    let split = ((scan.bytes + scan.files * open) / slots as f64)
-        .max(open)
-        .min(most);
+    let split_for = |parts: f64| {
+        let each = (scan.bytes + scan.files * open) / parts.max(1.0);
+        each.max(open).min(most)
+    };
+    let split = split_for(slots as f64);
     let one_each = scan.files <= tasks as f64;
     if !one_each || scan.bytes / tasks as f64 <= split * OVERSIZED {
         return None;
@@ -145,6 +149,17 @@ fn unsplittable(
     let source = app.at_line(app.stages[stage].line);
     let fact = fact! { view, "number of files read", scan.files, "files", source;
     "{stage} 读取 {files}，共 {size}", "{stage} reads {files} of {size} in all", stage = view.name(stage), files = FILE.count(scan.files), size = Bytes(scan.bytes) };
+    let key = "spark.sql.files.minPartitionNum";
+    let stated = app.setting(execution, key);
+    let parts = stated.and_then(|stated| stated.trim().parse::<f64>().ok());
+    if let Some(parts) = parts.filter(|n| scan.bytes / tasks as f64 <= split_for(*n) * OVERSIZED) {
+        let why = text!(
+            "{key} 设为 {parts}，Spark 因此不再切分文件",
+            "{key} is set to {parts}, so that Spark does not split the files further",
+            parts = parts.to_string(),
+        );
+        return Some(Origin::new(By::Splits, why, [fact]));
+    }
     let why = text!(
         "文件无法切分，每个文件只能由一个任务读取",
         "its files cannot be split, so each is read by one task",

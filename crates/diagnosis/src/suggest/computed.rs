@@ -12,6 +12,7 @@ use crate::configuration::{BROADCAST, DEFAULT_BROADCAST, bytes};
 use crate::measurements::tasks::By;
 
 const DEFAULT_PARALLELISM: &str = "spark.default.parallelism";
+const SPLIT: &str = "spark.sql.files.maxPartitionBytes";
 const FRACTION: &str = "spark.memory.fraction";
 const FORCED_SPILL: &str = "spark.shuffle.spill.numElementsForceSpillThreshold";
 const COALESCE: &str = "spark.sql.adaptive.coalescePartitions.enabled";
@@ -86,6 +87,7 @@ pub(super) fn more_partitions(case: &Case<'_>, by: Option<By>) -> Vec<Wanted> {
                     .flatten(),
             ]
         }
+        Some(By::Splits) => [smaller_splits(case, slots), None],
         Some(By::Rdd) if case.edges().next().is_some() && sets_tasks_of_rdds(case, tasks) => {
             [case.set(DEFAULT_PARALLELISM, count, reason), None]
         }
@@ -107,7 +109,13 @@ pub(super) fn fewer_partitions(case: &Case<'_>, count: usize) -> Vec<Wanted> {
         count = Number(count as f64),
     );
     if case.edges().next().is_none() {
-        return larger_splits(case, count).into_iter().collect();
+        let reason = text!(
+            "它比默认值小得多，文件因此被切成很多小块",
+            "it is far below the default, so that files are split into many small pieces",
+        );
+        let splits = to_default(case, SPLIT, reason);
+        let larger = splits.or_else(|| larger_splits(case, count));
+        return larger.into_iter().collect();
     }
     if !case.is_of_sql() {
         let sets = sets_tasks_of_rdds(case, tasks as f64);
@@ -143,11 +151,24 @@ fn sets_tasks_of_rdds(case: &Case<'_>, tasks: f64) -> bool {
     in_force.is_none_or(|n| n == tasks)
 }
 
+/// Splits of files for a task in each slot.
+fn smaller_splits(case: &Case<'_>, slots: f64) -> Option<Wanted> {
+    let scans = crate::measurements::tasks::scans_of(case.view, case.stage?);
+    let bytes = scans.map(|scan| scan.bytes).fold(0.0, f64::max);
+    let reason = text!(
+        "{bytes} 由 {slots} 个槽位读取",
+        "{slots} slots then read the {bytes}",
+        bytes = Bytes(bytes),
+        slots = Number(slots),
+    );
+    case.set(SPLIT, size(bytes / slots), reason)
+}
+
 /// A lower cost of opening a file, so that a task reads more of them.
 fn larger_splits(case: &Case<'_>, count: usize) -> Option<Wanted> {
     let scan = crate::measurements::tasks::scans_of(case.view, case.stage?)
         .max_by(|a, b| a.files.total_cmp(&b.files))?;
-    let most = case.number("spark.sql.files.maxPartitionBytes")?;
+    let most = case.number(SPLIT)?;
     let open = (count as f64 * most - scan.bytes) / scan.files.max(1.0);
     let now = case.number("spark.sql.files.openCostInBytes")?;
     if open >= now || open <= 0.0 {
@@ -169,14 +190,17 @@ fn unforced(case: &Case<'_>) -> Vec<Wanted> {
         "比默认值小得多，Task 因此落盘",
         "it is far below the default, so that tasks spill",
     );
-    let to_default = |key| {
-        let (default, _) = case.job.spark.as_deref()?.default_of(key)?;
-        let usual = bytes(&default)?;
-        let is_low = case.number(key).is_some_and(|now| now < usual / 2.0);
-        is_low.then(|| case.set(key, default, reason.clone()))?
-    };
-    let keys = [FRACTION, FORCED_SPILL];
-    keys.into_iter().filter_map(to_default).collect()
+    let keys = [FRACTION, FORCED_SPILL].into_iter();
+    keys.filter_map(|key| to_default(case, key, reason.clone()))
+        .collect()
+}
+
+/// The default of a setting that is far below it.
+fn to_default(case: &Case<'_>, key: &'static str, reason: Text) -> Option<Wanted> {
+    let (default, _) = case.job.spark.as_deref()?.default_of(key)?;
+    let usual = bytes(&default)?;
+    let is_low = case.number(key).is_some_and(|now| now < usual / 2.0);
+    is_low.then(|| case.set(key, default, reason))?
 }
 
 /// Memory or partitions for tasks that spill, by the bytes that they keep and have.

@@ -1,13 +1,14 @@
 //! Diffs of an application's program, by the cause of a finding.
 
-use job::code::{Part, Place, Program, only};
+use job::code::{Part, Place, Program, Scope, Stream, only};
 
 use super::adaptive::{hot_side, is_left, join_of, kind_of};
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
+use crate::excess::streams::USUAL_BATCHES;
 use crate::rewrite::Rewrite;
 use crate::rewrite::hint::Side;
-use crate::rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, udf};
+use crate::rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, streams, udf};
 use report::{Cause, Text, text};
 
 impl<'a> Case<'a> {
@@ -29,11 +30,24 @@ impl<'a> Case<'a> {
         Some((program, place?))
     }
 
-    /// The change of the program that removes the cause.
+    /// The program, and its statements that a change may edit.
+    fn editable(&self) -> Option<(&'a Program, Scope)> {
+        self.job.program().zip(self.job.scope(self.stage))
+    }
+
+    /// The change of the program that removes the cause, in the code that the finding is about.
     pub(super) fn program_change(&self) -> Option<Rewrite> {
+        let (program, scope) = self.editable()?;
+        // an import is added to the first statement
+        let is_own = |at: &usize| *at == 0 || scope.contains(*at);
+        let found = self.change_in(program, &scope);
+        found.filter(|rewrite| rewrite.touched.iter().all(is_own))
+    }
+
+    fn change_in(&self, program: &'a Program, scope: &Scope) -> Option<Rewrite> {
         match self.finding.cause {
             Cause::MissedBroadcast => self.broadcast_in_program(),
-            Cause::BroadcastTooLarge => hints::no_broadcast(self.job.program()?),
+            Cause::BroadcastTooLarge => hints::no_broadcast(program, scope),
             Cause::RedundantRepartition => {
                 let (program, place) = self.piece(&[Part::Partitioning])?;
                 partitions::remove(program, &place)
@@ -44,30 +58,65 @@ impl<'a> Case<'a> {
             }
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;
-                reuse::cache(self.job.program()?, statement)
+                reuse::cache(program, statement)
             }
             Cause::GroupHotKey | Cause::ExecutorLost => self.grouped_values(),
-            Cause::Spill | Cause::HeapPressure => {
-                let free = || reuse::free(self.job.program()?);
-                self.grouped_values().or_else(free)
-            }
+            Cause::Spill | Cause::HeapPressure => self
+                .grouped_values()
+                .or_else(|| reuse::free(program, scope)),
             Cause::LimitFailure => self.grouped_values().or_else(|| {
-                let program = self
-                    .job
-                    .program()
-                    .filter(|_| self.failed_of("maxResultSize"))?;
-                columns::needed(program).or_else(|| reuse::stream(program))
+                self.failed_of("maxResultSize").then_some(())?;
+                columns::needed(program, scope, self.columns_read())
+                    .or_else(|| reuse::stream(program, scope))
             }),
             Cause::UserCodeFailure if self.failed_of("CAST_INVALID_INPUT") => {
-                hints::try_cast(self.job.program()?)
+                hints::try_cast(program, scope)
             }
             Cause::JoinHotKey | Cause::NullOrDefaultKey => self.salted_in_program(),
-            Cause::DriverBottleneck => columns::at_once(self.job.program()?)
-                .or_else(|| columns::needed(self.job.program()?)),
-            Cause::LateFilter => rdd::early_filter(self.job.program()?),
+            Cause::DriverBottleneck if self.has_short_batches() => streams::larger_batches(
+                program,
+                scope,
+                |key| self.configured(key),
+                self.times_larger(),
+            ),
+            Cause::SmallFiles => {
+                let place = self.job.place_in(self.stage?, Part::Write)?;
+                partitions::as_written(program, program.calls.get(place.call?)?, scope)
+            }
+            Cause::DriverBottleneck => columns::at_once(program, scope)
+                .or_else(|| columns::needed(program, scope, self.columns_read())),
+            Cause::LateFilter => rdd::early_filter(program, scope),
             Cause::ParallelismTooLow => self.more_tasks_in_program(),
             _ => None,
         }
+    }
+
+    /// Whether the finding is about the driver's time in many short micro-batches, whose rows the driver does not collect.
+    pub(super) fn has_short_batches(&self) -> bool {
+        let place = self.job.place_of_stream(Stream::Pace);
+        let call = place.and_then(|place| self.job.program()?.calls.get(place.call?));
+        let collects = call.is_some_and(|call| call.name == "collect" || call.name == "toPandas");
+        self.evidence_number("triggerExecution").is_some() && !collects
+    }
+
+    /// Times the rows of a micro-batch for the usual number of batches.
+    pub(super) fn times_larger(&self) -> u64 {
+        let app = self.job.spark.as_deref();
+        let count = app.map_or(0, |app| app.main_query().len());
+        (count as f64 / USUAL_BATCHES).ceil().max(2.0) as u64
+    }
+
+    fn configured(&self, key: &str) -> Option<u64> {
+        let value = self.job.spark.as_deref()?.setting(None, key)?;
+        value.trim().parse().ok()
+    }
+
+    /// Most columns that a scan of the application reads.
+    fn columns_read(&self) -> Option<usize> {
+        let app = self.job.spark.as_deref()?;
+        let nodes = app.executions.iter().flat_map(|e| &e.plan);
+        let read = nodes.filter_map(|n| schema::fields(n.metadata.get("ReadSchema")?));
+        read.map(|columns| columns.len()).max()
     }
 
     /// Whether the error of the failure contains a name.
@@ -78,14 +127,17 @@ impl<'a> Case<'a> {
 
     /// `count() > 0` in a program with many short jobs.
     pub(super) fn any_row(&self) -> Option<Rewrite> {
-        reuse::any_row(self.job.program()?)
+        let (program, scope) = self.editable()?;
+        reuse::any_row(program, &scope)
     }
 
     /// Fewer partitions where the program names their number.
     pub(super) fn fewer_in_program(&self, count: usize) -> Option<Rewrite> {
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
         let now = self.view.vertices(self.stage?)?;
+        let scope = self.job.scope(self.stage)?;
         partitions::resize(program, &place, now, count as u64)
+            .filter(|_| scope.contains(place.statement))
     }
 
     fn more_tasks_in_program(&self) -> Option<Rewrite> {
@@ -96,8 +148,10 @@ impl<'a> Case<'a> {
         match name {
             "coalesce" if now < slots => partitions::remove(program, &place),
             _ => partitions::resize(program, &place, now, slots).or_else(|| match name {
-                "repartition" | "partitionBy" | "parallelize" => None,
-                _ => partitions::spread(program, &place, slots),
+                "parquet" | "csv" | "json" | "orc" | "text" | "load" | "table" | "textFile" => {
+                    partitions::spread(program, &place, slots)
+                }
+                _ => None,
             }),
         }
     }

@@ -40,6 +40,7 @@ pub(super) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             .into_iter()
             .chain(case.schema_of_json().map(program::schema))
             .collect(),
+        Cause::DriverBottleneck if case.has_short_batches() => vec![larger_batches(case)],
         Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
             .into_iter()
             .chain(case.any_row().map(program::any_row))
@@ -373,6 +374,13 @@ advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loo
     step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
     pro("Executor 不再空等", "the executors no longer wait");
     con("需要改写代码", "the code has to be rewritten");
+}
+
+advice! { fn larger_batches(case: &Case<'_>) = Rewrite, Gain::Whole, "spark structured streaming maxFilesPerTrigger trigger interval micro-batch overhead";
+    title("让每个微批次读取更多数据", "let each micro-batch read more");
+    step("提高 maxFilesPerTrigger（Kafka：maxOffsetsPerTrigger），约为现在的 {times} 倍；没有积压时用更长的 trigger(processingTime=…)", "raise maxFilesPerTrigger (Kafka: maxOffsetsPerTrigger) to about {times} times its value; without a backlog, use a longer trigger(processingTime=…)", times = case.times_larger().to_string());
+    pro("规划、写日志和提交的次数少得多", "planning, logging and committing happen far less often");
+    con("每个批次占用更多内存，结果晚一些到达", "a batch takes more memory, and results arrive later");
 }
 
 advice! { fn no_broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use job::code::{Call, Program};
+use job::code::{Call, Program, Scope};
 
 use super::Rewrite;
 
+/// Most calls that are followed from an action to its source.
+const MOST_CALLS: usize = 100;
+
 /// A loop of `df = df.withColumn(name, column)` as one `withColumns`, which the driver analyzes once.
-pub(crate) fn at_once(program: &Program) -> Option<Rewrite> {
+pub(crate) fn at_once(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut rewrite = Rewrite {
         reorders: true,
         ..Rewrite::default()
     };
-    for call in program.calls.iter().filter(|c| c.name == "withColumn") {
+    let calls = program.calls.iter().filter(|c| c.name == "withColumn");
+    for call in calls.filter(|c| scope.contains(c.statement)) {
         let Some((name, column)) = (match call.arguments.as_slice() {
             [name, column] => Some((name.node, column.node)),
             _ => None,
@@ -37,6 +41,7 @@ pub(crate) fn at_once(program: &Program) -> Option<Rewrite> {
         let single =
             syntax.children(body).count() == 1 && syntax.child(looped, "alternative").is_none();
         if !single
+            || reads_new(program, name, column, values, call.statement)
             || [name, column]
                 .iter()
                 .any(|at| syntax.subtree(*at).any(uses_itself))
@@ -55,26 +60,51 @@ pub(crate) fn at_once(program: &Program) -> Option<Rewrite> {
     (!rewrite.edits.is_empty()).then_some(rewrite)
 }
 
-/// Selects the columns that the program reads of rows that it collects: `df.select("a", "b").collect()`.
-pub(crate) fn needed(program: &Program) -> Option<Rewrite> {
+/// Whether a column may read one that an earlier step of its loop adds: by the texts in the names and in the columns, in
+/// the loop and in the dictionary that it goes through.
+fn reads_new(
+    program: &Program,
+    name: usize,
+    column: usize,
+    values: usize,
+    statement: usize,
+) -> bool {
+    let syntax = &program.syntax;
+    let items = program.call_of(values).and_then(|call| call.receiver);
+    let dictionary = program.bound(items.unwrap_or(values), statement);
+    let of_dictionary = |field: &'static str| {
+        let nodes = syntax.subtree(dictionary);
+        nodes.filter(move |at| syntax.nodes[*at].field == Some(field))
+    };
+    let texts = |nodes: Vec<usize>| -> BTreeSet<&str> {
+        let all = nodes.into_iter().flat_map(|at| syntax.subtree(at));
+        let strings = all.filter(|at| syntax.kind(*at) == "string");
+        strings.map(|at| program.text_of(at)).collect()
+    };
+    let names = texts(of_dictionary("key").chain([name]).collect());
+    let columns = texts(of_dictionary("value").chain([column]).collect());
+    // a name that is computed without a text may be any
+    let is_computed = !matches!(syntax.kind(name), "identifier" | "string") && names.is_empty();
+    let inside = |text: &&str| {
+        let own = text.trim_matches(|c: char| matches!(c, '"' | '\'' | 'f'));
+        columns.iter().any(|column| column.contains(own))
+    };
+    is_computed || names.iter().any(inside)
+}
+
+/// Selects the columns that the program reads of rows that it collects, if they are fewer than half of the `read` ones:
+/// `df.select("a", "b").collect()`.
+pub(crate) fn needed(program: &Program, scope: &Scope, read: Option<usize>) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
-    let by_rows = |c: &&Call| matches!(c.name.as_str(), "collect" | "toLocalIterator");
+    let by_rows = |c: &&Call| {
+        matches!(c.name.as_str(), "collect" | "toLocalIterator") && scope.contains(c.statement)
+    };
     for call in program.calls.iter().filter(by_rows) {
         let Some(columns) = read_of(program, call).filter(|columns| !columns.is_empty()) else {
             continue;
         };
-        let receiver = call.receiver.map_or("", |at| program.text_of(at));
-        let earlier = program.statements.get(..call.statement);
-        let mut made = earlier.unwrap_or_default().iter().rev();
-        let made = made.find(|s| s.target.as_deref() == Some(receiver));
-        let made = made
-            .and_then(|s| s.value)
-            .map_or("", |at| program.text_of(at));
-        let selects = |method: &str| receiver.contains(method) || made.contains(method);
-        if [".rdd", ".select(", ".agg(", ".count()"]
-            .into_iter()
-            .any(selects)
-        {
+        let is_most = read.is_some_and(|read| columns.len() * 2 > read);
+        if is_most || is_selected(program, call) {
             continue;
         }
         let names: Vec<String> = columns.iter().map(|name| format!("\"{name}\"")).collect();
@@ -86,6 +116,32 @@ pub(crate) fn needed(program: &Program) -> Option<Rewrite> {
         );
     }
     (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// Whether the rows of a call have few columns already, or are no longer those of a DataFrame: by the calls before it, also
+/// those of the names that it reads.
+fn is_selected(program: &Program, call: &Call) -> bool {
+    let mut receiver = call.receiver;
+    for _ in 0..MOST_CALLS {
+        let Some(at) = receiver else { return false };
+        let at = program.bound(at, call.statement);
+        let syntax = &program.syntax;
+        if syntax.kind(at) == "parenthesized_expression" {
+            receiver = syntax.children(at).next();
+            continue;
+        }
+        let Some(before) = program.call_of(at) else {
+            return program.text_of(at).ends_with(".rdd");
+        };
+        if matches!(
+            before.name.as_str(),
+            "select" | "selectExpr" | "agg" | "count" | "distinct" | "map"
+        ) {
+            return true;
+        }
+        receiver = before.receiver;
+    }
+    true
 }
 
 /// Columns that loops read of collected rows; `None` if the rows are used in another way.

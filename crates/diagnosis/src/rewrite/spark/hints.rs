@@ -1,6 +1,6 @@
 //! Adds and removes broadcast hints.
 
-use job::code::{Call, Place, Program, only, sql};
+use job::code::{Call, Place, Program, Scope, only, sql};
 
 use super::{Rewrite, call, function};
 use crate::rewrite::hint::Side;
@@ -100,8 +100,10 @@ pub(crate) fn salt(program: &Program, place: &Place, large: Side, parts: u64) ->
 }
 
 /// `CAST(x AS INT)` as `TRY_CAST(x AS INT)`, if the queries have one cast only.
-pub(crate) fn try_cast(program: &Program) -> Option<Rewrite> {
-    let tokens = program.queries.iter().flat_map(|query| {
+pub(crate) fn try_cast(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let queries = program.queries.iter();
+    let queries = queries.filter(|query| scope.contains(query.statement));
+    let tokens = queries.flat_map(|query| {
         let tokens = sql::tokens(&program.text, &query.span).into_iter();
         tokens.map(|token| (query.statement, token.span))
     });
@@ -148,13 +150,15 @@ fn in_query(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
 }
 
 /// Removes the only broadcast hint of a program, or of the statements that an action needs.
-pub(crate) fn no_broadcast(program: &Program) -> Option<Rewrite> {
+pub(crate) fn no_broadcast(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut found: Vec<Rewrite> = program
         .calls
         .iter()
+        .filter(|call| scope.contains(call.statement))
         .filter_map(|call| unhinted(program, call))
         .collect();
-    for query in &program.queries {
+    let queries = program.queries.iter();
+    for query in queries.filter(|query| scope.contains(query.statement)) {
         let tokens = sql::tokens(&program.text, &query.span);
         let hints = tokens.iter().filter(|t| {
             let text = &program.text[t.span.clone()];

@@ -1,6 +1,8 @@
 //! Changes of a PySpark program or of its queries. Each function makes one kind of change at one place, or none where the
 //! program is written in another way than the function understands.
 
+#[cfg(test)]
+mod changed_tests;
 pub(crate) mod columns;
 pub(crate) mod hints;
 pub(crate) mod partitions;
@@ -8,6 +10,7 @@ pub(crate) mod rdd;
 pub(crate) mod reuse;
 pub(crate) mod schema;
 pub(crate) mod settings;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;
 pub(crate) mod udf;

@@ -1,6 +1,6 @@
 //! Aggregates the values of a key before the shuffle.
 
-use job::code::{Call, Program};
+use job::code::{Call, Program, Scope};
 
 use super::Rewrite;
 
@@ -31,10 +31,11 @@ pub(crate) fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewri
 }
 
 /// Moves a filter of the key from behind the shuffle of an RDD before it.
-pub(crate) fn early_filter(program: &Program) -> Option<Rewrite> {
+pub(crate) fn early_filter(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut rewrite = Rewrite::default();
-    for filter in program.calls.iter().filter(|c| c.name == "filter") {
+    let filters = program.calls.iter().filter(|c| c.name == "filter");
+    for filter in filters.filter(|c| scope.contains(c.statement)) {
         let [condition] = filter.arguments.as_slice() else {
             continue;
         };

@@ -1,6 +1,6 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::Program;
+use job::code::{Program, Scope};
 
 use super::{Rewrite, indentation, lines_after};
 
@@ -50,12 +50,11 @@ pub(crate) fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
 }
 
 /// Frees the rows that the program caches and never frees, after the last statement that needs them.
-pub(crate) fn free(program: &Program) -> Option<Rewrite> {
+pub(crate) fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
-    let kept = program
-        .calls
-        .iter()
-        .filter(|call| matches!(call.name.as_str(), "cache" | "persist"));
+    let kept = program.calls.iter().filter(|call| {
+        matches!(call.name.as_str(), "cache" | "persist") && scope.contains(call.statement)
+    });
     for call in kept {
         let statement = &program.statements[call.statement];
         let last = program.last_use(call.statement);
@@ -84,12 +83,13 @@ pub(crate) fn free(program: &Program) -> Option<Rewrite> {
 }
 
 /// `for row in df.collect()` as `for row in df.toLocalIterator()`.
-pub(crate) fn stream(program: &Program) -> Option<Rewrite> {
+pub(crate) fn stream(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let collected = program.calls.iter().filter(|call| {
         let node = &program.syntax.nodes[call.node];
         let looped =
             program.syntax.kind(node.parent) == "for_statement" && node.field == Some("right");
-        call.name == "collect" && call.arguments.is_empty() && looped
+        let fits = call.name == "collect" && call.arguments.is_empty() && looped;
+        fits && scope.contains(call.statement)
     });
     let mut rewrite = Rewrite::default();
     for call in collected {
@@ -99,12 +99,13 @@ pub(crate) fn stream(program: &Program) -> Option<Rewrite> {
 }
 
 /// `df.count() > 0` as a look at one row.
-pub(crate) fn any_row(program: &Program) -> Option<Rewrite> {
+pub(crate) fn any_row(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let counts = program
         .calls
         .iter()
-        .filter(|call| call.name == "count" && call.arguments.is_empty());
+        .filter(|call| call.name == "count" && call.arguments.is_empty())
+        .filter(|call| scope.contains(call.statement));
     for call in counts {
         let parent = program.syntax.nodes[call.node].parent;
         let text = program.text_of(parent);

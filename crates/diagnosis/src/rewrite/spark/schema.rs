@@ -52,7 +52,7 @@ pub(crate) fn json(program: &Program, place: &Place, read: &[&str]) -> Option<Re
 }
 
 /// Names and types in `struct<a:int,b:array<string>>`; `None` if it was cut.
-fn fields(schema: &str) -> Option<Vec<(&str, &str)>> {
+pub(crate) fn fields(schema: &str) -> Option<Vec<(&str, &str)>> {
     let inner = schema.strip_prefix("struct<")?.strip_suffix('>')?;
     if inner.contains("...") {
         return None;

@@ -1,6 +1,6 @@
 //! One case per kind of change: a program, the change, and the program after it.
 
-use job::code::{Part, Place, Program};
+use job::code::{Part, Place, Program, Scope};
 use report::{SameResult, Setting};
 
 use super::{Rewrite, columns, hints, partitions, rdd, reuse, schema, settings, udf};
@@ -127,25 +127,25 @@ const CASES: &[Case] = &[
     Case {
         name: "remove broadcast()",
         before: "r = a.join(F.broadcast(b), \"k\")\n",
-        change: hints::no_broadcast,
+        change: |p| hints::no_broadcast(p, &Scope::whole(p)),
         after: Some("r = a.join(b, \"k\")\n"),
     },
     Case {
         name: "remove a hint of a DataFrame",
         before: "r = a.join(b.hint(\"broadcast\"), \"k\")\n",
-        change: hints::no_broadcast,
+        change: |p| hints::no_broadcast(p, &Scope::whole(p)),
         after: Some("r = a.join(b, \"k\")\n"),
     },
     Case {
         name: "remove a hint of SQL",
         before: "r = spark.sql(\"SELECT /*+ BROADCAST(i) */ x FROM o JOIN i ON o.k = i.k\")\n",
-        change: hints::no_broadcast,
+        change: |p| hints::no_broadcast(p, &Scope::whole(p)),
         after: Some("r = spark.sql(\"SELECT x FROM o JOIN i ON o.k = i.k\")\n"),
     },
     Case {
         name: "a broadcast variable stays",
         before: "v = spark.sparkContext.broadcast(titles)\n",
-        change: hints::no_broadcast,
+        change: |p| hints::no_broadcast(p, &Scope::whole(p)),
         after: None,
     },
     Case {
@@ -241,19 +241,19 @@ const CASES: &[Case] = &[
     Case {
         name: "a loop over collected rows",
         before: "for row in d.collect():\n    print(row)\n",
-        change: reuse::stream,
+        change: |p| reuse::stream(p, &Scope::whole(p)),
         after: Some("for row in d.toLocalIterator():\n    print(row)\n"),
     },
     Case {
         name: "count to see whether there are rows",
         before: "if d.where(\"x\").count() > 0:\n    print(1)\n",
-        change: reuse::any_row,
+        change: |p| reuse::any_row(p, &Scope::whole(p)),
         after: Some("if len(d.where(\"x\").take(1)) > 0:\n    print(1)\n"),
     },
     Case {
         name: "a count that is used",
         before: "if d.count() > 10:\n    print(1)\n",
-        change: reuse::any_row,
+        change: |p| reuse::any_row(p, &Scope::whole(p)),
         after: None,
     },
     Case {
@@ -359,31 +359,31 @@ const CASES: &[Case] = &[
     Case {
         name: "cast that fails",
         before: "r = spark.sql(\"SELECT sum(CAST(x AS INT)) FROM t\")\n",
-        change: hints::try_cast,
+        change: |p| hints::try_cast(p, &Scope::whole(p)),
         after: Some("r = spark.sql(\"SELECT sum(TRY_CAST(x AS INT)) FROM t\")\n"),
     },
     Case {
         name: "one of two casts fails",
         before: "r = spark.sql(\"SELECT CAST(y AS DATE), CAST(x AS INT) FROM t\")\n",
-        change: hints::try_cast,
+        change: |p| hints::try_cast(p, &Scope::whole(p)),
         after: None,
     },
     Case {
         name: "columns one at a time",
         before: "for name, col in new.items():\n    d = d.withColumn(name, col)\nd.show()\n",
-        change: columns::at_once,
+        change: |p| columns::at_once(p, &Scope::whole(p)),
         after: Some("d = d.withColumns({name: col for name, col in new.items()})\nd.show()\n"),
     },
     Case {
         name: "columns that build on each other",
         before: "for c in names:\n    d = d.withColumn(c, d[c] + 1)\n",
-        change: columns::at_once,
+        change: |p| columns::at_once(p, &Scope::whole(p)),
         after: None,
     },
     Case {
         name: "columns of a loop over collected rows",
         before: "rows = d.collect()\nfor r in rows:\n    print(r[\"k\"], r.x)\n",
-        change: columns::needed,
+        change: |p| columns::needed(p, &Scope::whole(p), None),
         after: Some(
             "rows = d.select(\"k\", \"x\").collect()\nfor r in rows:\n    print(r[\"k\"], r.x)\n",
         ),
@@ -391,25 +391,25 @@ const CASES: &[Case] = &[
     Case {
         name: "columns of a comprehension",
         before: "s = sum(r[\"x\"] for r in d.where(\"x > 0\").collect())\n",
-        change: columns::needed,
+        change: |p| columns::needed(p, &Scope::whole(p), None),
         after: Some("s = sum(r[\"x\"] for r in d.where(\"x > 0\").select(\"x\").collect())\n"),
     },
     Case {
         name: "rows that are used whole",
         before: "rows = d.collect()\nprint(len(rows))\nfor r in rows:\n    print(r[\"k\"])\n",
-        change: columns::needed,
+        change: |p| columns::needed(p, &Scope::whole(p), None),
         after: None,
     },
     Case {
         name: "rows that are counted by a method",
         before: "for r in d.collect():\n    print(r.asDict())\n",
-        change: columns::needed,
+        change: |p| columns::needed(p, &Scope::whole(p), None),
         after: None,
     },
     Case {
         name: "free cached rows",
         before: "d = a.where(\"x > 0\").cache()\nprint(d.count())\nprint(b.count())\n",
-        change: reuse::free,
+        change: |p| reuse::free(p, &Scope::whole(p)),
         after: Some(
             "d = a.where(\"x > 0\").cache()\nprint(d.count())\nd.unpersist()\nprint(b.count())\n",
         ),
@@ -417,13 +417,13 @@ const CASES: &[Case] = &[
     Case {
         name: "cached rows that are used to the end",
         before: "d = a.where(\"x > 0\").cache()\nprint(b.count())\nprint(d.count())\nspark.stop()\n",
-        change: reuse::free,
+        change: |p| reuse::free(p, &Scope::whole(p)),
         after: None,
     },
     Case {
         name: "filter of the key behind a shuffle",
         before: "r = p.reduceByKey(max).mapValues(abs).filter(lambda kv: kv[0] > 3).collect()\n",
-        change: rdd::early_filter,
+        change: |p| rdd::early_filter(p, &Scope::whole(p)),
         after: Some(
             "r = p.filter(lambda kv: kv[0] > 3).reduceByKey(max).mapValues(abs).collect()\n",
         ),
@@ -431,7 +431,7 @@ const CASES: &[Case] = &[
     Case {
         name: "filter of the value behind a shuffle",
         before: "r = p.reduceByKey(max).filter(lambda kv: kv[1] > 3).collect()\n",
-        change: rdd::early_filter,
+        change: |p| rdd::early_filter(p, &Scope::whole(p)),
         after: None,
     },
     Case {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{AGGREGATES, FILES, JOINS, PARTITIONS, ROWS};
+use super::part::{AGGREGATES, FILES, PARTITIONS, ROWS};
 use super::{Call, Language, Part, Program, sql};
 use crate::script::Span;
 
@@ -115,6 +115,18 @@ impl Program {
         }
     }
 
+    /// The body of the innermost loop around a statement.
+    pub fn loop_around(&self, statement: usize) -> Option<Span> {
+        let span = &self.statements[statement].span;
+        let loops = self.syntax.nodes.iter().enumerate();
+        let loops = loops.filter(|(_, n)| matches!(n.kind, "for_statement" | "while_statement"));
+        let bodies = loops.filter_map(|(at, _)| self.syntax.child(at, "body"));
+        let bodies = bodies.map(|at| self.syntax.span(at));
+        bodies
+            .filter(|body| body.start <= span.start && span.end <= body.end)
+            .min_by_key(|body| body.len())
+    }
+
     /// Whether a statement assigns a DataFrame or an RDD.
     pub fn assigns_rows(&self, statement: usize) -> bool {
         let known = self.statements.get(statement);
@@ -128,21 +140,6 @@ impl Program {
         call.is_some_and(|c| {
             c.receiver.is_some() && ROWS.contains(&c.name.as_str()) && !self.is_written(c)
         })
-    }
-
-    /// The only call that partitions, reads or shuffles with a number as an argument.
-    pub fn with_number(&self, number: u64, needed: Option<&BTreeSet<usize>>) -> Option<Place> {
-        let calls = self.calls.iter().enumerate().filter(|(_, call)| {
-            let name = call.name.as_str();
-            let known = [PARTITIONS, FILES, JOINS, AGGREGATES]
-                .iter()
-                .any(|names| names.contains(&name));
-            let mut arguments = call.arguments.iter();
-            known
-                && arguments.any(|a| self.integer(a.node) == Some(number))
-                && needed.is_none_or(|n| n.contains(&call.statement))
-        });
-        self.place_of(only(calls)?.0)
     }
 
     /// Words that a call has in common with a part of the plan; `None` if it does something else.
@@ -216,7 +213,13 @@ impl Program {
         let by_rows = Part::UserCode.methods().contains(&call.name.as_str());
         if wanted.is_empty() {
             let of_frames = call.name.starts_with("mapIn") || call.name.starts_with("applyIn");
-            return of_frames.then_some(1);
+            let passed = call.arguments.first().map(|a| a.node);
+            let of_rdd = passed.is_some_and(|at| match self.syntax.kind(at) {
+                "lambda" => true,
+                "identifier" => self.defines(self.text_of(at)),
+                _ => false,
+            });
+            return (of_frames || by_rows && of_rdd).then_some(1);
         }
         let is_wanted = |name: &str| wanted.contains(name) || aliases.contains(name);
         let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
@@ -236,6 +239,13 @@ impl Program {
         let own = inline || call.receiver.is_none() && is_wanted(&call.name);
         (!declared && (own || by_rows && call.arguments.iter().any(passed) || in_text()))
             .then_some(1)
+    }
+
+    /// Whether the program defines a function of this name.
+    fn defines(&self, name: &str) -> bool {
+        self.statements
+            .iter()
+            .any(|s| s.function.as_deref() == Some(name))
     }
 
     /// Names that stand for user-defined functions made of the functions `wanted`.
@@ -300,8 +310,12 @@ impl Program {
                 call: None,
             };
             let add = |span: Span| {
-                let points = common(self.slice(&span), wanted);
-                (place(span), points)
+                let mut text = self.slice(&span).to_owned();
+                let is_filled = text.contains(['%', '{']);
+                for value in query.filled.iter().filter(|_| is_filled) {
+                    text = text + " " + self.slice(value);
+                }
+                (place(span), common(&text, wanted))
             };
             if part == Part::Join {
                 found.extend(

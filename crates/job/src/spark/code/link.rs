@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::find::only;
 use super::needs::Definitions;
-use super::{Actions, Call, Language, Part, Place, Program};
+use super::{Actions, Call, Language, Part, Place, Program, Scope, Stream};
 use crate::link::Lines;
-use crate::model::{Job, Operator, OperatorKind};
+use crate::model::{Job, JobError, Operator, OperatorKind};
 use crate::problem::Problem;
+use crate::script::Span;
 use crate::text::base_name;
 
 /// A program with less than one in this many names of the plans' columns is another one than the one that ran: programs that ran
@@ -112,14 +113,51 @@ impl Job {
         let definitions = Definitions::of(program);
         let needed: Vec<_> = actions
             .iter()
-            .map(|action| definitions.needed_by(*action))
+            .map(|action| definitions.needed_with_callers(*action))
             .collect();
-        let counts = |at: usize| needed.iter().filter(|needed| needed.contains(&at)).count();
+        let scope = self.scope(None)?;
+        let of_batches = app.is_streaming().then(|| program.in_batches(&scope));
+        let is_streamed = |at: usize| {
+            let needs = definitions.needed_by(BTreeSet::from([at]));
+            let mut streams = program
+                .calls
+                .iter()
+                .filter(|call| needs.contains(&call.statement));
+            app.is_streaming() && streams.any(|call| program.reads_stream(call))
+        };
+        let counts = |at: usize| match needed.is_empty() {
+            false => needed.iter().filter(|needed| needed.contains(&at)).count(),
+            // actions of a library have no call site
+            true => program.readers(at, &scope),
+        };
         let data = 0..program.statements.len();
         let data = data.filter(|at| program.assigns_rows(*at) && !actions.contains(at));
-        let counted = data.map(|at| (counts(at), at)).filter(|(n, _)| *n > 0);
+        let counted = data.map(|at| (counts(at), at)).filter(|(n, at)| {
+            // each step of a loop computes other rows
+            let looped = program.loop_around(*at);
+            let runs = |body: &Span| {
+                let starts = actions.iter().map(|a| program.statements[*a].span.start);
+                starts.into_iter().any(|start| body.contains(&start))
+            };
+            let differs = looped.is_some_and(|body| *n == 1 || !runs(&body));
+            *n > 0 && !differs && !is_streamed(*at)
+        });
         // a session or a path is needed by all; rows that most actions need come later in the program
-        counted.max().map(|(_, at)| at)
+        let found = counted.max().map(|(_, at)| at);
+        found.or(of_batches.flatten())
+    }
+
+    /// The statements that a change may edit for a finding of a stage, or of the application.
+    pub fn scope(&self, stage: Option<usize>) -> Option<Scope> {
+        let program = self.program()?;
+        let Some((_, known)) = self.searched() else {
+            return Some(Scope::whole(program));
+        };
+        let actions = match stage {
+            Some(stage) => known.of_stage(stage).into_iter().collect(),
+            None => known.all(),
+        };
+        Some(Scope::of(program, &actions))
     }
 
     /// File and text of the user's script, of either engine.
@@ -160,14 +198,14 @@ impl Job {
         let (program, actions) = self.searched()?;
         let operator = self.stages.get(stage)?.operators.get(operator)?;
         let (part, words) = self.origin(operator)?;
-        program.find(part, &words, self.needed(actions, stage))
+        program.find(part, &words, actions.needed(stage))
     }
 
     /// The piece of the program that does `part` in a stage: by its operators, else by the call site of the stage or
     /// of the stages that write its rows.
     pub fn place_in(&self, stage: usize, part: Part) -> Option<Place> {
         let (program, actions) = self.searched()?;
-        let needed = self.needed(actions, stage);
+        let needed = actions.needed(stage);
         let operators = self.stages.get(stage)?.operators.iter();
         let origins = operators.filter_map(|o| self.origin(o));
         let own = origins.filter(|(own, _)| *own == part);
@@ -180,26 +218,54 @@ impl Job {
     /// The only piece that does `part` among the statements that the action of a stage needs.
     pub fn place_needed(&self, stage: usize, part: Part) -> Option<Place> {
         let (program, actions) = self.searched()?;
-        program.find(part, &[], Some(self.needed(actions, stage)?))
+        program.find(part, &[], Some(actions.needed(stage)?))
     }
 
-    /// The statement with the action that ran a stage.
-    pub fn place_of_action(&self, stage: usize) -> Option<Place> {
-        let (program, actions) = self.searched()?;
-        let execution = self.spark.as_ref()?.stages.get(stage)?.execution?;
-        let statement = actions.action(execution)?;
-        Some(Place {
-            span: program.statements.get(statement)?.span.clone(),
-            statement,
-            call: None,
+    /// Lines of the call site of a stage, else of the action that ran it.
+    pub fn lines_of_action(&self, stage: usize) -> Option<Lines> {
+        let of_action = || {
+            let (program, actions) = self.searched()?;
+            let statement = program.statements.get(actions.of_stage(stage)?)?;
+            Some(program.lines(&statement.span))
+        };
+        let record = self.spark.as_ref()?.stages.get(stage)?;
+        self.lines_at(&record.call_site).or_else(of_action)
+    }
+
+    /// The last line of the program in the traceback of an error, else in its stack.
+    pub fn lines_of_error(&self, error: &JobError) -> Option<Lines> {
+        let program = self.program()?;
+        let texts = [&error.description, &error.details];
+        let in_traceback = texts.into_iter().flatten().find_map(|text| {
+            let (found, _) = text.rmatch_indices("File \"").find_map(|(at, _)| {
+                let (file, rest) = text[at + 6..].split_once("\", line ")?;
+                let digits = rest
+                    .find(|c: char| !c.is_ascii_digit())
+                    .unwrap_or(rest.len());
+                let line: u32 = rest[..digits].parse().ok()?;
+                let is_own = base_name(file) == base_name(&program.file);
+                is_own.then_some((line, at))
+            })?;
+            self.lines_at(&format!(" at {}:{found}", program.file))
+        });
+        in_traceback.or_else(|| {
+            let (place, function) = error.frame.as_deref()?.split_once(" in ")?;
+            self.lines_at(&format!("{function} at {place}"))
         })
+    }
+
+    /// The call that sets a property of a streaming query.
+    pub fn place_of_stream(&self, property: Stream) -> Option<Place> {
+        let (program, app) = (self.program()?, self.spark.as_ref()?);
+        let scope = self.scope(None).filter(|_| app.is_streaming())?;
+        program.of_stream(property, &scope)
     }
 
     /// The call that asks for the number of tasks of a stage.
     pub fn place_of_count(&self, stage: usize) -> Option<Place> {
         let (program, actions) = self.searched()?;
         let tasks = self.spark.as_ref()?.stages.get(stage)?.tasks;
-        program.with_number(tasks.into(), self.needed(actions, stage))
+        program.with_number(tasks.into(), actions.needed(stage))
     }
 
     /// The partitioning in the code that brings rows to a stage.
@@ -217,7 +283,7 @@ impl Job {
             .filter_map(|o| self.origin(o))
             .filter(|(part, _)| *part == Part::Partitioning);
         let (_, words) = asked.next()?;
-        program.find(Part::Partitioning, &words, self.needed(actions, stage))
+        program.find(Part::Partitioning, &words, actions.needed(stage))
     }
 
     /// The operation in a stage that needs its rows partitioned by their keys.
@@ -254,8 +320,7 @@ impl Job {
                 Some((method, line)) => (method, Some(line)),
                 None => (site.split_once(" at ")?.0, None),
             };
-            let by_line = part == Part::UserCode && line.is_some();
-            let fits = part.methods().contains(&method) || by_line;
+            let fits = part.methods().contains(&method);
             let is_there = |line: u32, call: &Call| program.lines(&call.span).contains(line);
             let mut named = program.calls.iter().enumerate().filter(|(_, call)| {
                 call.name == method && line.is_none_or(|line| is_there(line, call))
@@ -267,12 +332,6 @@ impl Job {
             };
             program.place_of(at).filter(|_| fits)
         })
-    }
-
-    /// The statements that the action behind a stage needs.
-    fn needed<'a>(&self, actions: &'a Actions, stage: usize) -> Option<&'a BTreeSet<usize>> {
-        let record = self.spark.as_ref()?.stages.get(stage)?;
-        actions.needed(record.execution?)
     }
 
     /// The part of a program that makes an operator, and the words that it would contain.
@@ -294,6 +353,7 @@ impl Job {
             K::Window => (Part::Window, keys()),
             K::Process => (Part::UserCode, functions(&operator.args)),
             K::RangePartition if !asked_for => (Part::Sort, keys()),
+            K::Sort => (Part::Sort, keys()),
             K::HashPartition | K::RangePartition | K::Partition if asked_for => {
                 let count = operator.partition_count.map(|n| n.to_string());
                 (

@@ -4,8 +4,10 @@
 mod find;
 mod link;
 mod needs;
+mod number;
 mod part;
 pub mod sql;
+mod stream;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
@@ -13,12 +15,17 @@ mod tests;
 use std::collections::{BTreeSet, HashMap};
 
 pub use find::{Place, only};
-pub use needs::Actions;
+pub use needs::{Actions, Scope};
+pub use number::Number;
 pub use part::Part;
+pub use stream::Stream;
 use syntax::Syntax;
 
 use crate::link::Lines;
 use crate::script::{ScriptDiff, Span};
+
+/// Most expressions that the text of one query is looked for in.
+const MOST_TEXTS: usize = 100;
 
 /// A program that was next to the log.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,6 +64,8 @@ pub struct Statement {
     pub value: Option<usize>,
     /// Name of the function with the statement in its body.
     pub function: Option<String>,
+    /// The definitions of the functions around it, innermost first.
+    pub scopes: Vec<usize>,
     /// Names that it reads, also within strings of a query.
     pub reads: BTreeSet<String>,
 }
@@ -88,6 +97,8 @@ pub struct Argument {
 pub struct Query {
     pub span: Span,
     pub statement: usize,
+    /// Texts that are filled in.
+    pub filled: Vec<Span>,
 }
 
 impl Program {
@@ -148,7 +159,7 @@ impl Program {
     /// The value of an integer literal.
     pub fn integer(&self, node: usize) -> Option<u64> {
         let is_number = self.syntax.kind(node) == "integer";
-        is_number.then(|| self.text_of(node).parse().ok())?
+        is_number.then(|| self.text_of(node).replace('_', "").parse().ok())?
     }
 
     pub fn lines(&self, span: &Span) -> Lines {
@@ -225,22 +236,9 @@ impl Program {
             }
         }
         let sql = self.calls.iter().filter(|call| call.name == "sql");
-        let queries = sql.filter_map(|call| {
-            let text = self.bound(call.arguments.first()?.node, call.statement);
-            // `"…" % values` and `"…".format(values)`
-            let text = match self.syntax.kind(text) {
-                "binary_operator" => self.syntax.child(text, "left")?,
-                "call" => {
-                    self.call_of(text)
-                        .filter(|call| call.name == "format")?
-                        .receiver?
-                }
-                _ => text,
-            };
-            (self.syntax.kind(text) == "string").then(|| Query {
-                span: self.content(text),
-                statement: call.statement,
-            })
+        let queries = sql.flat_map(|call| {
+            let text = call.arguments.first().map(|a| a.node);
+            text.map_or_else(Vec::new, |at| self.texts(at, call.statement))
         });
         self.queries = queries.collect();
         for query in &self.queries {
@@ -250,18 +248,97 @@ impl Program {
         }
     }
 
+    /// The strings that an expression may be: its own, one that is filled with values, one of a name, or those that calls pass.
+    fn texts(&self, node: usize, statement: usize) -> Vec<Query> {
+        let mut found: Vec<Query> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut filled = Vec::new();
+        let mut open = vec![(node, statement)];
+        while let Some((node, statement)) = open.pop().filter(|_| seen.len() < MOST_TEXTS) {
+            if !seen.insert((node, statement)) {
+                continue;
+            }
+            let bound = self.bound(node, statement);
+            filled.extend(self.values_in(bound, statement));
+            let inner = match self.syntax.kind(bound) {
+                "string" => {
+                    found.push(Query {
+                        span: self.content(bound),
+                        statement,
+                        filled: filled.clone(),
+                    });
+                    None
+                }
+                // `"…" % values` and `"…".format(values)`
+                "binary_operator" => self.syntax.child(bound, "left"),
+                "call" => self
+                    .call_of(bound)
+                    .filter(|call| matches!(call.name.as_str(), "format" | "replace" | "strip"))
+                    .and_then(|call| call.receiver),
+                "parenthesized_expression" => self.syntax.children(bound).next(),
+                _ => None,
+            };
+            open.extend(inner.map(|inner| (inner, statement)));
+            let passed = self.passed_to(node, statement);
+            open.extend(passed.map(|(call, at)| (at, self.calls[call].statement)));
+        }
+        found
+    }
+
+    /// The strings that `%` or `format` fill into a text.
+    fn values_in(&self, node: usize, statement: usize) -> Vec<Span> {
+        let values: Vec<usize> = match self.syntax.kind(node) {
+            "binary_operator" => self.syntax.child(node, "right").into_iter().collect(),
+            "call" => {
+                let call = self.call_of(node).filter(|call| call.name == "format");
+                let arguments = call.into_iter().flat_map(|call| &call.arguments);
+                arguments.map(|argument| argument.node).collect()
+            }
+            _ => return Vec::new(),
+        };
+        let parts = values.into_iter().flat_map(|at| self.syntax.subtree(at));
+        let bound = parts.map(|at| self.bound(at, statement));
+        bound
+            .filter(|at| self.syntax.kind(*at) == "string")
+            .map(|at| self.content(at))
+            .collect()
+    }
+
     /// The value of a name that an earlier statement assigns once; any other node itself.
     pub fn bound(&self, node: usize, statement: usize) -> usize {
-        if self.syntax.kind(node) != "identifier" {
+        let name = self.text_of(node);
+        if self.syntax.kind(node) != "identifier" || self.is_parameter(name, statement) {
             return node;
         }
-        let assigning = self.assigning.get(self.text_of(node));
-        let assigning = assigning.map_or(&[][..], Vec::as_slice);
-        let earlier = assigning.partition_point(|at| *at < statement);
-        match assigning[..earlier] {
+        match self.assigned_before(name, statement)[..] {
             [only] => self.statements[only].value.unwrap_or(node),
             _ => node,
         }
+    }
+
+    /// Whether a statement is the head of a function or a class.
+    pub(super) fn is_definition(&self, statement: usize) -> bool {
+        let text = self.slice(&self.statements[statement].span);
+        ["def ", "async def ", "class ", "@"]
+            .iter()
+            .any(|head| text.starts_with(head))
+    }
+
+    /// Earlier statements that assign a name that a statement sees: those of its own function, else those around it.
+    pub(super) fn assigned_before(&self, name: &str, statement: usize) -> Vec<usize> {
+        let assigning = self.assigning.get(name).map_or(&[][..], Vec::as_slice);
+        let earlier = assigning.partition_point(|at| *at < statement);
+        let Some(own) = self.statements.get(statement) else {
+            return Vec::new();
+        };
+        let mut scopes = own.scopes.iter().map(Some).chain([None]);
+        let of_scope = |scope: Option<&usize>| -> Vec<usize> {
+            let mut seen = assigning[..earlier].to_vec();
+            seen.retain(|at| self.statements[*at].scopes.first() == scope);
+            seen
+        };
+        let found = scopes.find_map(|scope| Some(of_scope(scope)).filter(|at| !at.is_empty()));
+        found.unwrap_or_default()
     }
 
     fn statement(&self, node: usize) -> Statement {
@@ -280,17 +357,21 @@ impl Program {
             .find(|at| syntax.kind(*at) == "assignment");
         let left = assignment.and_then(|at| syntax.child(at, "left"));
         let target = left.filter(|at| syntax.kind(*at) == "identifier");
-        let function = syntax
-            .upward(node)
-            .skip(1)
-            .find(|at| syntax.kind(*at) == "function_definition");
-        let function = function.and_then(|at| syntax.child(at, "name"));
+        let above = syntax.upward(node).skip(1);
+        let scopes: Vec<usize> = above
+            .filter(|at| syntax.kind(*at) == "function_definition")
+            .collect();
+        let function = scopes.first().and_then(|at| syntax.child(*at, "name"));
+        let of_self = |at: usize| {
+            let object = syntax.child(syntax.nodes[at].parent, "object");
+            object.is_some_and(|at| self.text_of(at) == "self")
+        };
         let reads = syntax.subtree(node).filter(|at| {
             let own = &syntax.nodes[*at];
             own.kind == "identifier"
                 && own.span.end <= end
                 && Some(*at) != target
-                && !matches!(own.field, Some("attribute"))
+                && (own.field != Some("attribute") || of_self(*at))
                 && !(own.field == Some("name") && syntax.kind(own.parent) == "keyword_argument")
         });
         Statement {
@@ -298,6 +379,7 @@ impl Program {
             target: target.map(|at| self.text_of(at).to_owned()),
             value: assignment.and_then(|at| syntax.child(at, "right")),
             function: function.map(|at| self.text_of(at).to_owned()),
+            scopes,
             reads: reads.map(|at| self.text_of(at).to_owned()).collect(),
         }
     }
@@ -351,12 +433,14 @@ impl Program {
             self.queries.push(Query {
                 span: span.clone(),
                 statement: self.statements.len(),
+                filled: Vec::new(),
             });
             self.statements.push(Statement {
                 span,
                 target: None,
                 value: None,
                 function: None,
+                scopes: Vec::new(),
                 reads: words.collect(),
             });
         }

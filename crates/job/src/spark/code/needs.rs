@@ -14,8 +14,54 @@ const MOST_STEPS: usize = 10_000;
 pub struct Actions {
     /// Parallel to [`Application::executions`]: the statement with the action, if it is known.
     of: Vec<Option<usize>>,
-    /// By the statement of an action: the statements that it needs.
+    /// Parallel to [`Application::stages`](crate::model::Application::stages).
+    of_stages: Vec<Option<usize>>,
+    /// By the statement of an action: the statements that it needs, those of all its callers included.
     needed: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+/// The statements that a change may edit: those that certainly run for a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope(BTreeSet<usize>);
+
+impl Scope {
+    pub fn contains(&self, statement: usize) -> bool {
+        self.0.contains(&statement)
+    }
+
+    /// All statements of a program.
+    pub fn whole(program: &Program) -> Scope {
+        Scope((0..program.statements.len()).collect())
+    }
+
+    /// The functions with the actions, their callers where there is only one, and what all of them need. Without a known
+    /// action, what the code outside of functions needs.
+    pub(super) fn of(program: &Program, actions: &BTreeSet<usize>) -> Scope {
+        let definitions = Definitions::of(program);
+        let statements = 0..program.statements.len();
+        let mut roots: BTreeSet<usize> = actions.clone();
+        let mut open: Vec<usize> = actions.iter().copied().collect();
+        while let Some(at) = open.pop() {
+            let scope = program.statements[at].scopes.first();
+            let same = |other: &usize| {
+                program.statements[*other].scopes.first() == scope && !program.is_definition(*other)
+            };
+            roots.extend(statements.clone().filter(same));
+            let callers = definitions.callers(at);
+            if let [caller] = callers[..]
+                && roots.insert(caller)
+            {
+                open.push(caller);
+            }
+        }
+        if actions.is_empty() {
+            let outside = |at: &usize| {
+                program.statements[*at].scopes.is_empty() && !program.is_definition(*at)
+            };
+            roots.extend(statements.filter(outside));
+        }
+        Scope(definitions.needed_by(roots))
+    }
 }
 
 impl Actions {
@@ -35,13 +81,24 @@ impl Actions {
         let of: Vec<_> = executions
             .map(|(execution, sites)| action(program, execution, sites))
             .collect();
+        let at_site = |site: &str| program.statement_at(site_in(program, site)?.1);
+        let of_stages = app.stages.iter().map(|stage| match stage.execution {
+            Some(execution) => *of.get(execution)?,
+            None => {
+                let job = stage.job.and_then(|job| app.jobs.get(job));
+                let of_job = job.and_then(|job| at_site(job.call_site.as_deref()?));
+                of_job.or_else(|| at_site(&stage.call_site))
+            }
+        });
+        let of_stages: Vec<_> = of_stages.collect();
         let definitions = Definitions::of(program);
-        let actions: BTreeSet<usize> = of.iter().flatten().copied().collect();
+        let actions: BTreeSet<usize> = of.iter().chain(&of_stages).flatten().copied().collect();
         let needed = actions.into_iter();
-        let needed = needed.map(|action| (action, definitions.needed_by(action)));
+        let needed = needed.map(|action| (action, definitions.needed_with_callers(action)));
         Actions {
             needed: needed.collect(),
             of,
+            of_stages,
         }
     }
 
@@ -50,9 +107,18 @@ impl Actions {
         *self.of.get(execution)?
     }
 
-    /// The statements that the action of an execution needs.
-    pub(super) fn needed(&self, execution: usize) -> Option<&BTreeSet<usize>> {
-        self.needed.get(&self.action(execution)?)
+    /// The statement with the action that ran a stage.
+    pub(super) fn of_stage(&self, stage: usize) -> Option<usize> {
+        *self.of_stages.get(stage)?
+    }
+
+    /// The statements that the action of a stage needs.
+    pub(super) fn needed(&self, stage: usize) -> Option<&BTreeSet<usize>> {
+        self.needed.get(&self.of_stage(stage)?)
+    }
+
+    pub(super) fn all(&self) -> BTreeSet<usize> {
+        self.needed.keys().copied().collect()
     }
 }
 
@@ -111,23 +177,61 @@ impl<'p> Definitions<'p> {
     /// The last statement that needs another one.
     pub(super) fn last_use(&self, of: usize) -> Option<usize> {
         let later = of + 1..self.program.statements.len();
-        later.rev().find(|at| self.needed_by(*at).contains(&of))
+        let needs = |at: &usize| self.needed_by(BTreeSet::from([*at])).contains(&of);
+        later.rev().find(needs)
     }
 
-    /// The statements that a statement needs: the ones that assign the names that it reads, and so on.
-    pub(super) fn needed_by(&self, statement: usize) -> BTreeSet<usize> {
-        let mut needed = BTreeSet::from([statement]);
-        let mut open = vec![statement];
+    /// The statements that others need: the ones that assign the names that they read, and so on.
+    pub(super) fn needed_by(&self, statements: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut open: Vec<usize> = statements.iter().copied().collect();
+        let mut needed = statements;
         while let Some(at) = open.pop().filter(|_| needed.len() < MOST_STEPS) {
-            let reads = &self.program.statements[at].reads;
+            let own = &self.program.statements[at];
+            let reads = own.reads.iter();
             let assigning = reads
-                .iter()
-                .filter_map(|name| self.program.assigning.get(name));
-            let assigning = assigning.flatten().filter(|other| **other < at);
-            let used = reads.iter().filter_map(|name| self.used.get(name.as_str()));
-            let others = assigning.chain(used.flatten()).chain(&self.views);
-            open.extend(others.filter(|other| needed.insert(**other)));
+                .clone()
+                .flat_map(|name| self.program.assigned_before(name, at));
+            let used = reads.filter_map(|name| self.used.get(name.as_str()));
+            let used = used
+                .flatten()
+                .copied()
+                .filter(|other| self.sees(at, *other));
+            let others = assigning.chain(used).chain(self.views.iter().copied());
+            open.extend(others.filter(|other| needed.insert(*other)));
         }
         needed
+    }
+
+    pub(super) fn needed_with_callers(&self, action: usize) -> BTreeSet<usize> {
+        let mut all = BTreeSet::from([action]);
+        let mut open = vec![action];
+        while let Some(at) = open.pop().filter(|_| all.len() < MOST_STEPS) {
+            let callers = self.callers(at).into_iter();
+            open.extend(callers.filter(|caller| all.insert(*caller)));
+        }
+        self.needed_by(all)
+    }
+
+    /// Whether a statement sees the function with another one.
+    fn sees(&self, at: usize, other: usize) -> bool {
+        let [own, other] = [at, other].map(|at| &self.program.statements[at].scopes);
+        other.get(1).is_none_or(|outer| own.contains(outer))
+    }
+
+    /// The statements that call the function with a statement, or pass it to another one.
+    fn callers(&self, of: usize) -> Vec<usize> {
+        let called = &self.program.statements[of];
+        let (Some(name), Some(definition)) = (&called.function, called.scopes.first()) else {
+            return Vec::new();
+        };
+        let calls = |at: &usize| {
+            let other = &self.program.statements[*at];
+            other.reads.contains(name)
+                && !other.scopes.contains(definition)
+                && !self.program.is_definition(*at)
+                && self.sees(*at, of)
+        };
+        let all = 0..self.program.statements.len();
+        all.filter(calls).collect()
     }
 }

@@ -81,6 +81,7 @@ pub(super) const SORTS: &[&str] = &[
     "sort",
     "sortBy",
     "sortByKey",
+    "sortWithinPartitions",
     "repartitionByRange",
     "takeOrdered",
     "top",

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::needs::Definitions;
-use super::{Language, Part, Program, sql};
+use super::{Language, Part, Program, Scope, sql};
 
 const JOB: &str = r#"from pyspark.sql import functions as F, Window
 
@@ -72,11 +72,63 @@ fn only_the_statements_that_an_action_needs_count() {
     let program = Program::parse("job.py", JOB);
     let action = program.statement_at(18).expect("a statement");
     let lines: BTreeSet<u32> = Definitions::of(&program)
-        .needed_by(action)
+        .needed_by(BTreeSet::from([action]))
         .iter()
         .map(|at| program.lines(&program.statements[*at].span).first)
         .collect();
     assert_eq!(lines, BTreeSet::from([4, 11, 18]));
+}
+
+const JOBS: &str = r#"from pyspark.sql import functions as F
+HOT = "SELECT a FROM t JOIN u ON t.k = u.k"
+COLD = "SELECT b FROM v JOIN w ON v.z = w.z"
+
+def run(text):
+    return spark.sql(text).collect()
+
+def hot():
+    d = run(HOT)
+
+def cold():
+    d = run(COLD.format(1))
+    d.join(e, "k").count()
+
+def numbers(n, slices):
+    return sc.parallelize(range(n), slices)
+
+def both():
+    print(numbers(24, 5).count(), numbers(5, 8).count())
+"#;
+
+#[test]
+fn the_code_of_other_jobs_is_outside_of_the_scope() {
+    let program = Program::parse("jobs.py", JOBS);
+    let lines = |action: u32| -> Vec<u32> {
+        let action = program.statement_at(action).expect("a statement");
+        let scope = Scope::of(&program, &BTreeSet::from([action]));
+        let own = (0..program.statements.len()).filter(|at| scope.contains(*at));
+        own.map(|at| program.lines(&program.statements[at].span).first)
+            .collect()
+    };
+    assert_eq!(lines(13), [3, 6, 12, 13]);
+    // two functions call it
+    assert_eq!(lines(6), [6]);
+}
+
+#[test]
+fn texts_and_numbers_are_followed_through_helpers() {
+    let program = Program::parse("jobs.py", JOBS);
+    let join = |key: &str| {
+        let place = program.find(Part::Join, &words(key), None)?;
+        Some(program.lines(&place.span).first)
+    };
+    assert_eq!((join("z"), join("t u")), (Some(3), Some(2)));
+    let asked = |number: u64| {
+        let place = program.with_number(number, None)?;
+        Some(program.slice(&place.span))
+    };
+    assert_eq!(asked(5), Some("numbers(24, 5)"));
+    assert_eq!(asked(24), None);
 }
 
 #[test]

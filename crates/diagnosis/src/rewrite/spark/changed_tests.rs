@@ -1,0 +1,117 @@
+//! Where a change edits a program: the argument that the plan names, and only the code that ran.
+
+use job::code::{Program, Scope};
+use report::SameResult;
+
+use super::{Rewrite, columns, partitions, reuse};
+
+fn changed(text: &str, change: impl Fn(&Program) -> Option<Rewrite>) -> Option<String> {
+    let program = Program::parse("job.py", text);
+    assert!(program.is_sound(), "{text}");
+    change(&program)?.apply(text)
+}
+
+#[test]
+fn a_number_of_partitions_changes_only_where_it_is_one() {
+    for (before, after) in [
+        (
+            "SLICES = 2500\nr = sc.parallelize(range(2500), SLICES)\n",
+            Some("SLICES = 16\nr = sc.parallelize(range(2500), SLICES)\n"),
+        ),
+        (
+            "r = sc.parallelize(range(2500), max(8, 2500))\n",
+            Some("r = sc.parallelize(range(2500), 16)\n"),
+        ),
+        (
+            "r = sc.parallelize(range(2500), 2500 if x else 8)\n",
+            Some("r = sc.parallelize(range(2500), 16)\n"),
+        ),
+        (
+            "N = 2500\nr = sc.parallelize(range(N), numSlices=N)\n",
+            Some("N = 2500\nr = sc.parallelize(range(N), numSlices=16)\n"),
+        ),
+        (
+            "def numbers(n, slices):\n    return sc.parallelize(range(n), slices)\n\nr = numbers(2_500, 2_500)\n",
+            Some(
+                "def numbers(n, slices):\n    return sc.parallelize(range(n), slices)\n\nr = numbers(2_500, 16)\n",
+            ),
+        ),
+        // the parameter has another use
+        (
+            "def numbers(n):\n    return sc.parallelize(range(n), n)\n\nr = numbers(2500)\n",
+            None,
+        ),
+        ("r = sc.parallelize(range(2500))\n", None),
+        ("r = a.repartition(\"k\")\n", None),
+        ("r = a.join(b, \"k\")\n", None),
+        (
+            "def f():\n    n = 2500\n    ALS(rank=2500, numUserBlocks=n, numItemBlocks=n).fit(a)\n",
+            Some(
+                "def f():\n    n = 16\n    ALS(rank=2500, numUserBlocks=n, numItemBlocks=n).fit(a)\n",
+            ),
+        ),
+    ] {
+        let resized = changed(before, |program| {
+            let named = |name: &str| {
+                let mut calls = program.calls.iter();
+                calls.position(|call| call.name == name)
+            };
+            let call = ["parallelize", "ALS", "repartition", "join"]
+                .into_iter()
+                .find_map(named)?;
+            partitions::resize(program, &program.place_of(call)?, 2500, 16)
+        });
+        assert_eq!(resized.as_deref(), after, "{before}");
+    }
+}
+
+#[test]
+fn rows_that_depend_on_their_partitions_are_not_proven() {
+    let text = "r = sc.parallelize(range(9), 2500).zipWithUniqueId()\n";
+    let program = Program::parse("job.py", text);
+    let call = program.calls.iter().position(|c| c.name == "parallelize");
+    let place = call.and_then(|at| program.place_of(at)).expect("its place");
+    let rewrite = partitions::resize(&program, &place, 2500, 16).expect("a change");
+    let checked = rewrite.checked_program(&program).expect("a sound change");
+    assert_eq!(checked.verified.same_result, SameResult::Unknown);
+}
+
+#[test]
+fn columns_that_read_each_other_stay_in_their_loop() {
+    for text in [
+        "for i in range(9):\n    d = d.withColumn(\"r%d\" % i, F.col(\"r%d\" % (i - 1)) + 1)\n",
+        "new = {\"f%d\" % k: F.expr(\"f%d + 1\" % (k - 1)) for k in range(9)}\nfor n, c in new.items():\n    d = d.withColumn(n, c)\n",
+        "for i in range(9):\n    d = d.withColumn(names[i], F.col(names[i - 1]))\n",
+    ] {
+        let at_once = |p: &Program| columns::at_once(p, &Scope::whole(p));
+        assert_eq!(changed(text, at_once), None, "{text}");
+    }
+}
+
+#[test]
+fn columns_that_are_selected_already_are_not_selected_again() {
+    for (text, read) in [
+        (
+            "t = spark.read.parquet(p).select(\"a\", \"b\")\nfor r in t.limit(9).collect():\n    print(r.a)\n",
+            None,
+        ),
+        // most of the columns
+        (
+            "for r in d.collect():\n    print(r.a, r.b, r.c, r.d)\n",
+            Some(5),
+        ),
+    ] {
+        let needed = |p: &Program| columns::needed(p, &Scope::whole(p), read);
+        assert_eq!(changed(text, needed), None, "{text}");
+    }
+}
+
+#[test]
+fn code_that_did_not_run_is_not_edited() {
+    let text = "def one():\n    for r in d.collect():\n        print(r.a)\n";
+    assert_eq!(
+        changed(text, |p| columns::needed(p, &Scope::default(), None)),
+        None
+    );
+    assert_eq!(changed(text, |p| reuse::stream(p, &Scope::default())), None);
+}
