@@ -303,6 +303,35 @@ impl Conclusion {
         }
     }
 
+    /// Whether it names what the program's conclusion names: the class, a finding, the first cause or a suggestion. Texts don't count.
+    pub(crate) fn agrees_with(&self, program: &Conclusion) -> bool {
+        let shares = |a: &[String], b: &[String]| b.is_empty() || a.iter().any(|id| b.contains(id));
+        match (self, program) {
+            (Conclusion::Classify(a), Conclusion::Classify(b)) => {
+                a.problem_type == b.problem_type && shares(&a.findings, &b.findings)
+            }
+            (Conclusion::KeyCode(a), Conclusion::KeyCode(b)) => {
+                let is_known = |m: &Module| b.modules.iter().any(|own| own.finding == m.finding);
+                b.modules.is_empty() || a.modules.iter().any(is_known)
+            }
+            (Conclusion::Experience(a), Conclusion::Experience(b)) => {
+                let first = |c: &Causes| c.causes.first().map(|c| c.cause.clone());
+                first(a) == first(b)
+            }
+            (Conclusion::Advice(a), Conclusion::Advice(b)) => {
+                let ids = |c: &Advice| -> Vec<String> {
+                    c.recommendations
+                        .iter()
+                        .map(|r| r.suggestion.clone())
+                        .collect()
+                };
+                shares(&ids(a), &ids(b))
+            }
+            (Conclusion::Completeness(_), Conclusion::Completeness(_)) => true,
+            _ => false,
+        }
+    }
+
     pub fn text(&self) -> &str {
         match self {
             Conclusion::Classify(c) => &c.text,

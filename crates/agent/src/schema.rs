@@ -86,11 +86,17 @@ pub(crate) fn schema_for(steps: &[StepId], input: &StepInput, profile: &Profile)
     if closes {
         bound(&mut schema, TEXT);
     }
+    let has_script = input.facts.outline.script.is_some();
+    let diff = schema.pointer_mut("/properties/additional/items/properties/diff");
+    if let Some(diff) = diff.filter(|_| closes && !has_script) {
+        *diff = serde_json::json!({ "type": "null" });
+    }
     schema
 }
 
-/// Characters of a conclusion's prose, and of any other text: a small model that does not end by itself ends there.
+/// Characters of a conclusion's prose, of a diff, and of any other text: a small model that does not end by itself ends there.
 const PROSE: usize = 900;
+const DIFF: usize = 2000;
 const TEXT: usize = 360;
 
 /// Items of a list, and changes that the model proposes by itself.
@@ -120,8 +126,7 @@ fn bound(schema: &mut Value, most: usize) {
         .flatten()
     {
         match name.as_str() {
-            // A diff is as long as its change.
-            "diff" => {}
+            "diff" => bound(inner, DIFF),
             "text" | "basis" => bound(inner, PROSE),
             // Each proposal with its diff takes minutes.
             "additional" => {
@@ -245,7 +250,7 @@ mod tests {
         assert_eq!(proposals["maxItems"], PROPOSALS);
         let proposal = &proposals["items"]["properties"];
         assert_eq!(proposal["steps"]["items"]["maxLength"], TEXT);
-        assert!(proposal["diff"].get("maxLength").is_none());
+        assert_eq!(proposal["diff"]["maxLength"], DIFF);
         let endless = format!("One is 1.5 s. {}", "more ".repeat(TEXT));
         let cut: String = endless.chars().take(TEXT).collect();
         let mut answer =

@@ -3,6 +3,7 @@
 use report::measure::{Entity, Measure, book};
 
 use crate::phrases::Phrases;
+use crate::query::words;
 use crate::wording::Wording;
 
 /// Amounts of data of a stage: rows and bytes, read and written.
@@ -84,6 +85,11 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
             && wording.has(m.words.zh, m.words.en)
     };
     let mut measures: Vec<&'static Measure> = book::ALL.iter().filter(is_named).copied().collect();
+    for measure in words::measures(wording.text()) {
+        if !measures.contains(&measure) {
+            measures.push(measure);
+        }
+    }
     if measures.contains(&&book::FETCH_WAIT) {
         measures.retain(|m| **m != book::WAIT);
     }

@@ -1,10 +1,11 @@
 //! The intent of a question: parts of the run, quantities, goal.
 
 use report::measure::{Measure, Unit, book};
-use report::{Cause, SegmentKind};
+use report::{Cause, JobState, SegmentKind};
 
 use crate::names::{Known, Named};
 use crate::phrases::Quantity;
+use crate::query::words;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
 use crate::{Asked, amount, order};
@@ -23,6 +24,12 @@ pub(crate) struct Intent {
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
+    /// Whether it asks for the trouble of the job or for changes, in general.
+    pub(crate) is_open: bool,
+    /// Causes that it excludes: "besides the wait".
+    pub(crate) except: Vec<Cause>,
+    /// Whether it names errors or failures.
+    pub(crate) names_failure: bool,
     /// Whether the subjects are to be compared.
     pub(crate) compares: bool,
     /// Whether yes or no would answer it.
@@ -44,10 +51,39 @@ impl Intent {
     /// Reads a question. Missing parts are taken from the questions `before` it.
     pub(crate) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
         let known = Known::of(run);
-        let named = Named::of(question, &known);
+        let (question, except) = without_exception(question, &known, run);
+        let mut named = Named::of(&question, &known);
+        if !named.subjects.is_empty() && Wording::of(&named.rest).says_nothing() {
+            // "and SV3?" repeats the question before it
+            let last = before.last().map(|last| Named::of(last, &known).rest);
+            named.rest = last.unwrap_or(named.rest);
+        }
         let wording = Wording::of(&named.rest);
+        let named_job = named.subjects.contains(&Subject::Job);
         let mut subjects = named.subjects;
-        let (asked, measures) = asked_and_measures(&wording);
+        let (mut asked, mut measures) = asked_and_measures(&wording);
+        let names_failure = wording.names_failure();
+        if names_failure
+            && run.report.job.state == JobState::Succeeded
+            && !asked.contains(&Quantity::Place)
+        {
+            // attempts may fail in a job that doesn't
+            asked.retain(|q| !matches!(q, Quantity::Reason | Quantity::Verdict));
+            measures.extend(
+                LOSSES
+                    .iter()
+                    .filter(|m| !measures.contains(m))
+                    .take(1)
+                    .collect::<Vec<_>>(),
+            );
+        }
+        if !except.is_empty() && !asked.contains(&Quantity::Reason) {
+            asked.push(Quantity::Remedy);
+        }
+        if measures.contains(&&book::WAVES) {
+            asked.retain(|q| *q != Quantity::Reason);
+            measures.extend([&book::VERTICES, &book::TOKENS]);
+        }
         if !asked.contains(&Quantity::Reason) && !asked.contains(&Quantity::Remedy) {
             let keys = wording
                 .settings()
@@ -56,13 +92,18 @@ impl Intent {
         }
         let of_job = |m: &&Measure| OF_JOB.contains(m);
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
-        let is_open = is_open && !measures.iter().any(of_job);
+        let is_open = is_open && !measures.iter().any(of_job) && !words::names_another(&named.rest);
         let asks_any = !asked.is_empty() || !measures.is_empty();
         let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
         let continues = only_measures && wording.causes().is_empty() && wording.continues();
         // "which line threw, and what was it?" explains its own pronoun
         let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-        if is_open && (points_back || continues) {
+        if is_open && words::compares_unnamed(&named.rest) {
+            subjects.extend(last_two(before, &known));
+        }
+        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+        let is_of_job = asked.iter().any(|q| of_job.contains(q));
+        if is_open && subjects.is_empty() && !is_of_job && (points_back || continues) {
             subjects.extend(earlier(before, &known, run));
         }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
@@ -83,6 +124,9 @@ impl Intent {
             !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
         let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
+            is_open: wording.is_open() && (named_job || wording.is_about_job()),
+            except,
+            names_failure,
             compares: wording.compares() && is_comparable(&subjects),
             is_polar: wording.is_polar(),
             asks_why: wording.asks_why(),
@@ -90,7 +134,10 @@ impl Intent {
             is_about_future: wording.is_about_future() && !asked.contains(&Quantity::Remedy),
             text: named.rest,
             names_executors: wording.has("executor|执行器", "executor*"),
-            causes: causes(&wording, &asked),
+            causes: match names_failure && run.report.job.state == JobState::Succeeded {
+                true => [causes(&wording, &asked), vec![Cause::VertexRetries]].concat(),
+                false => causes(&wording, &asked),
+            },
             unknown: named.unknown,
             subjects,
             asked,
@@ -134,6 +181,57 @@ impl Intent {
     }
 }
 
+/// The question without "besides …", and the causes that are named there.
+fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (String, Vec<Cause>) {
+    const FROM: [&str; 9] = [
+        "besides ",
+        "apart from ",
+        "aside from ",
+        "other than ",
+        "except for ",
+        "except ",
+        "除了",
+        "除去",
+        "除开",
+    ];
+    const TO: [&str; 15] = [
+        ",", "，", "?", "？", " what", " which", " is ", " are ", " can ", " could ", " should ",
+        "以外", "之外", "还", "另",
+    ];
+    let lower = question.to_ascii_lowercase();
+    let start = FROM
+        .iter()
+        .find_map(|word| Some((lower.find(word)?, word.len())));
+    let Some((from, word)) = start else {
+        return (question.to_owned(), Vec::new());
+    };
+    let clause = &question[from + word..];
+    let ends = TO.iter().filter_map(|end| lower[from + word..].find(end));
+    let clause = &clause[..ends.min().unwrap_or(clause.len())];
+    let named = Named::of(clause, known);
+    let wording = Wording::of(clause);
+    let mut causes = wording.causes();
+    let is_wait =
+        |kind: &SegmentKind| matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
+    causes.extend(
+        wording
+            .segments()
+            .iter()
+            .any(is_wait)
+            .then_some(Cause::QueueWait),
+    );
+    let findings = run.report.findings.iter();
+    let findings = findings.filter(|f| named.subjects.contains(&Subject::Finding(f.id.clone())));
+    causes.extend(findings.map(|f| f.cause));
+    match causes.is_empty() {
+        true => (question.to_owned(), causes),
+        false => (
+            question.replacen(&question[from..from + word + clause.len()], " ", 1),
+            causes,
+        ),
+    }
+}
+
 /// Whether there are two different stages; attempts of one stage are not compared with each other.
 fn is_comparable(subjects: &[Subject]) -> bool {
     let mut stages = subjects.iter().filter(|s| matches!(s, Subject::Stage(_)));
@@ -156,10 +254,29 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
             false => named.subjects,
         }
     };
-    let mut named = before.iter().rev().map(subjects);
-    named
-        .find(|subjects| !subjects.is_empty())
-        .unwrap_or_default()
+    for question in before.iter().rev() {
+        let subjects = subjects(question);
+        if !subjects.is_empty() {
+            return subjects;
+        }
+        // the last thing was the job
+        if Wording::of(question).is_about_job() {
+            break;
+        }
+    }
+    Vec::new()
+}
+
+/// The inputs or stages of the last two questions, which "which one is bigger?" compares.
+fn last_two(before: &[String], known: &Known<'_>) -> Vec<Subject> {
+    let last = before.iter().rev().take(2);
+    let named = last.flat_map(|question| Named::of(question, known).subjects);
+    let subjects: Vec<Subject> = named.collect();
+    match subjects[..] {
+        [Subject::Input(a), Subject::Input(b)] if a != b => subjects,
+        [Subject::Stage(a), Subject::Stage(b)] if a != b => subjects,
+        _ => Vec::new(),
+    }
 }
 
 /// The quantities and the measures that a question asks for.

@@ -20,9 +20,13 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     // "is spilling the bottleneck?" is about spilling
     let is_whole = intent.asks_why || !intent.is_polar;
-    let states_problem = intent.causes.is_empty() || asks(Quantity::Reason) && is_whole;
+    let is_found = |cause| run.report.findings.iter().any(|f| f.cause == cause);
+    let is_named = run.report.job.state != JobState::Failed
+        && intent.causes.iter().any(|cause| is_found(*cause));
+    let states_problem =
+        intent.causes.is_empty() || asks(Quantity::Reason) && is_whole && !is_named;
     if run.report.job.state == JobState::Failed
-        && (asks(Quantity::Reason) || asks(Quantity::Verdict))
+        && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.names_failure)
     {
         failure(said, run);
         let text = intent.text.to_lowercase();
@@ -31,6 +35,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         if let Some(first) = first.filter(|_| names_place.iter().any(|w| text.contains(w))) {
             found::finding_of(said, run, &first.id, true);
         }
+    }
+    if intent.names_failure && run.report.job.state == JobState::Succeeded {
+        said.say(text!("作业没有失败", "The job did not fail"));
     }
     let counts = intent.asked.iter().any(|q| {
         use Quantity::*;
@@ -60,7 +67,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
     measures(said, run, intent);
     if wants_verdict && states_problem {
-        verdict::of_job(said, run);
+        verdict::of_job(said, run, &intent.except);
     }
     if asks(Quantity::Account) || asks(Quantity::Share) && !asks(Quantity::Which) {
         time::account(said, run);

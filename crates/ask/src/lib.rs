@@ -39,6 +39,7 @@ pub use context::{advice_input, input};
 
 use intent::Intent;
 use phrases::Quantity;
+use query::cover;
 use said::Said;
 use subject::Subject;
 
@@ -51,55 +52,76 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     let intent = Intent::of(question, before, run);
     // "stage 2" is no change to 2
     if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
-        resource::answer(&mut said, run, wanted);
+        resource::answer(&mut said, run, wanted, &intent);
         return said.finish();
     }
     if query::answer(&mut said, run, &intent) {
-        return said.finish();
+        if !cover::leaves_out(&intent, &said.text()) {
+            return said.finish();
+        }
+        said.truncate(0);
     }
-    if intent.is_empty() || !intent.is_about_future && query::is_strange(&intent) {
-        not_understood(&mut said);
-        return said.finish();
-    }
-    if intent.is_about_future {
+    if intent.is_about_future && !intent.asks_nothing() {
         said.say(text!(
             "无法回答：一次运行的记录不能说明以后的运行",
             "That can't be answered: the records of one run say nothing about later runs"
         ));
         return said.finish();
     }
-    for unknown in &intent.unknown {
-        said.say(unknown.sentence());
+    // a question about an unknown name gets no conclusions about the job
+    let last = question
+        .trim_end_matches(['?', '？', '.', '。', ' '])
+        .rsplit(['.', '。', '!', '！'])
+        .next();
+    let is_lacking = |name: &str| last.is_some_and(|last| last.contains(name));
+    if intent.subjects == [Subject::Job] && intent.unknown.iter().any(|u| is_lacking(&u.name)) {
+        intent
+            .unknown
+            .iter()
+            .for_each(|unknown| said.say(unknown.sentence()));
+        return said.finish();
     }
-    if let Some(belief) = intent.belief {
-        time::belief(&mut said, run, belief);
+    conclusions(&mut said, run, &intent);
+    let is_known = intent.unknown.is_empty();
+    let text = said.text();
+    let is_strange =
+        || cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text);
+    if is_known && (intent.is_empty() || is_strange()) {
+        said.truncate(0);
     }
-    if intent.compares {
-        rank::compare(&mut said, run, &intent);
-    }
-    let subjects = intent.subjects.iter().filter(|_| !intent.compares);
-    for subject in subjects {
-        about(&mut said, run, subject, &intent);
-    }
-    verdict::causes(&mut said, run, &intent);
-    if intent.asks(Quantity::Change) {
-        change::since(&mut said, run, &intent);
-    }
-    if !intent.compares {
-        verdict::remedy(&mut said, run, &intent);
-    }
-    time::goal(&mut said, run, &intent);
-    if said.only_unknown(intent.unknown.len()) {
-        verdict::of_job(&mut said, run);
+    if said.len() == 0 {
+        not_understood(&mut said);
     }
     said.finish()
 }
 
+/// Says the measurements of each subject, the conclusions of the rules and their changes.
+fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    for unknown in &intent.unknown {
+        said.say(unknown.sentence());
+    }
+    if let Some(belief) = intent.belief {
+        time::belief(said, run, belief);
+    }
+    if intent.compares {
+        rank::compare(said, run, intent);
+    }
+    let subjects = intent.subjects.iter().filter(|_| !intent.compares);
+    for subject in subjects {
+        about(said, run, subject, intent);
+    }
+    verdict::causes(said, run, intent);
+    if intent.asks(Quantity::Change) {
+        change::since(said, run, intent);
+    }
+    if !intent.compares {
+        verdict::remedy(said, run, intent);
+    }
+    time::goal(said, run, intent);
+}
+
 fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
     match subject {
-        // the amounts of the job don't answer a question about something that it lacks
-        Subject::Job
-            if !intent.unknown.is_empty() && intent.asked.iter().all(|q| q.is_measure()) => {}
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);

@@ -119,7 +119,7 @@ impl Named {
             Some(to) if is_range && to >= first => to,
             _ => first,
         };
-        if (1..=last).contains(&(first as usize)) {
+        if first > 0 && last > 0 {
             self.subjects.push(Subject::Lines(first, to));
         }
     }
@@ -425,7 +425,7 @@ impl<'a> Known<'a> {
         near.truncate(NEAR);
         let mut others: Vec<String> = Vec::new();
         for (known, k, _) in &self.names {
-            if kind == *k && others.len() < LISTED && !others.contains(known) {
+            if kind != Kind::Any && kind == *k && others.len() < LISTED && !others.contains(known) {
                 others.push(known.clone());
             }
         }

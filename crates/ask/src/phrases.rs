@@ -71,18 +71,18 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (
         Quantity::Reason,
         "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
-         被杀|杀掉|杀死|退出码|根因|炸了|性能问题|太慢|很慢|特别慢|这么慢|瓶颈",
+         被杀|杀掉|杀死|退出码|根因|炸了|性能问题|慢|瓶颈",
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
          hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|\
          end|ended|bottleneck*|misses its sla|due to|responsible",
     ),
     (
         Quantity::Remedy,
-        "怎么改|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|\
+        "怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|\
          先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
         "what would you do|what should|what can|what could|should i change|should we change|to change|\
          can we do|can i do|do about|fix*|optimi*|improv*|speed*|faster|suggest*|recommend*|advise|advice|\
-         tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|do first|change first|fix first|where do i start|\
+         tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|low-hanging|do first|change first|fix first|where do i start|\
          where to start",
     ),
     (
@@ -181,8 +181,8 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Identity,
-        "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|哪个集群|作业 id|作业id",
-        "who submitted|who ran|who owns|owner|when was|when did|which queue|which cluster|job id|submitted by",
+        "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|虚拟集群|集群|vc|作业 id|作业id",
+        "who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by",
     ),
 ];
 
@@ -307,8 +307,8 @@ pub(crate) const TOPICS: &[Topic] = &[
                 Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather
             )
         },
-        zh: "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核",
-        en: "parallel*|too few|too many vertices|too many tasks|one core|single vertex|one vertex",
+        zh: "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
+        en: "parallel*|too few|too many vertices|too many tasks|so many vertices|so many tasks|so many small tasks|one core|single vertex|one vertex",
     },
     Topic {
         includes: |c| c == Cause::SmallFiles,
@@ -347,8 +347,8 @@ pub(crate) const TOPICS: &[Topic] = &[
     },
     Topic {
         includes: |c| c == Cause::IneffectiveCache,
-        zh: "缓存|重复计算|重复读|几遍|多少遍|读了几次|读了多少次|算了几次",
-        en: "cach*|computed again|recomput*|read again|how many times|again and again",
+        zh: "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
+        en: "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again",
     },
     Topic {
         includes: |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
@@ -384,7 +384,7 @@ pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
     (
         "spark.executor.memory",
         "executor 内存|executor 的内存|执行内存|执行器内存",
-        "executor memory|memory per executor",
+        "executor memory|memory per executor|memory does an executor|memory does each executor|memory do the executors|memory does one executor",
     ),
     (
         "spark.executor.cores",

@@ -1,15 +1,30 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
 use report::format::{Change, Noun, Number, Seconds};
-use report::{CurvePoint, CurveResource, Finding, JobEngine, JobState, Text, text};
+use report::{Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Text, text};
 
 use super::said::Said;
 use super::time;
 use super::wanted::{Amount, Resource, Wanted};
-use super::{Asked, found};
+use super::{Asked, found, setting};
+use crate::intent::Intent;
+
+/// Causes that more memory may remove.
+const MEMORY: [Cause; 4] = [
+    Cause::Spill,
+    Cause::MemoryEstimateTooLow,
+    Cause::HeapPressure,
+    Cause::ExecutorLost,
+];
 
 /// Answers it, or says why the run cannot.
-pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted) {
+pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, intent: &Intent) {
+    if (wanted.resource, run.report.job.engine) == (Resource::Memory, Some(JobEngine::Spark)) {
+        setting::about(said, run, "spark.executor.memory", intent);
+        let findings = run.report.findings.iter();
+        let findings = findings.filter(|f| MEMORY.contains(&f.cause));
+        return findings.for_each(|f| found::finding(said, f, false));
+    }
     if let Some(why) = refusal(run, wanted) {
         said.say(why);
         let is_memory = |f: &&Finding| f.cause.code().starts_with("memory.");

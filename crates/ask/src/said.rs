@@ -52,9 +52,9 @@ impl<'a> Said<'a> {
         self.say(text!("{line}", "{line}"));
     }
 
-    /// Whether unknown names are the only content.
-    pub(crate) fn only_unknown(&self, unknown: usize) -> bool {
-        self.sentences.len() == unknown
+    /// The answer so far.
+    pub(crate) fn text(&self) -> String {
+        self.sentences.join(self.language().select("", " "))
     }
 
     /// Number of sentences.
@@ -192,7 +192,7 @@ impl<'a> Said<'a> {
 
     pub(crate) fn finish(self) -> MeasuredAnswer {
         MeasuredAnswer {
-            text: self.sentences.join(self.report.language.select("", " ")),
+            text: self.text(),
             evidence: self.evidence,
         }
     }

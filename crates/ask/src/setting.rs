@@ -32,7 +32,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &In
                 "{id} sets {key} to {suggested}: {reason}"
             ));
         }
-        None if intent.asks(Quantity::Remedy) || intent.asks(Quantity::Verdict) => {
+        None if intent.asks(Quantity::Remedy)
+            || intent.asks(Quantity::Verdict)
+            || intent.is_polar =>
+        {
             said.say(text!("没有建议要改 {key}", "no suggestion changes {key}"))
         }
         None => {}

@@ -86,7 +86,7 @@ pub(crate) fn is_name(word: &str) -> bool {
     let is_id = word.len() <= 5
         && matches!(word.as_bytes(), [b'E' | b'F' | b'S' | b'N', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
     let is_numbered = word.len() > 2
-        && word[..2].eq_ignore_ascii_case("sv")
+        && word.as_bytes()[..2].eq_ignore_ascii_case(b"sv")
         && word.as_bytes()[2].is_ascii_digit();
     letters
         && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)

@@ -1,11 +1,15 @@
 //! Definitions of terms: "what does capacity wait mean".
 
-use report::measure::{Entity, Measure, book};
-use report::{Cause, SegmentKind, StaticText, text};
+use std::ops::Range;
+use std::sync::LazyLock;
 
-use crate::names::{Known, Named};
+use report::measure::{Entity, Measure, book};
+use report::{Cause, SegmentKind, StaticText};
+
 use crate::phrases::Phrases;
+use crate::query::cover;
 use crate::said::Said;
+use crate::wording::Wording;
 use crate::{Asked, found, rank, time};
 
 /// A term by its names, with the kind of time that it stands for.
@@ -147,199 +151,83 @@ const TERMS: &[Term] = &[
         "the row estimate is the optimizer's expectation before the run; it decides the number of partitions and the kind of join"),
 ];
 
-/// Words before and after the term of a question for a definition.
-const ASKS: &[(&str, &str)] = &[
-    ("what does ", " mean"),
-    ("what do ", " mean"),
-    ("what does ", " stand for"),
-    ("what is meant by ", ""),
-    ("meaning of ", ""),
-    ("definition of ", ""),
-    ("define ", ""),
-    ("how is ", " defined"),
-    ("什么是", ""),
-    ("什么叫", ""),
-    ("何为", ""),
-    ("", "是什么意思"),
-    ("", "是啥意思"),
-    ("", "什么意思"),
-    ("", "是指什么"),
-    ("", "指的是什么"),
-    ("", "指什么"),
-    ("", "的含义"),
-    ("", "的定义"),
-    ("", "怎么定义"),
-    ("", "怎么理解"),
-];
-
-/// The same for questions with other possible subjects: "what is the largest input?".
-const MAY_ASK: &[(&str, &str)] = &[
-    ("what exactly is ", ""),
-    ("what is ", ""),
-    ("what's ", ""),
-    ("what are ", ""),
-    ("explain ", ""),
-    ("describe ", ""),
-    ("解释一下", ""),
-    ("解释", ""),
-    ("", "是什么"),
-    ("", "是啥"),
-];
-
-const MARKS: &[char] = &[
-    '?', '？', '。', '.', '!', '"', '“', '”', '`', '\'', ' ', '，', ',', ':', '：',
-];
-
-/// Words around a term that belong to no name.
-const BEFORE: &[&str] = &[
-    "a ",
-    "an ",
-    "the ",
-    "what ",
-    "term ",
-    "your ",
-    "这里的",
-    "这里",
-    "报告里的",
-    "报告里",
-    "所谓的",
-    "所谓",
-    "给我讲讲",
-    "给我解释一下",
-    "讲讲",
-    "请问",
-    "请",
-    "一下",
-    "术语",
-];
-const AFTER: &[&str] = &[
-    " here",
-    " in spark",
-    " in scope",
-    " in this report",
-    " in the report",
-    " in this job",
-    " is",
-    " means",
-    " to me",
-    " exactly",
-    " please",
-    "这个词",
-    "是什么",
-    "呢",
-    "时间的意思",
-];
-
-/// A name without the words around it.
-fn bare(text: &str) -> String {
-    let mut text = text.trim_matches(MARKS);
-    loop {
-        let before = BEFORE.iter().find_map(|word| text.strip_prefix(word));
-        let after = AFTER.iter().find_map(|word| text.strip_suffix(word));
-        match before.or(after) {
-            Some(shorter) => text = shorter.trim_matches(MARKS),
-            None => return text.to_owned(),
-        }
-    }
-}
-
-/// The term that a question wants defined.
-fn asked(question: &str, forms: &[(&str, &str)]) -> Option<String> {
-    let lower = question.trim().to_lowercase().replace('’', "'");
-    let text = lower.trim_matches(MARKS);
-    forms.iter().find_map(|(before, after)| {
-        let (_, rest) = text.split_once(before)?;
-        let inside = match *after {
-            "" => rest,
-            after => rest.split_once(after)?.0,
-        };
-        Some(bare(inside)).filter(|name| !name.is_empty())
-    })
-}
-
-/// The two terms of a question for their difference.
-fn compared(question: &str) -> Option<[String; 2]> {
-    const ENDS: [&str; 5] = [
-        "有什么区别",
-        "有什么不同",
-        "的区别",
-        "有何区别",
-        "区别是什么",
-    ];
-    let lower = question.trim().to_lowercase();
-    let between = lower
-        .split_once("difference between ")
-        .map(|(_, rest)| rest);
-    let differ = || lower.contains("differ from ").then_some(lower.as_str());
-    let end = || ENDS.iter().find_map(|end| lower.get(..lower.find(end)?));
-    let rest = between.or_else(differ).or_else(end)?;
-    let separators = [" and ", " vs ", " differ from ", "和", "与", "跟"];
-    let (one, other) = separators.iter().find_map(|s| rest.split_once(s))?;
-    let without = |text: &str| {
-        let text = ["how does ", "how do "]
-            .iter()
-            .find_map(|start| text.strip_prefix(start))
-            .unwrap_or(text);
-        bare(text)
-    };
-    Some([without(one), without(other)])
-}
-
-/// Whether two names are the same but for hyphens and a plural.
-fn is_alike(name: &str, known: &str) -> bool {
-    let plain = |text: &str| {
-        let text = text.to_lowercase().replace(['-', '_'], " ");
-        text.strip_suffix('s').unwrap_or(&text).replace(' ', "")
-    };
-    plain(name) == plain(known)
-}
-
-fn is_named(name: &str, names: Phrases) -> bool {
-    names.split('|').any(|known| is_alike(name, known))
-}
-
 /// A name of the program with its definition.
+#[derive(Clone, Copy)]
 enum Definition {
     Term(&'static Term),
     Measure(&'static Measure),
     Cause(Cause),
 }
 
+/// A name with spaces in place of hyphens, so that spellings with either are the same.
+fn plain(text: &str) -> String {
+    text.to_lowercase()
+        .replace(['-', '_', '’', '`', '"', '“', '”'], " ")
+}
+
+/// The definitions by their names, the longest first; a term goes before a cause or a measure of its name.
+static NAMES: LazyLock<Vec<(String, Definition)>> = LazyLock::new(|| {
+    let both = |title: StaticText| [title.zh, title.en];
+    let terms = TERMS.iter().flat_map(|term| {
+        let names = term.zh.split('|').chain(term.en.split('|'));
+        names.map(move |name| (name, Definition::Term(term)))
+    });
+    let causes = Cause::ALL.iter().flat_map(|cause| {
+        let tail = cause.code().split_once('.').map_or("", |(_, tail)| tail);
+        let names = both(cause.title()).into_iter().chain([cause.code(), tail]);
+        names.map(|name| (name, Definition::Cause(*cause)))
+    });
+    let measures = book::ALL.iter().flat_map(|m| {
+        let names = both(m.title).into_iter().chain([m.id]);
+        names.map(|name| (name, Definition::Measure(m)))
+    });
+    let all = terms.chain(causes).chain(measures);
+    let mut names: Vec<(String, Definition)> = all.map(|(n, d)| (plain(n), d)).collect();
+    names.retain(|(name, _)| !name.is_empty());
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    names
+});
+
+/// Where a text has a name as whole words, also in the plural.
+fn place_of(text: &str, name: &str) -> Option<Range<usize>> {
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    let is_word = name.is_ascii();
+    let mut places = text.match_indices(name).filter_map(|(at, found)| {
+        let plural = text[at + found.len()..].starts_with('s') && is_word;
+        let end = at + found.len() + usize::from(plural);
+        let mut after = text[end..].chars();
+        // "spark.executor.memory" is a name of its own
+        let goes_on = after.next() == Some('.') && after.next().is_some_and(is_part);
+        let is_whole = !text[..at].ends_with(|c| is_part(c) || c == '.');
+        let is_whole = is_whole && !text[end..].starts_with(is_part) && !goes_on;
+        (is_whole || !is_word).then_some(at..end)
+    });
+    places.next()
+}
+
+/// The definitions that a question asks for: it has their names and no other content.
+fn asked(question: &str) -> Vec<Definition> {
+    let mut rest = plain(question);
+    let mut found: Vec<(usize, Definition)> = Vec::new();
+    for (name, definition) in NAMES.iter() {
+        if let Some(place) = place_of(&rest, name) {
+            found.push((place.start, *definition));
+            // of the same length, so that the places stay in order
+            let blank = " ".repeat(place.len());
+            rest.replace_range(place, &blank);
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    match cover::only_defines(&rest, found.len() > 1) {
+        true => found
+            .into_iter()
+            .map(|(_, definition)| definition)
+            .collect(),
+        false => Vec::new(),
+    }
+}
+
 impl Definition {
-    fn of(name: &str) -> Option<Definition> {
-        let mut terms = TERMS.iter();
-        let term = terms.find(|term| is_named(name, term.zh) || is_named(name, term.en));
-        let titles = |title: StaticText| is_alike(name, title.zh) || is_alike(name, title.en);
-        let measure = || {
-            let mut measures = book::ALL.iter();
-            measures
-                .find(|m| is_alike(name, m.id) || titles(m.title))
-                .copied()
-        };
-        let cause = || {
-            let mut causes = Cause::ALL.iter();
-            let tail = |cause: &Cause| cause.code().split_once('.').map_or("", |(_, tail)| tail);
-            causes
-                .find(|c| name == c.code() || titles(c.title()) || is_alike(name, tail(c)))
-                .copied()
-        };
-        term.map(Definition::Term)
-            .or_else(|| cause().map(Definition::Cause))
-            .or_else(|| measure().map(Definition::Measure))
-    }
-
-    /// The term with the longest name in a text: "CPU-bound user code".
-    fn within(text: &str) -> Option<Definition> {
-        const SHORTEST: usize = 6;
-        let named = TERMS.iter().flat_map(|term| {
-            let names = term.zh.split('|').chain(term.en.split('|'));
-            names.map(move |name| (name, term))
-        });
-        let inside = named.filter(|(name, _)| name.len() >= SHORTEST && text.contains(name));
-        let longest = inside.max_by_key(|(name, _)| name.len());
-        longest.map(|(_, term)| Definition::Term(term))
-    }
-
     /// Says the definition, and how much of it the run has.
     fn say(&self, said: &mut Said<'_>, run: &Asked<'_>) {
         match self {
@@ -349,6 +237,10 @@ impl Definition {
                 if let Some(kind) = term.kind.filter(has_some) {
                     time::time_of(said, run, kind, None);
                 }
+                let causes = Wording::of(&format!("{} {}", term.zh, term.en)).causes();
+                let findings = run.report.findings.iter();
+                let findings = findings.filter(|f| causes.contains(&f.cause));
+                findings.for_each(|f| found::finding(said, f, false));
             }
             Definition::Measure(measure) => {
                 said.say(measure.explained(run.vertex()));
@@ -368,43 +260,15 @@ impl Definition {
     }
 }
 
-/// Says the definition that a question asks for. Returns false for any other question.
+/// Says the definitions that a question asks for. Returns false for any other question.
 pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
-    let both = compared(question).map(|names| names.map(|name| Definition::of(&name)));
-    if let Some([Some(one), Some(other)]) = both {
-        for definition in [one, other] {
-            match definition {
-                Definition::Term(term) => said.say(term.says.into()),
-                other => other.say(said, run),
-            }
+    let asked = asked(question);
+    let is_one = asked.len() == 1;
+    for definition in &asked {
+        match definition {
+            Definition::Term(term) if !is_one => said.say(term.says.into()),
+            other => other.say(said, run),
         }
-        return true;
     }
-    // "explain X" with a word or two asks for a definition as well
-    let is_brief = |name: &String| {
-        let words = name.split(' ').count();
-        let is_other = ["why", "how", "this", "that", "it"]
-            .iter()
-            .any(|w| name.starts_with(w));
-        words <= 3 && !is_other
-    };
-    let explained = || asked(question, &[("explain ", "")]).filter(is_brief);
-    let strict = asked(question, ASKS).or_else(explained);
-    let name = strict.clone().or_else(|| asked(question, MAY_ASK));
-    let within = || strict.as_deref().and_then(Definition::within);
-    let found = name.as_deref().and_then(Definition::of).or_else(within);
-    if let Some(definition) = found {
-        definition.say(said, run);
-        return true;
-    }
-    // the meaning of a name of the run is for its own module
-    let unknown = strict.filter(|name| Named::of(name, &Known::of(run)).subjects.is_empty());
-    let Some(name) = unknown else {
-        return false;
-    };
-    said.say(text!(
-        "没有理解这个问题：没有“{name}”的定义",
-        "I did not understand the question: there is no definition of \"{name}\""
-    ));
-    true
+    !asked.is_empty()
 }

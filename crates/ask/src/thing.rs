@@ -187,7 +187,7 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
             "No finding is directly about {name}"
         ));
         if judges {
-            verdict::of_job(said, run);
+            verdict::of_job(said, run, &intent.except);
         }
     }
 }
@@ -324,56 +324,103 @@ fn changed(diff: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Says the stages that run some script lines, and the findings there.
-pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
-    let statements = run.statements();
-    let around = statements
-        .iter()
-        .filter(|s| s.lines.0 <= first && last <= s.lines.1);
-    let statement = around.min_by_key(|s| s.lines.1 - s.lines.0);
-    let (from, to) = statement.map_or((first, last), |s| s.lines);
-    let range = match from == to {
+/// Bytes of a statement that are quoted.
+const QUOTED: usize = 240;
+
+/// Statements that are quoted.
+const STATEMENTS: usize = 4;
+
+/// Script lines on one line, without their indents.
+fn quoted(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let all = words.join(" ");
+    match report::format::cut(&all, QUOTED) {
+        whole if whole.len() == all.len() => all,
+        cut => format!("{cut} …"),
+    }
+}
+
+/// `12` or `12–15`.
+fn range(from: u32, to: u32) -> String {
+    match from == to {
         true => from.to_string(),
         false => format!("{from}–{to}"),
+    }
+}
+
+/// Quotes some script lines with the statements that they belong to. Returns the lines of those statements.
+pub(crate) fn quote(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32) -> (u32, u32) {
+    let Some(script) = &run.summary.script else {
+        return (first, last);
     };
+    let lines: Vec<&str> = script.text.lines().collect();
+    let count = lines.len();
+    if first as usize > count {
+        said.say(text!(
+            "脚本只有 {count} 行",
+            "The script has just {count} lines"
+        ));
+        return (first, last);
+    }
+    let meets = |s: &&Statement| s.lines.0 <= last && first <= s.lines.1;
+    let statements: Vec<&Statement> = run.statements().iter().filter(meets).collect();
+    let is_part = statements.iter().all(|s| s.lines != (first, last));
+    if is_part && first == last || statements.is_empty() {
+        let text = lines.get(first as usize - 1..(last as usize).min(count));
+        let (lines, text) = (
+            range(first, last),
+            quoted(&text.unwrap_or_default().join("\n")),
+        );
+        said.say(text!(
+            "脚本第 {lines} 行：`{text}`",
+            "Script line {lines}: `{text}`"
+        ));
+    }
+    for s in statements.iter().take(STATEMENTS) {
+        let text = quoted(script.text.get(s.span.clone()).unwrap_or_default());
+        let lines = range(s.lines.0, s.lines.1);
+        let target = match &s.target {
+            Some(target) => text!("（{target}）", " ({target})"),
+            None => Text::default(),
+        };
+        said.say(text!(
+            "脚本第 {lines} 行的语句{target}：`{text}`",
+            "The statement in script lines {lines}{target}: `{text}`",
+            target = target
+        ));
+    }
+    let ends = statements.first().zip(statements.last());
+    ends.map_or((first, last), |(a, b)| (a.lines.0, b.lines.1))
+}
+
+/// Quotes some script lines, says the stages that run them, and the findings there.
+pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
+    let (from, to) = quote(said, run, first, last);
     let stages = run.summary.stages.iter().enumerate();
     let run_by: Vec<(usize, String)> = stages
         .filter(|(_, s)| s.lines.iter().any(|l| (from..=to).contains(l)))
         .map(|(at, s)| (at, s.name.clone()))
         .collect();
     let names: Vec<String> = run_by.iter().map(|(_, name)| name.clone()).collect();
-    let target = match statement.and_then(|s| s.target.as_ref()) {
-        Some(target) => text!("（{target}）", " ({target})"),
-        None => Text::default(),
-    };
-    let sentence = match names.is_empty() {
-        true => text!(
-            "没有文件说明脚本第 {range} 行{target}由哪个阶段运行",
-            "No file tells which stage runs script lines {range}{target}",
-            target = target
-        ),
-        false => text!(
-            "脚本第 {range} 行{target}由 {names} 运行",
-            "Script lines {range}{target} are run by {names}",
-            target = target,
+    let range = range(from, to);
+    if !names.is_empty() {
+        said.say(text!(
+            "脚本第 {range} 行由 {names} 运行",
+            "Script lines {range} are run by {names}",
             names = list(&names, said.language())
-        ),
-    };
-    said.say(sentence);
+        ));
+    }
     let there = run
         .report
         .findings
         .iter()
         .filter(|f| f.script_lines.is_some_and(|[a, b]| a <= to && from <= b));
-    let mut any = false;
     for found in there {
-        any = true;
         found::finding(said, found, false);
     }
     for suggestion in run.report.suggestions.iter() {
         let diff = suggestion.diff.as_deref().unwrap_or_default();
         if changed(diff).any(|line| (first..=last).contains(&line)) {
-            any = true;
             let (id, title) = (&suggestion.id, without_stop(&suggestion.title));
             said.say(text!(
                 "建议 {id} 修改这里：{title}",
@@ -384,12 +431,6 @@ pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
                 .iter()
                 .for_each(|id| found::finding_of(said, run, id, false));
         }
-    }
-    if !any {
-        said.say(text!(
-            "这些行没有被规则指出问题",
-            "No rule points at these lines"
-        ));
     }
     let measures = !intent.asks_nothing();
     run_by

@@ -17,14 +17,17 @@ const FINDINGS: usize = 3;
 const SUGGESTIONS: usize = 3;
 
 /// The verdict on the job.
-pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn of_job(said: &mut Said<'_>, run: &Asked<'_>, except: &[Cause]) {
     let report = run.report;
+    let findings = report.findings.iter();
+    let findings: Vec<&Finding> = findings.filter(|f| !except.contains(&f.cause)).collect();
     match report.verdict {
+        Verdict::Problem if findings.is_empty() => nothing_else(said),
         Verdict::Problem => {
-            for (n, found) in report.findings.iter().take(FINDINGS).enumerate() {
-                finding(said, found, n == 0);
+            for (n, found) in findings.iter().take(FINDINGS).enumerate() {
+                finding(said, found, n == 0 && except.is_empty());
             }
-            if let more @ 1.. = report.findings.len().saturating_sub(FINDINGS) {
+            if let more @ 1.. = findings.len().saturating_sub(FINDINGS) {
                 said.say(text!(
                     "报告中还有 {more} 个问题",
                     "The report has {more} more"
@@ -149,9 +152,10 @@ pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .filter(fixes)
             .take(SUGGESTIONS)
             .collect(),
-        false => first_of_each(run),
+        false => first_of_each(run, &intent.except),
     };
     match chosen.as_slice() {
+        [] if !intent.except.is_empty() => nothing_else(said),
         [] => nothing_to_change(said, run),
         chosen => chosen
             .iter()
@@ -179,10 +183,20 @@ fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
 }
 
 /// The first suggestion of each finding: several for one finding are alternatives.
-fn first_of_each<'a>(run: &Asked<'a>) -> Vec<&'a Suggestion> {
+fn first_of_each<'a>(run: &Asked<'a>, except: &[Cause]) -> Vec<&'a Suggestion> {
     let mut chosen: Vec<&Suggestion> = Vec::new();
+    let left_out = run
+        .report
+        .findings
+        .iter()
+        .filter(|f| except.contains(&f.cause));
+    let left_out: Vec<&String> = left_out.map(|f| &f.id).collect();
     for s in &run.report.suggestions {
-        if chosen.len() < SUGGESTIONS && chosen.iter().all(|c| c.finding != s.finding) {
+        let is_left_out = s.finding.as_ref().is_some_and(|id| left_out.contains(&id));
+        if !is_left_out
+            && chosen.len() < SUGGESTIONS
+            && chosen.iter().all(|c| c.finding != s.finding)
+        {
             chosen.push(s);
         }
     }
@@ -223,6 +237,10 @@ fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_
     for setting in &suggestion.settings {
         setting::suggested(said, setting);
     }
+}
+
+fn nothing_else(said: &mut Said<'_>) {
+    said.say(text!("除此之外没有发现别的问题", "Nothing else was found"));
 }
 
 fn nothing_to_change(said: &mut Said<'_>, run: &Asked<'_>) {

@@ -27,11 +27,7 @@ pub(super) enum Resource {
 }
 
 const RESOURCES: &[(Resource, &str, &str)] = &[
-    (
-        Resource::Tokens,
-        "令牌|token| au|个 au|au 数",
-        "token*|au|aus",
-    ),
+    (Resource::Tokens, "令牌|token|au ", "token*|au|aus"),
     (
         Resource::Executors,
         "executor|执行器|节点",
@@ -52,7 +48,7 @@ const FACTORS: &[(f64, &str, &str)] = &[
     (0.5, "一半|减半|半数|少一半", "half|halve|halved|halving"),
     (
         2.0,
-        "双倍|翻倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍",
+        "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍",
         "twice|double|doubled|doubling",
     ),
     (3.0, "", "triple|tripled|tripling|thrice"),
@@ -204,6 +200,11 @@ fn in_chinese(question: &str) -> Option<Wanted> {
     places.find_map(|(resource, at, length)| {
         let before: Vec<char> = question[..at].chars().rev().take(APART_ZH).collect();
         let before: String = before.into_iter().rev().collect();
+        // "executor 1 比 executor 0" has the ids of two of them
+        let before = match question[..at].contains(&question[at..at + length]) {
+            true => String::new(),
+            false => before,
+        };
         let after: String = question[at + length..].chars().take(AFTER_ZH).collect();
         // "executor 2" is one of them
         let is_id = after.trim_start().starts_with(|c: char| c.is_ascii_digit());

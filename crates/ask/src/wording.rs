@@ -22,6 +22,10 @@ impl Wording {
         }
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.lower
+    }
+
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }
@@ -94,12 +98,43 @@ impl Wording {
         self.points_at_stage() || self.has("它", "it|its")
     }
 
-    /// Whether it continues a question: "and how many rows?", “那顶点数呢”.
+    /// Whether it continues a question: "and how many rows?", “那顶点数呢”, or has just the quantity.
     pub(crate) fn continues(&self) -> bool {
+        let characters = self.lower.chars().filter(|c| !c.is_ascii()).count();
+        self.begins_with_and() || self.words.len() <= 4 && characters <= 6
+    }
+
+    fn begins_with_and(&self) -> bool {
         let starts = ["and ", "what about", "how about", "那", "还有", "以及"];
         let start = self.lower.trim_start();
-        let characters = self.lower.chars().filter(|c| !c.is_ascii()).count();
-        starts.iter().any(|s| start.starts_with(s)) || self.words.len() <= 5 && characters <= 8
+        starts.iter().any(|s| start.starts_with(s))
+            || start.trim_end_matches(['?', '？', ' ']).ends_with('呢')
+    }
+
+    /// Whether it continues a question with a name alone: "and SV3?".
+    pub(crate) fn says_nothing(&self) -> bool {
+        let rest = [
+            "and", "what", "how", "about", "then", "那", "那么", "还有", "以及", "呢",
+        ];
+        let mut text = self.lower.clone();
+        rest.iter().for_each(|word| text = text.replace(word, ""));
+        self.begins_with_and() && !text.contains(char::is_alphanumeric)
+    }
+
+    /// Whether it asks for the trouble of a job, or for changes.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has(
+            "慢|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位",
+            "slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason",
+        )
+    }
+
+    /// Whether it names errors or failures.
+    pub(crate) fn names_failure(&self) -> bool {
+        self.has(
+            "失败|挂了|挂掉|挂过|报错|出错|错误|异常|崩溃|抛出",
+            "fail*|crash*|error*|exception*|threw|blew up|died|broke",
+        )
     }
 
     /// Whether yes or no would answer it.

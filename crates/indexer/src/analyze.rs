@@ -34,6 +34,12 @@ pub(crate) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
 /// Joins the words of a pair. No word contains it, and it is no white space.
 const BETWEEN: char = '\u{1f}';
 
+/// Whether a term is a single Chinese, Japanese or Korean character: less specific than a pair.
+pub(crate) fn is_character(term: &str) -> bool {
+    let mut characters = term.chars();
+    characters.next().is_some_and(is_cjk) && characters.next().is_none()
+}
+
 /// Adjacent words of `text` as one term each, without stop words: `hot key` says more than `hot` and `key`. CJK
 /// text has its pairs among the [`terms`].
 pub(crate) fn pairs(text: &str) -> Vec<String> {

@@ -106,21 +106,29 @@ impl Glossary {
         }
     }
 
-    /// The only system that `query` names. Another system named along with an engine is a part of its surroundings.
+    /// The only system that `query` names. Another system named along with an engine is a part of its surroundings. The name of another
+    /// system may have an engine's name as a part: it doesn't name the engine.
     pub(crate) fn named(&self, query: &str) -> Option<Named> {
-        let query = query.to_lowercase();
-        let says = |names: &[String]| names.iter().any(|name| has_words(&query, name));
         let Systems {
             spark,
             scope,
             elsewhere,
             ..
         } = &self.systems;
+        let mut query = query.to_lowercase();
+        let engines: Vec<&String> = spark.iter().chain(scope).collect();
+        let is_longer = |name: &&String| engines.iter().any(|engine| has_word(name, engine));
+        let longer: Vec<&String> = elsewhere.iter().filter(is_longer).collect();
+        let is_other = longer.iter().any(|name| has_word(&query, name));
+        for name in longer {
+            query = query.replace(name.as_str(), " ");
+        }
+        let says = |names: &[String]| names.iter().any(|name| has_words(&query, name));
         match (says(spark), says(scope)) {
             (true, false) => Some(Named::Engine(Engine::Spark)),
             (false, true) => Some(Named::Engine(Engine::Scope)),
             (true, true) => None,
-            (false, false) => says(elsewhere).then_some(Named::Elsewhere),
+            (false, false) => (is_other || says(elsewhere)).then_some(Named::Elsewhere),
         }
     }
 
@@ -220,7 +228,7 @@ mod tests {
     #[test]
     fn the_only_system_named_decides() {
         let glossary = Glossary::parse(
-            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\"]\n",
+            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\", \"spark plug\"]\n",
         );
         for (query, expected) in [
             ("spark 任务突然变慢", Some(Named::Engine(Engine::Spark))),
@@ -230,6 +238,7 @@ mod tests {
             ("flink to spark", Some(Named::Engine(Engine::Spark))),
             ("from Spark to U-SQL", None),
             ("sparkling flinks", None),
+            ("a new spark plug", Some(Named::Elsewhere)),
             (
                 "1 个 task 卡住，整个 stage 都在等",
                 Some(Named::Engine(Engine::Spark)),

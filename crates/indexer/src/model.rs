@@ -321,8 +321,6 @@ impl Query<'_> {
 /// Evidence for a match; comparable between queries, unlike scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Share of the query's terms in the chunk, weighted by their rarity, 0 to 1.
-    pub coverage: f32,
     /// BM25 score relative to the most that the query's terms can give, 0 to about 1.
     pub bm25: f32,
     /// Cosine; 0 without a vector.

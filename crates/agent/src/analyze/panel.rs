@@ -251,12 +251,19 @@ fn merge(program: Vec<Conclusion>, answer: &mut Answer, language: Language) {
     let conclusions = std::mem::take(&mut answer.conclusions);
     for (own, conclusion) in program.into_iter().zip(conclusions) {
         let title = own.step().title(language);
+        let agrees = conclusion.agrees_with(&own);
         let (whole, adds) = merge::merged(own, conclusion, language);
-        if !adds {
-            let remark = text!(
+        let remark = match agrees {
+            true => text!(
+                "{title}：模型的选择与程序一致，没有站得住的补充",
+                "{title}: the model chose as the program did and added nothing that stands"
+            ),
+            false => text!(
                 "{title}：模型没有给出站得住的补充，采用程序的结论",
                 "{title}: the model added nothing that stands; this is the program's conclusion"
-            );
+            ),
+        };
+        if !adds {
             answer.remarks.push(remark.into(language));
         }
         answer.conclusions.push(whole);

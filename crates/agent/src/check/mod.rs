@@ -24,9 +24,10 @@ pub(crate) mod quantity;
 mod saving;
 mod seen;
 mod structure;
+mod support;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 pub use diff::apply_diff;
 use job::Job;
@@ -36,13 +37,14 @@ use crate::conclusion::{Conclusion, HypothesisResult};
 use crate::facts::StepInput;
 use crate::prompts;
 use crate::step::StepId;
-use report::{Language, ProblemType, Suggestion, Text, Verdict, text};
+use report::{Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
 
 use judge::{Basis, Judge, Kind};
 use ledger::Ledger;
 use names::Names;
 use news::Told;
 use seen::{cited_in, proposed, prose, reply, seen, texts};
+use support::Statements;
 
 /// Faults named for a turn of repair; a model fixes a handful, not a page.
 const FAULTS_NAMED: usize = 12;
@@ -78,6 +80,7 @@ fn settled_class(input: &StepInput) -> Option<ProblemType> {
 pub struct Checker<'a> {
     input: &'a StepInput,
     job: &'a Job,
+    program: Vec<Conclusion>,
     /// Texts of the program's own conclusions, by step.
     own: BTreeMap<StepId, Vec<String>>,
     /// The program's own answer.
@@ -86,6 +89,7 @@ pub struct Checker<'a> {
     names: Names,
     allowed: Allowed,
     told: Told,
+    statements: Statements,
     outcome: Outcome,
 }
 
@@ -93,8 +97,13 @@ impl<'a> Checker<'a> {
     pub fn new(input: &'a StepInput, job: &'a Job) -> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
-        let mut told = Told::default();
+        let (mut told, mut statements) = (Told::default(), Statements::default());
         texts().for_each(|text| told.add(text));
+        texts().for_each(|text| statements.add(text));
+        for finding in &input.facts.found.findings {
+            let title = finding.cause.title().localize(input.facts.language);
+            statements.add_whole(&format!("{title} {}", finding.summary));
+        }
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
         let summary = &input.facts.job;
         let elapsed = summary
@@ -113,6 +122,7 @@ impl<'a> Checker<'a> {
         Checker {
             input,
             job,
+            program: Vec::new(),
             own: BTreeMap::new(),
             own_answer: String::new(),
             judge: Judge {
@@ -124,6 +134,7 @@ impl<'a> Checker<'a> {
             names: Names::new(texts(), ids.map(String::as_str), chunks),
             allowed: Allowed::of(input),
             told,
+            statements,
             outcome: Outcome::default(),
         }
     }
@@ -135,10 +146,11 @@ impl<'a> Checker<'a> {
             let answer = reply(&mut conclusion).map(std::mem::take);
             self.own_answer += &answer.unwrap_or_default();
         }
-        self.own
-            .values()
-            .flatten()
-            .for_each(|text| self.told.add(text));
+        for text in self.own.values().flatten() {
+            self.told.add(text);
+            self.statements.add(text);
+        }
+        self.program = program.to_vec();
         for step in self.own.keys() {
             let instruction = prompts::source(self.input.facts.language, step.id());
             self.told.add(instruction);
@@ -147,7 +159,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Faults of conclusions one of which says nothing without them, in short lines; the conclusions stay as they are. A repair costs
-    /// as much as a step, so conclusions of which something stands are not repaired.
+    /// as much as a step, so a conclusion of which something stands or that agrees with the program's is not repaired.
     pub(crate) fn faults(&mut self, conclusions: &[Conclusion]) -> Vec<String> {
         let mut copies = conclusions.to_vec();
         for conclusion in &mut copies {
@@ -160,7 +172,8 @@ impl<'a> Checker<'a> {
         let told = self.told.clone();
         let mut faults = self.check(&mut copies).remarks;
         self.told = told;
-        if copies.iter().all(says_something) {
+        let agrees = |c: &Conclusion| self.program.iter().any(|own| c.agrees_with(own));
+        if copies.iter().all(|c| says_something(c) || agrees(c)) {
             return Vec::new();
         }
         faults.truncate(FAULTS_NAMED);
@@ -172,7 +185,10 @@ impl<'a> Checker<'a> {
         for conclusion in conclusions {
             self.clean(conclusion);
         }
-        std::mem::take(&mut self.outcome)
+        let mut said = HashSet::new();
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.remarks.retain(|remark| said.insert(remark.clone()));
+        outcome
     }
 
     /// Whether each line of a text is in the program's own conclusion of the step.
@@ -303,22 +319,29 @@ impl<'a> Checker<'a> {
         *text = kept;
     }
 
-    /// Leaves out the sentences without a basis. A text that cites facts may go on with an explanation, but states no number and
-    /// no advice without naming its subject.
+    /// Leaves out the sentences without a basis, and marks those that no statement of the program supports. A text that cites facts
+    /// may go on with an explanation, but states no number and no advice without naming its subject.
     fn keep_based(&mut self, text: &mut String) {
         let pieces = verdict::pieces(text);
         let bases = pieces
             .iter()
             .map(|piece| self.judge.basis(&text[piece.clone()]));
         let bases: Vec<Basis> = bases.collect();
+        let language = self.input.facts.language;
         let (mut kept, mut cites) = (String::new(), false);
         for (piece, basis) in pieces.into_iter().zip(bases) {
             let said = &text[piece];
             cites |= basis.cites;
             let is_label = !news::is_sentence(said) && !basis.has_number;
-            match is_label || basis.stands(cites) {
-                true => kept.push_str(said),
-                false => self.outcome.dropped += 1,
+            if is_label {
+                kept.push_str(said);
+            } else if !basis.stands(cites) {
+                self.outcome.dropped += 1;
+            } else if self.statements.support(said) || is_marked(said, language) {
+                kept.push_str(said);
+            } else {
+                kept.push_str(&marked(said, language));
+                self.outcome.unverified += 1;
             }
         }
         *text = kept.trim().to_owned();
@@ -441,6 +464,17 @@ pub(crate) fn contradiction_mark(language: Language) -> &'static str {
 /// The mark behind a claim that has no basis.
 pub(crate) fn mark_of(language: Language) -> &'static str {
     language.select("〔未核实〕", " [unverified]")
+}
+
+fn is_marked(sentence: &str, language: Language) -> bool {
+    sentence.contains(mark_of(language).trim())
+}
+
+/// A sentence with the mark before its stop.
+fn marked(sentence: &str, language: Language) -> String {
+    let is_stop = |c: char| c.is_whitespace() || ".!?;。！？；".contains(c);
+    let (said, stop) = sentence.split_at(sentence.trim_end_matches(is_stop).len());
+    format!("{said}{}{stop}", mark_of(language))
 }
 
 /// The place behind the backtick or bracket that closes a name.

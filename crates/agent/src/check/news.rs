@@ -97,7 +97,7 @@ pub(super) fn is_sentence(text: &str) -> bool {
 }
 
 /// Words in lower case and single Chinese characters, without ids in brackets.
-fn units(sentence: &str) -> Vec<String> {
+pub(super) fn units(sentence: &str) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     let (mut depth, mut is_open) = (0_u32, false);
     for c in sentence.chars() {

@@ -2,6 +2,7 @@
 
 use report::{Origin, Suggestion, SuggestionKind, Text, text};
 
+use super::news::units;
 use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
@@ -10,7 +11,8 @@ impl Checker<'_> {
     /// experience.
     pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
         let title = &proposal.title;
-        if title.trim().is_empty() {
+        // "Why?" is none either.
+        if units(title).len() < 2 {
             return Some(text!(
                 "一条没有标题的建议已略去",
                 "a proposal without a title was left out"
@@ -19,7 +21,7 @@ impl Checker<'_> {
         let known = self.input.suggestions.iter();
         if let Some(same) = known
             .into_iter()
-            .find(|s| s.title.eq_ignore_ascii_case(title))
+            .find(|s| s.title.eq_ignore_ascii_case(title) || s.id == title.trim())
         {
             let id = &same.id;
             return Some(text!(
@@ -40,7 +42,7 @@ impl Checker<'_> {
                 "proposal `{title}` was left out: it cites neither evidence nor experience"
             ));
         }
-        (proposal.steps.is_empty() && proposal.diff.is_none()).then(|| without_steps(title))
+        lacks_steps(proposal).then(|| without_steps(title))
     }
 
     /// A change that the model proposes, with its unconfirmed parts; `None` if only its title is left.
@@ -86,7 +88,7 @@ impl Checker<'_> {
             );
             self.outcome.remarks.push(self.say(remark));
         }
-        if proposal.diff.is_none() && proposal.steps.is_empty() {
+        if lacks_steps(proposal) {
             self.drop(without_steps(&title));
             return None;
         }
@@ -119,6 +121,18 @@ impl Checker<'_> {
             unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
         })
     }
+}
+
+/// Whether neither a diff nor words say what to do. Scraps of code don't.
+fn lacks_steps(proposal: &Proposal) -> bool {
+    let has_words = |step: &String| {
+        let units = units(step).into_iter();
+        units
+            .filter(|u| u.len() > 1 && u.chars().all(char::is_alphabetic))
+            .count()
+            > 1
+    };
+    proposal.diff.is_none() && !proposal.steps.iter().any(has_words)
 }
 
 fn without_steps(title: &str) -> Text {

@@ -232,7 +232,11 @@ fn is_part_of_name(text: &str, start: usize, end: usize) -> bool {
     let behind = text[end..].chars();
     let letters = behind.take_while(|c| c.is_ascii_alphanumeric() || *c == '_');
     let letters = letters.count();
-    joins(before) || dotted || after == Some('_') || letters > 4
+    // `app-2026-0001`
+    let word = text[..start].rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let word = word.take(1).collect::<String>();
+    let hyphened = word.ends_with('-') && word.starts_with(|c: char| c.is_ascii_alphabetic());
+    joins(before) || dotted || hyphened || after == Some('_') || letters > 4
 }
 
 fn bare(text: &str, span: Range<usize>) -> Option<Figure> {

@@ -76,10 +76,10 @@ async fn section_2_the_question_goes_through_the_chain_and_files_are_read_betwee
 }
 
 #[tokio::test]
-async fn sentences_without_a_basis_are_left_out() {
+async fn sentences_without_a_basis_are_left_out_and_conclusions_of_the_model_marked() {
     let groundless = "The load is split over 9 partitions that are not equal. \
                       To resolve it, the partitions should be balanced. This is a critical issue for the business.";
-    let based = "Everything waits for one vertex [F1]. The other vertices hold their slots in the meantime.";
+    let based = "One key is hot [F1]. The other vertices hold their slots in the meantime.";
     let server = Server::amending(move |request, answer| match step_of(request) {
         "think1" => answer["text"] = groundless.into(),
         "think2" => answer["text"] = format!("{based} {groundless}").into(),
@@ -87,7 +87,9 @@ async fn sentences_without_a_basis_are_left_out() {
     });
     let report = ask(&server, &skewed()).await;
     let texts: Vec<&str> = report.steps.iter().map(|s| s.text.as_str()).collect();
-    contains(texts[1], [based]);
+    let marked =
+        "One key is hot [F1]. The other vertices hold their slots in the meantime [unverified].";
+    contains(texts[1], [marked]);
     for text in texts {
         for part in ["not equal", "balanced", "critical"] {
             assert!(!text.contains(part), "{text}");

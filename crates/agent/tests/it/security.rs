@@ -134,12 +134,8 @@ async fn a_claim_against_the_verdict_is_left_out() {
         let report = ask(&server, &skewed()).await;
         let step = report.step("think5");
         let said = step.remarks.join("\n");
-        assert_eq!(
-            !step.text.contains(claim),
-            is_wrong,
-            "{}: {said}",
-            step.text
-        );
+        let text = step.text.replace(" [unverified]", "");
+        assert_eq!(!text.contains(claim), is_wrong, "{}: {said}", step.text);
         let says = said.contains("contradicts the program's verdict");
         assert_eq!(says, is_wrong, "{claim}: {said}");
         let checks = report.checks.as_ref().expect("checked");

@@ -2,16 +2,17 @@
 //!
 //! A question is answered here only if every word of it is accounted for.
 
+pub(crate) mod cover;
 mod passed;
 mod pick;
 mod place;
 mod rows;
 mod say;
-mod words;
+pub(crate) mod words;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};
-use report::text;
+use report::{Text, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
@@ -21,6 +22,9 @@ use crate::{Asked, origin, rank};
 use rows::Row;
 use words::{Scan, Thing, Word};
 
+/// Lost executors named.
+const LOST: usize = 8;
+
 /// A question with its words.
 pub(crate) struct Query<'a> {
     run: &'a Asked<'a>,
@@ -29,13 +33,19 @@ pub(crate) struct Query<'a> {
     scan: Scan,
     /// Numbers of executors or queries.
     ids: Vec<String>,
+    /// Words that only the script knows.
+    of_script: Vec<String>,
     intent: &'a Intent,
 }
 
 /// Answers a question about numbers. Returns false for any other question.
 pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let whole = Scan::of(&intent.text);
-    let is_other = intent.goal.is_some() || intent.belief.is_some() || whole.has(Word::Other);
+    let is_lost = whole.has(Word::Lost) && whole.has(Word::Noun(Thing::Executor));
+    let others = whole.words.iter().filter(|w| **w == Word::Other).count();
+    let lost = whole.words.iter().filter(|w| **w == Word::Lost).count();
+    let is_other = others > if is_lost { lost } else { 0 };
+    let is_other = intent.goal.is_some() || intent.belief.is_some() || is_other;
     // "stages with one vertex", "how much time goes to sorting", "does it spill?"
     let has_time = whole.has(Word::Time) && intent.asked.iter().any(|q| kind(*q).is_some());
     let names_measure = whole.words.iter().any(|w| matches!(w, Word::Of(_)));
@@ -56,7 +66,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     for id in &ids {
         text = text.replace(id, " ");
     }
-    for word in left {
+    for word in left.iter().cloned() {
         // an ordinary word that happens to be in the script is no name
         let is_ordinary = intent.text.contains(&word) && !word.contains(['.', '_']);
         let Some(lines) = in_script(run, &word).filter(|_| !is_ordinary) else {
@@ -70,11 +80,13 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let begun = said.len();
     let answered = parts.into_iter().all(|scan| {
         let (subjects, ids) = (subjects.clone(), ids.clone());
+        let of_script = left.clone();
         let query = Query {
             run,
             subjects,
             scan,
             ids,
+            of_script,
             intent,
         };
         query.answer(said)
@@ -100,23 +112,6 @@ fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
     let mut statements = run.statements().iter().filter(has_it);
     let first = statements.next().filter(|_| is_name)?;
     Some(Subject::Lines(first.lines.0, first.lines.1))
-}
-
-/// Whether a question about the job asks for a number of something unknown. A question with one understood sentence does not.
-pub(crate) fn is_strange(intent: &Intent) -> bool {
-    let is_whole = intent.subjects == [Subject::Job] && intent.unknown.is_empty();
-    let is_whole = is_whole && intent.goal.is_none() && intent.belief.is_none();
-    let scan = Scan::of(&intent.text);
-    let asks_reason = intent.is_polar || intent.asks_why;
-    let is_number = intent.asked.iter().all(|q| q.is_measure()) && !asks_reason;
-    let has_cause = !intent.causes.is_empty();
-    // no measure answers a number of something else
-    let is_lost = intent.asked.is_empty() && intent.measures.is_empty() && has_cause;
-    let is_lost = is_lost && is_number && scan.has(Word::Number);
-    let names_operator = scan.words.iter().any(|w| matches!(w, Word::Kind(_)));
-    let is_place = intent.asked == [Quantity::Place] && names_operator;
-    let is_unknown = is_number && !has_cause && !words::has_known_sentence(&intent.text);
-    is_whole && (is_lost || is_place || is_unknown)
 }
 
 impl<'a> Query<'a> {
@@ -176,9 +171,11 @@ impl<'a> Query<'a> {
             .scan
             .has_any(&[Word::In, Word::Out, Word::Rows, Word::Bytes]);
         let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
-        let asks = asks || self.names(Thing::Vertex) && is_place && self.has(Word::Most);
+        let is_machine = self.names(Thing::Machine) && !self.names(Thing::Executor);
+        let asks =
+            asks || (self.names(Thing::Vertex) && is_place || is_machine) && self.has(Word::Most);
         let is_of_stage = self.names(Thing::Stage) && !self.has(Word::Which);
-        if !asks || is_load || is_of_stage || self.entity() != Entity::Stage {
+        if !asks || is_load || is_of_stage || self.entity() != Entity::Stage && !is_machine {
             return false;
         }
         let rows = self.rows(Entity::Stage);
@@ -216,8 +213,12 @@ impl<'a> Query<'a> {
             return self.estimates(said, entity, rows);
         }
         // no operator accounts for the rows that are lost
-        if self.has(Word::Passed) && !self.has(Word::Rate) {
+        let is_lost = entity == Entity::Executor && self.has(Word::Lost);
+        if self.has(Word::Passed) && !self.has(Word::Rate) && !is_lost {
             return false;
+        }
+        if is_lost {
+            return self.lost(said, rows);
         }
         let measures = self.measures(entity);
         let names_measure = self.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
@@ -267,6 +268,43 @@ impl<'a> Query<'a> {
             return self.condition(said, &rows, measures[0]);
         }
         self.say(said, &rows, &measures)
+    }
+
+    /// Says how many executors were lost, when and why.
+    fn lost(&self, said: &mut Said<'_>, mut rows: Vec<Row<'_>>) -> bool {
+        rows.retain(|row| row.values.value(&book::EXECUTOR_LOST).is_some());
+        said.say(match rows.len() {
+            0 => text!("没有丢失 executor", "No executor was lost"),
+            n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
+        });
+        let executors = self.run.summary.executors.iter();
+        let reasons = executors.filter_map(|e| Some((&e.id, e.reason.as_ref()?)));
+        let reasons: Vec<_> = reasons.collect();
+        for row in rows.iter().take(LOST) {
+            let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
+                continue;
+            };
+            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, self.run.vertex());
+            let reason = reasons
+                .iter()
+                .find(|(id, _)| row.name == format!("executor {id}"));
+            let reason = match reason {
+                Some((_, reason)) => text!("：{reason}", ": {reason}"),
+                None => Text::default(),
+            };
+            let sentence =
+                book::EXECUTOR_LOST.sentence(&row.name, value.number(), self.run.vertex());
+            said.cite(
+                text!(
+                    "{sentence}{reason}",
+                    "{sentence}{reason}",
+                    sentence = sentence,
+                    reason = reason
+                ),
+                &ids,
+            );
+        }
+        true
     }
 
     /// Says values of the whole job; values of stages are summed.

@@ -4,7 +4,7 @@ use report::format::{Ratio, Share};
 use report::measure::{Entity, book};
 use report::text;
 
-use super::words::Word;
+use super::words::{Thing, Word};
 use super::{Query, Row};
 use crate::said::Said;
 use crate::subject::Subject;
@@ -14,7 +14,8 @@ const SHOWN: usize = 4;
 
 /// Says the rows into and out of the operators. Returns false if the question is about something else.
 pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
-    if !query.has(Word::Passed) || query.is_about_outputs() || query.has(Word::Rate) {
+    let is_lost = query.names(Thing::Executor) && query.has(Word::Lost);
+    if !query.has(Word::Passed) || is_lost || query.is_about_outputs() || query.has(Word::Rate) {
         return false;
     }
     let mut rows = operators(query);

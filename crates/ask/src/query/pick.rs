@@ -54,7 +54,9 @@ impl Query<'_> {
 
     fn amounts(&self) -> Amounts {
         let has = |word| self.has(word);
-        let (read, written) = (has(Word::In), has(Word::Out));
+        // "the input of each vertex" is what it reads
+        let is_input = self.names(Thing::Input) && self.names(Thing::Vertex);
+        let (read, written) = (has(Word::In) || is_input, has(Word::Out));
         let (data, rows) = (has(Word::Data), has(Word::Rows));
         // "how much does it read", "which reads most"
         let asks = [
@@ -101,6 +103,7 @@ impl Query<'_> {
             Entity::Input => self.of_input(),
             Entity::Column => Vec::new(),
             Entity::Executor => match () {
+                _ if self.has(Word::Lost) => vec![&book::EXECUTOR_LOST],
                 _ if self.names(Thing::Vertex) => vec![&book::TASKS_RUN],
                 _ if self.is_time() => vec![&book::EXECUTOR_BUSY],
                 _ => Vec::new(),

@@ -1,13 +1,14 @@
 //! Where something is in the script.
 
-use job::script::Statement;
+use job::script::{Statement, StatementKind};
 use report::format::list;
 use report::text;
 
 use super::Query;
-use super::words::Word;
+use super::words::{Thing, Word};
 use crate::said::Said;
 use crate::subject::Subject;
+use crate::thing;
 
 /// Statements named.
 const SHOWN: usize = 5;
@@ -17,6 +18,19 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     let is_number = query
         .scan
         .has_any(&[Word::Number, Word::Rows, Word::Time, Word::Bytes]);
+    let asks = query.has(Word::Which) || query.names(Thing::File);
+    let others = [
+        Word::In,
+        Word::Most,
+        Word::Least,
+        Word::Noun(Thing::Stage),
+        Word::Noun(Thing::Vertex),
+        Word::Noun(Thing::Operator),
+    ];
+    let is_written = query.has(Word::Out) && asks && !is_number && !query.scan.has_any(&others);
+    if is_written && written(said, query) {
+        return true;
+    }
     if !query.has(Word::Place) || is_number {
         return false;
     }
@@ -51,6 +65,37 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     !found.is_empty()
 }
 
+/// Quotes the statements that write the named rows, with the declarations of their paths.
+fn written(said: &mut Said<'_>, query: &Query<'_>) -> bool {
+    let Some(script) = &query.run.summary.script else {
+        return false;
+    };
+    let statements = query.run.statements();
+    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
+    let names = |s: &Statement, of: &Statement| {
+        let target = of.target.as_deref().unwrap_or_default();
+        !target.is_empty() && has_word(text(s), &target.trim_start_matches('@').to_uppercase())
+    };
+    let is_named = |of: &&Statement| {
+        query
+            .subjects
+            .contains(&Subject::Lines(of.lines.0, of.lines.1))
+    };
+    let named: Vec<&Statement> = statements.iter().filter(is_named).collect();
+    let is_whole = query.subjects == [Subject::Job];
+    let is_of = |s: &Statement| is_whole || named.iter().any(|of| names(s, of));
+    let writes = |s: &&Statement| s.kind == StatementKind::Output && is_of(s);
+    let outputs: Vec<&Statement> = statements.iter().filter(writes).collect();
+    for output in outputs.iter().take(SHOWN) {
+        thing::quote(said, query.run, output.lines.0, output.lines.1);
+        let declares = |s: &&Statement| s.kind == StatementKind::Declare && names(output, s);
+        for declared in statements.iter().filter(declares) {
+            thing::quote(said, query.run, declared.lines.0, declared.lines.1);
+        }
+    }
+    !outputs.is_empty()
+}
+
 /// Whether a text has a keyword as a whole word, in any case.
 pub(super) fn has_word(text: &str, keyword: &str) -> bool {
     let upper = text.to_uppercase();
@@ -62,6 +107,22 @@ pub(super) fn has_word(text: &str, keyword: &str) -> bool {
 
 fn say(said: &mut Said<'_>, query: &Query<'_>, statement: &Statement) {
     let (first, last) = statement.lines;
+    let script = query.run.summary.script.iter();
+    let lines = script.flat_map(|s| s.text.lines().zip(1..));
+    let own = lines.filter(|(_, line)| (first..=last).contains(line));
+    let has = |text: &str| {
+        query
+            .of_script
+            .iter()
+            .any(|word| has_word(text, &word.to_uppercase()))
+    };
+    for (text, line) in own.filter(|(text, _)| has(text)) {
+        let text = text.trim();
+        said.say(text!(
+            "脚本第 {line} 行：`{text}`",
+            "Script line {line}: `{text}`"
+        ));
+    }
     let lines = match first == last {
         true => text!("第 {first} 行", "line {first}"),
         false => text!("第 {first}–{last} 行", "lines {first}–{last}"),

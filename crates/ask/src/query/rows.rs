@@ -1,6 +1,6 @@
 //! The things that a question is about, with their values.
 
-use report::measure::{Entity, Values};
+use report::measure::{Entity, Values, book};
 
 use super::Query;
 use super::words::{Thing, Word};
@@ -69,10 +69,11 @@ impl<'a> Query<'a> {
             _ if self.has_subject(|s| matches!(s, Subject::Operator(..) | Subject::Lines(..))) => {
                 Entity::Operator
             }
-            _ if self.keywords().any(|k| k == "BROADCAST") => Entity::Exchange,
+            _ if self.keywords().any(|k| k == "BROADCAST") || self.is_between() => Entity::Exchange,
             _ if self.keywords().next().is_some() => Entity::Operator,
             _ if self.has_subject(|s| matches!(s, Subject::Column(_))) => Entity::Column,
             _ if self.has_subject(|s| matches!(s, Subject::Input(_))) => Entity::Input,
+            _ if self.has(Word::Of(&book::BUSY_SLOTS)) && self.ids.is_empty() => Entity::Job,
             _ if self.names(Thing::Exchange) && !self.is_time() => Entity::Exchange,
             _ if self.names(Thing::Operator) => Entity::Operator,
             _ if self.names(of_executors[0]) && !has_stage => Entity::Executor,
@@ -84,6 +85,29 @@ impl<'a> Query<'a> {
             _ if self.names(Thing::Input) || self.names(Thing::File) => Entity::Input,
             _ => Entity::Job,
         }
+    }
+
+    /// Whether it asks for an amount that goes from one named stage to another.
+    fn is_between(&self) -> bool {
+        let stages = self.subjects.iter().filter_map(|s| match s {
+            Subject::Stage(at) => Some(*at),
+            _ => None,
+        });
+        let [a, b] = stages.collect::<Vec<_>>()[..] else {
+            return false;
+        };
+        let other = [
+            Word::In,
+            Word::Apart,
+            Word::Times,
+            Word::Most,
+            Word::Least,
+            Word::Each,
+        ];
+        let amount = [Word::Rows, Word::Bytes, Word::Data];
+        let mut edges = self.run.summary.edges.iter();
+        let is_edge = edges.any(|e| (e.from, e.to) == (a, b) || (e.from, e.to) == (b, a));
+        is_edge && self.scan.has_any(&amount) && !self.scan.has_any(&other) && !self.is_time()
     }
 
     /// The things that are meant: the named ones, else all of their kind.

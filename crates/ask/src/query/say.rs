@@ -10,6 +10,7 @@ use super::rows::Row;
 use super::words::{Thing, Word};
 use crate::said::{Said, names};
 use crate::subject::Subject;
+use crate::thing;
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;
@@ -196,9 +197,10 @@ impl Query<'_> {
         else {
             return false;
         };
-        // the account of the time ranks stages by the critical path, the list of the inputs has all their sizes
-        let is_listed = *measure == book::SPAN || entity == Entity::Input;
-        if is_listed && !is_least || measure.entity != entity {
+        // the account of the time ranks stages by the critical path
+        // the busiest executor is not the slowest
+        let is_speed = *measure == book::EXECUTOR_BUSY && self.has(Word::Time);
+        if *measure == book::SPAN && !is_least || is_speed || measure.entity != entity {
             return false;
         }
         let number = |row: &Row<'_>| row.values.get(measure).unwrap_or(0.0);
@@ -221,12 +223,20 @@ impl Query<'_> {
         };
         let value = first.values.value(measure);
         let ids = value.map(|v| said.evidence_of(measure, v, &first.name, vertex));
-        let others = rows.iter().skip(1).take(RANKED - 1).map(|row| {
-            let (name, n) = (&row.name, measure.shown(number(row), vertex));
-            text!("{name}（{n}）", "{name} ({n})", n = n)
-        });
+        let shown = |row: &Row<'_>| {
+            let mut inputs = self.run.summary.inputs.iter();
+            match inputs.find(|i| measure.entity == Entity::Input && i.name == row.name) {
+                Some(input) => thing::sizes(input),
+                None => text!("（{n}）", " ({n})", n = measure.shown(number(row), vertex)),
+            }
+        };
+        let others = rows
+            .iter()
+            .skip(1)
+            .take(RANKED - 1)
+            .map(|row| text!("{name}{n}", "{name}{n}", name = row.name, n = shown(row)));
         let others: Vec<Text> = others.collect();
-        let (title, n) = (measure.title(vertex), measure.shown(number(first), vertex));
+        let (title, n) = (measure.title(vertex), shown(first));
         let then = match others.is_empty() {
             true => Text::default(),
             false => text!(
@@ -239,16 +249,16 @@ impl Query<'_> {
         said.cite(
             match is_least {
                 true => text!(
-                    "{title}最小（共 {count} 个）：{name}（{n}）{then}",
-                    "Smallest {title} of {count}: {name} ({n}){then}",
+                    "{title}最小（共 {count} 个）：{name}{n}{then}",
+                    "Smallest {title} of {count}: {name}{n}{then}",
                     count = count,
                     title = title,
                     n = n,
                     then = then
                 ),
                 false => text!(
-                    "{title}最大（共 {count} 个）：{name}（{n}）{then}",
-                    "Largest {title} of {count}: {name} ({n}){then}",
+                    "{title}最大（共 {count} 个）：{name}{n}{then}",
+                    "Largest {title} of {count}: {name}{n}{then}",
                     count = count,
                     title = title,
                     n = n,

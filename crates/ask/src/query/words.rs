@@ -9,7 +9,7 @@ use crate::phrases::{self, Phrases};
 
 /// The kind of thing that a question counts, ranks or describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(crate) enum Thing {
     Stage,
     Vertex,
     Operator,
@@ -25,7 +25,7 @@ pub(super) enum Thing {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     Noun(Thing),
     /// Operators of a kind, by the keyword of their statement.
     Kind(&'static str),
@@ -62,6 +62,16 @@ pub(super) enum Word {
     /// The name of the answer: "which", "called".
     Which,
     Key,
+    /// Executors that went away.
+    Lost,
+    /// The absence of something.
+    Not,
+    When,
+    Who,
+    /// One of the jobs of an application, of which nothing is known.
+    SparkJob,
+    /// A definition.
+    Define,
     /// A word of questions that other modules answer.
     Other,
     /// A word without meaning for the answer.
@@ -102,20 +112,23 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Data], "数据量|数据", "data|volume"),
     (&[Time], "多长时间|多少时间|时间|用时|耗时|多久|多长|时长|几分钟|几秒|秒|分钟|花了|花",
         "how long|time|times|long|duration|second|seconds|minute|minutes|took|take|takes|taken|runtime|run time|running time|wall time|\
-         elapsed|last|lasts|lasted|burn|burns|burned|spend|spends|spent"),
+         elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
-    (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
+    (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
-    (&[Passed], "丢了|丢|膨胀|放大|过滤掉|滤掉|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
-        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|filter out|filters out|filtered out|discard*|throw away|throws away|thrown away|lose|loses|survive*|remain*|left|\
+    (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
+    (&[Other, Lost], "挂掉|挂了|挂|死掉|死了|死|掉线|被杀|没了", "died|die|dies|dead|killed|crash*|removed"),
+    (&[Passed], "膨胀|放大|过滤掉|滤掉|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
+        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|filter out|filters out|filtered out|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
          pass|passes|keep|keeps|kept|get through|selectivity|shrink*|reduces the rows|reduce the rows|reduces rows|reduced to"),
     (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点", "straggler|stragglers|slow one|slow task|slow vertex"),
-    (&[Most, Time], "最慢|最久|最长|最耗时|最费时", "slowest|longest"),
-    (&[Most], "最大|最多|最高|最重|最宽", "largest|biggest|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
+    (&[Most, Time], "最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "slowest|longest|slower|longer"),
+    (&[Most], "最大|最多|最高|最重|最宽|更大|更多|更高|较大|大", "largest|biggest|bigger|larger|greater|higher|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
     (&[Most, Time], "最贵|最耗资源|开销最大", "most expensive|costliest|most time"),
-    (&[Least, Time], "最快|最短", "fastest|quickest|shortest"),
-    (&[Least], "最小|最少|最低", "smallest|fewest|least|lowest|minimum|min|tiniest"),
+    (&[Least, Time], "最快|最短|更短", "fastest|quickest|shortest|shorter"),
+    (&[Time, Apart], "慢多少|快多少", "how much slower|how much longer"),
+    (&[Least], "最小|最少|最低|更小|更少|更低|较小", "smallest|smaller|fewer|lower|fewest|least|lowest|minimum|min|tiniest"),
     (&[Sum], "总共|一共|合计|总计|全部|所有|总", "total|in total|altogether|overall|in all|sum|all|combined|entire|whole"),
     (&[Mean], "平均|均值", "average|averages|avg|mean|on average|typical|typically"),
     (&[Median], "中位数|中位", "median|medians|p50"),
@@ -133,24 +146,40 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Of(&book::CPU_TIME)], "cpu 时间|cpu时间", "cpu time"),
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
     (&[Of(&book::START)], "启动时间|启动要|启动用", "start-up time|startup time|start up"),
-    (&[Of(&book::WAVES)], "波次|几波|几轮|多少波", "wave|waves|rounds"),
-    (&[Of(&book::EXECUTOR_LOST)], "丢失的 executor|丢了几个 executor", "lost executor*|executors died|executors lost|executors were lost"),
+        (&[Of(&book::WAVES)], "波次|几波|几轮|多少波|好几波|分波|一波|波", "wave|waves|rounds"),
+    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用得", "used well|well used|well utilized|put to use|make use of|make good use"),
     (&[Place], "在脚本的第几行|脚本的第几行|第几行到第几行|脚本第几行|脚本哪里|脚本的哪里|脚本中的位置|第几行|哪几行|哪一行|哪行|脚本|语句|代码|写在",
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
-    (&[Which], "哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|name|names|named|called|list|who|whose|where"),
+    (&[Other], "用户代码|退出码|错误码|花了多少钱|花多少钱|多少核小时|多少顶点小时|多少令牌小时|一半|以内|之内|内|压到|控制在|减到|降到|核小时|顶点小时|令牌小时|au 小时", "user code|half|finish*|under|below|within|less than|reach*|exit code*|error code*|core hours|core-hours|vertex hours|vertex-hours|token hours|token-hours|au hours"),
+    (&[Not, Other], "没有|不|没|无", "not|no|never|without|none|neither|isn't|wasn't|aren't|weren't|doesn't|didn't|don't|can't|couldn't|won't"),
+    (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
+    (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
+        "explain|explains|describe|define|defined|definition|meaning|means|meant|mean by|stand for|stands for"),
+    (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job|最慢的 job", "which job|which jobs|slowest job|longest job|each job|per job"),
+    (&[Who, Other], "谁", "who|who's|whose"),
+    (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|设置|配置|设了|关键路径|空闲|排队|编译|瓶颈|意思",
+    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
-         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|set|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough"),
+         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
-         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|not|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you"),
+         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
+         set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
+         quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
+         want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\
+         so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|hint|hints|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
+         approximately|roughly|around|about how|place|own|itself|exclusive|exclusively|self|per-operator|had to|get to|gets to|able|try|trying|boss|team|colleague*|someone|somebody|anyone|everybody|everything|these days|real quick|thx|thank you|cheers|ah|oh|um|uh|\
+         top|main|major|until|conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
+    (&[Filler], "前|啥也没|也没|提前|提早|久|提示|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
+        今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
+        快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|同时|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
 ];
 
 /// One phrase with the words that it stands for.
-struct Phrase {
-    text: &'static str,
-    words: &'static [Word],
+pub(super) struct Phrase {
+    pub(super) text: &'static str,
+    pub(super) words: &'static [Word],
 }
 
 /// Measures with the same words, except those that the words of amounts and statistics choose among.
@@ -195,7 +224,7 @@ static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
 });
 
 /// Phrases of all modules, the longest first.
-static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
+pub(super) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     let tables = phrases::all().chain(book::ALL.iter().map(|m| (m.words.zh, m.words.en)));
     let texts = tables.flat_map(|(zh, en)| zh.split('|').chain(en.split('|')));
     let texts = texts.map(str::trim).filter(|text| !text.is_empty());
@@ -214,29 +243,47 @@ static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     all
 });
 
-/// Whether the phrases account for every word of a sentence: "It ran for hours! Where did the time go?"
-pub(super) fn has_known_sentence(text: &str) -> bool {
-    let sentences = text.split_inclusive(['?', '!', '？', '！', '。', '\n']);
-    let mut sentences = sentences.flat_map(|s| s.split(". "));
-    sentences.any(|sentence| {
-        let scan = Scan::with(sentence, &ALL);
-        scan.left.is_empty() && scan.words.iter().any(|word| *word != Filler)
-    })
+/// Whether a question compares things that it doesn't name: "which one is bigger?".
+pub(crate) fn compares_unnamed(text: &str) -> bool {
+    let scan = Scan::of(text);
+    let is_thing = |word: &Word| matches!(word, Noun(_) | Kind(_));
+    scan.has(Which) && scan.has_any(&[Most, Least]) && !scan.words.iter().any(is_thing)
+}
+
+/// Measures of the job and its stages that only these words name.
+pub(crate) fn measures(text: &str) -> Vec<&'static Measure> {
+    let own = [&book::WAVES, &book::BUSY_SLOTS];
+    let words = Scan::of(text).words.into_iter();
+    let named = words.filter_map(|word| match word {
+        Of(measure) => own.contains(&measure).then_some(measure),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// Whether a question names a kind of thing that isn't a part of a stage or an input, so that it isn't about the thing before.
+pub(crate) fn names_another(text: &str) -> bool {
+    let of_before = [Vertex, Partition, Exchange, Column, Operator, File].map(Noun);
+    let scan = Scan::of(text);
+    let mut words = scan.words.iter();
+    words.any(|word| matches!(word, Noun(_)) && !of_before.contains(word))
 }
 
 /// The words of a question in their order, and the parts without a known word.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) words: Vec<Word>,
-    pub(super) left: Vec<String>,
+pub(crate) struct Scan {
+    pub(crate) words: Vec<Word>,
+    /// The words of each phrase.
+    pub(super) phrases: Vec<&'static [Word]>,
+    pub(crate) left: Vec<String>,
 }
 
 impl Scan {
-    pub(super) fn of(text: &str) -> Scan {
+    pub(crate) fn of(text: &str) -> Scan {
         Scan::with(text, &PHRASES)
     }
 
-    fn with(text: &str, phrases: &[Phrase]) -> Scan {
+    fn with(text: &str, phrases: &'static [Phrase]) -> Scan {
         let lower = text.to_lowercase().replace('’', "'");
         let (mut scan, mut at) = (Scan::default(), 0);
         while let Some(c) = lower[at..].chars().next() {
@@ -251,6 +298,7 @@ impl Scan {
             match found {
                 Some((phrase, length)) => {
                     scan.words.extend(phrase.words);
+                    scan.phrases.push(phrase.words);
                     at += length;
                 }
                 None => {
@@ -266,7 +314,7 @@ impl Scan {
 
     /// The parts of a question that each ask for something: "how many rows does it read and how long does it take?". A part
     /// without a thing is about the thing of the first.
-    pub(super) fn parts(text: &str) -> Vec<Scan> {
+    pub(crate) fn parts(text: &str) -> Vec<Scan> {
         let lower = text
             .to_lowercase()
             .replace(" and ", "，")
@@ -299,17 +347,17 @@ impl Scan {
         self.has_any(&asked) || self.words.iter().any(|word| matches!(word, Of(_)))
     }
 
-    pub(super) fn has(&self, word: Word) -> bool {
+    pub(crate) fn has(&self, word: Word) -> bool {
         self.words.contains(&word)
     }
 
-    pub(super) fn has_any(&self, words: &[Word]) -> bool {
+    pub(crate) fn has_any(&self, words: &[Word]) -> bool {
         words.iter().any(|word| self.has(*word))
     }
 }
 
 /// The length of a phrase at the beginning of a text; English ones end with a word, or with a stem before `*`.
-fn length(phrase: &str, rest: &str) -> Option<usize> {
+pub(super) fn length(phrase: &str, rest: &str) -> Option<usize> {
     let (stem, is_stem) = match phrase.strip_suffix('*') {
         Some(stem) => (stem, true),
         None => (phrase, false),
@@ -326,7 +374,7 @@ fn length(phrase: &str, rest: &str) -> Option<usize> {
 }
 
 /// The first word of a text: letters and digits, or one Chinese character.
-fn word(rest: &str) -> &str {
+pub(super) fn word(rest: &str) -> &str {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'' | '-');
     let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
     let first = rest.chars().next().map_or(0, char::len_utf8);

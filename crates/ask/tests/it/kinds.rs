@@ -219,3 +219,106 @@ fn the_slower_of_two_stages_is_named() {
 fn an_apostrophe_names_no_stage() {
     check_all(&[("Why's stage 1 slow?", &["SV1_Extract"], &["no stage"])]);
 }
+
+#[test]
+fn questions_about_something_else_are_refused() {
+    let refused = ["did not understand", "没有理解"];
+    for question in [
+        "why is the sky blue",
+        "why does the moon shine on SV2_Combine",
+        "which stages did not read any rows",
+        "is the output encrypted?",
+        "作业用什么语言写的",
+        "哪些阶段没有失败",
+    ] {
+        let text = crate::question::answered(&[], question);
+        assert!(
+            refused.iter().any(|r| text.contains(r)),
+            "{question}: {text}"
+        );
+        assert!(!text.contains("F1"), "{question}: {text}");
+    }
+}
+
+#[test]
+fn a_question_leaves_out_what_it_names_besides() {
+    check_all(&[
+        (
+            "besides skew, what else can I change?",
+            &["Nothing else was found"],
+            &["S1"],
+        ),
+        (
+            "除了倾斜还有什么能改的？",
+            &["除此之外没有发现别的问题"],
+            &["S1"],
+        ),
+        ("besides the queue, what should I change?", &["S1"], &[]),
+    ]);
+}
+
+#[test]
+fn lines_are_quoted() {
+    check_all(&[
+        (
+            "what is on line 1?",
+            &["`A = SELECT * FROM ClickLog;`", "SELECT"],
+            &[],
+        ),
+        (
+            "第 2 行是干嘛的",
+            &["脚本第 2 行的语句（B）：`B = SELECT * FROM A;`"],
+            &[],
+        ),
+        (
+            "what does line 9 do?",
+            &["The script has just 3 lines"],
+            &["F1"],
+        ),
+        (
+            "where is the output written to?",
+            &["`OUTPUT B TO \"/b\";`"],
+            &["F1"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_job_without_a_failure_is_not_explained() {
+    check_all(&[
+        (
+            "did anything fail?",
+            &["The job did not fail", "SV1_Extract (3)"],
+            &["The main cause"],
+        ),
+        ("SV2_Combine 失败过吗", &["失败的尝试：3"], &["主要原因"]),
+    ]);
+}
+
+#[test]
+fn a_follow_up_takes_over_a_subject_only_without_its_own() {
+    let about = ["How many vertices has SV1_Extract?"];
+    check(
+        &about,
+        "and SV2_Combine?",
+        &["SV2_Combine has 42 vertices"],
+        &["SV1"],
+    );
+    check(&about, "what about the queue?", &["12 s"], &["SV1_Extract"]);
+    check(
+        &about,
+        "how many tokens did it get?",
+        &["50 tokens"],
+        &["SV1_Extract"],
+    );
+    let two = [
+        "How many rows reads SV1_Extract?",
+        "how long did the job run?",
+    ];
+    check(
+        &two,
+        "and how many vertices?",
+        &["20 vertices"],
+        &["SV1_Extract has"],
+    );
+}

@@ -188,6 +188,10 @@ fn ask_after(before: &[&str], question: &str, earlier: Option<ComparedRun>) -> M
     answer
 }
 
+pub(crate) fn answered(before: &[&str], question: &str) -> String {
+    ask_after(before, question, None).text
+}
+
 #[track_caller]
 pub(crate) fn check(before: &[&str], question: &str, said: &[&str], unsaid: &[&str]) {
     let text = ask_after(before, question, None).text;
@@ -353,6 +357,7 @@ fn what_is_not_understood_is_refused_in_one_line() {
 fn the_last_run_of_the_job_is_compared_with() {
     let mut before = report(Language::En);
     before.job.elapsed_seconds = Some(50.0);
+    before.job.total_seconds = Some(70.0);
     before.job.submitted = Some("2026-05-01T00:00:00Z".into());
     before.findings.clear();
     let mut earlier = summary();

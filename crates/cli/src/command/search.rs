@@ -266,12 +266,11 @@ fn explanation(hit: &Hit) -> String {
         .map(|score| format!(" · question {score:.3}"));
     let question = question.unwrap_or_default();
     format!(
-        "bm25 {} · vector {}{question} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked} · covers {:.2}",
+        "bm25 {} · vector {}{question} · fused {:.3} · boost {:+.3} · prior {:+.3}{reranked}",
         branch(hit.bm25_rank, hit.bm25_score),
         branch(hit.vector_rank, hit.vector_score),
         hit.fused,
         hit.boost,
-        hit.prior,
-        hit.evidence.coverage
+        hit.prior
     )
 }

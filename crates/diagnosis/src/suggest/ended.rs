@@ -24,9 +24,13 @@ pub(super) fn shared(case: &Case<'_>, class: Class) -> Vec<Proposal> {
     };
     let failure = case.view.failure();
     let message = failure.and_then(|f| f.error).map_or("", |e| &e.message);
-    let is_replaced = ["have been updated", "FILE_NOT_EXIST"]
-        .iter()
-        .any(|sign| class == InputMissing && message.contains(sign));
+    let is_replaced = [
+        "have been updated",
+        "FILE_NOT_EXIST",
+        "SparkFileNotFoundException",
+    ]
+    .iter()
+    .any(|sign| class == InputMissing && message.contains(sign));
     for proposal in &mut found {
         proposal.topic = match is_replaced {
             true => "missing input replaced while it was read",

@@ -20,7 +20,7 @@ use crate::document::{Document, Source, file_stem, line_at};
 use crate::model::Chunk;
 
 /// Stored with the index. Increase it whenever the same text results in different chunks.
-pub(crate) const VERSION: &str = "headings-3";
+pub(crate) const VERSION: &str = "headings-4";
 
 /// The chunks and questions of a document.
 pub(crate) struct Contents {

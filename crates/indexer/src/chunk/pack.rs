@@ -69,6 +69,27 @@ fn atoms(text: &str, range: Range<usize>, blocks: &[Block], max: usize) -> Vec<A
     if out.is_empty() {
         sentences(text, range, max, &mut out);
     }
+    with_introductions(text, out, max)
+}
+
+/// Joins a sentence that ends with a colon and what it introduces, by a small excess over `max` if need be.
+fn with_introductions(text: &str, atoms: Vec<Atom>, max: usize) -> Vec<Atom> {
+    let mut out: Vec<Atom> = Vec::with_capacity(atoms.len());
+    for Atom(cut, tokens) in atoms {
+        match out.last_mut() {
+            Some(Atom(before, sum))
+                if text[before.range.clone()].trim_end().ends_with([':', '：'])
+                    && before.frame.suffix.is_empty()
+                    && cut.frame.prefix.is_empty()
+                    && *sum + tokens <= max + max / SMALL =>
+            {
+                before.range.end = cut.range.end;
+                before.frame.suffix = cut.frame.suffix;
+                *sum += tokens;
+            }
+            _ => out.push(Atom(cut, tokens)),
+        }
+    }
     out
 }
 

@@ -114,6 +114,8 @@ pub(crate) fn read(
     vocabulary: &dyn Vocabulary,
 ) -> Reading {
     let mut remarks = Vec::new();
+    // A correction must not change the name of a system that the index doesn't know.
+    let named = glossary.named(text);
     let mut text = text.to_owned();
     if !without.contains(&Part::Spelling) {
         text = spelling::correct(&text, vocabulary, &mut remarks);
@@ -131,8 +133,8 @@ pub(crate) fn read(
     let own = own_terms(&text, &products, without);
     Reading {
         words: words(&text, &own, &expansions),
-        named: glossary
-            .named(&text)
+        named: named
+            .or_else(|| glossary.named(&text))
             .filter(|_| !without.contains(&Part::Engine)),
         text,
         expansions,
@@ -161,9 +163,7 @@ impl Reading {
         let finer = analyze::finer_features(&self.text);
         let finer = finer.into_iter().map(|feature| (feature, FINER_WEIGHT));
         let own = self.own.iter().map(|(term, weight)| {
-            let mut characters = term.chars();
-            let is_alone =
-                characters.next().is_some_and(analyze::is_cjk) && characters.next().is_none();
+            let is_alone = analyze::is_character(term);
             let factor = if is_alone { CHARACTER_WEIGHT } else { 1.0 };
             (term.clone(), factor * weight)
         });

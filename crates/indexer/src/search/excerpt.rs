@@ -1,7 +1,8 @@
 //! The lines of a passage that say most about a query.
 //!
-//! A passage consists of pieces: sentences, list items, rows of a table, blocks of code. All pieces that are shown are from one subsection, whose
-//! heading is shown as well. Of code that is shown before and after a change, only the code after it is a piece.
+//! A passage consists of pieces: sentences, list items, rows of a table, blocks of code. The pieces of its first subsection come first; if all
+//! of them fit, the next subsection follows below its heading. Of code that is shown before and after a change, only the code after it is a
+//! piece.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -13,7 +14,7 @@ use crate::analyze;
 use crate::chunk::events;
 
 /// Bonus of a piece that continues a chosen one, and of the sentence at the start, relative to the best piece.
-const NEXT: f32 = 0.15;
+const NEXT: f32 = 0.3;
 const FIRST: f32 = 0.25;
 
 /// Marks a gap.
@@ -41,6 +42,9 @@ enum Form {
     Sentence,
     Row,
     Code,
+    /// Code before a change that follows in a block of its own.
+    Before,
+    Heading,
 }
 
 #[derive(Debug)]
@@ -51,95 +55,93 @@ struct Piece<'a> {
     header: Option<&'a str>,
 }
 
-/// Pieces under one heading.
-#[derive(Debug, Default)]
-struct Part<'a> {
-    /// Level and text; `None` for the headings of the passage itself.
-    heading: Option<(usize, String)>,
-    pieces: Vec<Piece<'a>>,
+impl Piece<'_> {
+    /// Whether it says nothing without the piece after it.
+    fn introduces(&self) -> bool {
+        self.form == Form::Heading || self.text.ends_with([':', '：'])
+    }
 }
 
-/// The subsection of `text`, a passage below `headings`, with the most of `weights`, by term, in the pieces that have room; in their order.
+/// The pieces of `text`, a passage below `headings`, that have most of `weights`, by term, and for which there is room; in their order.
 pub(super) fn excerpt(
     text: &str,
     headings: &[String],
     weights: &HashMap<String, f32>,
     room: Room,
 ) -> Excerpt {
-    let parts = parts(text);
-    let shown = parts.iter().map(|part| {
-        let choice = Choice::of(part, weights, room);
-        (part, print(&part.pieces, &choice.chosen), choice.worth)
-    });
-    let best = shown.reduce(|a, b| if b.2 > a.2 { b } else { a });
-    let mut headings = headings.to_vec();
-    let Some((part, text, _)) = best else {
-        let text = String::new();
-        return Excerpt { headings, text };
-    };
-    if let Some((level, heading)) = &part.heading {
-        // The title, at level 1, is not among the headings.
-        headings.truncate(level.saturating_sub(2));
-        headings.push(heading.clone());
+    let pieces = pieces(text);
+    let starts = (0..pieces.len()).filter(|&at| pieces[at].form == Form::Heading);
+    let ends: Vec<usize> = starts.chain([pieces.len()]).collect();
+    let mut chosen = Vec::new();
+    let mut start = 0;
+    for end in ends {
+        choose(&pieces, start..end, &mut chosen, weights, room);
+        if chosen.len() < end {
+            break;
+        }
+        start = end;
     }
-    Excerpt { headings, text }
+    Excerpt {
+        headings: headings.to_vec(),
+        text: print(&pieces, &chosen),
+    }
 }
 
-/// The pieces of a part that are shown.
-struct Choice {
-    /// Ascending.
-    chosen: Vec<usize>,
-    /// Weight of the terms in them and in the heading.
-    worth: f32,
-}
-
-impl Choice {
-    /// Terms count once, so that the pieces together cover the query.
-    fn of(part: &Part<'_>, weights: &HashMap<String, f32>, room: Room) -> Choice {
-        let pieces = &part.pieces;
-        let known = |text: &str| -> HashSet<String> {
-            let terms = analyze::terms(text).into_iter();
-            terms.filter(|term| weights.contains_key(term)).collect()
+/// Adds pieces of a subsection to `chosen`, all pieces before it. Terms count once, so that the pieces together cover the query.
+fn choose(
+    pieces: &[Piece<'_>],
+    part: Range<usize>,
+    chosen: &mut Vec<usize>,
+    weights: &HashMap<String, f32>,
+    room: Room,
+) {
+    let terms = |at: usize| -> HashSet<String> {
+        let terms = analyze::terms(&pieces[at].text).into_iter();
+        terms.filter(|term| weights.contains_key(term)).collect()
+    };
+    let terms: HashMap<usize, HashSet<String>> = part.clone().map(|at| (at, terms(at))).collect();
+    let sum = |terms: &HashSet<String>, seen: &HashSet<String>| -> f32 {
+        terms.difference(seen).map(|term| weights[term]).sum()
+    };
+    let mut seen = HashSet::new();
+    let best = terms.values().map(|terms| sum(terms, &seen));
+    let best = best.fold(0.0, f32::max);
+    loop {
+        let with = |at: usize| {
+            let mut all = chosen.clone();
+            let last = (at..part.end).find(|&at| !pieces[at].introduces());
+            all.extend((at..=last.unwrap_or(at)).filter(|at| !chosen.contains(at)));
+            all.sort_unstable();
+            all
         };
-        let terms: Vec<HashSet<String>> = pieces.iter().map(|piece| known(&piece.text)).collect();
-        let sum = |terms: &HashSet<String>, seen: &HashSet<String>| -> f32 {
-            terms.difference(seen).map(|term| weights[term]).sum()
+        let gain = |at: usize| {
+            let follows = at > part.start && chosen.contains(&(at - 1));
+            let next = if follows { NEXT * best } else { 0.0 };
+            let is_start = matches!(pieces[at].form, Form::Start | Form::Heading);
+            let opens = at == part.start && is_start && !is_item(&pieces[at].text);
+            let first = if opens { FIRST * best } else { 0.0 };
+            sum(&terms[&at], &seen) + next + first
         };
-        let mut seen = HashSet::new();
-        let best = terms
-            .iter()
-            .map(|terms| sum(terms, &seen))
-            .fold(0.0, f32::max);
-        let mut chosen: Vec<usize> = Vec::new();
-        loop {
-            let gain = |at: usize| {
-                let follows = at > 0 && chosen.contains(&(at - 1));
-                let next = if follows { NEXT * best } else { 0.0 };
-                let opens = at == 0 && pieces[0].form == Form::Start && !is_item(&pieces[0].text);
-                let first = if opens { FIRST * best } else { 0.0 };
-                sum(&terms[at], &seen) + next + first
-            };
-            let with = |at: usize| {
-                let mut all = chosen.clone();
-                all.insert(all.partition_point(|&other| other < at), at);
-                all
-            };
-            let left = (0..pieces.len()).filter(|at| !chosen.contains(at));
-            let fitting =
-                left.filter(|&at| chosen.is_empty() || room.fits(&print(pieces, &with(at))));
-            let Some(at) = fitting.reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else {
-                break;
-            };
-            chosen = with(at);
-            seen.extend(terms[at].iter().cloned());
-        }
-        if let Some((_, heading)) = &part.heading {
-            seen.extend(known(heading));
-        }
-        Choice {
-            chosen,
-            worth: sum(&seen, &HashSet::new()),
-        }
+        // Nothing of a subsection below its heading is shown without the heading.
+        let is_open = |at: usize| {
+            pieces[part.start].form != Form::Heading
+                || at == part.start
+                || chosen.contains(&part.start)
+        };
+        let left = part
+            .clone()
+            .filter(|&at| !chosen.contains(&at) && is_open(at));
+        let fitting = left.filter(|&at| chosen.is_empty() || room.fits(&print(pieces, &with(at))));
+        let Some(at) = fitting.reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else {
+            break;
+        };
+        let all = with(at);
+        *chosen = match chosen.is_empty() && !room.fits(&print(pieces, &all)) {
+            true => vec![at],
+            false => all,
+        };
+        let now = chosen.iter().filter_map(|at| terms.get(at)).flatten();
+        seen.extend(now.cloned());
     }
 }
 
@@ -187,25 +189,23 @@ fn print(pieces: &[Piece<'_>], chosen: &[usize]) -> String {
 /// Reads the pieces of a passage.
 struct Reader<'a> {
     text: &'a str,
-    parts: Vec<Part<'a>>,
+    pieces: Vec<Piece<'a>>,
     /// Start of the paragraph or list item that is read.
     open: Option<usize>,
     header: Option<&'a str>,
 }
 
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut reader = Reader {
         text,
-        parts: vec![Part::default()],
+        pieces: Vec::new(),
         open: None,
         header: None,
     };
     for (event, range) in events(text) {
         reader.read(&event, range);
     }
-    let mut parts = reader.parts;
-    parts.retain(|part| !part.pieces.is_empty());
-    parts
+    reader.pieces
 }
 
 impl<'a> Reader<'a> {
@@ -223,18 +223,25 @@ impl<'a> Reader<'a> {
             Event::End(TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::Item) => {
                 self.close(range.end)
             }
-            Event::Start(Tag::Heading { level, .. }) => {
+            Event::Start(Tag::Heading { .. }) => {
                 self.close(range.start);
-                self.head(*level as usize, slice);
+                self.head(slice);
             }
             Event::Start(Tag::CodeBlock(_)) => {
                 self.close(range.start);
                 let is_fence =
                     |line: &&str| ["```", "~~~"].iter().any(|f| line.trim().starts_with(f));
                 let lines: Vec<&str> = slice.lines().filter(|line| !is_fence(line)).collect();
-                let code = after(&lines);
-                for block in code.split("\n\n") {
-                    self.push(block.to_owned(), Form::Code);
+                let form = match (says(&BEFORE, &lines), says(&AFTER, &lines)) {
+                    (Some(_), None) => Form::Before,
+                    (None, Some(_)) => {
+                        self.pieces.retain(|piece| piece.form != Form::Before);
+                        Form::Code
+                    }
+                    _ => Form::Code,
+                };
+                for block in after(&lines).split("\n\n") {
+                    self.push(block.to_owned(), form);
                 }
             }
             Event::Start(Tag::TableHead) => self.header = Some(slice),
@@ -245,27 +252,20 @@ impl<'a> Reader<'a> {
     }
 
     /// The headings at the start belong to the passage.
-    fn head(&mut self, level: usize, line: &str) {
-        let is_first = self.parts.iter().all(|part| part.pieces.is_empty());
-        let title = line
-            .trim_matches('#')
-            .split(" {#")
-            .next()
-            .unwrap_or_default();
-        let title = title.chars().filter(|&c| c != '`');
-        let heading = (level, title.collect::<String>().trim().to_owned());
-        if !is_first {
-            self.parts.push(Part {
-                heading: Some(heading),
-                pieces: Vec::new(),
-            });
+    fn head(&mut self, line: &str) {
+        let is_empty = |piece: &&Piece<'_>| piece.form == Form::Heading;
+        if self.pieces.last().as_ref().is_none_or(is_empty) {
+            return;
         }
+        let title = line.trim_matches('#').split(" {#").next();
+        let title = title.unwrap_or_default().trim();
+        self.push(format!("› {title}"), Form::Heading);
     }
 
     fn push(&mut self, text: String, form: Form) {
         let header = self.header;
-        if let Some(part) = self.parts.last_mut().filter(|_| !text.trim().is_empty()) {
-            part.pieces.push(Piece { text, form, header });
+        if !text.trim().is_empty() {
+            self.pieces.push(Piece { text, form, header });
         }
     }
 
@@ -320,23 +320,21 @@ fn sentences(text: &str) -> Vec<&str> {
 const BEFORE: [&str; 3] = ["before", "修改前", "改前"];
 const AFTER: [&str; 3] = ["after", "修改后", "改后"];
 
+/// The first line that is a comment and begins with one of `words`.
+fn says(words: &[&str], lines: &[&str]) -> Option<usize> {
+    lines.iter().position(|line| {
+        let line = line.trim().to_lowercase();
+        let mut marks = ["//", "--", "#", "/*"].iter();
+        let comment = marks.find_map(|mark| line.strip_prefix(mark));
+        let starts = |comment: &str| words.iter().any(|word| comment.starts_with(word));
+        comment.is_some_and(|comment| starts(comment.trim_start()))
+    })
+}
+
 /// The code after a change; all of it if it shows no change.
 fn after(lines: &[&str]) -> String {
-    let says = |words: &[&str], line: &str| {
-        let line = line.trim().to_lowercase();
-        let comment = ["//", "--", "#", "/*"]
-            .iter()
-            .find_map(|mark| line.strip_prefix(mark));
-        comment.is_some_and(|comment| {
-            words
-                .iter()
-                .any(|word| comment.trim_start().starts_with(word))
-        })
-    };
-    let is_change = lines.iter().any(|line| says(&BEFORE, line));
-    let changed = lines.iter().position(|line| says(&AFTER, line));
-    let start = changed.filter(|_| is_change).unwrap_or(0);
-    lines[start..].join("\n")
+    let changed = says(&BEFORE, lines).and(says(&AFTER, lines));
+    lines[changed.unwrap_or(0)..].join("\n")
 }
 
 #[cfg(test)]
@@ -394,20 +392,27 @@ mod tests {
     }
 
     #[test]
-    fn the_subsection_that_fits_is_shown_under_its_heading() {
+    fn the_next_subsection_follows_if_the_first_fits() {
         let text = "## Fix\n\n### When reading\n\nSplit the files.\n\n### After an exchange {#exchange}\n\nSet `partitions`.\n";
-        let weights = HashMap::from([("partit".to_owned(), 1.0)]);
-        let room = Room {
-            lines: 5,
-            columns: 80,
-        };
-        let headings = ["Fix", "When reading"].map(str::to_owned);
-        let shown = excerpt(text, &headings, &weights, room);
-        assert_eq!(shown.headings, ["Fix", "After an exchange"]);
-        assert_eq!(shown.text, "Set `partitions`.");
-        let shown = excerpt(text, &headings, &HashMap::new(), room);
-        assert_eq!(shown.headings, headings);
-        assert_eq!(shown.text, "Split the files.");
+        let shown = excerpt_of(text, "partitions", 100);
+        assert_eq!(
+            shown,
+            "Split the files.\n› After an exchange\nSet `partitions`."
+        );
+        assert_eq!(excerpt_of(text, "partitions", 40), "Split the files.");
+    }
+
+    #[test]
+    fn an_introduction_is_shown_with_its_list() {
+        let text = "Filler here. These join forms defeat it:\n\n- a function\n- a cast to string\n";
+        let shown = excerpt_of(text, "join defeat", 60);
+        assert_eq!(shown, "… These join forms defeat it:\n- a function");
+    }
+
+    #[test]
+    fn code_before_a_change_is_left_out_if_the_code_after_it_follows() {
+        let text = "```sql\n-- before\nSELECT a;\n```\n\n```sql\n-- after\nSELECT b;\n```\n";
+        assert_eq!(excerpt_of(text, "a", 80), "-- after\nSELECT b;");
     }
 
     #[test]

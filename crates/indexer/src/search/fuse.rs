@@ -47,7 +47,7 @@ pub(crate) fn fuse(branches: &Branches<'_>, fusion: Fusion) -> Vec<Candidate> {
     match fusion {
         Fusion::Convex { vector: weight } => {
             convex(&mut candidates, weight);
-            add_questions(&mut candidates);
+            add_questions(&mut candidates, branches.asked.trust);
         }
         Fusion::Rrf { k, vector: weight } => reciprocal(&mut candidates, k, weight),
         Fusion::Bm25 => convex(&mut candidates, 0.0),
@@ -127,8 +127,9 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
     }
 }
 
-/// Adds the questions to the text. A document without questions is not worse for it.
-fn add_questions(candidates: &mut [Candidate]) {
+/// Adds the questions to the text, by how far they are to be trusted. A document without questions is not worse for it.
+fn add_questions(candidates: &mut [Candidate], trust: f32) {
+    let weight = QUESTIONS * trust;
     if candidates.iter().all(|candidate| {
         candidate
             .question
@@ -139,7 +140,7 @@ fn add_questions(candidates: &mut [Candidate]) {
     for candidate in candidates {
         let share = candidate.question.map(|question| question.share);
         let share = share.unwrap_or(candidate.fused);
-        candidate.fused = 2.0 * (QUESTIONS * share + (1.0 - QUESTIONS) * candidate.fused);
+        candidate.fused = 2.0 * (weight * share + (1.0 - weight) * candidate.fused);
     }
 }
 

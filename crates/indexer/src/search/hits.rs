@@ -1,5 +1,6 @@
 //! From scored candidates to the hits of a query.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use report::Language;
@@ -7,18 +8,25 @@ use report::Language;
 use super::excerpt::{Excerpt, Room, excerpt};
 use super::fit::Fit;
 use super::fuse::Candidate;
-use super::index::{BOOST_FROM, Index, THIN_FROM, lexical_error};
+use super::index::{BOOST_FROM, Index, THIN_FROM};
+use super::lead::lead;
 use super::passages::{Asked, Passage, arrange};
 use super::scored::Scored;
 use super::thin::{Item, SECOND, thin};
+use crate::analyze;
 use crate::document::language_of_query;
 use crate::error::SearchError;
-use crate::model::{Evidence, Filter, Hit, Query};
+use crate::model::{Filter, Hit, Query};
+use crate::query::Reading;
+
+/// Weight of a single Chinese character where the lines to show are chosen: most lines have some.
+const CHARACTER: f32 = 0.2;
 
 impl Index {
     pub(super) fn hits(
         &self,
         query: &Query<'_>,
+        reading: &Reading,
         fit: &Fit,
         all: &[Scored],
     ) -> Result<Vec<Hit>, SearchError> {
@@ -46,13 +54,14 @@ impl Index {
         };
         // A passage has the score of the place that its page has in the list.
         let picked = picked.into_iter().map(|at| &all[at]).zip(scores);
-        let picked: Vec<(&Scored, f32)> = picked.collect();
-        let ids: Vec<&str> = picked.iter().map(|(hit, _)| hit.id.as_str()).collect();
-        let raw = picked.iter().map(|(hit, _)| evidence(&hit.candidate));
-        let evidence = fit.evidence(&self.lexical, &ids, raw);
-        let evidence = evidence.map_err(lexical_error)?;
-        let ranked = (1..).zip(picked).zip(evidence);
-        let hits = ranked.map(|((rank, hit), evidence)| self.hit(rank, hit, fit, evidence));
+        let weights = is_for_answers.then(|| self.weights(reading));
+        let hits = (1..).zip(picked).map(|(rank, found)| {
+            let mut hit = self.hit(rank, found, fit)?;
+            if let Some(weights) = &weights {
+                hit.chunk = Arc::new(lead(Arc::unwrap_or_clone(hit.chunk), weights));
+            }
+            Ok(hit)
+        });
         hits.collect()
     }
 
@@ -75,13 +84,19 @@ impl Index {
 
     /// A function for the lines of a hit that say most about the query.
     pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, Room) -> Excerpt + use<> {
-        let own = self.read(query).words.terms.into_iter();
-        let weighted = own.map(|(term, weight)| {
-            let idf = self.lexical.idf(&term).unwrap_or_default();
-            (term, weight * idf)
-        });
-        let weights = weighted.collect();
+        let weights = self.weights(&self.read(query));
         move |hit, room| excerpt(&hit.chunk.text, &hit.chunk.heading_path, &weights, room)
+    }
+
+    /// Terms of a query with weight times rarity.
+    fn weights(&self, reading: &Reading) -> HashMap<String, f32> {
+        let weighted = reading.words.terms.iter().map(|(term, weight)| {
+            let idf = self.lexical.idf(term).unwrap_or_default();
+            let is_alone = analyze::is_character(term);
+            let factor = if is_alone { CHARACTER } else { 1.0 };
+            (term.clone(), factor * weight * idf)
+        });
+        weighted.collect()
     }
 
     fn hit(
@@ -89,7 +104,6 @@ impl Index {
         rank: usize,
         (scored, score): (&Scored, f32),
         fit: &Fit,
-        evidence: Evidence,
     ) -> Result<Hit, SearchError> {
         let Candidate {
             bm25,
@@ -97,6 +111,7 @@ impl Index {
             question,
             ..
         } = scored.candidate;
+        let evidence = fit.evidence(&scored.candidate);
         let chunk = self.read_chunk(scored.candidate.ordinal)?;
         Ok(Hit {
             fit: fit.judge(&chunk, question.is_some(), evidence),
@@ -114,18 +129,6 @@ impl Index {
             prior: scored.prior,
             rerank_score: scored.rerank,
         })
-    }
-}
-
-fn evidence(candidate: &Candidate) -> Evidence {
-    let question = candidate.question.unwrap_or_default();
-    Evidence {
-        coverage: 0.0,
-        bm25: candidate.bm25.map_or(0.0, |b| b.score),
-        cosine: candidate.vector.map_or(0.0, |v| v.score),
-        question: question.nearest,
-        question_words: question.words,
-        elsewhere: 0.0,
     }
 }
 

@@ -49,6 +49,9 @@ const ENGINE: f32 = 0.045;
 /// Malus for a chunk about another engine than the one that the query names: such pages come after everything else.
 const NAMED: f32 = 1.0;
 
+/// Malus for an entry of the catalogue of files: it explains a file, and answers few questions.
+const ENTRY: f32 = 0.15;
+
 /// Minimum number of candidates with loaded facets; candidates further back cannot become hits.
 pub(super) const BOOST_FROM: usize = 50;
 
@@ -178,7 +181,7 @@ impl Index {
         let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
         let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
         fit.is_elsewhere = named == Some(Named::Elsewhere);
-        self.hits(query, &fit, &scored)
+        self.hits(query, &reading, &fit, &scored)
     }
 
     /// Both branches, without glossary entries if they are to be hidden.
@@ -364,7 +367,9 @@ impl Index {
             let facets = self.lexical.facets(hit.candidate.ordinal);
             let same = f32::from(u8::from(facets.is_in(language)));
             let engine = engine(facets.engine());
-            hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred);
+            let is_entry = query.filter.kinds.is_empty() && facets.is_of_kind(Kind::File);
+            let entry = if is_entry { ENTRY } else { 0.0 };
+            hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred) - entry;
             hit.score = hit.candidate.fused + hit.prior + hit.boost;
         }
         scored.sort_by(Scored::compare);

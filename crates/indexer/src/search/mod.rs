@@ -8,6 +8,7 @@ mod graphs;
 mod hits;
 mod index;
 mod info;
+mod lead;
 mod passages;
 mod rows;
 mod scored;

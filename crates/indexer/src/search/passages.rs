@@ -22,8 +22,8 @@ fn usual(section: Option<Section>) -> f32 {
         None => 0.15,
         Some(Section::Check) => 0.05,
         Some(Section::Example) => 0.0,
-        Some(Section::TradeOffs) => -0.05,
-        Some(Section::Symptom) => -0.15,
+        Some(Section::TradeOffs) => -0.15,
+        Some(Section::Symptom) => -0.2,
         Some(Section::NotWhen) => -0.3,
     }
 }
@@ -36,14 +36,19 @@ const ASKING: [(Section, &str); 3] = [
     ),
     (
         Section::Fix,
-        "how to|how do|how can|how should|should i|should we|what can|can i|can we|is there a|workaround|avoid|instead|what would|which setting|\
-         what setting|solve|fix|怎么|如何|怎样|咋|应该|改成|改写|能不能|可以|要不要|有没有|解决|优化|避免|多少|多大|多久|几个|还是|有用吗",
+        "how to|how do|how can|how should|how many|how much|should i|should we|what can|can i|can we|is there a|workaround|avoid|instead|\
+         what would|which setting|what setting|solve|fix|怎么|如何|怎样|咋|应该|该|改成|改写|能不能|可以|要不要|有没有|解决|优化|避免|多少|多大|\
+         多久|几个|还是|有用吗",
     ),
     (
         Section::TradeOffs,
-        "cost|cheap|expensive|bill|price|worth|trade-off|risk|safe|贵|成本|费用|账单|省钱|划算|代价|值得|风险|安全吗|副作用",
+        "worth|trade-off|downside|drawback|side effect|risk|safe|划算|代价|值得|风险|安全吗|副作用|缺点|坏处",
     ),
 ];
+
+/// Phrases with words of [`ASKING`] that ask for something else: a value, which is part of a fix, or nothing.
+const VALUES: &str = "what is a good|what is the best|what is the right|what is a reasonable|what's a good|what's the best|what's the right";
+const STILL: &str = "还是没|还是不|还是很|还是慢|还是报|还是会|,还是|，还是";
 
 /// A query asks how to check if a word of [`PLACES`] comes shortly before one of [`SEEING`], at most so many words or Chinese characters apart.
 const APART: usize = 6;
@@ -80,7 +85,12 @@ pub(crate) struct Asked(Vec<Section>);
 
 impl Asked {
     pub(crate) fn by(query: &str) -> Asked {
-        let query = query.to_lowercase();
+        let mut query = query.to_lowercase();
+        for (phrases, meaning) in [(VALUES, "how much"), (STILL, "")] {
+            for phrase in phrases.split('|') {
+                query = query.replace(phrase, meaning);
+            }
+        }
         let says = |words: &&str| words.split('|').any(|word| query.contains(word.trim()));
         let asked = ASKING.iter().filter(|(_, words)| says(words));
         let mut asked: Vec<Section> = asked.map(|(section, _)| *section).collect();

@@ -13,7 +13,7 @@ use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, BoostQuery, Occur, Qu
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
     DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
-    TantivyDocument, TantivyError, Term,
+    TantivyDocument, Term,
 };
 
 use super::entries::Fields;
@@ -284,39 +284,6 @@ impl Lexical {
     pub(crate) fn frequency(&self, term: &str) -> tantivy::Result<u64> {
         let term = Term::from_field_text(self.fields.body, term);
         self.searcher.doc_freq(&term)
-    }
-
-    /// For each chunk of `ids`, which of `terms` it contains.
-    pub(crate) fn presence(&self, ids: &[&str], terms: &[&str]) -> tantivy::Result<Vec<Vec<bool>>> {
-        let mut out = vec![vec![false; terms.len()]; ids.len()];
-        for segment in self.searcher.segment_readers() {
-            let postings = |field: Field, text: &str| {
-                let term = Term::from_field_text(field, text);
-                let index = segment.inverted_index(field)?;
-                Ok::<_, TantivyError>(index.read_postings(&term, IndexRecordOption::Basic)?)
-            };
-            let mut chunks: Vec<(DocId, usize)> = Vec::new();
-            for (place, id) in ids.iter().enumerate() {
-                let found = postings(self.fields.id, id)?.into_iter();
-                let found = found.flat_map(|found| alive(found, segment));
-                chunks.extend(found.map(|doc| (doc, place)));
-            }
-            chunks.sort_unstable();
-            for (at, term) in terms.iter().enumerate() {
-                let Some(mut found) = postings(self.fields.body, term)? else {
-                    continue;
-                };
-                for &(chunk, place) in &chunks {
-                    // Seeking backwards is not allowed.
-                    let doc = match found.doc() < chunk {
-                        true => found.seek(chunk),
-                        false => found.doc(),
-                    };
-                    out[place][at] |= doc == chunk;
-                }
-            }
-        }
-        Ok(out)
     }
 
     /// Terms that start with `first`, each with its number of chunks, dead ones in unmerged segments included.

@@ -28,6 +28,10 @@ const NEAREST: usize = 4;
 const DECAY: f32 = 0.5;
 const NEAREST_WEIGHT: f32 = 0.4;
 
+/// Use of words, as in [`Likeness::words`], from which on the best document's questions count fully. Of 0 to 1.2, .4 to .5 found
+/// most on the fresh judgments; the tuning judgments, whose authors knew such questions, can't tell 0 from .5.
+const ENOUGH: f32 = 0.4;
+
 /// Documents that questions propose by themselves.
 const PROPOSED: usize = 50;
 
@@ -367,6 +371,8 @@ pub(crate) struct Near<'a> {
     scores: HashMap<u64, Likeness>,
     /// The documents with questions.
     pages: Option<&'a HashSet<u64>>,
+    /// How far the scores are to be trusted, 0 to 1: the best of documents that all have little in common with the query says little.
+    pub(crate) trust: f32,
     /// The chunks of the documents that have most in common with the query.
     pub(crate) proposed: Vec<Ordinal>,
 }
@@ -405,6 +411,7 @@ impl<'a> Near<'a> {
         Near {
             scores,
             pages: Some(pages),
+            trust: (words / ENOUGH).min(1.0),
             ..Near::default()
         }
     }

@@ -1,12 +1,15 @@
 //! Parts of the difference that findings and changes of the plan claim.
 
 use super::contrast::Contrast;
-use super::shares::{Factor, Part, is_growth};
+use super::shares::{Factor, GROWTH_OF_ROWS, Part, is_growth};
 use super::{
     FindingChange, PlanChange, PlanChangeKind, Reason, ReasonKind, ScriptChange, StageChange,
 };
 use report::format::{PLACE, Seconds};
 use report::{Cause, Text, text};
+
+/// A finding that claims more than this multiple of its estimate says so.
+const BEYOND: f64 = 1.25;
 
 /// Takes up to some seconds of the parts that a claim covers.
 fn claim(parts: &mut [Part], most: f64, covers: impl Fn(&Part) -> bool) -> f64 {
@@ -36,7 +39,7 @@ pub(super) fn findings(runs: &Contrast<'_>, left: &mut [Part]) -> Vec<Reason> {
     let reason = |claim: Claim<'_>| {
         let stage = claim.change.stage.as_ref();
         let seconds = runs.delta.map(|_| claim.taken);
-        let text = finding(runs, claim.change);
+        let text = finding(runs, &claim);
         (seconds != Some(0.0)).then(|| Reason {
             cause: Some(claim.change.cause.clone()),
             ..runs.reason(ReasonKind::Finding, seconds, stage, text)
@@ -109,6 +112,7 @@ fn is_open(runs: &Contrast<'_>, cause: &str, factor: Factor) -> bool {
     match factor {
         Factor::Tokens => false,
         Factor::Queue => cause.starts_with("queue."),
+        Factor::Compile => false,
         // A stage's reads do not show the size of the inputs: an application may read more of the same data.
         Factor::Input => {
             !runs.is_stored() && ["io.", "cache."].iter().any(|p| cause.starts_with(p))
@@ -139,7 +143,8 @@ fn is_about(cause: &str, factor: Factor) -> bool {
     }
 }
 
-fn finding(runs: &Contrast<'_>, change: &FindingChange) -> Text {
+fn finding(runs: &Contrast<'_>, claim: &Claim<'_>) -> Text {
+    let change = claim.change;
     let (slow, fast) = runs.names();
     let (more, less) = runs.slower_first(change.seconds.a, change.seconds.b);
     let stage = change.stage.as_ref();
@@ -154,6 +159,14 @@ fn finding(runs: &Contrast<'_>, change: &FindingChange) -> Text {
             place = place,
             time = Seconds(more),
             before = Seconds(less)
+        ),
+        (Some(more), None) if claim.taken > BEYOND * more => text!(
+            "{place}{named}只在 {slow} 中出现（估计 {time}，实际差 {taken}）",
+            "{named}{place} occurs only in {slow} (estimated at {time}; where it acts, the runs differ by {taken})",
+            named = named,
+            place = place,
+            time = Seconds(more),
+            taken = Seconds(claim.taken)
         ),
         (Some(more), None) => text!(
             "{place}{named}只在 {slow} 中出现，约耗时 {time}",
@@ -203,8 +216,12 @@ pub(super) fn settings(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason>
     });
     let shown: Vec<Text> = shown.collect();
     let seconds = claim(left, f64::INFINITY, |part| {
-        use Factor::{Capacity, Input, Lost, Queue, Tokens};
-        !changed.is_empty() && !matches!(part.factor, Capacity | Input | Lost | Queue | Tokens)
+        use Factor::{Capacity, Compile, Input, Lost, Queue, Tokens};
+        let is_apart = matches!(
+            part.factor,
+            Capacity | Compile | Input | Lost | Queue | Tokens
+        );
+        !changed.is_empty() && !is_apart
     });
     let text = text!(
         "设置不同：{shown}",
@@ -220,11 +237,8 @@ pub(super) fn plan(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
         ScriptChange::Changed { added, removed, .. } => Some((*added, *removed)),
         _ => None,
     };
-    // The number of partitions alone follows the size of the data.
-    let plan = runs.seen.plan.iter();
-    let follows = is_growth(runs.growth());
-    let changes: Vec<&PlanChange> = plan
-        .filter(|c| !follows || c.kind != PlanChangeKind::PartitionsChanged)
+    let changes: Vec<&PlanChange> = (runs.seen.plan.iter())
+        .filter(|c| !follows_data(runs, c))
         .collect();
     let first = changes.first().map(|change| described(change));
     let text = match (script, first) {
@@ -270,6 +284,19 @@ pub(super) fn plan(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
     };
     let seconds = runs.delta.map(|_| seconds);
     (script.is_some() || seconds != Some(0.0)).then(|| runs.reason(kind, seconds, None, text))
+}
+
+/// Whether a number of partitions changed as the size of the data did, or hardly.
+fn follows_data(runs: &Contrast<'_>, change: &PlanChange) -> bool {
+    let count = |text: &Option<String>| text.as_ref()?.parse::<f64>().ok();
+    let counts = count(&change.a).zip(count(&change.b));
+    change.kind == PlanChangeKind::PartitionsChanged
+        && counts.is_none_or(|(a, b)| {
+            let (more, less) = runs.slower_first(a, b);
+            let (grew, input) = ((more / less).ln(), runs.growth().ln());
+            grew * input > 0.0 && grew.abs() <= GROWTH_OF_ROWS * input.abs()
+                || !is_growth(more / less)
+        })
 }
 
 fn described(change: &PlanChange) -> Text {

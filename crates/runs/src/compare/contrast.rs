@@ -10,7 +10,7 @@ use report::{Language, Text};
 fn reliability(kind: ReasonKind) -> f64 {
     match kind {
         ReasonKind::Failure | ReasonKind::NoDifference => 1.0,
-        ReasonKind::Queue | ReasonKind::Finding => 0.95,
+        ReasonKind::Queue | ReasonKind::Compile | ReasonKind::Finding => 0.95,
         ReasonKind::Script
         | ReasonKind::Plan
         | ReasonKind::Settings
@@ -62,11 +62,16 @@ impl Contrast<'_> {
         amounts.map_or(1.0, |[slow, fast]| slow / fast)
     }
 
+    /// The inputs of both runs; `None` if the slower application only reads the same more often, in as many more jobs.
     pub(super) fn input(&self) -> Option<(&'static Measure, [f64; 2])> {
         let measures = [&book::INPUT_BYTES, &book::INPUT_ROWS];
-        measures
+        let mut known = measures
             .into_iter()
-            .find_map(|m| Some((m, self.of_jobs(m)?)))
+            .filter_map(|m| Some((m, self.of_jobs(m)?)));
+        let jobs = self.of_jobs(&book::SPARK_JOBS).map_or(1.0, ratio);
+        known
+            .next()
+            .filter(|(_, amounts)| is_alike(jobs) || !is_alike(ratio(*amounts) / jobs))
     }
 
     /// Whether the sizes of the inputs are those in the store; an application's log has the bytes that it read.
@@ -131,6 +136,15 @@ impl Contrast<'_> {
     }
 }
 
+fn ratio([slow, fast]: [f64; 2]) -> f64 {
+    slow / fast
+}
+
+/// Whether a ratio is closer to 1 than to 2.
+fn is_alike(ratio: f64) -> bool {
+    (0.67..1.5).contains(&ratio)
+}
+
 pub(super) fn oriented<'a>(
     a: &'a ComparedRun,
     b: &'a ComparedRun,
@@ -139,7 +153,7 @@ pub(super) fn oriented<'a>(
 ) -> Contrast<'a> {
     let elapsed = |run: &ComparedRun| run.report.job.elapsed_seconds;
     let elapsed = Pair::new(elapsed(a), elapsed(b)).difference();
-    let queued = Pair::new(a.summary.get(&book::QUEUED), b.summary.get(&book::QUEUED)).difference();
+    let queued = Pair::new(a.before(), b.before()).difference();
     let difference = elapsed.map(|e| e + queued.unwrap_or(0.0));
     // Without run times, the work of the vertices decides which run is the slower one.
     let work: f64 = seen.stages.iter().map(|s| s.weight_seconds).sum();

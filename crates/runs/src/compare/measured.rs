@@ -17,10 +17,11 @@ type Describe = fn(&Contrast<'_>, &[Part]) -> Option<Reason>;
 /// The factors that no finding and no change of the plan claims, each with its largest stage.
 pub(super) fn measured(runs: &Contrast<'_>, left: &[Part]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
-    let kinds: [(&[Factor], Describe); 10] = [
+    let kinds: [(&[Factor], Describe); 11] = [
         (&[Factor::Input], data),
         (&[Factor::Tokens], tokens),
         (&[Factor::Queue], queue),
+        (&[Factor::Compile], compilation),
         (&[Factor::Capacity, Factor::Start], waits),
         (&[Factor::Lost], lost_work),
         (&[Factor::Rows, Factor::Stage], rows),
@@ -63,7 +64,7 @@ fn largest<'c>(runs: &Contrast<'c>, parts: &[Part]) -> Option<&'c StageChange> {
 }
 
 fn data(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
-    let (measure, [more, less]) = runs.input()?;
+    let (measure, [more, less]) = runs.input().filter(|(_, [more, less])| more > less)?;
     let amount = |n: f64| match *measure == book::INPUT_BYTES {
         true => text!("{n}", "{n}", n = Bytes(n)),
         false => text!("{n}", "{n}", n = ROW.count(n)),
@@ -92,16 +93,35 @@ fn tokens(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
 }
 
 fn queue(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
-    let longer = runs.slow.summary.get(&book::QUEUED)?;
-    let shorter = runs.fast.summary.get(&book::QUEUED)?;
+    let (longer, shorter) = (runs.slow.waited()?, runs.fast.waited()?);
+    let (slow, fast) = runs.names();
+    let (longer, shorter) = (Seconds(longer), Seconds(shorter));
+    let text = match runs.is_stored() {
+        true => text!(
+            "{slow} 排队 {longer}，{fast} 排队 {shorter}",
+            "{slow} queued for {longer}, {fast} for {shorter}",
+            longer = longer,
+            shorter = shorter
+        ),
+        false => text!(
+            "{slow} 在运行前启动和等待 {longer}，{fast} {shorter}",
+            "{slow} took {longer} to start and to get executors, {fast} {shorter}",
+            longer = longer,
+            shorter = shorter
+        ),
+    };
+    Some(runs.reason(ReasonKind::Queue, Some(sum(parts)), None, text))
+}
+
+fn compilation(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     let (slow, fast) = runs.names();
     let text = text!(
-        "{slow} 排队 {longer}，{fast} 排队 {shorter}",
-        "{slow} queued for {longer}, {fast} for {shorter}",
-        longer = Seconds(longer),
-        shorter = Seconds(shorter)
+        "{slow} 编译用时 {longer}，{fast} 编译用时 {shorter}",
+        "{slow} compiled for {longer}, {fast} for {shorter}",
+        longer = Seconds(runs.slow.compiled()),
+        shorter = Seconds(runs.fast.compiled())
     );
-    Some(runs.reason(ReasonKind::Queue, Some(sum(parts)), None, text))
+    Some(runs.reason(ReasonKind::Compile, Some(sum(parts)), None, text))
 }
 
 fn waits(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {

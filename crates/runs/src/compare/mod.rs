@@ -19,7 +19,8 @@ mod stages;
 mod totals;
 mod wording;
 
-use report::{Language, Report};
+use report::measure::book;
+use report::{Language, Report, SegmentKind};
 
 use crate::RunSummary;
 pub(crate) use inputs::undated;
@@ -36,6 +37,27 @@ pub struct ComparedRun {
     pub report: Report,
     pub summary: RunSummary,
     pub origin: Origin,
+}
+
+impl ComparedRun {
+    /// Seconds before the job ran.
+    fn before(&self) -> Option<f64> {
+        let job = &self.report.job;
+        let before = job.total_seconds.zip(job.elapsed_seconds);
+        let before = before.map(|(total, ran)| (total - ran).max(0.0));
+        before.or_else(|| self.summary.get(&book::QUEUED))
+    }
+
+    fn compiled(&self) -> f64 {
+        let segments = self.report.time.iter().flat_map(|time| &time.segments);
+        let compiled = segments.filter(|s| s.kind == SegmentKind::Compile);
+        compiled.map(|s| s.seconds).sum()
+    }
+
+    /// Seconds before the job ran, without compilation.
+    fn waited(&self) -> Option<f64> {
+        Some((self.before()? - self.compiled()).max(0.0))
+    }
 }
 
 pub fn compare(a: &ComparedRun, b: &ComparedRun, language: Language) -> Comparison {
@@ -73,6 +95,7 @@ fn header(run: &ComparedRun) -> RunHeader {
         engine: job.engine,
         causes: run.report.findings.iter().map(|f| f.cause).collect(),
         elapsed_seconds: job.elapsed_seconds,
+        total_seconds: job.total_seconds,
         origin: run.origin,
     }
 }

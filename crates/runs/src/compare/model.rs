@@ -69,6 +69,9 @@ pub struct RunHeader {
     #[serde(default)]
     pub causes: Vec<Cause>,
     pub elapsed_seconds: Option<f64>,
+    /// From submission to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_seconds: Option<f64>,
     pub origin: Origin,
 }
 
@@ -168,6 +171,8 @@ pub enum ReasonKind {
     Tokens,
     /// The job queued longer.
     Queue,
+    /// Its script compiled longer.
+    Compile,
     /// Vertices waited longer for a machine.
     Machines,
     /// Attempts were lost and repeated.

@@ -5,7 +5,6 @@ use super::contrast::{Contrast, oriented};
 use super::measured::{measured, unknown};
 use super::shares::parts;
 use super::{ComparedRun, Comparison, Reason, ReasonKind, wording};
-use report::measure::book;
 use report::{Language, Text, text};
 
 /// Two run times that differ by less than this share, or by less than [`SAME_SECONDS`], count as equal.
@@ -78,7 +77,7 @@ fn failure(runs: &Contrast<'_>) -> Option<Reason> {
 fn no_difference(runs: &Contrast<'_>) -> Option<Reason> {
     let delta = runs.delta?;
     let slow = runs.slow;
-    let whole = slow.report.job.elapsed_seconds? + slow.summary.get(&book::QUEUED).unwrap_or(0.0);
+    let whole = slow.report.job.elapsed_seconds? + slow.before().unwrap_or(0.0);
     let text = text!("两次运行用时相近", "both took about the same time");
     (delta < SAME_SECONDS || delta < SAME_TIME * whole)
         .then(|| runs.reason(ReasonKind::NoDifference, None, None, text))

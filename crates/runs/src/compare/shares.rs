@@ -16,7 +16,7 @@ use super::{ComparedRun, StageChange};
 /// Smaller changes of the input or the tokens are no explanation.
 pub(super) const GROWTH: f64 = 1.1;
 /// Rows inside a job may grow faster than its input, as join output does: by the input's growth to this power.
-const GROWTH_OF_ROWS: f64 = 1.5;
+pub(super) const GROWTH_OF_ROWS: f64 = 1.5;
 /// Factors of a stage's time.
 const FACTORS: usize = 6;
 
@@ -37,6 +37,7 @@ pub(super) enum Factor {
     Start,
     Lost,
     Queue,
+    Compile,
     /// Time outside of stages.
     Driver,
     /// The stage is in one run only.
@@ -146,10 +147,11 @@ fn outside(runs: &Contrast<'_>, [slow, fast]: &[Clock<'_>; 2]) -> Vec<Part> {
         stage: None,
         seconds,
     };
-    let queued = |run: &ComparedRun| run.summary.get(&book::QUEUED);
     let mut parts = Vec::new();
-    if let (Some(more), Some(less)) = (queued(runs.slow), queued(runs.fast)) {
+    if let (Some(more), Some(less)) = (runs.slow.waited(), runs.fast.waited()) {
         parts.push(part(Factor::Queue, more - less));
+        let compiled = runs.slow.compiled() - runs.fast.compiled();
+        parts.push(part(Factor::Compile, compiled));
     }
     if slow.is_known && fast.is_known {
         use SegmentKind::{Driver, Idle, Unexplained};
@@ -263,18 +265,25 @@ impl Model {
             [0, 1].map(|n| (longest[n] * vertices[n] / busy[n]).max(1.0))
         });
         let tokens = runs.tokens().unwrap_or([f64::INFINITY; 2]);
-        let follows = is_growth(input);
+        // More rows or vertices may follow from more input, but not from less of it, and vertices not beyond its growth.
+        let growth = |[slow, fast]: [f64; 2]| (slow / fast).ln();
+        let follows = |values| is_growth(input) && growth(values) * input.ln() > 0.0;
+        let volume_factor = match follows(volume) {
+            true => Factor::Input,
+            false => Factor::Rows,
+        };
+        let most = GROWTH_OF_ROWS * input.ln().abs();
+        let vertices_factor = match follows(vertices) && growth(vertices).abs() <= most {
+            true => Factor::Input,
+            false => Factor::Vertices,
+        };
         let mut model = Model {
             values: [volume, per_row, tokens, vertices, skew, [1.0; 2]],
             factors: [
-                if follows { Factor::Input } else { Factor::Rows },
+                volume_factor,
                 Factor::PerRow,
                 Factor::Tokens,
-                if follows {
-                    Factor::Input
-                } else {
-                    Factor::Vertices
-                },
+                vertices_factor,
                 Factor::Imbalance,
                 Factor::Rest,
             ],

@@ -50,16 +50,29 @@ pub(super) fn headline(comparison: &Comparison) -> String {
     text + &scripts.into(comparison.language)
 }
 
-/// Whether the run times are shown as the same number.
+/// Seconds between the differences of two runs with and without their waits, from which on the waits are part of the times.
+const WAITED: f64 = 2.0;
+
+/// The times to compare: run times, or the times from submission to end if the runs waited differently.
+fn times(comparison: &Comparison) -> Option<(f64, f64, bool)> {
+    let runs = [&comparison.a, &comparison.b];
+    let [Some(a), Some(b)] = runs.map(|run| run.elapsed_seconds) else {
+        return None;
+    };
+    let whole = runs.map(|run| run.total_seconds);
+    Some(match whole {
+        [Some(c), Some(d)] if ((d - c) - (b - a)).abs() >= WAITED => (c, d, true),
+        _ => (a, b, false),
+    })
+}
+
+/// Whether the times are shown as the same number.
 fn is_equal(comparison: &Comparison) -> bool {
-    let times = [&comparison.a, &comparison.b].map(|run| run.elapsed_seconds);
-    times[0]
-        .zip(times[1])
-        .is_some_and(|(a, b)| (a - b).abs() < 0.05)
+    times(comparison).is_some_and(|(a, b, _)| (a - b).abs() < 0.05)
 }
 
 fn difference(comparison: &Comparison) -> Option<Text> {
-    let (a, b) = (comparison.a.elapsed_seconds?, comparison.b.elapsed_seconds?);
+    let (a, b, with_waits) = times(comparison)?;
     if is_equal(comparison) {
         let took = Seconds(b);
         return Some(text!(
@@ -68,7 +81,15 @@ fn difference(comparison: &Comparison) -> Option<Text> {
             took = took
         ));
     }
-    let (took, by) = (Seconds(b), Seconds((b - a).abs()));
+    let by = Seconds((b - a).abs());
+    let took = match with_waits {
+        true => text!(
+            "（从提交到结束）{b}",
+            "{b} from submission to end",
+            b = Seconds(b)
+        ),
+        false => text!("{b}", "{b}", b = Seconds(b)),
+    };
     let change = Change::between(a, b);
     Some(if b >= a {
         text!(

@@ -185,7 +185,8 @@ pub fn is_same_run(a: &Report, b: &Report) -> bool {
 }
 
 /// Whether two runs are of one recurring job. A common name suffices, unless neither inputs nor script and plan agree: many
-/// applications are called `app`. Without it, two of script, plan and inputs must agree.
+/// applications are called `app`. Without it, two of script, plan and inputs must agree; with another name, the script and nothing may
+/// disagree.
 fn is_same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
     let agrees = |a: Option<String>, b: Option<String>| Some(a? == b?);
     let name = |run: &ComparedRun| run.report.job.name.as_deref().map(undated);
@@ -202,12 +203,16 @@ fn is_same_job(a: &ComparedRun, b: &ComparedRun) -> bool {
     let signs = [
         agrees(shape(a), shape(b)),
         agrees(plan(&a.summary), plan(&b.summary)),
-        are_known.then(|| read.iter().any(|i| also.contains(i))),
+        are_known.then(|| {
+            let common = read.iter().filter(|i| also.contains(i)).count();
+            common * 2 >= read.len().max(also.len())
+        }),
     ];
     let count = |agree| signs.iter().filter(|sign| **sign == Some(agree)).count();
     match agrees(name(a), name(b)) {
         Some(true) => count(true) > 0 || count(false) < 2,
-        Some(false) => count(true) >= 2,
+        // A plan without names is common to many jobs, so another name needs the same script, too.
+        Some(false) => signs[0] == Some(true) && count(true) >= 2 && count(false) == 0,
         None => count(true) >= 2 || (count(true) == 1 && count(false) == 0),
     }
 }

@@ -192,6 +192,19 @@ fn fewer_tokens_and_a_long_queue_are_reasons() {
     let mut late = run();
     set(&mut late.summary.values, &book::QUEUED, 1200.0);
     assert_eq!(first_reason(&run(), &late).kind, ReasonKind::Queue);
+    // A wait before the first task makes a run longer, although it ran for a shorter time.
+    let [mut early, mut late] = [run(), run()];
+    for (run, ran, total) in [(&mut early, 103.0, 105.0), (&mut late, 100.0, 130.0)] {
+        run.report.job.elapsed_seconds = Some(ran);
+        run.report.job.total_seconds = Some(total);
+    }
+    let compared = compare(&early, &late, Language::En);
+    assert_eq!(compared.reasons[0].kind, ReasonKind::Queue);
+    let headline = compared.headline;
+    assert!(
+        headline.starts_with("B took 2 min 10 s from submission to end, 25 s longer than A"),
+        "{headline}"
+    );
 }
 
 #[test]

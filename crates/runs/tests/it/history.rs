@@ -173,8 +173,18 @@ fn save(store: &mut Store, n: usize, name: &str, seconds: f64, tokens: f64) -> R
     report.job.id = Some(format!("{name}-{n}"));
     report.job.submitted = Some(format!("2026-11-{:02}T03:00:00Z", n + 1));
     report.job.elapsed_seconds = Some(seconds);
+    // Jobs of other names have the same plan and an input of the same name.
+    let operator = runs::OperatorSummary {
+        kind: "aggregate".into(),
+        ..runs::OperatorSummary::default()
+    };
+    let input = runs::InputSummary {
+        name: "clicks.ss".into(),
+        ..runs::InputSummary::default()
+    };
     let stage = runs::StageSummary {
         name: "SV1".into(),
+        operators: vec![operator],
         critical: true,
         values: values(
             "x",
@@ -190,6 +200,7 @@ fn save(store: &mut Store, n: usize, name: &str, seconds: f64, tokens: f64) -> R
     let summary = RunSummary {
         values: values("x", &[(&book::TOKENS, tokens)]),
         stages: vec![stage],
+        inputs: vec![input],
         ..RunSummary::default()
     };
     let run = store

@@ -1,0 +1,224 @@
+//! Whether an answer covers every word of its question.
+
+use job::script::hints;
+use report::measure::book;
+
+use super::words::{ALL, Scan, Thing, Word, length, word};
+use crate::Asked;
+use crate::intent::Intent;
+use crate::wording::Wording;
+
+use Thing::*;
+use Word::*;
+
+/// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
+pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
+    let scan = Scan::of(rest);
+    let is_around = |word: &Word| matches!(word, Filler | Which | Define | Other | Mean | Each);
+    let is_around = |word: &Word| is_around(word) || are_several && *word == Apart;
+    let words = Wording::of(rest);
+    let says_what = words.has("", "what|what's|whats|wtf|wth");
+    let is_question = words.has("", "is|are|what's|whats|do|does");
+    let asks = scan.has(Define)
+        || says_what && is_question
+        || scan.has(Mean) && says_what
+        || are_several && words.has("不同", "difference|differ|differs");
+    let others = scan.words.iter().filter(|word| **word == Other).count();
+    let defines = scan.words.iter().filter(|word| **word == Define).count();
+    asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
+}
+
+/// Texts of an answer about rows; “运行” has a 行 too.
+const ROWS: &[&str] = &["row", "万行", "亿行", " 行", "行数", "数据行"];
+
+/// Words with the texts that prove an answer to them.
+#[rustfmt::skip]
+const SPOKEN: &[(Word, &[&str])] = &[
+    (Place, &["line", "第 "]),
+    (Median, &["median", "中位"]),
+    (Mean, &["average", "mean", "平均"]),
+    (Rate, &["per second", "每秒"]),
+    (Estimated, &["estimate", "expected", "估计"]),
+    (Share, &["%"]),
+    (Rows, ROWS),
+    (Noun(Machine), &["machine", "机器", "node", "executor", "] v", "which ran on", "上运行"]),
+    (Of(&book::WAIT), &["wait", "queue", "start", "capacity", "等", "排队", "启动"]),
+    (Noun(File), &["file", "文件", "`", ".py", ".cs", ".script"]),
+    (SparkJob, &[]),
+    (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
+    (When, &["submi", "after", "提交", "后"]),
+    (Noun(Cache), &["cache", "缓存"]),
+    (Noun(Column), &["column", "列", "key", "键", "on "]),
+    (Noun(Executor), &["executor", "slot", "槽"]),
+    (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
+    (Noun(Operator), &["/", "operator", "算子"]),
+    (Noun(Partition), &["partition", "分区"]),
+    (Noun(Execution), &["execution", "sql", "查询"]),
+    (Kind("JOIN"), &["join", "combine", "连接"]),
+    (Kind("COMBINE"), &["combine"]),
+    (Kind("GROUP BY"), &["aggregat", "reduce", "group", "聚合", "分组"]),
+    (Kind("WHERE"), &["filter", "where", "transform", "fewer", "过滤", "keep"]),
+    (Kind("ORDER BY"), &["sort", "order by", "排序"]),
+    (Kind("REDUCE"), &["reduc"]),
+    (Kind("PROCESS"), &["process", "udf", "user code", "用户代码", "python"]),
+    (Kind("EXTRACT"), &["extract", "scan", "getsstream", "读取", "reading"]),
+    (Kind("UNION"), &["union", "合并"]),
+    (Kind("WINDOW"), &["window", "窗口"]),
+    (Kind("BROADCAST"), &["broadcast", "广播"]),
+    (Least, &["smallest", "least", "fewest", "最小"]),
+];
+
+/// Units of times.
+const TIMES: [&str; 9] = ["s", "ms", "min", "h", "d", "毫秒", "秒", "分", "小时"];
+
+/// Whether a text has a number with one of some units.
+fn has_number(text: &str, units: &[&str]) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    text.match_indices(is_digit).any(|(at, digit)| {
+        let after = text[at + digit.len()..].trim_start();
+        units.iter().any(|unit| {
+            let tail = after.strip_prefix(unit);
+            tail.is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphabetic()))
+        })
+    })
+}
+
+impl Word {
+    /// Whether an answer has a text or number for the word.
+    fn is_in(&self, answer: &str) -> bool {
+        let has = |text: &str| answer.contains(&text.to_lowercase());
+        match self {
+            Of(measure) if !SPOKEN.iter().any(|(spoken, _)| spoken == self) => {
+                let title = measure.title.en.split(' ').filter(|word| word.len() > 3);
+                let words = measure
+                    .words
+                    .zh
+                    .split('|')
+                    .chain(measure.words.en.split('|'));
+                let words = words.map(|word| word.trim().trim_end_matches('*'));
+                let names = title.chain([measure.title.zh]).chain(words);
+                names.into_iter().any(|name| !name.is_empty() && has(name))
+            }
+            Time => has_number(answer, &TIMES),
+            Number => answer.contains(|c: char| c.is_ascii_digit()),
+            Bytes => {
+                let is_rows = ROWS.iter().any(|text| has(text));
+                is_rows || has_number(answer, &["b", "kib", "mib", "gib", "tib"])
+            }
+            word => {
+                let texts = SPOKEN.iter().find(|(spoken, _)| spoken == word);
+                texts.is_none_or(|(_, texts)| texts.iter().any(|text| has(text)))
+            }
+        }
+    }
+
+    /// Whether it asks for an amount, which an answer to "why" needn't have.
+    fn is_amount(&self) -> bool {
+        matches!(
+            self,
+            Time | Number | Bytes | Rows | Share | Mean | Median | Place | Least | Not | When
+        )
+    }
+}
+
+/// Whether an answer doesn't speak of what a word of its question asks for.
+pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
+    let answer = answer.to_lowercase();
+    let scan = Scan::of(&intent.text);
+    // "no file gives …" has no amount
+    let is_unknown = ["no file", "没有文件"]
+        .iter()
+        .any(|text| answer.contains(text));
+    let is_excused = |word: &Word| match word {
+        Not => intent.asks_why || intent.is_polar && !scan.has(Which),
+        Kind(_) if scan.has(Place) => true,
+        Of(_) if !intent.causes.is_empty() => true,
+        word => (intent.asks_why || is_unknown) && word.is_amount(),
+    };
+    let is_spoken = |word: &Word| is_excused(word) || word.is_in(&answer);
+    let says = |words: &&[Word]| match words {
+        [Not, ..] => is_excused(&Not),
+        [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),
+        words => words.iter().any(is_spoken),
+    };
+    let words = Wording::of(&intent.text);
+    let only_explains = words.has(
+        "解释|定义|含义|意思",
+        "explain|define|definition|meaning|means",
+    ) && !words.has(
+        "为|慢|失败|原因|问题|花",
+        "why|slow*|fail*|problem*|took|takes|happened|time",
+    );
+    only_explains || !scan.phrases.iter().all(|words| says(words))
+}
+
+/// Unknown words of an open question.
+const TOLD: usize = 6;
+
+/// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
+pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
+    let script = run.summary.script.as_ref();
+    let script = script.map_or(String::new(), |s| s.text.to_lowercase());
+    let answer = answer.to_lowercase();
+    let lower = intent.text.to_lowercase().replace('’', "'");
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
+    let sentences: Vec<&str> = lower.split_inclusive(is_end).collect();
+    let mut questions = sentences.clone();
+    questions.retain(|sentence| sentence.trim_end().ends_with(['?', '？']));
+    let asking = if questions.is_empty() {
+        sentences
+    } else {
+        questions
+    };
+    let clauses = asking
+        .into_iter()
+        .flat_map(|s| s.split([',', ';', '，', '；']));
+    let parts = clauses.map(unknown);
+    let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
+    let is_left = |word: &&String| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_of_script = word.len() > 4 && script.contains(*word);
+        !is_number && !is_of_script && !answer.contains(*word)
+    };
+    let has_hint = intent
+        .text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| {
+            let is_hint = word.len() > 4 && hints::find(word).is_some();
+            is_hint && !answer.contains(&word.to_lowercase())
+        });
+    // an open question about the trouble of the job may tell more of it
+    let allowed = if intent.is_open { TOLD } else { 0 };
+    let is_unknown = known.peek().is_none();
+    let left = known.map(|(_, left)| left.iter().filter(|word| is_left(word)).count());
+    has_hint || is_unknown || left.sum::<usize>() > allowed
+}
+
+/// Whether a text has a word with a meaning, and the words that no phrase of any table covers.
+fn unknown(text: &str) -> (bool, Vec<String>) {
+    let mut covered = vec![false; text.len()];
+    let mut is_known = false;
+    for (at, _) in text.char_indices() {
+        let rest = &text[at..];
+        let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let is_inside = is_inside && rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        for phrase in ALL.iter().filter(|_| !is_inside) {
+            let Some(length) = length(phrase.text, rest) else {
+                continue;
+            };
+            covered[at..at + length].fill(true);
+            is_known |= phrase.words.iter().any(|word| *word != Filler);
+        }
+    }
+    let (mut left, mut at) = (Vec::new(), 0);
+    while let Some(c) = text[at..].chars().next() {
+        if covered[at] || !c.is_alphanumeric() {
+            at += c.len_utf8();
+            continue;
+        }
+        let word = word(&text[at..]);
+        left.push(word.to_owned());
+        at += word.len();
+    }
+    (is_known, left)
+}
