@@ -159,7 +159,7 @@ fn is_source(job: &Job, stage: usize) -> bool {
 fn has_pattern_filter(job: &Job, stage: usize) -> bool {
     let operators = job.stages.get(stage).map_or(&[][..], |s| &s.operators);
     let mut filters = operators.iter().filter(|o| o.class_name == "Filter");
-    filters.any(|o| o.args.contains(" RLIKE "))
+    filters.any(|o| o.args.contains("RLIKE"))
 }
 
 /// The action after whose jobs the driver takes most time until it submits the next.

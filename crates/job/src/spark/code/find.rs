@@ -172,6 +172,10 @@ impl Program {
             }
             Part::Join => known && self.joins_rows(call),
             Part::Expression => known && !self.is_nested(call),
+            Part::Sort => {
+                let receiver = call.receiver.map_or("", |at| self.text_of(at));
+                known && !receiver.contains("Window")
+            }
             _ => known,
         };
         let text = match part {

@@ -301,7 +301,7 @@ impl Job {
                 .iter()
                 .chain(&o.right_keys)
                 .flat_map(|key| words(key));
-            o.kind != OperatorKind::PartialAggregate
+            !matches!(o.kind, OperatorKind::PartialAggregate | OperatorKind::Sort)
                 && own.into_iter().any(|word| keys.contains(&word))
         });
         keyed.find_map(|(at, _)| self.place_of_operator(stage, at))

@@ -58,7 +58,8 @@ fn pieces_are_found_by_their_words() {
         // no piece has the word, and there are several pieces
         (Part::Join, "other", None),
         (Part::Aggregate, "other", None),
-        (Part::Sort, "day", Some(12)),
+        // the order of a window is no sort of the rows
+        (Part::Sort, "day", None),
         (Part::Explode, "tags", None),
     ] {
         let found = program.find(part, &words(named), None);
