@@ -3,8 +3,8 @@
 use report::measure::{Entity, Measure, book};
 
 use crate::phrases::Phrases;
-use crate::query::words;
 use crate::wording::Wording;
+use crate::words;
 
 /// Amounts of data of a stage: rows and bytes, read and written.
 pub(crate) const AMOUNTS: [&Measure; 4] = [

@@ -5,9 +5,9 @@ use report::{Cause, JobState, SegmentKind};
 
 use crate::names::{Known, Named};
 use crate::phrases::Quantity;
-use crate::query::words;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
+use crate::words;
 use crate::{Asked, amount, order};
 
 /// Maximum subjects and quantities answered at once.
@@ -124,7 +124,8 @@ impl Intent {
             !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
         let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
         Intent {
-            is_open: wording.is_open() && (named_job || wording.is_about_job()),
+            is_open: (wording.is_open() || wording.asks_why())
+                && (named_job || wording.is_about_job()),
             except,
             names_failure,
             compares: wording.compares() && is_comparable(&subjects),

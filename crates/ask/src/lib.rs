@@ -30,6 +30,7 @@ mod time;
 mod verdict;
 mod wanted;
 mod wording;
+mod words;
 
 use agent::facts::MeasuredAnswer;
 use report::text;
@@ -84,8 +85,11 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     conclusions(&mut said, run, &intent);
     let is_known = intent.unknown.is_empty();
     let text = said.text();
-    let is_strange =
-        || cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text);
+    // The answer to a goal names the goal.
+    let is_strange = || {
+        intent.goal.is_none()
+            && (cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text))
+    };
     if is_known && (intent.is_empty() || is_strange()) {
         said.truncate(0);
     }

@@ -70,7 +70,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     ),
     (
         Quantity::Reason,
-        "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
+        "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|咋|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|\
          被杀|杀掉|杀死|退出码|根因|炸了|性能问题|慢|瓶颈",
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
          hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|\

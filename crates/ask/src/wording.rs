@@ -124,7 +124,7 @@ impl Wording {
     /// Whether it asks for the trouble of a job, or for changes.
     pub(crate) fn is_open(&self) -> bool {
         self.has(
-            "慢|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位",
+            "慢|久|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位",
             "slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason",
         )
     }
@@ -151,7 +151,7 @@ impl Wording {
     /// Whether it asks for a reason explicitly.
     pub(crate) fn asks_why(&self) -> bool {
         self.has(
-            "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|导致",
+            "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|怎么用|咋导致",
             "why|why's|reason*|cause*|what happened|how come|explain|responsible|due to",
         )
     }

@@ -3,10 +3,10 @@
 use job::script::hints;
 use report::measure::book;
 
-use super::words::{ALL, Scan, Thing, Word, length, word};
 use crate::Asked;
 use crate::intent::Intent;
 use crate::wording::Wording;
+use crate::words::{ALL, Scan, Thing, Word, length, word};
 
 use Thing::*;
 use Word::*;

@@ -8,7 +8,6 @@ mod pick;
 mod place;
 mod rows;
 mod say;
-pub(crate) mod words;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};
@@ -18,9 +17,9 @@ use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
 use crate::subject::Subject;
+use crate::words::{Scan, Thing, Word};
 use crate::{Asked, origin, rank};
 use rows::Row;
-use words::{Scan, Thing, Word};
 
 /// Lost executors named.
 const LOST: usize = 8;

@@ -4,10 +4,10 @@ use report::format::{Ratio, Share};
 use report::measure::{Entity, book};
 use report::text;
 
-use super::words::{Thing, Word};
 use super::{Query, Row};
 use crate::said::Said;
 use crate::subject::Subject;
+use crate::words::{Thing, Word};
 
 /// Operators named.
 const SHOWN: usize = 4;

@@ -3,7 +3,7 @@
 use report::measure::{Entity, Measure, book};
 
 use super::Query;
-use super::words::{Thing, Word};
+use crate::words::{Thing, Word};
 
 /// Sum, mean, median, maximum and spread over the vertices of a stage.
 type Statistics = [Option<&'static Measure>; 5];

@@ -5,10 +5,10 @@ use report::format::list;
 use report::text;
 
 use super::Query;
-use super::words::{Thing, Word};
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::thing;
+use crate::words::{Thing, Word};
 
 /// Statements named.
 const SHOWN: usize = 5;

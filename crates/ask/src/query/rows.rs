@@ -3,8 +3,8 @@
 use report::measure::{Entity, Values, book};
 
 use super::Query;
-use super::words::{Thing, Word};
 use crate::subject::Subject;
+use crate::words::{Thing, Word};
 use runs::{OperatorSummary, StageSummary};
 
 /// One thing and its values.

@@ -7,10 +7,10 @@ use report::text;
 
 use super::Query;
 use super::rows::Row;
-use super::words::{Thing, Word};
 use crate::said::{Said, names};
 use crate::subject::Subject;
 use crate::thing;
+use crate::words::{Thing, Word};
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;

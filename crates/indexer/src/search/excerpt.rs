@@ -406,7 +406,10 @@ mod tests {
     fn an_introduction_is_shown_with_its_list() {
         let text = "Filler here. These join forms defeat it:\n\n- a function\n- a cast to string\n";
         let shown = excerpt_of(text, "join defeat", 60);
-        assert_eq!(shown, "… These join forms defeat it:\n- a function");
+        assert_eq!(
+            shown,
+            "Filler here. These join forms defeat it:\n- a function"
+        );
     }
 
     #[test]
