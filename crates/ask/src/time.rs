@@ -143,7 +143,8 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
     use SegmentKind::{Compute, Exchange, Gc, Read, Sort, Spill, UserCode};
     let seconds = |kinds: &[SegmentKind]| {
         let kinds = kinds.iter();
-        kinds.map(|kind| seconds_of(run, *kind, stage)).sum::<f64>()
+        // an empty sum is -0
+        kinds.map(|kind| seconds_of(run, *kind, stage)).sum::<f64>() + 0.0
     };
     let computing = seconds(&[Compute, UserCode, Sort, Gc]);
     let data = seconds(&[Read, Exchange, Spill]);

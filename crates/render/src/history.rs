@@ -8,6 +8,11 @@ use super::layout::wrap;
 use super::table::{Align, Table};
 use super::words::Words;
 
+/// The history without the escapes of a terminal, for other programs.
+pub fn plain(history: &JobHistory, language: Language) -> String {
+    anstream::adapter::strip_str(&text(history, language, usize::MAX)).to_string()
+}
+
 /// The table of runs, oldest first, each regression with its reason.
 pub fn text(history: &JobHistory, language: Language, columns: usize) -> String {
     let words = Words::new(language);

@@ -254,10 +254,11 @@ pub(super) fn unknown(runs: &Contrast<'_>, left: Option<f64>) -> Reason {
     let most = stages.max_by(|x, y| grown(x).total_cmp(&grown(y)));
     let most = most.filter(|s| grown(s) > 0.0);
     let name = most.and_then(|s| runs.name(s));
+    let (slow, _) = runs.names();
     let text = match name.zip(most.map(grown)) {
         Some((stage, seconds)) => text!(
-            "没有单一原因；{stage} 的用时增加最多（{by}）",
-            "no single cause; {stage} grew the most (by {by})",
+            "没有单一原因；{stage} 在 {slow} 中多用的时间最多（{by}）",
+            "no single cause; {stage} takes the most more in {slow} ({by})",
             by = Seconds(seconds)
         ),
         None => text!(

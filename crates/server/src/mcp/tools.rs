@@ -289,7 +289,7 @@ impl Handler {
             history
                 .runs
                 .drain(..history.runs.len().saturating_sub(most));
-            let text = render::history::text(&history, language, usize::MAX);
+            let text = render::history::plain(&history, language);
             Ok(Answer::new(&history, text))
         })
         .await
