@@ -69,13 +69,8 @@ impl Intent {
         {
             // attempts may fail in a job that doesn't
             asked.retain(|q| !matches!(q, Quantity::Reason | Quantity::Verdict));
-            measures.extend(
-                LOSSES
-                    .iter()
-                    .filter(|m| !measures.contains(m))
-                    .take(1)
-                    .collect::<Vec<_>>(),
-            );
+            let loss = LOSSES.iter().find(|m| !measures.contains(m));
+            measures.extend(loss);
         }
         if !except.is_empty() && !asked.contains(&Quantity::Reason) {
             asked.push(Quantity::Remedy);

@@ -196,7 +196,7 @@ fn place_of(text: &str, name: &str) -> Option<Range<usize>> {
         let plural = text[at + found.len()..].starts_with('s') && is_word;
         let end = at + found.len() + usize::from(plural);
         let mut after = text[end..].chars();
-        // "spark.executor.memory" is a name of its own
+        // "spark.executor.memory" is another name
         let goes_on = after.next() == Some('.') && after.next().is_some_and(is_part);
         let is_whole = !text[..at].ends_with(|c| is_part(c) || c == '.');
         let is_whole = is_whole && !text[end..].starts_with(is_part) && !goes_on;

@@ -98,8 +98,10 @@ impl<'a> Checker<'a> {
         let texts = seen(input);
         let texts = || texts.iter().map(String::as_str);
         let (mut told, mut statements) = (Told::default(), Statements::default());
-        texts().for_each(|text| told.add(text));
-        texts().for_each(|text| statements.add(text));
+        for text in texts() {
+            told.add(text);
+            statements.add(text);
+        }
         for finding in &input.facts.found.findings {
             let title = finding.cause.title().localize(input.facts.language);
             statements.add_whole(&format!("{title} {}", finding.summary));

@@ -1,5 +1,5 @@
 //! Whether a statement of the program says what a sentence of a model says. Statements are compared by their words, so a sentence
-//! that draws a conclusion of its own has no support, even if its names and numbers are right.
+//! with a new conclusion has no support, even if its names and numbers are right.
 
 use std::collections::HashSet;
 
@@ -15,58 +15,9 @@ const SUPPORTED: f64 = 0.75;
 const STEM: usize = 5;
 
 /// Words that say nothing without others, or that point at the program's own advice.
-const FUNCTION_WORDS: &[&str] = &[
-    "the",
-    "and",
-    "that",
-    "this",
-    "these",
-    "those",
-    "its",
-    "has",
-    "have",
-    "had",
-    "was",
-    "were",
-    "are",
-    "been",
-    "being",
-    "will",
-    "would",
-    "can",
-    "could",
-    "may",
-    "might",
-    "should",
-    "which",
-    "with",
-    "from",
-    "for",
-    "into",
-    "than",
-    "then",
-    "there",
-    "they",
-    "them",
-    "their",
-    "also",
-    "such",
-    "about",
-    "because",
-    "due",
-    "does",
-    "did",
-    "only",
-    "but",
-    "when",
-    "while",
-    "not",
-    "since",
-    "apply",
-    "first",
-    "suggestion",
-    "start",
-];
+const FUNCTION_WORDS: &str = "the and that this these those its has have had was were are been being will would \
+    can could may might should which with from for into than then there they them their also \
+    such about because due does did only but when while not since apply first suggestion start";
 
 /// The statements that a sentence may restate.
 #[derive(Debug, Default)]
@@ -107,8 +58,9 @@ impl Statement {
         let units = units(sentence);
         let is_latin = |unit: &String| unit.is_ascii();
         let latin = units.iter().filter(|unit| is_latin(unit));
+        let is_function = |w: &str| FUNCTION_WORDS.split(' ').any(|word| word == w);
         let mut words: HashSet<String> = latin
-            .filter(|w| w.len() > 2 && !FUNCTION_WORDS.contains(&w.as_str()))
+            .filter(|w| w.len() > 2 && !is_function(w))
             .filter(|w| !is_id(&w.to_uppercase()) && w.chars().any(char::is_alphabetic))
             .map(|w| w.chars().take(STEM).collect())
             .collect();

@@ -42,7 +42,7 @@ enum Form {
     Sentence,
     Row,
     Code,
-    /// Code before a change that follows in a block of its own.
+    /// Code before a change that follows in another block.
     Before,
     Heading,
 }
