@@ -202,7 +202,7 @@ fn with_lines(
 }
 
 /// The program's text, and below it the model's.
-fn explained(own: String, model: &str, language: Language) -> String {
+pub(crate) fn explained(own: String, model: &str, language: Language) -> String {
     let model = model.trim();
     if model.is_empty() || own.contains(model) {
         return own;

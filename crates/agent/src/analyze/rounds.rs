@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::completeness;
 use crate::conclusion::{Conclusion, FileRequest, HypothesisResult, WantedFile};
 use crate::facts::Facts;
+use crate::merge::explained;
 use crate::progress::Observer;
 use crate::reasoner::Answer;
 use crate::step::StepId;
@@ -106,7 +107,8 @@ impl Rounds {
             let most = run.services.limits.files_per_round;
             let chosen = serve::choose(&input, &request.files, "reasoner", most);
             let lookups = serve::new_lookups(&input, &request.lookups);
-            self.step.text.clone_from(&request.basis);
+            let own = completeness::request(&input).basis;
+            self.step.text = explained(own, &request.basis, input.facts.language);
             self.judged = Some(request.clone());
             let is_new = !chosen.is_empty() || !lookups.is_empty();
             fruitless = if is_new { 0 } else { fruitless + 1 };

@@ -73,6 +73,7 @@ impl Judge<'_> {
                 .iter()
                 .flat_map(|c| &c.phrases)
                 .any(|p| !p.quantities.is_empty()),
+            has_gain: all.iter().flat_map(|c| &c.phrases).any(|p| p.mood.is_gain),
             has_term: !Concepts::of(&lower).is_empty(),
             recommends: has_word(&lower, RECOMMENDS),
         }

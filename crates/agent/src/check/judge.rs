@@ -58,12 +58,19 @@ pub(super) struct Basis {
     /// It names a stage, a table, a column or another identifier.
     pub(super) names: bool,
     pub(super) has_number: bool,
+    /// It says that something saves time.
+    pub(super) has_gain: bool,
     /// It has a term of the field.
     pub(super) has_term: bool,
     pub(super) recommends: bool,
 }
 
 impl Basis {
+    /// Whether a sentence has no id, name, number or gain.
+    pub(super) fn is_of_no_fact(self) -> bool {
+        !(self.cites || self.names || self.has_number || self.has_gain)
+    }
+
     /// Whether a sentence may stay. `cites`: whether the text has cited a fact so far.
     pub(super) fn stands(self, cites: bool) -> bool {
         match self.recommends {

@@ -90,6 +90,8 @@ pub struct Checker<'a> {
     allowed: Allowed,
     told: Told,
     statements: Statements,
+    /// What each suggestion changes and gains.
+    changes: Statements,
     outcome: Outcome,
 }
 
@@ -107,6 +109,10 @@ impl<'a> Checker<'a> {
             statements.add_whole(&format!("{title} {}", finding.summary));
         }
         let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
+        let mut changes = Statements::default();
+        for s in suggestions.clone() {
+            changes.add_whole(&format!("{} {}", s.title, s.gain));
+        }
         let summary = &input.facts.job;
         let elapsed = summary
             .elapsed_seconds
@@ -137,6 +143,7 @@ impl<'a> Checker<'a> {
             allowed: Allowed::of(input),
             told,
             statements,
+            changes,
             outcome: Outcome::default(),
         }
     }
@@ -204,33 +211,30 @@ impl<'a> Checker<'a> {
         self.coerce(conclusion);
         self.structure(conclusion);
         let step = conclusion.step();
-        let keeps = step == StepId::Completeness;
         for (text, about) in texts(conclusion) {
             if !self.is_own(step, text) {
-                self.mark(text, &about, keeps);
-                *text = self.told.news(text, keeps);
-                if !keeps {
-                    self.keep_based(text);
-                }
+                self.mark(text, &about);
+                *text = self.told.news(text, false);
+                self.keep_based(text, step == StepId::Completeness);
                 self.told.add(text);
             }
         }
         // The basis of a proposed change is in its lists.
         for (text, about) in proposed(conclusion) {
             if !self.is_own(step, text) {
-                self.mark(text, &about, false);
+                self.mark(text, &about);
                 *text = self.told.news(text, false);
             }
         }
         if let Some(text) = reply(conclusion).filter(|text| !self.is_own(step, text)) {
-            self.mark(text, &[], false);
+            self.mark(text, &[]);
             // An answer may repeat the facts that it is about, but not the question or the program's answer beside it.
             let mut told = Told::default();
             told.add(&self.own_answer);
             told.add(self.input.facts.question.as_deref().unwrap_or_default());
             *text = told.news(text, false);
             if !self.own_answer.is_empty() {
-                self.keep_based(text);
+                self.keep_based(text, false);
             }
         }
         self.leave_out_empty(conclusion);
@@ -268,6 +272,13 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
+            Conclusion::Completeness(c) => {
+                let unread = &self.input.facts.outline.unread;
+                for wanted in c.files.iter_mut().filter(|f| f.reason.is_empty()) {
+                    let listed = unread.iter().find(|u| u.file == wanted.file);
+                    wanted.reason = listed.map(|u| u.reason.clone()).unwrap_or_default();
+                }
+            }
             Conclusion::Hypotheses(c) => c.hypotheses.retain(|h| {
                 let text = &h.hypothesis;
                 let is_own = self.is_own(StepId::Hypotheses, text) && is_said(text);
@@ -289,11 +300,11 @@ impl<'a> Checker<'a> {
 
     /// Marks the claims of a text without basis, and removes the sentences against the facts. A text is removed if more than half of
     /// its claims fail or if it denies a finding.
-    fn mark(&mut self, text: &mut String, about: &[String], keeps: bool) {
+    fn mark(&mut self, text: &mut String, about: &[String]) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
         let denies = marks.iter().any(|m| m.is_denial);
-        if !keeps && (denies || marks.len() * 2 > claims) {
+        if denies || marks.len() * 2 > claims {
             self.outcome
                 .remarks
                 .extend(marks.into_iter().map(|m| m.remark));
@@ -313,7 +324,7 @@ impl<'a> Checker<'a> {
                 self.outcome.remarks.push(mark.remark);
             }
             kept.push_str(&text[at..piece.end]);
-            if contradicts && !keeps {
+            if contradicts {
                 kept.truncate(start);
                 self.outcome.dropped += 1;
             }
@@ -322,8 +333,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Leaves out the sentences without a basis, and marks those that no statement of the program supports. A text that cites facts
-    /// may go on with an explanation, but states no number and no advice without naming its subject.
-    fn keep_based(&mut self, text: &mut String) {
+    /// may go on with an explanation, but states no number and no advice without naming its subject. With `may_judge`, a sentence about
+    /// no fact stays: it judges.
+    fn keep_based(&mut self, text: &mut String, may_judge: bool) {
         let pieces = verdict::pieces(text);
         let bases = pieces
             .iter()
@@ -335,11 +347,11 @@ impl<'a> Checker<'a> {
             let said = &text[piece];
             cites |= basis.cites;
             let is_label = !news::is_sentence(said) && !basis.has_number;
-            if is_label {
+            if is_label || may_judge && basis.is_of_no_fact() {
                 kept.push_str(said);
             } else if !basis.stands(cites) {
                 self.outcome.dropped += 1;
-            } else if self.statements.support(said) || is_marked(said, language) {
+            } else if self.supports(said, basis) || is_marked(said, language) {
                 kept.push_str(said);
             } else {
                 kept.push_str(&marked(said, language));
@@ -347,6 +359,14 @@ impl<'a> Checker<'a> {
             }
         }
         *text = kept.trim().to_owned();
+    }
+
+    /// Whether a statement of the program says what a sentence says. A change saves time, a problem does not.
+    fn supports(&self, sentence: &str, basis: Basis) -> bool {
+        match basis.has_gain {
+            true => self.changes.support(sentence),
+            false => self.statements.support(sentence),
+        }
     }
 
     fn leave_out(&mut self, text: &mut String) {
