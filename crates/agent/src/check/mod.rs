@@ -351,7 +351,8 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let judges = may_judge && basis.is_of_no_fact();
-            let is_title = !news::is_sentence(said) && !basis.has_number && support::has_words(said);
+            let is_title =
+                !news::is_sentence(said) && !basis.has_number && support::has_words(said);
             if !judges && !is_title && !basis.stands(cites) {
                 self.outcome.dropped += 1;
                 continue;

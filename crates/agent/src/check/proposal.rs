@@ -139,7 +139,9 @@ impl Checker<'_> {
 /// Whether a title says what to change: not "Why?", "How to reduce skew" or "additional suggestion".
 fn names_change(title: &str) -> bool {
     let words = units(title);
-    let asks = words.first().is_some_and(|w| QUESTION_WORDS.contains(&w.as_str()));
+    let asks = words
+        .first()
+        .is_some_and(|w| QUESTION_WORDS.contains(&w.as_str()));
     let is_generic = |word: &String| GENERIC_WORDS.contains(&word.as_str());
     words.len() > 1 && !asks && !words.iter().all(is_generic)
 }
