@@ -232,6 +232,8 @@ impl<'a> Checker<'a> {
             let mut told = Told::default();
             told.add(&self.own_answer);
             told.add(self.input.facts.question.as_deref().unwrap_or_default());
+            let passages = self.input.experiences.iter();
+            passages.for_each(|passage| told.add(&passage.title));
             *text = told.news(text, false);
             if !self.own_answer.is_empty() {
                 self.keep_based(text, false);
