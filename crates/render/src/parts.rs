@@ -265,16 +265,6 @@ impl Words {
         facts
     }
 
-    /// Share of the time from submission to end that a fix saves, as in the account; of the run without an account.
-    pub fn saved_share(finding: &Finding, report: &Report) -> Option<f64> {
-        let impact = finding.impact.as_ref()?;
-        let whole = report.time.as_ref().map(|time| time.total_seconds());
-        match whole.filter(|seconds| *seconds > 0.0) {
-            Some(whole) => Some(impact.seconds_saved / whole),
-            None => impact.share_of_elapsed,
-        }
-    }
-
     /// Saving of a fix, on top of the fixes of the findings before it: time with its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
@@ -284,9 +274,9 @@ impl Words {
             true => text!("可节省 {time}", "saves {time}", time = time),
             false => text!("可再节省 {time}", "saves {time} more", time = time),
         };
-        let part = match (Words::saved_share(finding, report), &report.time) {
+        let part = match (impact.share_of_elapsed, &report.time) {
             (Some(share), Some(_)) => text!("（{share}）", " ({share})", share = Share(share)),
-            (share, _) => finding.cause.share(share),
+            (share, _) => report::saved_share(share),
         };
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);

@@ -4,7 +4,7 @@
 //! claims add up to the joint saving.
 
 use report::format::Seconds;
-use report::{Cause, Impact, SegmentDetail, SegmentKind, text};
+use report::{Cause, Impact, SegmentDetail, SegmentKind, saved_share, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
@@ -244,7 +244,7 @@ pub(crate) fn add_saving(view: &View<'_>, note: &mut Candidate) {
         "；修复后约可节省 {time}{share}",
         "; fixing this would save about {time}{share}",
         time = Seconds(seconds_saved),
-        share = note.finding.cause.share(Some(share))
+        share = saved_share(Some(share))
     );
     let saving: String = saving.into(view.language);
     note.finding.summary.push_str(&saving);
