@@ -108,13 +108,6 @@ fn conclude(
     }
     let mut notes = weighed.notes;
     let explained = claimed.explained(&mut notes);
-    // rules weigh shares of the run; reports have one base, the account's
-    for candidate in claimed.findings.iter_mut().chain(&mut notes) {
-        let impact = candidate.finding.impact.as_mut();
-        if let Some(impact) = impact.filter(|impact| impact.share_of_elapsed.is_some()) {
-            impact.share_of_elapsed = view.share_of_total(impact.seconds_saved);
-        }
-    }
     for note in &mut notes {
         account::add_saving(&view, note);
     }

@@ -265,6 +265,13 @@ impl Words {
         facts
     }
 
+    /// Share of the time from submission to end that a fix saves, as in the account; `None` without an account.
+    pub fn saved_share(finding: &Finding, report: &Report) -> Option<f64> {
+        let impact = finding.impact.as_ref()?;
+        let whole = report.time.as_ref().map(|time| time.total_seconds());
+        Some(impact.seconds_saved / whole.filter(|seconds| *seconds > 0.0)?)
+    }
+
     /// Saving of a fix, on top of the fixes of the findings before it: time with its share, and cost.
     pub fn saving(self, finding: &Finding, report: &Report) -> Option<String> {
         let impact = finding.impact.as_ref()?;
@@ -274,10 +281,9 @@ impl Words {
             true => text!("可节省 {time}", "saves {time}", time = time),
             false => text!("可再节省 {time}", "saves {time} more", time = time),
         };
-        let part = match (impact.share_of_elapsed, &report.time) {
-            (Some(share), Some(_)) => text!("（{share}）", " ({share})", share = Share(share)),
-            (share, _) => report::saved_share(share),
-        };
+        let part = Words::saved_share(finding, report).map_or_else(Text::default, |share| {
+            text!("（{share}）", " ({share})", share = Share(share))
+        });
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         if impact.seconds_saved <= 0.0 {

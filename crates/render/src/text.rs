@@ -130,7 +130,7 @@ impl Page {
             writeln!(self.out, "{line}")?;
         }
         if let Some(saving) = self.words.saving(finding, report) {
-            let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+            let share = Words::saved_share(finding, report);
             let drawn = share.map(|share| {
                 let cells = bar(share, BAR);
                 let filled = cells.trim_end();

@@ -49,10 +49,9 @@ impl Finding {
     pub fn saving(&self) -> Option<Text> {
         let impact = self.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
         Some(text!(
-            "解决后估计可节省 {saved}{share}",
-            "fixing it would save about {saved}{share}",
-            saved = Seconds(impact.seconds_saved),
-            share = saved_share(impact.share_of_elapsed)
+            "解决后估计可节省 {saved}",
+            "fixing it would save about {saved}",
+            saved = Seconds(impact.seconds_saved)
         ))
     }
 }
@@ -73,7 +72,7 @@ pub fn saved_share(share: Option<f64>) -> Text {
 pub struct Impact {
     /// Seconds of run time (for `queue.wait`: of the time in the queue).
     pub seconds_saved: f64,
-    /// Share of the time from submission to end, 0..1, or of the run time if the submission is unknown; `None` without either.
+    /// Share of the run time, 0..1 (for `queue.wait`: of the time from submission to end); `None` if it is not known.
     pub share_of_elapsed: Option<f64>,
     /// Method of the computation, in words.
     pub method: String,

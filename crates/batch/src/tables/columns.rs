@@ -127,7 +127,7 @@ const FINDINGS: &[Column<FindingRow>] = columns! { FindingRow;
     summary Text "" "the finding in one sentence" |r| text(&r.finding.summary);
     seconds_saved Real "s" "saving of this fix alone" |r| real(r.finding.impact.as_ref().map(|i| i.seconds_saved));
     avoidable_seconds Real "s" "the finding's part of the job's avoidable time; parts add up, savings overlap" |r| real(r.avoidable_seconds);
-    share_of_elapsed Real "0..1" "`seconds_saved` as a share of the time from submission to end" |r| real(r.finding.impact.as_ref().and_then(|i| i.share_of_elapsed));
+    share_of_elapsed Real "0..1" "`seconds_saved` as a share of the run time" |r| real(r.finding.impact.as_ref().and_then(|i| i.share_of_elapsed));
     vertex_hours_saved Real "h" "vertex time saved by this fix alone" |r| real(r.finding.impact.as_ref().and_then(|i| i.vertex_hours_saved));
     suggestion Text "" "best suggestion for the finding" |r| r.suggestion.as_ref().map_or(Cell::Null, |s| text(&s.title));
     suggestion_kind Text "" "kind of that suggestion" |r| coded(r.suggestion.as_ref().map(|s| s.kind));
