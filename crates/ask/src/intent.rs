@@ -7,7 +7,7 @@ use crate::names::{Known, Named};
 use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
-use crate::words;
+use crate::words::{self, Scan, Word};
 use crate::{Asked, amount, order};
 
 /// Maximum subjects and quantities answered at once.
@@ -53,7 +53,9 @@ impl Intent {
         let known = Known::of(run);
         let (question, except) = without_exception(question, &known, run);
         let mut named = Named::of(&question, &known);
-        if !named.subjects.is_empty() && Wording::of(&named.rest).says_nothing() {
+        let says_nothing =
+            Wording::of(&named.rest).says_nothing() || Scan::of(&named.rest).is_elliptic();
+        if !named.subjects.is_empty() && says_nothing {
             // "and SV3?" repeats the question before it
             let last = before.last().map(|last| Named::of(last, &known).rest);
             named.rest = last.unwrap_or(named.rest);
@@ -228,6 +230,20 @@ fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (Str
     }
 }
 
+/// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
+pub(crate) fn depends(clause: &str, run: &Asked<'_>) -> bool {
+    let named = Named::of(clause, &Known::of(run));
+    let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
+    let (asked, measures) = asked_and_measures(&wording);
+    let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
+    let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
+    let is_thing = |word: &Word| matches!(word, Word::Noun(_));
+    let points_back = wording.points_back() && scan.has(Word::Which);
+    named.subjects.is_empty()
+        && named.unknown.is_empty()
+        && (is_number || points_back && scan.words.iter().any(is_thing))
+}
+
 /// Whether there are two different stages; attempts of one stage are not compared with each other.
 fn is_comparable(subjects: &[Subject]) -> bool {
     let mut stages = subjects.iter().filter(|s| matches!(s, Subject::Stage(_)));
@@ -240,8 +256,10 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         let named = Named::of(question, known);
         let wording = Wording::of(&named.rest);
         let (asked, measures) = asked_and_measures(&wording);
-        match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
-            // The question was which stage it is: that stage.
+        let is_which = asked.contains(&Quantity::Which) || Scan::of(&named.rest).has(Word::Key);
+        match named.subjects.is_empty() && is_which {
+            // The question was which stage it is: that stage; or which key it is: the key of a finding.
+            true if !wording.causes().is_empty() => found_key(run, &wording).into_iter().collect(),
             true => order::ranked(run, &measures)
                 .into_iter()
                 .take(1)
@@ -261,6 +279,16 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         }
     }
     Vec::new()
+}
+
+/// The key column that the first finding of the named causes is about.
+fn found_key(run: &Asked<'_>, wording: &Wording) -> Option<Subject> {
+    let causes = wording.causes();
+    let mut findings = run.report.findings.iter();
+    let found = findings.find(|f| causes.contains(&f.cause))?;
+    let columns = run.summary.inputs.iter().flat_map(|i| &i.columns);
+    let mut columns = columns.filter(|c| found.summary.contains(c.name.as_str()));
+    columns.next().map(|c| Subject::Column(c.name.clone()))
 }
 
 /// The inputs or stages of the last two questions, which "which one is bigger?" compares.

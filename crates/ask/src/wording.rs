@@ -26,10 +26,6 @@ impl Wording {
         &self.lower
     }
 
-    pub(super) fn words(&self) -> &[String] {
-        &self.words
-    }
-
     pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
         let mut zh = zh.split('|').filter(|phrase| !phrase.is_empty());
         zh.any(|phrase| self.lower.contains(phrase)) || en.split('|').any(|p| self.says(p))

@@ -53,6 +53,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         names_measure && has_time || is_trouble && intent.is_polar && !intent.causes.is_empty();
     let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
     let is_other = is_other || intent.subjects.iter().any(is_setting);
+    let never_ran =
+        |s: &Subject| matches!(s, Subject::Stage(at) if run.summary.stages[*at].never_ran);
+    let is_other = is_other || intent.subjects.iter().any(never_ran);
     if is_other || is_cause || !intent.unknown.is_empty() || intent.asks(Quantity::Single) {
         return false;
     }
@@ -187,7 +190,8 @@ impl<'a> Query<'a> {
         if self.scan.has_any(&[Word::Median, Word::Apart, Word::Times]) {
             measures.push(&book::MEDIAN_RUN);
         }
-        if self.scan.has_any(&[Word::Mean, Word::Times, Word::Spread]) {
+        let is_to_mean = self.scan.has_any(&[Word::Times, Word::Spread]) && !self.has(Word::Median);
+        if self.has(Word::Mean) || is_to_mean {
             measures.extend([&book::MEAN_RUN, &book::RUN_MAX_OVER_MEAN]);
         }
         if !self.say(said, std::slice::from_ref(row), &measures) {
@@ -229,7 +233,13 @@ impl<'a> Query<'a> {
         {
             return false;
         }
+        if measures == [&book::PLANNED] {
+            return self.unfinished(said, &rows);
+        }
         let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
+        if entity == Entity::Stage && !has_stage && self.is_of_vertex() && !measures.is_empty() {
+            return self.ranked(said, entity, rows, &measures);
+        }
         let is_whole = entity == Entity::Stage && !has_stage && !self.names(Thing::Stage);
         if self.scan.has_any(&[Word::Most, Word::Least]) && rows.len() > 1 && !self.is_of_vertex() {
             return self.ranked(said, entity, rows, &measures);
@@ -262,11 +272,38 @@ impl<'a> Query<'a> {
         if self.has(Word::Rate) {
             return self.rate(said, &rows, &measures);
         }
-        let is_condition = self.has(Word::Number) && self.names(Thing::Stage);
-        if is_condition && measures.len() == 1 {
-            return self.condition(said, &rows, measures[0]);
+        let is_condition =
+            self.scan.has_any(&[Word::Number, Word::Which]) && self.names(Thing::Stage);
+        let own = |w: &&Word| !matches!(w, Word::Filler | Word::Number | Word::Each);
+        let ends = matches!(self.scan.words.iter().rfind(own), Some(Word::Of(_)));
+        if is_condition && ends && !has_stage && !measures.is_empty() {
+            return self.condition(said, &rows, &measures);
         }
         self.say(said, &rows, &measures)
+    }
+
+    /// Says how many vertices of stages did not run to their end.
+    fn unfinished(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
+        let planned = |row: &&Row<'_>| {
+            let both = row
+                .values
+                .get(&book::PLANNED)
+                .zip(row.values.get(&book::VERTICES));
+            both.is_some_and(|(planned, ended)| planned > ended)
+        };
+        let stages = rows.iter().filter(planned).filter_map(|row| row.stage);
+        let begun = said.len();
+        for at in stages {
+            origin::vertices(said, self.run, &self.run.summary.stages[at], self.intent);
+        }
+        let is_known = |row: &Row<'_>| row.values.get(&book::PLANNED).is_some();
+        if said.len() == begun && rows.iter().any(is_known) {
+            said.say(text!(
+                "所有顶点都运行到结束",
+                "All vertices ran to their end"
+            ));
+        }
+        said.len() > begun
     }
 
     /// Says how many executors were lost, when and why.

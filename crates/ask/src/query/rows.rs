@@ -3,9 +3,10 @@
 use report::measure::{Entity, Values, book};
 
 use super::Query;
+use super::place::has_word;
 use crate::subject::Subject;
 use crate::words::{Thing, Word};
-use runs::{OperatorSummary, StageSummary};
+use runs::{EdgeSummary, OperatorSummary, StageSummary};
 
 /// One thing and its values.
 pub(super) struct Row<'a> {
@@ -14,6 +15,7 @@ pub(super) struct Row<'a> {
     /// Its stage.
     pub(super) stage: Option<usize>,
     pub(super) operator: Option<&'a OperatorSummary>,
+    pub(super) edge: Option<&'a EdgeSummary>,
 }
 
 /// Kinds of operators that a keyword of the script stands for.
@@ -179,8 +181,27 @@ impl<'a> Query<'a> {
                 .iter()
                 .any(|s| matches!(s, Subject::Column(name) if keys.contains(name)))
         };
+        // "the filter on IsFraud": the operators of the statements with the column
+        let named = subjects.iter().filter_map(|s| match s {
+            Subject::Column(name) => Some(name.to_uppercase()),
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        let script = summary.script.as_ref().map_or("", |s| s.text.as_str());
+        let has_column = |line: u32| {
+            let mut statements = self.run.statements().iter();
+            statements.any(|s| {
+                let text = script.get(s.span.clone()).unwrap_or_default();
+                let is_there = (s.lines.0..=s.lines.1).contains(&line);
+                is_there && named.iter().any(|name| has_word(text, name))
+            })
+        };
+        let in_statement =
+            |row: &Row<'_>| row.operator.is_some_and(|o| o.line.is_some_and(has_column));
         if rows.iter().any(keyed) {
             rows.retain(keyed);
+        } else if rows.iter().any(in_statement) {
+            rows.retain(in_statement);
         }
         let wanted: Vec<&str> = self.keywords().flat_map(kinds).copied().collect();
         let fits = |row: &Row<'_>| {
@@ -254,6 +275,7 @@ impl<'a> Query<'a> {
             values,
             stage: None,
             operator: None,
+            edge: None,
         };
         let stages = summary.stages.iter().enumerate();
         let stage = |at: usize| summary.stages.get(at).map_or("", |s| s.name.as_str());
@@ -274,10 +296,20 @@ impl<'a> Query<'a> {
                 })
                 .collect(),
             Entity::Exchange => {
-                let named = summary.edges.iter();
-                let named =
-                    named.map(|e| (format!("{} → {}", stage(e.from), stage(e.to)), &e.values));
-                named.map(|(name, values)| plain(name, values)).collect()
+                let broadcast = run.report.language.select("（广播）", " (broadcast)");
+                let row = |e: &'a EdgeSummary| {
+                    let kind = if e.exchange == "broadcast" {
+                        broadcast
+                    } else {
+                        ""
+                    };
+                    let name = format!("{} → {}{kind}", stage(e.from), stage(e.to));
+                    Row {
+                        edge: Some(e),
+                        ..plain(name, &e.values)
+                    }
+                };
+                summary.edges.iter().map(row).collect()
             }
             Entity::Input => {
                 let inputs = summary.inputs.iter();

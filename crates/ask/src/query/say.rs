@@ -51,6 +51,14 @@ impl Query<'_> {
             self.list(said, measure, &numbers.collect::<Vec<_>>());
         }
         self.combined(said, measures, &known);
+        let of_vertex =
+            |row: &&Row<'_>| is_of_one_input(row) && measures.contains(&&book::ROWS_MAX);
+        if rows.iter().any(|row| of_vertex(&row)) {
+            said.say(text!(
+                "有多个输入的顶点，最多行数只是其中最大的一个输入的；没有文件给出一个顶点所有输入的行数",
+                "For vertices with several inputs, that counts the largest input only; no file gives the rows of a vertex over all of them"
+            ));
+        }
         // the description of an input has the known values instead
         if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
             return false;
@@ -79,15 +87,21 @@ impl Query<'_> {
         if let (true, [(one, measure, n)]) = (self.has(Word::Share), known) {
             self.share(said, one, measure, *n);
         }
-        if self.scan.has_any(&[Word::Times, Word::Apart])
-            && let [(one, a, x), (other, b, y)] = *known
-            && a.unit == b.unit
-        {
+        // "which of the two reads more?" compares the values of each measure
+        let compares = self.scan.has_any(&[Word::Times, Word::Apart]);
+        let is_choice = self.has(Word::Which) && self.subjects.len() == 2;
+        let by_measure = known.chunk_by(|a, b| a.1 == b.1 || known.len() == 2);
+        for pair in by_measure.filter(|_| compares || is_choice) {
+            let [(one, a, x), (other, b, y)] = *pair else {
+                continue;
+            };
             let label = |row: &Row<'_>, measure: &'static Measure| match one.name == other.name {
                 true => measure.title(vertex),
                 false => text!("{name}", "{name}", name = row.name),
             };
-            apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+            if a.unit == b.unit {
+                apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+            }
         }
     }
 
@@ -118,20 +132,32 @@ impl Query<'_> {
         }
     }
 
-    /// Says the keys of operators.
+    /// Says the keys of operators and exchanges.
     pub(super) fn keys(&self, said: &mut Said<'_>, entity: Entity, rows: &[Row<'_>]) -> bool {
         let asks = self.has(Word::Key) || self.names(Thing::Column);
-        if !asks || entity != Entity::Operator {
+        if !asks || !matches!(entity, Entity::Operator | Entity::Exchange) {
             return false;
         }
-        let known = rows.iter().filter_map(|row| {
-            let keys = &row.operator?.keys;
-            (!keys.is_empty()).then(|| runs::with_keys(&row.name, keys))
-        });
+        let known = rows
+            .iter()
+            .filter_map(|row| match (row.operator, row.edge) {
+                (Some(o), _) if !o.keys.is_empty() => Some(runs::with_keys(&row.name, &o.keys)),
+                (_, Some(e)) if e.keys.is_empty() => Some(format!("{} ({})", row.name, e.exchange)),
+                (_, Some(e)) => Some(format!(
+                    "{} ({}: {})",
+                    row.name,
+                    e.exchange,
+                    e.keys.join(", ")
+                )),
+                _ => None,
+            });
         let known: Vec<String> = known.take(LISTED).collect();
         let shown = names(&known, said.language());
         if !known.is_empty() {
-            said.say(text!("键：{shown}", "Keys: {shown}"));
+            said.say(match entity {
+                Entity::Exchange => text!("分区方式（键）：{shown}", "Partitioned by key: {shown}"),
+                _ => text!("键：{shown}", "Keys: {shown}"),
+            });
         }
         !known.is_empty()
     }
@@ -385,24 +411,36 @@ impl Query<'_> {
         &self,
         said: &mut Said<'_>,
         rows: &[Row<'_>],
-        measure: &'static Measure,
+        measures: &[&'static Measure],
     ) -> bool {
-        let known = rows
-            .iter()
-            .filter_map(|r| Some((r, r.values.get(measure)?)));
-        let mut some: Vec<_> = known.filter(|(_, n)| *n > 0.0).collect();
-        if !matches!(self.scan.words.last(), Some(Word::Of(_))) || some.is_empty() {
-            return self.say(said, rows, &[measure]);
+        let begun = said.len();
+        for measure in measures {
+            let known = rows
+                .iter()
+                .filter_map(|r| Some((r, r.values.get(measure)?)));
+            let known: Vec<_> = known.collect();
+            let mut some = known.clone();
+            some.retain(|(_, n)| *n > 0.0);
+            some.sort_by(|a, b| b.1.total_cmp(&a.1));
+            match (known.is_empty(), some.is_empty()) {
+                (true, _) => self.unknown(said, rows, &[measure], self.has(Word::Number)),
+                (false, true) => said.say(text!(
+                    "{title}：没有",
+                    "{title}: none",
+                    title = measure.title(self.run.vertex())
+                )),
+                _ => {
+                    said.say(text!(
+                        "共 {count} 个阶段",
+                        "{count} of {all} stages",
+                        count = Number(some.len() as f64),
+                        all = Number(rows.len() as f64)
+                    ));
+                    self.list(said, measure, &some);
+                }
+            }
         }
-        some.sort_by(|a, b| b.1.total_cmp(&a.1));
-        said.say(text!(
-            "共 {count} 个阶段",
-            "{count} of {all} stages",
-            count = Number(some.len() as f64),
-            all = Number(rows.len() as f64)
-        ));
-        self.list(said, measure, &some);
-        true
+        said.len() > begun
     }
 
     /// Says how many things there are, and their names.
@@ -449,6 +487,19 @@ impl Query<'_> {
     }
 }
 
+/// Whether the rows of the largest vertex of a stage are those of one of several inputs.
+fn is_of_one_input(row: &Row<'_>) -> bool {
+    let origin = |measure| row.values.value(measure).map(|value| value.source());
+    let all = origin(&book::ROWS_IN)
+        .flatten()
+        .and_then(|source| source.locator);
+    all.is_some_and(|all| all.starts_with("sum("))
+        && row.values.value(&book::ROWS_MAX).is_some_and(|most| {
+            let most = most.source().and_then(|source| source.locator);
+            most.is_some_and(|most| most.contains("@maxRowCount"))
+        })
+}
+
 /// Whether values of several things add up.
 fn is_additive(measure: &Measure) -> bool {
     let of_one =
@@ -464,6 +515,10 @@ fn apart(
     measure: &'static Measure,
     vertex: report::format::Noun,
 ) {
+    let ([one, other], [x, y]) = match x < y {
+        true => ([other, one], [y, x]),
+        false => ([one, other], [x, y]),
+    };
     let ratio = match (x > 0.0, y > 0.0) {
         (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
         _ => Text::default(),
