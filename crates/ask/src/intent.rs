@@ -236,6 +236,7 @@ pub(crate) fn depends(clause: &str, run: &Asked<'_>) -> bool {
     let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
     let (asked, measures) = asked_and_measures(&wording);
     let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
+    let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
     let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
     let points_back = wording.points_back() && scan.has(Word::Which);

@@ -120,9 +120,8 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
     let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
-    let is_one = |a: &&'static Measure, b: &&'static Measure| {
-        a.entity == b.entity && a.words == b.words && !a.words.en.is_empty()
-    };
+    let is_one =
+        |a: &&'static Measure, b: &&'static Measure| a.words == b.words && !a.words.en.is_empty();
     for one_question in asked.chunk_by(is_one) {
         let first = one_question[0];
         // the longest vertex, or how even a stage is

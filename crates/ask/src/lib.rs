@@ -168,7 +168,7 @@ fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         about(said, run, subject, intent);
     }
     verdict::causes(said, run, intent);
-    if intent.asks(Quantity::Change) {
+    if intent.asks(Quantity::Change) && !intent.compares {
         change::since(said, run, intent);
     }
     if !intent.compares {
@@ -182,7 +182,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);
-            if intent.asks(Quantity::Which) && intent.measures.is_empty() {
+            let names_stages = intent.asks(Quantity::Flow);
+            if intent.asks(Quantity::Which) && intent.measures.is_empty() && !names_stages {
                 rank::rank(said, run, intent);
             }
         }

@@ -80,7 +80,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         Quantity::Remedy,
         "怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|\
          先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "what would you do|what should|what can|what could|should i change|should we change|to change|\
+        "what would you do|would you change|what should|what can|what could|should i change|should we change|to change|\
          can we do|can i do|do about|fix*|optimi*|improv*|speed*|faster|suggest*|recommend*|advise|advice|\
          tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|low-hanging|do first|change first|fix first|where do i start|\
          where to start",

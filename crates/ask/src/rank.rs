@@ -1,7 +1,7 @@
 //! How stages compare: the first by some measure, and two with their largest difference.
 
 use report::format::{Change, Ratio, STAGE, Seconds, Share};
-use report::measure::{Measure, Value, book};
+use report::measure::{Entity, Measure, Value, book};
 use report::{ProblemType, Text, Verdict, text};
 
 use crate::intent::Intent;
@@ -290,10 +290,20 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     };
     let (language, vertex) = (said.language(), run.vertex());
     let (one, other) = (&a.name, &b.name);
-    slower(said, a, b);
+    let asked = intent.measures.iter().copied();
+    let asked: Vec<&Measure> = asked.filter(|m| m.entity == Entity::Stage).collect();
+    let is_general = asked.is_empty();
+    if is_general {
+        slower(said, a, b);
+    }
+    let measures = if is_general {
+        &COMPARED[..]
+    } else {
+        &asked[..]
+    };
     let (mut ids, mut shown) = (Vec::new(), Vec::new());
     let mut furthest: Option<(&Measure, f64)> = None;
-    for measure in COMPARED {
+    for measure in measures.iter().copied() {
         let Some((x, y)) = a.values.value(measure).zip(b.values.value(measure)) else {
             continue;
         };
@@ -343,7 +353,7 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             said.say(sentence);
         }
     }
-    for stage in [a, b] {
+    for stage in [a, b].into_iter().filter(|_| is_general || intent.asks_why) {
         findings(run, stage).for_each(|f| found::finding(said, f, false));
     }
 }

@@ -143,6 +143,9 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Filler], "实际上|实际|真实", "actual|actually|real"),
     (&[Of(&book::DISTINCT)], "不同值|不同的值|去重后|唯一值", "distinct|distinct values|unique|different values|unique values"),
     (&[Of(&book::NULLS)], "空值", "null|nulls|null values"),
+    (&[Of(&book::REVOKED)], "抢占", "preempt*|evicted"),
+    (&[Of(&book::MEMORY_PEAK)], "内存峰值|峰值内存|内存的峰值", "peak memory|memory peak"),
+    (&[Of(&book::MEMORY_LIMIT)], "内存上限|上限|内存限制", "memory limit*|limit"),
     (&[Of(&book::PLANNED)], "没有完成|没完成|未完成|没跑完|没有跑完", "did not finish|didn't finish|not finish|never finished|not finished|did not complete|didn't complete|not complete|unfinished|incomplete"),
     (&[Of(&book::STORED_PARTITIONS)], "存储分区", "stored partitions"),
     (&[Of(&book::CPU_TIME)], "cpu 时间|cpu时间", "cpu time"),
@@ -163,10 +166,10 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Key], "键|key", "key|keys"),
     (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
-         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
+         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
-         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
+         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
          quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
          want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\

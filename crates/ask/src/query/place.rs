@@ -31,7 +31,10 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     if is_written && written(said, query) {
         return true;
     }
-    if !query.has(Word::Place) || is_number {
+    // "in which stage does SessionReducer run?"
+    let of_script =
+        !query.of_script.is_empty() && query.names(Thing::Stage) && query.has(Word::Which);
+    if !query.has(Word::Place) && !of_script || is_number {
         return false;
     }
     let Some(script) = &query.run.summary.script else {

@@ -493,7 +493,7 @@ fn is_of_one_input(row: &Row<'_>) -> bool {
     let all = origin(&book::ROWS_IN)
         .flatten()
         .and_then(|source| source.locator);
-    all.is_some_and(|all| all.starts_with("sum("))
+    all.is_some_and(|all| all.contains(" + "))
         && row.values.value(&book::ROWS_MAX).is_some_and(|most| {
             let most = most.source().and_then(|source| source.locator);
             most.is_some_and(|most| most.contains("@maxRowCount"))
