@@ -416,7 +416,12 @@ fn times(
     // A user's claim about the duration is checked only if the time from submission to end is known.
     let is_known = elapsed.is_some() && job.total_seconds.is_some();
     let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
-    (goal, belief.filter(|_| half.is_none() && said.len() == 1))
+    // "why did it wait 5 minutes" is no claim about the run time
+    let is_part = !wording.segments().is_empty();
+    (
+        goal,
+        belief.filter(|_| half.is_none() && said.len() == 1 && !is_part),
+    )
 }
 
 /// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.

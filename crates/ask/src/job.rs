@@ -57,7 +57,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     });
     let counts = counts || !intent.measures.is_empty();
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
-    if asks(Quantity::Duration) {
+    if asks(Quantity::Duration) && !asks(Quantity::Single) {
         time::duration(said, run);
     }
     // a sum lists the stages with most of it

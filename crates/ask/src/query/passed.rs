@@ -15,7 +15,14 @@ const SHOWN: usize = 4;
 /// Says the rows into and out of the operators. Returns false if the question is about something else.
 pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     let is_lost = query.names(Thing::Executor) && query.has(Word::Lost);
-    if !query.has(Word::Passed) || is_lost || query.is_about_outputs() || query.has(Word::Rate) {
+    // "how much task time was lost?"
+    let is_other = query.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
+    if is_other
+        || !query.has(Word::Passed)
+        || is_lost
+        || query.is_about_outputs()
+        || query.has(Word::Rate)
+    {
         return false;
     }
     let mut rows = operators(query);

@@ -236,6 +236,16 @@ impl Query<'_> {
             rows.reverse();
         }
         self.first_of(said, measure, &rows);
+        if let ([one, other], true) = (&rows[..], self.has(Word::Apart)) {
+            let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
+            apart(
+                said,
+                labels,
+                [number(one), number(other)],
+                measure,
+                self.run.vertex(),
+            );
+        }
         !rows.is_empty()
     }
 
