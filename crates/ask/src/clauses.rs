@@ -1,50 +1,20 @@
 //! The questions within a question: "how many vertices does it have, and why is it slow?".
 
+use crate::phrases::Phrases;
+
 /// Words that begin an English question, also after a conjunction or a preposition.
-const ASKING: [&str; 28] = [
-    "how", "what", "what's", "which", "why", "when", "where", "who", "whose", "is", "are", "was",
-    "were", "do", "does", "did", "can", "could", "would", "should", "will", "has", "have", "tell",
-    "show", "give", "list", "explain",
-];
-const BEFORE_ASKING: [&str; 16] = [
-    "and", "but", "also", "so", "then", "or", "in", "at", "on", "with", "by", "for", "of", "to",
-    "from", "into",
-];
+const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
+const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|from|into";
 
 /// Words of Chinese questions.
-const ASKING_ZH: [&str; 24] = [
-    "多少",
-    "几",
-    "什么",
-    "哪",
-    "为何",
-    "为啥",
-    "怎么",
-    "怎样",
-    "如何",
-    "吗",
-    "呢",
-    "谁",
-    "多久",
-    "多大",
-    "多长",
-    "多高",
-    "是否",
-    "是不是",
-    "有没有",
-    "能不能",
-    "会不会",
-    "要不要",
-    "啥",
-    "咋",
-];
+const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|怎样|如何|吗|呢|谁|多久|多大|多长|多高|是否|是不是|有没有|能不能|会不会|要不要|啥|咋";
 
 /// Ends of clauses, and of sentences.
 const COMMAS: [char; 4] = [',', '，', ';', '；'];
 const STOPS: [char; 5] = ['?', '？', '。', '!', '！'];
 
 /// Conjunctions that a clause may follow without a comma.
-const CONJUNCTIONS: [&str; 6] = [" and ", " but ", "以及", "并且", "而且", "同时"];
+const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";
 
 /// The clauses of a text that each ask something; statements and conditions belong to the next clause, or to the last one.
 pub(crate) fn of(text: &str) -> Vec<String> {
@@ -68,15 +38,16 @@ fn asks(piece: &str, is_first: bool) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '\'';
     let lower = piece.to_lowercase().replace('’', "'");
     let words = lower.split(|c| !is_part(c)).filter(|word| !word.is_empty());
-    let mut words = words.skip_while(|word| BEFORE_ASKING.contains(word));
+    let is_in = |phrases: Phrases, word: &str| phrases.split('|').any(|phrase| phrase == word);
+    let mut words = words.skip_while(|word| is_in(BEFORE_ASKING, word));
     let is_condition = ["如果", "假如", "要是", "若"]
         .iter()
         .any(|word| lower.trim_start().starts_with(word));
     let asks_en = match is_first {
-        true => words.any(|word| ASKING.contains(&word)) && !lower.starts_with("if "),
-        false => words.next().is_some_and(|word| ASKING.contains(&word)),
+        true => words.any(|word| is_in(ASKING, word)) && !lower.starts_with("if "),
+        false => words.next().is_some_and(|word| is_in(ASKING, word)),
     };
-    asks_en || !is_condition && ASKING_ZH.iter().any(|word| lower.contains(word))
+    asks_en || !is_condition && ASKING_ZH.split('|').any(|word| lower.contains(word))
 }
 
 /// A text split after commas and stops and before conjunctions.
@@ -91,7 +62,7 @@ fn pieces(text: &str) -> Vec<&str> {
         let is_stop = STOPS.contains(&c) || c == '.' && next.is_none_or(char::is_whitespace);
         let is_conjunction = at > from
             && CONJUNCTIONS
-                .iter()
+                .split('|')
                 .any(|word| text[at..].to_lowercase().starts_with(word));
         if is_comma || is_stop {
             pieces.push(&text[from..end]);

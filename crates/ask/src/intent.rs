@@ -43,8 +43,6 @@ pub(crate) struct Intent {
     pub(crate) numbers: Vec<f64>,
     /// Seconds that the user wants to reach.
     pub(crate) goal: Option<f64>,
-    /// Seconds that the user believes the job takes.
-    pub(crate) belief: Option<f64>,
 }
 
 impl Intent {
@@ -103,6 +101,13 @@ impl Intent {
         if is_open && subjects.is_empty() && !is_of_job && (points_back || continues) {
             subjects.extend(earlier(before, &known, run));
         }
+        // "what should I change?" after "what is F2?"
+        let last = &before[before.len().saturating_sub(1)..];
+        if is_open && subjects.is_empty() && !last.is_empty() && wording.causes().is_empty() {
+            let of_finding =
+                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+            subjects.extend(earlier(last, &known, run).into_iter().filter(of_finding));
+        }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
             subjects.extend(run.suspect().map(Subject::Stage));
         }
@@ -114,12 +119,7 @@ impl Intent {
             subjects.retain(|s| *s != Subject::Job);
         }
         subjects.truncate(MOST);
-        let (goal, belief) = times(&named.rest, &wording, &asked, run);
-        // A time next to the name of a part of the job is that part's.
-        let of_part = wording.has("顶点|task|每个|每一", "vertex|vertices|task*|each|per");
-        let is_whole =
-            !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
-        let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
+        let goal = goal(&named.rest, &wording, &asked, run);
         Intent {
             is_open: (wording.is_open() || wording.asks_why())
                 && (named_job || wording.is_about_job()),
@@ -141,7 +141,6 @@ impl Intent {
             asked,
             measures,
             goal,
-            belief,
         }
     }
 
@@ -181,30 +180,20 @@ impl Intent {
 
 /// The question without "besides …", and the causes that are named there.
 fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (String, Vec<Cause>) {
-    const FROM: [&str; 9] = [
-        "besides ",
-        "apart from ",
-        "aside from ",
-        "other than ",
-        "except for ",
-        "except ",
-        "除了",
-        "除去",
-        "除开",
-    ];
-    const TO: [&str; 15] = [
-        ",", "，", "?", "？", " what", " which", " is ", " are ", " can ", " could ", " should ",
-        "以外", "之外", "还", "另",
-    ];
+    const FROM: &str =
+        "besides |apart from |aside from |other than |except for |except |除了|除去|除开";
+    const TO: &str = ",|，|?|？| what| which| is | are | can | could | should |以外|之外|还|另";
     let lower = question.to_ascii_lowercase();
     let start = FROM
-        .iter()
+        .split('|')
         .find_map(|word| Some((lower.find(word)?, word.len())));
     let Some((from, word)) = start else {
         return (question.to_owned(), Vec::new());
     };
     let clause = &question[from + word..];
-    let ends = TO.iter().filter_map(|end| lower[from + word..].find(end));
+    let ends = TO
+        .split('|')
+        .filter_map(|end| lower[from + word..].find(end));
     let clause = &clause[..ends.min().unwrap_or(clause.len())];
     let named = Named::of(clause, known);
     let wording = Wording::of(clause);
@@ -390,13 +379,8 @@ fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static
     named
 }
 
-/// The goal and the belief among the times of a question.
-fn times(
-    text: &str,
-    wording: &Wording,
-    asked: &[Quantity],
-    run: &Asked<'_>,
-) -> (Option<f64>, Option<f64>) {
+/// The run time in a question that the user wants to reach, in seconds.
+fn goal(text: &str, wording: &Wording, asked: &[Quantity], run: &Asked<'_>) -> Option<f64> {
     let job = &run.report.job;
     let is_near = |said: f64, known: Option<f64>| {
         known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0))
@@ -412,43 +396,17 @@ fn times(
         .map(|s| s / 2.0);
     // the user explains a time of the run, or wants to reach one
     let sets_goal = wording.sets_goal() && !wording.asks_why();
-    let goal = other.filter(|_| sets_goal && !changes).or(half);
-    // A user's claim about the duration is checked only if the time from submission to end is known.
-    let is_known = elapsed.is_some() && job.total_seconds.is_some();
-    let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
-    // "why did it wait 5 minutes" is no claim about the run time
-    let is_part = !wording.segments().is_empty();
-    (
-        goal,
-        belief.filter(|_| half.is_none() && said.len() == 1 && !is_part),
-    )
+    other.filter(|_| sets_goal && !changes).or(half)
 }
 
 /// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.
 fn durations(text: &str) -> Vec<f64> {
     const UNITS: &[(&str, f64)] = &[
-        ("毫秒", 0.001),
-        ("秒", 1.0),
-        ("分", 60.0),
-        ("小时", 3600.0),
-        ("个小时", 3600.0),
+        ("毫秒|ms", 0.001),
+        ("秒|s|sec|secs|second|seconds", 1.0),
+        ("分|m|min|mins|minute|minutes", 60.0),
+        ("小时|个小时|h|hr|hrs|hour|hours", 3600.0),
         ("个半小时", 5400.0),
-        ("ms", 0.001),
-        ("s", 1.0),
-        ("sec", 1.0),
-        ("secs", 1.0),
-        ("second", 1.0),
-        ("seconds", 1.0),
-        ("m", 60.0),
-        ("min", 60.0),
-        ("mins", 60.0),
-        ("minute", 60.0),
-        ("minutes", 60.0),
-        ("h", 3600.0),
-        ("hr", 3600.0),
-        ("hrs", 3600.0),
-        ("hour", 3600.0),
-        ("hours", 3600.0),
     ];
     let lower = text.to_lowercase();
     let mut found = Vec::new();
@@ -462,10 +420,11 @@ fn durations(text: &str) -> Vec<f64> {
         let word_end = after
             .find(|c: char| !c.is_ascii_alphabetic())
             .unwrap_or(after.len());
-        let fits = |(unit, _): &&(&str, f64)| match unit.is_ascii() {
-            true => after[..word_end] == **unit,
+        let is_it = |unit: &str| match unit.is_ascii() {
+            true => after[..word_end] == *unit,
             false => after.starts_with(unit),
         };
+        let fits = |(units, _): &&(&str, f64)| units.split('|').any(is_it);
         let unit = UNITS.iter().find(fits);
         if let (Some((_, seconds)), Ok(n)) = (unit, number[..end].parse::<f64>()) {
             found.push(n * seconds);

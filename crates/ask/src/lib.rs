@@ -157,9 +157,6 @@ fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     for unknown in &intent.unknown {
         said.say(unknown.sentence());
     }
-    if let Some(belief) = intent.belief {
-        time::belief(said, run, belief);
-    }
     if intent.compares {
         rank::compare(said, run, intent);
     }

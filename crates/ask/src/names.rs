@@ -29,15 +29,12 @@ const LITERAL: usize = 6;
 /// Names listed if there is no near name.
 const LISTED: usize = 8;
 
+#[rustfmt::skip]
 const KINDS: &[(Kind, &[&str], &[&str])] = &[
     (Kind::Stage, &["阶段"], &["stage", "stages"]),
     (Kind::Operator, &["算子"], &["operator"]),
     (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
-    (
-        Kind::Column,
-        &["列", "字段", "键"],
-        &["column", "field", "key"],
-    ),
+    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
     (Kind::File, &["文件"], &["file"]),
 ];
 

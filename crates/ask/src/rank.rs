@@ -25,21 +25,16 @@ const SINGLE: usize = 8;
 const UNEVEN: f64 = 2.0;
 
 /// Measures of how evenly a stage is spread.
+#[rustfmt::skip]
 pub(crate) const SPREAD: [&Measure; 5] = [
-    &book::MAX_RUN,
-    &book::RUN_MAX_OVER_MEAN,
-    &book::ROWS_MAX,
-    &book::ROWS_MAX_OVER_MEAN,
+    &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN,
     &book::READ_MAX_OVER_MEAN,
 ];
 
 /// Measures that compare two stages; the first is the result of the others.
+#[rustfmt::skip]
 const COMPARED: [&Measure; 6] = [
-    &book::SPAN,
-    &book::VERTICES,
-    &book::ROWS_IN,
-    &book::BYTES_READ,
-    &book::MEAN_RUN,
+    &book::SPAN, &book::VERTICES, &book::ROWS_IN, &book::BYTES_READ, &book::MEAN_RUN,
     &book::RUN_MAX_OVER_MEAN,
 ];
 
@@ -133,20 +128,11 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// Measures with values that add up over stages.
+#[rustfmt::skip]
 pub(crate) const SUMS: [&Measure; 13] = [
-    &book::CROSS_POD,
-    &book::SPILLED,
-    &book::TEMPORARY,
-    &book::GC_TIME,
-    &book::REVOKED,
-    &book::SPILLS,
-    &book::BYTES_READ,
-    &book::BYTES_WRITTEN,
-    &book::FETCH_WAIT,
-    &book::CPU_TIME,
-    &book::LOST_WORK,
-    &book::FAILED,
-    &book::NETWORK,
+    &book::CROSS_POD, &book::SPILLED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
+    &book::BYTES_READ, &book::BYTES_WRITTEN, &book::FETCH_WAIT, &book::CPU_TIME, &book::LOST_WORK,
+    &book::FAILED, &book::NETWORK,
 ];
 
 /// The stages with most of the measures that one question is about, and their sum.

@@ -23,46 +23,30 @@ pub(super) enum Resource {
     Hardware,
 }
 
+#[rustfmt::skip]
 const RESOURCES: &[(Resource, &str, &str)] = &[
     (Resource::Tokens, "令牌|token|au ", "token*|au|aus"),
-    (
-        Resource::Executors,
-        "executor|执行器|节点",
-        "executor*|worker*|node*",
-    ),
+    (Resource::Executors, "executor|执行器|节点", "executor*|worker*|node*"),
     (Resource::Cores, "核", "core*|cpu*|slot*"),
     (Resource::Input, "输入|数据", "input*|data|rows"),
     (Resource::Memory, "内存", "memory|ram|heap"),
-    (
-        Resource::Hardware,
-        "磁盘|硬盘|网络|带宽",
-        "disk*|ssd*|network|bandwidth|machine*",
-    ),
+    (Resource::Hardware, "磁盘|硬盘|网络|带宽", "disk*|ssd*|network|bandwidth|machine*"),
 ];
 
+#[rustfmt::skip]
 const FACTORS: &[(f64, &str, &str)] = &[
     (0.25, "四分之一", "quarter"),
     (0.5, "一半|减半|半数|少一半", "half|halve|halved|halving"),
-    (
-        2.0,
-        "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍",
-        "twice|double|doubled|doubling",
-    ),
+    (2.0, "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍", "twice|double|doubled|doubling"),
     (3.0, "", "triple|tripled|tripling|thrice"),
     (4.0, "翻两番", "quadruple|quadrupled"),
 ];
 
 /// Numbers in words before "times" and “倍”.
+#[rustfmt::skip]
 const NUMBERS: [(&str, &str, f64); 9] = [
-    ("两", "two", 2.0),
-    ("二", "two", 2.0),
-    ("三", "three", 3.0),
-    ("四", "four", 4.0),
-    ("五", "five", 5.0),
-    ("六", "six", 6.0),
-    ("八", "eight", 8.0),
-    ("十", "ten", 10.0),
-    ("百", "hundred", 100.0),
+    ("两", "two", 2.0), ("二", "two", 2.0), ("三", "three", 3.0), ("四", "four", 4.0), ("五", "five", 5.0),
+    ("六", "six", 6.0), ("八", "eight", 8.0), ("十", "ten", 10.0), ("百", "hundred", 100.0),
 ];
 
 /// Words of a change that is only thought of.
@@ -85,62 +69,16 @@ const SURPLUS: (&str, &str) = (
 );
 
 /// Words before and after the present amount: "from 8", "instead of 8", “从 8”; "8 → 2", “8 个改成 2 个”.
-const BEFORE_PRESENT: [&str; 11] = [
-    "from",
-    "instead of",
-    "rather than",
-    "not",
-    "than",
-    "从",
-    "由",
-    "而不是",
-    "不是",
-    "现在",
-    "目前",
-];
-const BEFORE_NEW: [&str; 19] = [
-    "to",
-    "->",
-    "→",
-    "=>",
-    "down to",
-    "up to",
-    "改成",
-    "改为",
-    "换成",
-    "换为",
-    "变成",
-    "变为",
-    "减到",
-    "降到",
-    "加到",
-    "增加到",
-    "提高到",
-    "调到",
-    "到",
-];
+const BEFORE_PRESENT: &str = "from|instead of|rather than|not|than|从|由|而不是|不是|现在|目前";
+const BEFORE_NEW: &str =
+    "to|->|→|=>|down to|up to|改成|改为|换成|换为|变成|变为|减到|降到|加到|增加到|提高到|调到|到";
 
 /// Words between the present and the new amount: “80 个 token 改成 200 个”.
-const UNITS: [&str; 12] = [
-    "个",
-    "台",
-    "核",
-    "tokens",
-    "token",
-    "令牌",
-    "executors",
-    "executor",
-    "aus",
-    "au",
-    "cores",
-    "core",
-];
+const UNITS: &str = "个|台|核|tokens|token|令牌|executors|executor|aus|au|cores|core";
 
 /// Units of times and sizes: a number before them is no count.
-const OTHER_UNITS: [&str; 20] = [
-    "分钟", "分", "秒", "小时", "天", "毫秒", "行", "gb", "mb", "kb", "tb", "gib", "mib", "min",
-    "s ", "sec", "hour", "ms", "%", "rows",
-];
+const OTHER_UNITS: &str =
+    "分钟|分|秒|小时|天|毫秒|行|gb|mb|kb|tb|gib|mib|min|s |sec|hour|ms|%|rows";
 
 /// Words of more or less without a number.
 const OPEN: (&str, &str) = (
@@ -266,7 +204,7 @@ fn amounts(text: &str) -> Vec<Found> {
             || after.starts_with('倍')
             || length("x", after).is_some()
             || length("times", after).is_some();
-        let is_other = !is_times && OTHER_UNITS.iter().any(|unit| after.starts_with(unit));
+        let is_other = !is_times && OTHER_UNITS.split('|').any(|unit| after.starts_with(unit));
         // "executor 2" is one of the executors
         let is_id = RESOURCES.iter().any(|(_, zh, en)| {
             let mut named = places(text, zh, en).into_iter();
@@ -313,21 +251,20 @@ fn digits(text: &str) -> impl Iterator<Item = (f64, Range<usize>)> {
 fn is_present(text: &str, place: &Range<usize>) -> bool {
     let before = text[..place.start].trim_end();
     let mut after = text[place.end..].trim_start();
-    while let Some(rest) = UNITS.iter().find_map(|unit| after.strip_prefix(unit)) {
+    while let Some(rest) = UNITS.split('|').find_map(|unit| after.strip_prefix(unit)) {
         after = rest.trim_start();
     }
-    let is_before = |word: &&str| {
-        let head = before.strip_suffix(*word);
+    let is_before = |word: &str| {
+        let head = before.strip_suffix(word);
         let is_whole =
             |head: &str| !word.is_ascii() || !head.ends_with(|c: char| c.is_ascii_alphabetic());
         head.is_some_and(is_whole)
     };
-    let is_after = |word: &&str| match word.is_ascii() && word.starts_with(char::is_alphabetic) {
+    let is_after = |word: &str| match word.is_ascii() && word.starts_with(char::is_alphabetic) {
         true => length(word, after).is_some(),
-        false => after.starts_with(*word),
+        false => after.starts_with(word),
     };
-    BEFORE_PRESENT.iter().any(|word| is_before(&word))
-        || BEFORE_NEW.iter().any(|word| is_after(&word))
+    BEFORE_PRESENT.split('|').any(is_before) || BEFORE_NEW.split('|').any(is_after)
 }
 
 #[cfg(test)]

@@ -84,11 +84,6 @@ impl Wording {
         )
     }
 
-    /// Whether it has no noun: "why 50 minutes?", "为什么要 50 分钟".
-    pub(crate) fn is_bare(&self) -> bool {
-        self.words.len() <= 5
-    }
-
     /// Whether it points at something named before: "it", "that stage".
     pub(crate) fn points_back(&self) -> bool {
         self.points_at_stage() || self.has("它", "it|its")

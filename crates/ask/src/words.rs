@@ -285,10 +285,6 @@ pub(crate) struct Scan {
 
 impl Scan {
     pub(crate) fn of(text: &str) -> Scan {
-        Scan::with(text, &PHRASES)
-    }
-
-    fn with(text: &str, phrases: &'static [Phrase]) -> Scan {
         let lower = text.to_lowercase().replace('’', "'");
         let (mut scan, mut at) = (Scan::default(), 0);
         while let Some(c) = lower[at..].chars().next() {
@@ -297,7 +293,7 @@ impl Scan {
                 at += c.len_utf8();
                 continue;
             }
-            let found = phrases
+            let found = PHRASES
                 .iter()
                 .find_map(|p| Some((p, length(p.text, rest)?)));
             match found {

@@ -3,6 +3,7 @@
 //! A question is answered here only if every word of it is accounted for.
 
 pub(crate) mod cover;
+mod pair;
 mod passed;
 mod pick;
 mod place;
@@ -15,7 +16,7 @@ use report::{Text, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
-use crate::said::{Said, names};
+use crate::said::Said;
 use crate::subject::Subject;
 use crate::words::{Scan, Thing, Word};
 use crate::{Asked, origin, rank};
@@ -44,7 +45,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let others = whole.words.iter().filter(|w| **w == Word::Other).count();
     let lost = whole.words.iter().filter(|w| **w == Word::Lost).count();
     let is_other = others > if is_lost { lost } else { 0 };
-    let is_other = intent.goal.is_some() || intent.belief.is_some() || is_other;
+    let is_other = intent.goal.is_some() || is_other;
     // "stages with one vertex", "how much time goes to sorting", "does it spill?"
     let has_time = whole.has(Word::Time) && intent.asked.iter().any(|q| kind(*q).is_some());
     let names_measure = whole.words.iter().any(|w| matches!(w, Word::Of(_)));
@@ -119,7 +120,6 @@ fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
 impl<'a> Query<'a> {
     fn answer(&self, said: &mut Said<'_>) -> bool {
         place::answer(said, self)
-            || self.cache(said)
             || self.slowest(said)
             || passed::answer(said, self)
             || self.numbers(said)
@@ -142,28 +142,6 @@ impl<'a> Query<'a> {
 
     fn names(&self, thing: Thing) -> bool {
         self.has(Word::Noun(thing))
-    }
-
-    /// The stages that read cached data.
-    fn cache(&self, said: &mut Said<'_>) -> bool {
-        if !self.names(Thing::Cache) || !self.names(Thing::Stage) {
-            return false;
-        }
-        let stages = self.run.summary.stages.iter();
-        let reads = stages.filter(|s| {
-            let mut operators = s.operators.iter();
-            operators.any(|o| o.id.starts_with("InMemoryTableScan"))
-        });
-        let reads: Vec<String> = reads.map(|s| s.name.clone()).collect();
-        said.say(match reads.is_empty() {
-            true => text!("没有阶段读取缓存", "No stage reads a cache"),
-            false => text!(
-                "读取缓存的阶段：{reads}",
-                "Stages that read a cache: {reads}",
-                reads = names(&reads, said.language())
-            ),
-        });
-        true
     }
 
     /// The vertex that ran longest: of the named stage, else of the job.
@@ -313,32 +291,26 @@ impl<'a> Query<'a> {
             0 => text!("没有丢失 executor", "No executor was lost"),
             n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
         });
-        let executors = self.run.summary.executors.iter();
-        let reasons = executors.filter_map(|e| Some((&e.id, e.reason.as_ref()?)));
-        let reasons: Vec<_> = reasons.collect();
+        let vertex = self.run.vertex();
         for row in rows.iter().take(LOST) {
             let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
                 continue;
             };
-            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, self.run.vertex());
-            let reason = reasons
-                .iter()
-                .find(|(id, _)| row.name == format!("executor {id}"));
-            let reason = match reason {
-                Some((_, reason)) => text!("：{reason}", ": {reason}"),
+            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, vertex);
+            let mut executors = self.run.summary.executors.iter();
+            let executor = executors.find(|e| row.name == format!("executor {}", e.id));
+            let reason = match executor.and_then(|e| e.reason.as_ref()) {
+                Some(reason) => text!("：{reason}", ": {reason}"),
                 None => Text::default(),
             };
-            let sentence =
-                book::EXECUTOR_LOST.sentence(&row.name, value.number(), self.run.vertex());
-            said.cite(
-                text!(
-                    "{sentence}{reason}",
-                    "{sentence}{reason}",
-                    sentence = sentence,
-                    reason = reason
-                ),
-                &ids,
+            let sentence = book::EXECUTOR_LOST.sentence(&row.name, value.number(), vertex);
+            let sentence = text!(
+                "{sentence}{reason}",
+                "{sentence}{reason}",
+                sentence = sentence,
+                reason = reason
             );
+            said.cite(sentence, &ids);
         }
         true
     }

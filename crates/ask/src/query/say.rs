@@ -1,11 +1,12 @@
 //! Sentences about values: each of them, their list, ranking, sum, share, ratio, difference and rate.
 
 use report::Text;
-use report::format::{Number, Ratio, Share};
+use report::format::{Number, Share};
 use report::measure::{Entity, Measure, Unit, book};
 use report::text;
 
 use super::Query;
+use super::pair::apart;
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
@@ -19,7 +20,7 @@ const SENTENCES: usize = 2;
 const LISTED: usize = 8;
 
 /// Things that a ranking names.
-const RANKED: usize = 3;
+pub(super) const RANKED: usize = 3;
 
 impl Query<'_> {
     /// Says each value, then their share, sum, ratio or difference if that is asked for.
@@ -282,138 +283,20 @@ impl Query<'_> {
             ),
         };
         let (name, count) = (&first.name, Number(rows.len() as f64));
-        said.cite(
-            match is_least {
-                true => text!(
-                    "{title}最小（共 {count} 个）：{name}{n}{then}",
-                    "Smallest {title} of {count}: {name}{n}{then}",
-                    count = count,
-                    title = title,
-                    n = n,
-                    then = then
-                ),
-                false => text!(
-                    "{title}最大（共 {count} 个）：{name}{n}{then}",
-                    "Largest {title} of {count}: {name}{n}{then}",
-                    count = count,
-                    title = title,
-                    n = n,
-                    then = then
-                ),
-            },
-            &ids.unwrap_or_default(),
+        let extreme = match is_least {
+            true => text!("最小", "Smallest"),
+            false => text!("最大", "Largest"),
+        };
+        let sentence = text!(
+            "{title}{extreme}（共 {count} 个）：{name}{n}{then}",
+            "{extreme} {title} of {count}: {name}{n}{then}",
+            extreme = extreme,
+            count = count,
+            title = title,
+            n = n,
+            then = then
         );
-    }
-
-    /// Says the expected and the real rows; without a name, where they are furthest apart.
-    pub(super) fn estimates(
-        &self,
-        said: &mut Said<'_>,
-        entity: Entity,
-        rows: Vec<Row<'_>>,
-    ) -> bool {
-        let (entity, mut rows) = match entity {
-            Entity::Input | Entity::Operator => (entity, rows),
-            _ => (Entity::Operator, self.rows(Entity::Operator)),
-        };
-        let (expected, real) = match entity {
-            Entity::Input => (&book::EXPECTED_ROWS, &book::STORED_ROWS),
-            _ => (&book::ESTIMATED_ROWS, &book::OPERATOR_ROWS),
-        };
-        let off = |row: &Row<'_>| {
-            let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
-            (a / b).max(b / a)
-        };
-        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
-        rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
-        for row in rows.iter().take(RANKED) {
-            let vertex = self.run.vertex();
-            let values = [expected, real].map(|m| row.values.value(m));
-            let [Some(a), Some(b)] = values else { continue };
-            let ids = said.evidence_of_all(&[(expected, a), (real, b)], &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：估计 {a}，实际 {b}（实际是估计的 {ratio}）",
-                    "{name}: {a} estimated, {b} actual ({ratio} the estimate)",
-                    name = row.name,
-                    a = expected.shown(a.number(), vertex),
-                    b = real.shown(b.number(), vertex),
-                    ratio = Ratio(b.number() / a.number().max(1.0))
-                ),
-                &ids,
-            );
-        }
-        !rows.is_empty()
-    }
-
-    /// Says the mean size of the files of inputs.
-    pub(super) fn per_file(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
-        let mut any = false;
-        for row in rows {
-            let of_input = [&book::STORED_BYTES, &book::STORED_FILES].map(|m| row.values.value(m));
-            let [Some(bytes), Some(files)] = of_input else {
-                continue;
-            };
-            any = true;
-            let vertex = self.run.vertex();
-            let both = [(&book::STORED_BYTES, bytes), (&book::STORED_FILES, files)];
-            let ids = said.evidence_of_all(&both, &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：{files}共 {bytes}，平均每个 {mean}",
-                    "{name}: {bytes} in {files}, {mean} each on average",
-                    name = row.name,
-                    files = book::STORED_FILES.shown(files.number(), vertex),
-                    bytes = book::STORED_BYTES.shown(bytes.number(), vertex),
-                    mean =
-                        book::STORED_BYTES.shown(bytes.number() / files.number().max(1.0), vertex)
-                ),
-                &ids,
-            );
-        }
-        any
-    }
-
-    /// Says rows or bytes per second.
-    pub(super) fn rate(
-        &self,
-        said: &mut Said<'_>,
-        rows: &[Row<'_>],
-        measures: &[&'static Measure],
-    ) -> bool {
-        let amounts = measures
-            .iter()
-            .filter(|m| matches!(m.unit, Unit::Rows | Unit::Bytes));
-        let mut any = false;
-        for (row, measure) in rows
-            .iter()
-            .flat_map(|r| amounts.clone().map(move |m| (r, *m)))
-        {
-            let time = match measure.entity {
-                Entity::Stage => &book::SPAN,
-                _ => &book::OWN_TIME,
-            };
-            let known = row.values.value(measure).zip(row.values.value(time));
-            let Some((amount, ms)) = known.filter(|(_, ms)| ms.number() > 0.0) else {
-                continue;
-            };
-            any = true;
-            let vertex = self.run.vertex();
-            let ids = said.evidence_of_all(&[(measure, amount), (time, ms)], &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：{amount}，{time_title} {time}，每秒 {rate}",
-                    "{name}: {amount} in {time} of {time_title}, {rate} per second",
-                    name = row.name,
-                    amount = measure.shown(amount.number(), vertex),
-                    time = time.shown(ms.number(), vertex),
-                    time_title = time.title(vertex),
-                    rate = measure.shown(amount.number() / ms.number() * 1e3, vertex)
-                ),
-                &ids,
-            );
-        }
-        any
+        said.cite(sentence, &ids.unwrap_or_default());
     }
 
     /// Says how many stages have some of a measure, and which.
@@ -515,31 +398,4 @@ fn is_additive(measure: &Measure) -> bool {
     let of_one =
         measure.id.contains("mean") || measure.id.contains("max") || measure.id.contains("median");
     !of_one && !matches!(measure.unit, Unit::Share | Unit::Ratio)
-}
-
-/// Says the ratio and the difference of two values.
-fn apart(
-    said: &mut Said<'_>,
-    [one, other]: [Text; 2],
-    [x, y]: [f64; 2],
-    measure: &'static Measure,
-    vertex: report::format::Noun,
-) {
-    let ([one, other], [x, y]) = match x < y {
-        true => ([other, one], [y, x]),
-        false => ([one, other], [x, y]),
-    };
-    let ratio = match (x > 0.0, y > 0.0) {
-        (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
-        _ => Text::default(),
-    };
-    let sentence = text!(
-        "{one} 与 {other} 相差 {n}{ratio}",
-        "{one} against {other}: a difference of {n}{ratio}",
-        one = one,
-        other = other,
-        n = measure.shown((x - y).abs(), vertex),
-        ratio = ratio
-    );
-    said.say(sentence);
 }
