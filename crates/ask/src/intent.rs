@@ -6,6 +6,7 @@ use report::{Cause, JobState, SegmentKind};
 use crate::names::{Known, Named};
 use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
+use crate::wanted::Wanted;
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
 use crate::{Asked, amount, order};
@@ -220,7 +221,7 @@ fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (Str
 }
 
 /// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
-pub(crate) fn depends(clause: &str, run: &Asked<'_>) -> bool {
+pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let named = Named::of(clause, &Known::of(run));
     let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
     let (asked, measures) = asked_and_measures(&wording);
@@ -229,9 +230,12 @@ pub(crate) fn depends(clause: &str, run: &Asked<'_>) -> bool {
     let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
     let points_back = wording.points_back() && scan.has(Word::Which);
+    // "with 60 tokens, how long does it take, and what does it cost?"
+    let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
+    let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
     named.subjects.is_empty()
         && named.unknown.is_empty()
-        && (is_number || points_back && scan.words.iter().any(is_thing))
+        && (is_number || is_effect || points_back && scan.words.iter().any(is_thing))
 }
 
 /// Whether there are two different stages; attempts of one stage are not compared with each other.

@@ -51,7 +51,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     let mut clauses: Vec<String> = Vec::new();
     for clause in clauses::of(question) {
         match clauses.last_mut() {
-            Some(last) if intent::depends(&clause, run) => last.push_str(&clause),
+            Some(last) if intent::depends(&clause, last, run) => last.push_str(&clause),
             _ => clauses.push(clause),
         }
     }
@@ -133,7 +133,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     // The answer to a goal names the goal.
     let is_strange = || {
         intent.goal.is_none()
-            && (cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text))
+            && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
         said.truncate(0);
@@ -144,7 +144,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
 /// Answers a question about numbers whose every word is accounted for. Returns false for any other question.
 fn numbers(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if query::answer(said, run, intent) {
-        if !cover::leaves_out(intent, &said.text()) {
+        if !cover::leaves_out(run, intent, &said.text()) {
             return true;
         }
         said.truncate(0);

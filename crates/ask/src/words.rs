@@ -329,6 +329,7 @@ impl Scan {
         let is_place = |word: &Word| matches!(word, Noun(Machine | Executor));
         let goes_on =
             |word: &Word| is_thing(word) || matches!(word, Most | Least | Mean | Median | Each);
+        let parts_words = parts[0].words.clone();
         let first: Vec<Word> = parts[0].words.iter().copied().filter(goes_on).collect();
         let is_measure = |word: &Word| matches!(word, Of(_));
         let measures: Vec<Word> = parts[0].words.iter().copied().filter(is_measure).collect();
@@ -336,6 +337,12 @@ impl Scan {
             let mut own = scan.words.iter().filter(|word| is_thing(word));
             if own.all(is_place) {
                 let is_elliptic = scan.is_elliptic();
+                let amounts = [Rows, Bytes, Data, Time, In, Out];
+                // "how many rows does the largest vertex read, and how many times the mean is that?"
+                if scan.has_any(&[Mean, Times]) && !scan.has_any(&amounts) {
+                    let of_first = parts_words.iter().filter(|word| amounts.contains(word));
+                    scan.words.extend(of_first);
+                }
                 scan.words.extend(&first);
                 scan.words.extend(measures.iter().filter(|_| is_elliptic));
             }

@@ -93,7 +93,12 @@ impl Query<'_> {
         }
         if !named.is_empty() {
             let fits = |m: &&Measure| m.entity == entity || entity == Entity::Job;
-            return named.into_iter().filter(fits).collect();
+            let fitting: Vec<_> = named.into_iter().filter(fits).collect();
+            // "how much is shuffled from SV1 to SV3?"
+            return match fitting.is_empty() && entity == Entity::Exchange {
+                true => vec![&book::BYTES_CROSSING],
+                false => fitting,
+            };
         }
         match entity {
             Entity::Job => self.of_whole(),
@@ -178,7 +183,7 @@ impl Query<'_> {
             has(Word::Mean) || each,
             has(Word::Median),
             vertex && has(Word::Most),
-            has(Word::Spread),
+            has(Word::Spread) || has(Word::Times) && has(Word::Mean) && has(Word::Most),
         ];
         let asks_total = !statistics.contains(&true);
         let mut asked: Vec<&'static Measure> = Vec::new();

@@ -19,7 +19,7 @@ pub(super) struct Row<'a> {
 }
 
 /// Kinds of operators that a keyword of the script stands for.
-fn kinds(keyword: &str) -> &'static [&'static str] {
+pub(super) fn kinds(keyword: &str) -> &'static [&'static str] {
     match keyword {
         "JOIN" => &["join", "combine"],
         "COMBINE" => &["combine"],
