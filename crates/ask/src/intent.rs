@@ -341,13 +341,16 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
 }
 
 /// Measures that only the whole job has.
+#[rustfmt::skip]
 const OF_JOB: [&Measure; 6] = [
-    &book::TOKENS,
-    &book::EXECUTORS,
-    &book::BUSY_SLOTS,
-    &book::FIRST_EXECUTOR,
-    &book::SPARK_JOBS,
-    &book::EXECUTIONS,
+    &book::TOKENS, &book::EXECUTORS, &book::BUSY_SLOTS, &book::FIRST_EXECUTOR, &book::SPARK_JOBS, &book::EXECUTIONS,
+];
+
+/// Measures of trouble, which "why" asks the cause of.
+#[rustfmt::skip]
+const TROUBLE: [&Measure; 8] = [
+    &book::FAILED, &book::FETCH_WAIT, &book::GC_SHARE, &book::GC_TIME, &book::LOST_WORK,
+    &book::REVOKED, &book::SPILLED, &book::SPILLS,
 ];
 
 /// Measures of lost attempts: "how many vertices failed" asks for their number, not for the reason.
@@ -366,20 +369,7 @@ fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
 /// The named measures that are asked for; the question why something is wrong asks for its cause.
 fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static Measure> {
     let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
-    let is_trouble = |m: &&Measure| {
-        let of_trouble = [
-            &book::FAILED,
-            &book::FETCH_WAIT,
-            &book::GC_SHARE,
-            &book::GC_TIME,
-            &book::LOST_WORK,
-            &book::REVOKED,
-            &book::SPILLED,
-            &book::SPILLS,
-        ];
-        of_trouble.contains(m)
-    };
-    named.retain(|m| !(asks_for_cause && is_trouble(m)));
+    named.retain(|m| !(asks_for_cause && TROUBLE.contains(m)));
     named
 }
 

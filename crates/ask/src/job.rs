@@ -15,6 +15,12 @@ use runs::InputSummary;
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
 
+/// Quantities with an answer of their own.
+#[rustfmt::skip]
+const COUNTS: [Quantity; 9] = [
+    Quantity::Stages, Quantity::Duration, Quantity::Inputs, Quantity::Which, Quantity::Cost, Quantity::Identity, Quantity::Bound, Quantity::Single, Quantity::Settings,
+];
+
 /// Answers a question about the job.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
@@ -39,22 +45,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.names_failure && run.report.job.state == JobState::Succeeded {
         said.say(text!("作业没有失败", "The job did not fail"));
     }
-    let counts = intent.asked.iter().any(|q| {
-        use Quantity::*;
-        matches!(
-            q,
-            Stages
-                | Duration
-                | Inputs
-                | Which
-                | Segment(_)
-                | Cost
-                | Identity
-                | Bound
-                | Single
-                | Settings
-        )
-    });
+    let counts = intent.asked.iter();
+    let counts =
+        counts.clone().any(|q| COUNTS.contains(q)) || counts.clone().any(|q| kind(*q).is_some());
     let counts = counts || !intent.measures.is_empty();
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
     if asks(Quantity::Duration) && !asks(Quantity::Single) {

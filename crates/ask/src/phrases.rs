@@ -127,47 +127,37 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Idle, "空闲|没有 task 在|没有任务在|没有顶点在", "idle*|no task*|no vertex|no vertices|nothing run*"),
 ];
 
-/// A group of causes that people call by one name.
-pub(crate) struct Topic {
-    pub(crate) includes: fn(Cause) -> bool,
-    pub(crate) zh: Phrases,
-    pub(crate) en: Phrases,
-}
-
-const fn topic(includes: fn(Cause) -> bool, zh: Phrases, en: Phrases) -> Topic {
-    Topic { includes, zh, en }
-}
-
+/// Groups of causes that people call by one name.
 #[rustfmt::skip]
-pub(crate) const TOPICS: &[Topic] = &[
-    topic(|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀", "skew*|hot key*|uneven*|imbalance*|unbalanced"),
-    topic(|c| c.problem_type() == ProblemType::DataSkew, "哪个 key|哪个key|哪个键|哪个值", "which key|what key|which value|heaviest key"),
-    topic(|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
-    topic(|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
-    topic(|c| c.problem_type() == ProblemType::ExcessiveShuffle, "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
-    topic(|c| c == Cause::HeapPressure, "垃圾回收|gc", "gc|garbage"),
-    topic(|c| c == Cause::Spill, "落盘|溢出|溢写|spill", "spill*"),
-    topic(|c| matches!(c, Cause::MemoryEstimateTooLow | Cause::Spill | Cause::HeapPressure), "内存", "memory|oom|out of memory"),
-    topic(|c| matches!(c, Cause::Misestimate | Cause::MemoryEstimateTooLow), "估计|基数|预估", "estimat*|cardinality|misestimat*"),
-    topic(|c| c == Cause::JoinExplosion, "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
-    topic(|c| c == Cause::CpuBoundUdo, "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
-    topic(|c| matches!(c, Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather), "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
+pub(crate) const TOPICS: &[(fn(Cause) -> bool, Phrases, Phrases)] = &[
+    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀", "skew*|hot key*|uneven*|imbalance*|unbalanced"),
+    (|c| c.problem_type() == ProblemType::DataSkew, "哪个 key|哪个key|哪个键|哪个值", "which key|what key|which value|heaviest key"),
+    (|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
+    (|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
+    (|c| c.problem_type() == ProblemType::ExcessiveShuffle, "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
+    (|c| c == Cause::HeapPressure, "垃圾回收|gc", "gc|garbage"),
+    (|c| c == Cause::Spill, "落盘|溢出|溢写|spill", "spill*"),
+    (|c| matches!(c, Cause::MemoryEstimateTooLow | Cause::Spill | Cause::HeapPressure), "内存", "memory|oom|out of memory"),
+    (|c| matches!(c, Cause::Misestimate | Cause::MemoryEstimateTooLow), "估计|基数|预估", "estimat*|cardinality|misestimat*"),
+    (|c| c == Cause::JoinExplosion, "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
+    (|c| c == Cause::CpuBoundUdo, "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
+    (|c| matches!(c, Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather), "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
         "parallel*|too few|too many vertices|too many tasks|so many vertices|so many tasks|so many small tasks|one core|single vertex|one vertex"),
-    topic(|c| c == Cause::SmallFiles, "小文件", "small file*|many files|tiny file*"),
-    topic(|c| c == Cause::VertexRetries, "重试|重跑|失败最多|上失败", "retr*|failed attempts|revoked|failures|failed most"),
-    topic(|c| c == Cause::SlowMachine, "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
-    topic(|c| c == Cause::QueueWait, "排队|等待资源", "queue*|queuing|capacity"),
-    topic(|c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge, "广播", "broadcast*"),
-    topic(|c| c == Cause::LateFilter, "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
-    topic(|c| c == Cause::UnusedColumns, "无用的列|多余的列|没用的列", "unused column*|too many columns"),
-    topic(|c| c == Cause::IneffectiveCache, "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
+    (|c| c == Cause::SmallFiles, "小文件", "small file*|many files|tiny file*"),
+    (|c| c == Cause::VertexRetries, "重试|重跑|失败最多|上失败", "retr*|failed attempts|revoked|failures|failed most"),
+    (|c| c == Cause::SlowMachine, "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
+    (|c| c == Cause::QueueWait, "排队|等待资源", "queue*|queuing|capacity"),
+    (|c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge, "广播", "broadcast*"),
+    (|c| c == Cause::LateFilter, "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
+    (|c| c == Cause::UnusedColumns, "无用的列|多余的列|没用的列", "unused column*|too many columns"),
+    (|c| c == Cause::IneffectiveCache, "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
-    topic(|c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation), "执行器太|executor 太|资源分配",
+    (|c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation), "执行器太|executor 太|资源分配",
         "too many executors|too few executors|idle executors|allocat*"),
-    topic(|c| c == Cause::ExecutorLost, "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
+    (|c| c == Cause::ExecutorLost, "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
         "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|recomputed|computed again|computed twice|ran again|run again|rerun|re-run|\
         run twice|ran twice|lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*"),
-    topic(|c| c == Cause::DriverBottleneck, "驱动程序", "driver"),
+    (|c| c == Cause::DriverBottleneck, "驱动程序", "driver"),
 ];
 
 /// Settings by the names that people give them.
@@ -192,7 +182,7 @@ pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
 pub(crate) fn all() -> impl Iterator<Item = (Phrases, Phrases)> {
     let quantities = QUANTITIES.iter().map(|(_, zh, en)| (*zh, *en));
     let segments = SEGMENTS.iter().map(|(_, zh, en)| (*zh, *en));
-    let topics = TOPICS.iter().map(|topic| (topic.zh, topic.en));
+    let topics = TOPICS.iter().map(|(_, zh, en)| (*zh, *en));
     let settings = SETTINGS.iter().map(|(_, zh, en)| (*zh, *en));
     quantities.chain(segments).chain(topics).chain(settings)
 }

@@ -182,6 +182,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
 ];
 
 /// One phrase with the words that it stands for.
+#[derive(Clone, Copy)]
 pub(super) struct Phrase {
     pub(super) text: &'static str,
     pub(super) words: &'static [Word],
@@ -240,10 +241,7 @@ pub(super) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
         })
         .collect();
     let own = PHRASES.iter();
-    all.extend(own.map(|p| Phrase {
-        text: p.text,
-        words: p.words,
-    }));
+    all.extend(own.copied());
     all.sort_by_key(|phrase| std::cmp::Reverse(phrase.text.len()));
     all
 });

@@ -5,6 +5,7 @@ use report::measure::{Entity, Values, book};
 use super::Query;
 use super::place::has_word;
 use crate::subject::Subject;
+use crate::words::Word::*;
 use crate::words::{Thing, Word};
 use runs::{EdgeSummary, OperatorSummary, StageSummary};
 
@@ -41,7 +42,7 @@ impl<'a> Query<'a> {
     /// The keywords of the operators that are named; the outputs of the job if no operator is named that writes.
     pub(super) fn keywords(&self) -> impl Iterator<Item = &'static str> + '_ {
         let named = self.scan.words.iter().filter_map(|word| match word {
-            Word::Kind(keyword) => Some(*keyword),
+            Kind(keyword) => Some(*keyword),
             _ => None,
         });
         let outputs = Some("OUTPUT").filter(|_| self.is_about_outputs());
@@ -49,9 +50,9 @@ impl<'a> Query<'a> {
     }
 
     pub(super) fn is_about_outputs(&self) -> bool {
-        let is_thing = |word: &Word| matches!(word, Word::Noun(_) | Word::Kind(_) | Word::Of(_));
-        self.has(Word::Out)
-            && !self.has(Word::In)
+        let is_thing = |word: &Word| matches!(word, Noun(_) | Kind(_) | Of(_));
+        self.has(Out)
+            && !self.has(In)
             && self.subjects == [Subject::Job]
             && !self.scan.words.iter().any(is_thing)
     }
@@ -64,9 +65,7 @@ impl<'a> Query<'a> {
     pub(super) fn entity(&self) -> Entity {
         let has_stage = self.has_subject(|s| matches!(s, Subject::Stage(_)));
         let of_executors = [Thing::Executor, Thing::Execution];
-        let is_load = self
-            .scan
-            .has_any(&[Word::In, Word::Out, Word::Time, Word::Mean]);
+        let is_load = self.scan.has_any(&[In, Out, Time, Mean]);
         match () {
             _ if self.has_subject(|s| matches!(s, Subject::Operator(..) | Subject::Lines(..))) => {
                 Entity::Operator
@@ -75,7 +74,7 @@ impl<'a> Query<'a> {
             _ if self.keywords().next().is_some() => Entity::Operator,
             _ if self.has_subject(|s| matches!(s, Subject::Column(_))) => Entity::Column,
             _ if self.has_subject(|s| matches!(s, Subject::Input(_))) => Entity::Input,
-            _ if self.has(Word::Of(&book::BUSY_SLOTS)) && self.ids.is_empty() => Entity::Job,
+            _ if self.has(Of(&book::BUSY_SLOTS)) && self.ids.is_empty() => Entity::Job,
             _ if self.names(Thing::Exchange) && !self.is_time() => Entity::Exchange,
             _ if self.names(Thing::Operator) => Entity::Operator,
             _ if self.names(of_executors[0]) && !has_stage => Entity::Executor,
@@ -98,15 +97,8 @@ impl<'a> Query<'a> {
         let [a, b] = stages.collect::<Vec<_>>()[..] else {
             return false;
         };
-        let other = [
-            Word::In,
-            Word::Apart,
-            Word::Times,
-            Word::Most,
-            Word::Least,
-            Word::Each,
-        ];
-        let amount = [Word::Rows, Word::Bytes, Word::Data];
+        let other = [In, Apart, Times, Most, Least, Each];
+        let amount = [Rows, Bytes, Data];
         let mut edges = self.run.summary.edges.iter();
         let is_edge = edges.any(|e| (e.from, e.to) == (a, b) || (e.from, e.to) == (b, a));
         is_edge && self.scan.has_any(&amount) && !self.scan.has_any(&other) && !self.is_time()
@@ -231,10 +223,7 @@ impl<'a> Query<'a> {
             .map(|e| {
                 let fits = match stages.len() {
                     0 => true,
-                    1 => {
-                        is_of(&e.from) && !self.has(Word::In)
-                            || is_of(&e.to) && !self.has(Word::Out)
-                    }
+                    1 => is_of(&e.from) && !self.has(In) || is_of(&e.to) && !self.has(Out),
                     _ => is_of(&e.from) && is_of(&e.to),
                 };
                 fits && (!is_broadcast || e.exchange == "broadcast")
