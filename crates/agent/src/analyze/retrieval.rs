@@ -77,7 +77,7 @@ impl<'a> Retrieval<'a> {
                 _ => self.k,
             };
             let hits = experience::retrieve(&asker, *id, facts, k, &others)?;
-            passages.extend(experience::passages(asker.source, &hits));
+            passages.extend(experience::passages(&asker, &hits));
             self.by_step.insert(*id, hits);
         }
         Ok(passages)

@@ -232,6 +232,8 @@ impl<'a> Checker<'a> {
             let mut told = Told::default();
             told.add(&self.own_answer);
             told.add(self.input.facts.question.as_deref().unwrap_or_default());
+            let passages = self.input.experiences.iter();
+            passages.for_each(|passage| told.add(&passage.title));
             *text = told.news(text, false);
             if !self.own_answer.is_empty() {
                 self.keep_based(text, false);
@@ -342,16 +344,23 @@ impl<'a> Checker<'a> {
             .map(|piece| self.judge.basis(&text[piece.clone()]));
         let bases: Vec<Basis> = bases.collect();
         let language = self.input.facts.language;
-        let (mut kept, mut cites) = (String::new(), false);
+        let (mut kept, mut label, mut cites) = (String::new(), String::new(), false);
         for (piece, basis) in pieces.into_iter().zip(bases) {
             let said = &text[piece];
             cites |= basis.cites;
-            let is_label = !news::is_sentence(said) && !basis.has_number;
-            if is_label || may_judge && basis.is_of_no_fact() {
-                kept.push_str(said);
-            } else if !basis.stands(cites) {
+            if said.trim_end().ends_with([':', '：']) {
+                said.clone_into(&mut label);
+                continue;
+            }
+            let judges = may_judge && basis.is_of_no_fact();
+            let is_title =
+                !news::is_sentence(said) && !basis.has_number && support::has_words(said);
+            if !judges && !is_title && !basis.stands(cites) {
                 self.outcome.dropped += 1;
-            } else if self.supports(said, basis) || is_marked(said, language) {
+                continue;
+            }
+            kept.push_str(&std::mem::take(&mut label));
+            if judges || is_title || self.supports(said, basis) || is_marked(said, language) {
                 kept.push_str(said);
             } else {
                 kept.push_str(&marked(said, language));

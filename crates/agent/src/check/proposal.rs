@@ -6,16 +6,29 @@ use super::news::units;
 use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
+/// First words of a question.
+const QUESTION_WORDS: [&str; 8] = ["how", "why", "what", "when", "which", "怎", "为", "如"];
+
+/// Words that name a proposal and not its change.
+const GENERIC_WORDS: [&str; 7] = [
+    "additional",
+    "further",
+    "new",
+    "other",
+    "proposal",
+    "recommendation",
+    "suggestion",
+];
+
 impl Checker<'_> {
     /// Why a proposal of a model is left out: it has no title, repeats a suggestion, says not how, or fixes no finding and follows no
     /// experience.
     pub(super) fn useless(&self, proposal: &Proposal) -> Option<Text> {
         let title = &proposal.title;
-        // "Why?" is none either.
-        if units(title).len() < 2 {
+        if !names_change(title) {
             return Some(text!(
-                "一条没有标题的建议已略去",
-                "a proposal without a title was left out"
+                "建议“{title}”的标题没有说明改什么，已略去",
+                "proposal `{title}` was left out: its title does not say what to change"
             ));
         }
         let known = self.input.suggestions.iter();
@@ -121,6 +134,16 @@ impl Checker<'_> {
             unverified: unverified.into_iter().map(|text| self.say(text)).collect(),
         })
     }
+}
+
+/// Whether a title says what to change: not "Why?", "How to reduce skew" or "additional suggestion".
+fn names_change(title: &str) -> bool {
+    let words = units(title);
+    let asks = words
+        .first()
+        .is_some_and(|w| QUESTION_WORDS.contains(&w.as_str()));
+    let is_generic = |word: &String| GENERIC_WORDS.contains(&word.as_str());
+    words.len() > 1 && !asks && !words.iter().all(is_generic)
 }
 
 /// Whether neither a diff nor words say what to do. Scraps of code don't.

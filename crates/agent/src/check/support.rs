@@ -19,6 +19,11 @@ const FUNCTION_WORDS: &str = "the and that this these those its has have had was
     can could may might should which with from for into than then there they them their also \
     such about because due does did only but when while not since apply first suggestion start";
 
+/// Whether a text has words with a meaning.
+pub(super) fn has_words(text: &str) -> bool {
+    !Statement::of(text).words.is_empty()
+}
+
 /// The statements that a sentence may restate.
 #[derive(Debug, Default)]
 pub(super) struct Statements(Vec<Statement>);

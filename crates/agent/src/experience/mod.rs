@@ -2,6 +2,7 @@
 //!
 //! Knows which facets suit which step; how the index ranks is the indexer's business.
 
+mod dialect;
 mod list;
 mod plan;
 mod sections;
@@ -230,14 +231,18 @@ pub(crate) fn entries(step: StepId, hits: &[Hit]) -> Vec<Experience> {
 }
 
 /// The passages that a step reads; a part of a case comes with how the case was resolved.
-pub(crate) fn passages(source: &dyn ExperienceSource, hits: &[Hit]) -> Vec<Passage> {
+pub(crate) fn passages(asker: &Asker<'_>, hits: &[Hit]) -> Vec<Passage> {
     let text = |chunk: &Chunk| {
         let parts = chunk.resolution().into_iter().filter(|id| *id != chunk.id);
         let parts = parts
-            .filter_map(|id| source.chunk(&id))
+            .filter_map(|id| asker.source.chunk(&id))
             .map(|part| part.text);
         let texts: Vec<String> = std::iter::once(chunk.text.clone()).chain(parts).collect();
-        texts.join("\n\n")
+        let text = texts.join("\n\n");
+        match asker.dialect {
+            Some(dialect) => dialect::own_text(&text, dialect),
+            None => text,
+        }
     };
     let passage = |hit: &Hit| Passage {
         chunk: hit.chunk.id.clone(),

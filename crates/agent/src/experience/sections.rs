@@ -4,6 +4,7 @@ use indexer::{Chunk, Evidence, Hit, Match, section_id};
 use report::{JobEngine, Language};
 
 use super::Asker;
+use super::dialect::names_others;
 
 /// A section, and the beginning of the topics that lead to it.
 struct Row {
@@ -105,6 +106,7 @@ sections! {
     "early filter", "shuffle-late-filter", "移到输入端", "Move the filter to the input";
     "broadcast join hint", "shuffle-missed-broadcast", "在连接上写明广播", "Name the strategy in the join";
     "wrong ROWCOUNT", "shuffle-missed-broadcast", "或者纠正估计", "Or correct the estimate and let the optimizer decide";
+    "top n two steps local top per key", "safe-salting", "聚合：两步归并", "Aggregate: merge twice";
     "top n two steps", "shuffle-serial-gather", "两步 TOP-N", "Top-n in two steps";
     "COUNT DISTINCT", "shuffle-serial-gather", "全局去重计数", "Distinct counts without a gather";
     "global sort", "shuffle-serial-gather", "去掉没人需要的顺序（SCOPE）", "Don't sort what nobody reads in order (SCOPE)";
@@ -122,8 +124,9 @@ sections! {
     "salting join", "safe-salting", "连接：大表加盐，小表按盐复制", "Join: one copy per salt";
     "salting two-level", "safe-salting", "聚合：两步归并", "Aggregate: merge twice";
     "pre-aggregation partial", "skew-low-cardinality-key", "换更细的键，最后再合并", "Use a finer key";
-    "recursive reducer", "skew-group-hot-key", "加盐后归并两次", "Make the reducer recursive";
+    "recursive reducer", "skew-group-hot-key", "加盐后归并两次", "Salt, reduce, reduce again";
     "LOWDISTINCTNESS", "skew-low-cardinality-key", "提示", "Tell the optimizer";
+    "null default key in an aggregation", "skew-null-default-key", "提前过滤", "In an aggregation";
     "null default key", "skew-null-default-key", "提前过滤", "Filter before the exchange";
     "parallelism too low", "parallelism-too-low", "让输入可拆分", "Make the input divisible";
     "hints limiting parallelism", "waiting-during-run", "先算加令牌划不划算", "Decide whether more tokens pay off";
@@ -179,7 +182,7 @@ sections! {
     "spark executors maxExecutors", "spark-allocation-under", "增加执行器", "More executors";
     "spark task failures", "spark-task-retries", "消除异常的根源", "Remove the cause of the exception";
     "spark slow executor", "spark-slow-executor", "推测执行", "Speculation";
-    "spark wait for executors", "spark-queue-wait", "申请合适的大小", "Ask for what fits";
+    "spark wait for executors", "spark-queue-wait", "预先准备", "Start warm";
 }
 
 /// The section that a suggestion with this topic needs, followed by those that share its chunk; `None` if no page about the job's
@@ -230,13 +233,12 @@ fn hit(section: Chunk) -> Hit {
 /// Whether a section is about a dialect other than the job's: its innermost heading or its title with a dialect names only others.
 pub(super) fn is_of_other_dialect(section: &Chunk, engine: Option<JobEngine>) -> bool {
     let own = match engine {
-        Some(JobEngine::Scope) => "SCOPE",
-        Some(JobEngine::Usql) => "U-SQL",
+        Some(own @ (JobEngine::Scope | JobEngine::Usql)) => own,
         _ => return false,
     };
     let mut headings = section.heading_path.iter().rev().chain([&section.title]);
     let named = headings.find(|h| h.contains("SCOPE") || h.contains("U-SQL"));
-    named.is_some_and(|heading| !heading.contains(own))
+    named.is_some_and(|heading| names_others(heading, own))
 }
 
 #[cfg(test)]

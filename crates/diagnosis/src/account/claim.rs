@@ -17,6 +17,9 @@ use crate::weigh;
 /// Seconds of a part that are too few to stay unclaimed on their own.
 const REST_S: f64 = 0.01;
 
+/// Share of a part that is too little to stay unclaimed on its own.
+const REST_SHARE: f64 = 0.01;
+
 /// Findings, each with its saving on top of the findings before it.
 pub(crate) struct Claimed {
     /// Failures first, then most seconds saved.
@@ -291,13 +294,18 @@ impl Account {
         let is_own = |p: &Part| is_changed(p) && p.stage == own;
         let kinds = kinds(of.finding.cause);
         let mut left = seconds;
-        let of_driver = kinds.contains(&SegmentKind::Driver);
-        if of_driver {
+        if kinds.contains(&SegmentKind::Driver) {
             let commits = of.finding.cause == Cause::CommitOnDriver;
             let is_own = |p: &Part| (p.detail == Some(SegmentDetail::Commit)) == commits;
-            self.take_where(finding, &mut left, |p| kinds.contains(&p.kind) && is_own(p));
+            let mut of_stages = self.parts.iter().filter(|p| p.stage.is_some());
+            // before its first stage, the driver starts the application
+            let begun = of_stages.next().map_or(run.from, |p| p.span.from);
+            let fits = |p: &Part| kinds.contains(&p.kind) && p.span.from >= begun;
+            self.take_where(finding, &mut left, |p| fits(p) && is_own(p));
+            self.take_where(finding, &mut left, fits);
+            return seconds - left;
         }
-        if of_driver || matches!(of.fix, Some(Fix::Capacity)) {
+        if matches!(of.fix, Some(Fix::Capacity)) {
             self.take_where(finding, &mut left, |p| kinds.contains(&p.kind));
             return seconds - left;
         }
@@ -332,7 +340,7 @@ impl Account {
             while let Some((_, seconds)) = claims.next_if(|(of, _)| *of == at) {
                 let mut claimed = part.clone();
                 claimed.finding = Some(finding);
-                if seconds + REST_S >= part.span.seconds() {
+                if seconds + REST_S.min(REST_SHARE * part.span.seconds()) >= part.span.seconds() {
                     part = claimed;
                 } else {
                     part.span.to -= seconds;

@@ -12,6 +12,9 @@ use super::{LEAST_S, Part, Span, details, shown};
 use crate::impact::{Cover, MAX_DISPATCH_S};
 use crate::view::View;
 
+/// Error of a sum of seconds.
+const ROUNDING_S: f64 = 1e-6;
+
 /// Number of stretches with evidence: the longest ones.
 const MOST_SHOWN: usize = 2_000;
 
@@ -23,6 +26,8 @@ struct Ledger<'a> {
     open: Option<Cover>,
     /// Spans of stages that were left out.
     untold: Cover,
+    /// Times in which lost attempts ran, each with a stage of theirs, first to last.
+    lost: Vec<(Span, usize)>,
     /// Whether the current stretch gets evidence.
     shows: bool,
 }
@@ -34,6 +39,7 @@ pub(super) fn parts(view: &View<'_>, run: Span, timeline: Option<&Timeline>) -> 
         parts: Vec::new(),
         open: open(view),
         untold: untold(view),
+        lost: timeline.map_or_else(Vec::new, lost),
         shows: true,
     };
     let mut at = 0.0;
@@ -83,7 +89,7 @@ impl Ledger<'_> {
         let (mut at, mut due) = (span.from, span.from);
         for (kind, seconds, evidence) in slices {
             due = (due + seconds).min(span.to);
-            if due - at >= LEAST_S {
+            if due - at > LEAST_S - ROUNDING_S {
                 let evidence = seen.iter().cloned().chain(evidence);
                 self.book(kind, Some(stage), Span::new(at, due), evidence);
                 at = due;
@@ -134,7 +140,12 @@ impl Ledger<'_> {
                     if capacity > 0.0 {
                         self.divide(stage(index), free, wait, &seen);
                     }
-                    self.waves(&profiles, Span::new(free.to, span.to), &held, &seen);
+                    let rest = Span::new(free.to, span.to);
+                    match held.is_empty() {
+                        // nothing holds the tokens: the attempt is on its way to one
+                        true => self.book(SegmentKind::Startup, Some(stage(index)), rest, seen),
+                        false => self.waves(&profiles, rest, &held, &seen),
+                    }
                 }
                 Stretch::Startup(index) => {
                     self.book(SegmentKind::Startup, Some(stage(index)), span, seen);
@@ -168,15 +179,33 @@ impl Ledger<'_> {
         }
     }
 
-    /// Time between the known stages of an application: computing if a left-out stage ran, else the driver's.
+    /// Time between the known stages of an application: computing if a left-out stage ran, else lost if lost attempts did, else the
+    /// driver's.
     fn between(&mut self, span: Span) {
         let untold = self.untold.inside(span.from, span.to);
         let mut done = span.from;
         for (from, to) in untold.into_iter().chain([(span.to, span.to)]) {
-            self.driver(Span::new(done, from));
+            self.without_stages(Span::new(done, from));
             self.book(SegmentKind::Compute, None, Span::new(from, to), None);
             done = to;
         }
+    }
+
+    /// Time without a stage on the path: lost while lost attempts ran, as those of a stage that began again, else the driver's.
+    fn without_stages(&mut self, span: Span) {
+        let first = self.lost.partition_point(|(lost, _)| lost.to <= span.from);
+        let inside = self.lost[first..].iter();
+        let inside = inside.take_while(|(lost, _)| lost.from < span.to);
+        let inside: Vec<(Span, usize)> = inside.copied().collect();
+        let mut done = span.from;
+        for (lost, stage) in inside {
+            let lost = Span::new(lost.from.max(done), lost.to.min(span.to));
+            self.driver(Span::new(done, lost.from));
+            let evidence = shown::stated(self.view, SegmentKind::Retry, lost);
+            self.book(SegmentKind::Retry, Some(stage), lost, evidence);
+            done = lost.to.max(done);
+        }
+        self.driver(Span::new(done, span.to));
     }
 
     /// Time without a stage of an application: the driver's. For an interactive application,
@@ -220,6 +249,23 @@ impl Ledger<'_> {
         let idle = SegmentKind::Idle;
         self.book(idle, None, rest, shown::stated(self.view, idle, rest));
     }
+}
+
+/// Times in which lost attempts ran, without overlaps, each with the stage of the first of them.
+fn lost(timeline: &Timeline) -> Vec<(Span, usize)> {
+    let lost = timeline.attempts.iter().filter(|a| a.is_lost());
+    let mut spans: Vec<(Span, usize)> = lost
+        .map(|a| (Span::new(a.started, a.ended), a.stage))
+        .collect();
+    spans.sort_by(|a, b| a.0.from.total_cmp(&b.0.from));
+    spans.dedup_by(|next, last| {
+        let overlaps = next.0.from <= last.0.to;
+        if overlaps {
+            last.0.to = last.0.to.max(next.0.to);
+        }
+        overlaps
+    });
+    spans
 }
 
 /// Spans of stages that were left out.

@@ -145,8 +145,8 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             spent = spent,
         ),
         SegmentKind::Straggler => text!(
-            "{name} 中最慢的一个多用 {spent}：首次加载代码，或在波动范围之内",
-            "the slowest of {name} takes {spent} longer: it loads code for the first time, or is within the usual spread",
+            "{name} 中最慢的一个比它的数据所需多用 {spent}：首次加载代码、机器繁忙或在等待，文件中看不出是哪一种",
+            "the slowest of {name} takes {spent} longer than its data needs: it loads code first, shares a busy machine or waits; no file tells which",
             spent = spent,
         ),
         SegmentKind::Gc | SegmentKind::Spill => text!(

@@ -8,6 +8,7 @@ use crate::rule::Examination;
 use crate::view::View;
 use job::info::Information;
 use job::model::{JobError, Source};
+use job::script::StatementKind;
 use report::format::TIME;
 use report::{Evidence, Text, text};
 
@@ -110,7 +111,8 @@ fn summarize(view: &View<'_>, reason: &Reason<'_>, stage: Option<usize>) -> Text
     let error = reason.error;
     let is_spark = view.job.spark.is_some();
     let message = quote(reason);
-    let place = match stage.map(|s| view.name(s)) {
+    let named = error.and_then(|e| e.stage.as_deref());
+    let place = match stage.map(|s| view.name(s)).or(named) {
         Some(stage) => text!("{stage}", "{stage}"),
         None if is_spark => text!("应用", "the application"),
         None => text!("作业", "the job"),
@@ -227,12 +229,31 @@ fn lines(view: &View<'_>, error: &JobError, stage: Option<usize>) -> Option<(u32
     {
         return Some(found);
     }
-    let stage = stage?;
+    let Some(stage) = stage else {
+        return only_statement(view, error.stage.as_deref()?);
+    };
     let edge = view.inputs(stage).find(|e| View::is_shuffle(e));
     let by_edge = edge
         .and_then(|e| view.consumer_of(e))
         .and_then(|(op, _)| view.lines(stage, op));
     by_edge.or_else(|| view.lines(stage, 0))
+}
+
+/// Lines of the one statement of the kind that a stage is named after, for a job without a stage graph.
+fn only_statement(view: &View<'_>, stage: &str) -> Option<(u32, u32)> {
+    let kinds = [
+        ("Extract", StatementKind::Extract),
+        ("Process", StatementKind::Process),
+        ("Reduce", StatementKind::Reduce),
+        ("Combine", StatementKind::Combine),
+    ];
+    let (_, kind) = kinds
+        .iter()
+        .find(|(word, _)| stage.split('_').any(|w| w == *word))?;
+    let statements = view.job.script.iter().flat_map(|s| &s.statements);
+    let mut own = statements.filter(|s| s.kind == *kind);
+    let first = own.next()?;
+    own.next().is_none().then_some(first.lines)
 }
 
 /// Lines of the statement with an expression, ignoring differences in blanks.

@@ -446,7 +446,7 @@ fn filter_value(case: &Case<'_>) -> Suggested {
         case.saved_by(move |stage| without_hot_rows(stage, surplus_s, share))
     });
     let join = case.join().is_some();
-    let proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join group";
+    let mut proposal = advice! { Investigate, Gain::Own(saved), "null default key filter before join";
         title("确认 {keys} 为 {shown} 的行是否有意义；没有就尽早过滤", "find out whether rows with {keys} = {shown} mean anything, and filter them early if not", keys = keys, shown = shown);
         [join] step("内连接：对侧没有这个值时，在连接前加 `WHERE {condition}` 不会少任何行", "inner join: if the other side lacks the value, `WHERE {condition}` before it loses no row");
         [join] step("外连接必须保留这些行时：让它们绕过连接，最后用 UNION ALL 合并", "if an outer join has to keep the rows, let them bypass it and add them by UNION ALL");
@@ -455,6 +455,9 @@ fn filter_value(case: &Case<'_>) -> Suggested {
         pro("只加一个条件，数据量和倾斜都减少", "one condition; less data and no skew");
         con("过滤可能改变结果，要与使用者确认；有些表里默认值是真实的键", "a filter may change the result: ask its users; in some tables a default is a real key");
     };
+    if !join {
+        proposal.topic = "null default key in an aggregation filter before group";
+    }
     case.finish(proposal)
 }
 

@@ -460,7 +460,10 @@ fn lost(case: &Case<'_>) -> Vec<Proposal> {
     let memory = of_memory.next().filter(|_| !case.view.failed());
     let memory = memory.map(|class| ended_spark::proposals(case, class));
     let mut found = memory.unwrap_or_default();
-    found.push(ended_spark::lost(case));
+    let general = ended_spark::lost(case);
+    if found.iter().all(|p| p.title != general.title) {
+        found.push(general);
+    }
     found
 }
 

@@ -18,6 +18,9 @@ const LITTLE_S: f64 = 3.0;
 /// Seconds that a claim may exceed its segments by, for each of them: shorter parts are not told apart.
 const ROUNDING_S: f64 = 0.15;
 
+/// Longest time between two segments.
+const GAP_S: f64 = 0.02;
+
 /// Every violation of a diagnosis, in words.
 fn violations(d: &Diagnosis) -> Vec<String> {
     use SegmentKind::{CapacityWait, Gc, Idle, Queue, Retry, Spill, Startup, Straggler};
@@ -26,6 +29,15 @@ fn violations(d: &Diagnosis) -> Vec<String> {
     };
     let total: f64 = time.segments.iter().map(|s| s.seconds).sum();
     let mut found = Vec::new();
+    let ends = time.segments.iter().map(|s| s.start_seconds + s.seconds);
+    for (end, next) in ends.zip(time.segments.iter().skip(1)) {
+        if (next.start_seconds - end).abs() > GAP_S {
+            found.push(format!(
+                "the account has no time from {end} to {}",
+                next.start_seconds
+            ));
+        }
+    }
     for finding in &d.findings {
         let claims = time.segments.iter();
         let claims = claims.filter(|s| s.finding.as_ref() == Some(&finding.id));
@@ -34,6 +46,12 @@ fn violations(d: &Diagnosis) -> Vec<String> {
         let most = seconds.iter().sum::<f64>() + ROUNDING_S * seconds.len().max(1) as f64;
         if saved > most {
             found.push(format!("{:?} saves {saved} of {most}", finding.cause));
+        }
+        if !seconds.is_empty() && seconds.iter().sum::<f64>() > saved + ROUNDING_S {
+            found.push(format!(
+                "{:?} claims {seconds:?} and saves {saved}",
+                finding.cause
+            ));
         }
     }
     let mut unclaimed: BTreeMap<String, (SegmentKind, f64)> = BTreeMap::new();

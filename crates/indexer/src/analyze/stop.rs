@@ -48,10 +48,28 @@ const ASKING: [&str; 27] = [
     "可以",
 ];
 
-/// `text` with a space in place of each phrase that only asks.
+/// Words for how often or how much. Complaints have them, and pages have others or none.
+const DEGREES: [&str; 14] = [
+    "频繁",
+    "老是",
+    "总是",
+    "经常",
+    "反复",
+    "一直",
+    "动不动",
+    "严重",
+    "特别",
+    "非常",
+    "十分",
+    "相当",
+    "贼",
+    "巨",
+];
+
+/// `text` with a space in place of each phrase that only asks or says how much.
 pub(crate) fn without_asking(text: &str) -> String {
     let replace = |text: String, phrase: &&str| text.replace(phrase, " ");
-    ASKING.iter().fold(text.to_owned(), replace)
+    ASKING.iter().chain(&DEGREES).fold(text.to_owned(), replace)
 }
 
 pub(super) fn is_english(word: &str) -> bool {

@@ -283,6 +283,8 @@ pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
         "decommission",
         "shutdown",
     ];
-    let at_end = ended.is_some_and(|end| at + SHUTDOWN_MS >= end);
+    // a kill for memory is no shutdown, even right before the end
+    let is_killed = reason.contains("exceed") || reason.contains("oom");
+    let at_end = !is_killed && ended.is_some_and(|end| at + SHUTDOWN_MS >= end);
     executor.added_ms.is_some() && !at_end && !wanted.iter().any(|w| reason.contains(w))
 }
