@@ -9,10 +9,6 @@ const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|
 /// Words of Chinese questions.
 const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|怎样|如何|吗|呢|谁|多久|多大|多长|多高|是否|是不是|有没有|能不能|会不会|要不要|啥|咋";
 
-/// Ends of clauses, and of sentences.
-const COMMAS: [char; 4] = [',', '，', ';', '；'];
-const STOPS: [char; 5] = ['?', '？', '。', '!', '！'];
-
 /// Conjunctions that a clause may follow without a comma.
 const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";
 
@@ -58,8 +54,8 @@ fn pieces(text: &str) -> Vec<&str> {
         let end = at + c.len_utf8();
         let next = text[end..].chars().next();
         // "1,000 rows" and "spark.sql" go on
-        let is_comma = COMMAS.contains(&c) && !next.is_some_and(|c| c.is_ascii_digit());
-        let is_stop = STOPS.contains(&c) || c == '.' && next.is_none_or(char::is_whitespace);
+        let is_comma = ",，;；".contains(c) && !next.is_some_and(|c| c.is_ascii_digit());
+        let is_stop = "?？。!！".contains(c) || c == '.' && next.is_none_or(char::is_whitespace);
         let is_conjunction = at > from
             && CONJUNCTIONS
                 .split('|')

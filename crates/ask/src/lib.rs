@@ -55,16 +55,11 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
             _ => clauses.push(clause),
         }
     }
-    let is_answered = match clauses {
-        clauses if clauses.len() > 1 => {
-            terms::define(&mut said, run, question)
-                || numbers(&mut said, run, &Intent::of(question, before, run))
-                || each(&mut said, run, &clauses, before)
-                || whole(&mut said, run, question, before)
-        }
-        _ => whole(&mut said, run, question, before),
-    };
-    if !is_answered {
+    let is_answered = clauses.len() > 1
+        && (terms::define(&mut said, run, question)
+            || numbers(&mut said, run, &Intent::of(question, before, run))
+            || each(&mut said, run, &clauses, before));
+    if !is_answered && !whole(&mut said, run, question, before) {
         not_understood(&mut said);
     }
     said.finish()
@@ -141,7 +136,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     said.len() > 0
 }
 
-/// Answers a question about numbers whose every word is accounted for. Returns false for any other question.
+/// Answers a question about numbers if every word is accounted for. Returns false for any other question.
 fn numbers(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if query::answer(said, run, intent) {
         if !cover::leaves_out(run, intent, &said.text()) {

@@ -372,20 +372,17 @@ impl<'a> Known<'a> {
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
             found.retain(|(_, what, _)| Some(*what) == kind);
         }
-        if found.is_empty() && is_name(name) {
+        let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
+        if found.is_empty() && attempts.is_empty() && is_name(name) {
             let shared = self.shared.iter();
             let shared = shared.filter(|(known, _)| known.eq_ignore_ascii_case(name));
-            return match self.numbered(name).next() {
-                None => shared.map(|(_, subject)| subject.clone()).collect(),
-                Some(_) => self.numbered(name).map(Subject::Stage).collect(),
-            };
+            return shared.map(|(_, subject)| subject.clone()).collect();
         }
         match found.first() {
             // a stage that ran again has several attempts of that name
             Some((.., Subject::Stage(_))) | None => {}
             Some((.., subject)) => return vec![subject.clone()],
         }
-        let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
         if let (true, Some((.., subject))) = (attempts.is_empty(), found.first()) {
             return vec![subject.clone()];
         }

@@ -130,8 +130,7 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
 /// Groups of causes that people call by one name.
 #[rustfmt::skip]
 pub(crate) const TOPICS: &[(fn(Cause) -> bool, Phrases, Phrases)] = &[
-    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀", "skew*|hot key*|uneven*|imbalance*|unbalanced"),
-    (|c| c.problem_type() == ProblemType::DataSkew, "哪个 key|哪个key|哪个键|哪个值", "which key|what key|which value|heaviest key"),
+    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀|哪个 key|哪个key|哪个键|哪个值", "skew*|hot key*|uneven*|imbalance*|unbalanced|which key|what key|which value|heaviest key"),
     (|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
     (|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
     (|c| c.problem_type() == ProblemType::ExcessiveShuffle, "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),

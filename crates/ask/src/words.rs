@@ -68,7 +68,7 @@ pub(crate) enum Word {
     Not,
     When,
     Who,
-    /// One of the jobs of an application, of which nothing is known.
+    /// A Spark job of an application; the run has no data about single jobs.
     SparkJob,
     /// A definition.
     Define,

@@ -127,7 +127,7 @@ impl Word {
     }
 }
 
-/// Whether an answer doesn't speak of what a word of its question asks for.
+/// Whether an answer is silent about a word of its question.
 pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
     let operators = run.summary.stages.iter().flat_map(|s| &s.operators);
     let names_kind = |keyword: &str| {

@@ -57,18 +57,10 @@ fn operators<'a>(query: &Query<'a>) -> Vec<Row<'a>> {
             true => 1,
             false => usize::MAX,
         };
-        let drops = [
-            "transform",
-            "join",
-            "combine",
-            "reduce",
-            "aggregate",
-            "partial_aggregate",
-            "process",
-        ];
+        let drops = "transform|join|combine|reduce|aggregate|partial_aggregate|process";
         rows.retain(|row| {
             row.operator
-                .is_some_and(|o| drops.iter().take(all).any(|k| *k == o.kind))
+                .is_some_and(|o| drops.split('|').take(all).any(|k| k == o.kind))
         });
     }
     rows

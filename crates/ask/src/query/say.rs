@@ -351,18 +351,15 @@ impl Query<'_> {
             Entity::Operator => Thing::Operator,
             Entity::Exchange => Thing::Exchange,
             Entity::Executor => Thing::Executor,
-            _ => Thing::Execution,
+            Entity::Execution => Thing::Execution,
+            _ => return false,
         };
         // "how many tasks does the shuffle stage have" counts no channels
         let is_other = |w: &Word| matches!(w, Noun(thing) if *thing != counted);
         let is_count = is_count && !self.scan.words.iter().any(is_other);
-        let is_counted = matches!(
-            entity,
-            Entity::Operator | Entity::Exchange | Entity::Executor | Entity::Execution
-        );
         let is_named = |s: &Subject| matches!(s, Subject::Operator(..) | Subject::Lines(..));
         let is_named = self.subjects.iter().any(is_named);
-        if !is_count || !is_counted || is_named || rows.is_empty() {
+        if !is_count || is_named || rows.is_empty() {
             return false;
         }
         let language = said.language();
@@ -380,17 +377,11 @@ impl Query<'_> {
     }
 }
 
-/// Whether the rows of the largest vertex of a stage are those of one of several inputs.
+/// Whether the counter of the rows of the largest vertex is about one of several inputs.
 fn is_of_one_input(row: &Row<'_>) -> bool {
-    let origin = |measure| row.values.value(measure).map(|value| value.source());
-    let all = origin(&book::ROWS_IN)
-        .flatten()
-        .and_then(|source| source.locator);
-    all.is_some_and(|all| all.contains(" + "))
-        && row.values.value(&book::ROWS_MAX).is_some_and(|most| {
-            let most = most.source().and_then(|source| source.locator);
-            most.is_some_and(|most| most.contains("@maxRowCount"))
-        })
+    let place = |measure| row.values.value(measure)?.source()?.locator;
+    place(&book::ROWS_IN).is_some_and(|all| all.contains(" + "))
+        && place(&book::ROWS_MAX).is_some_and(|most| most.contains("@maxRowCount"))
 }
 
 /// Whether values of several things add up.
