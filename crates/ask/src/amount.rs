@@ -17,11 +17,9 @@ pub(crate) const AMOUNTS: [&Measure; 4] = [
 type Words = (Phrases, Phrases);
 
 /// An amount of data without a unit.
-const DATA: Words = (
-    "多少数据|数据量|读多少|读了多少|读入多少|读取多少|读取了多少|写多少|写了多少|写出多少|写出了多少|输出多少|输出了多少|输入多少|\
-     输入有多少|处理多少|处理了多少|产生多少|读写各多少|读写多少|各读多少|各写多少|收到多少",
-    "how much data|what data|which data|how much input|how much output|amount of data|data volume",
-);
+#[rustfmt::skip]
+const DATA: Words = ("多少数据|数据量|读多少|读了多少|读入多少|读取多少|读取了多少|写多少|写了多少|写出多少|写出了多少|输出多少|输出了多少|输入多少|输入有多少|处理多少|处理了多少|产生多少|读写各多少|读写多少|各读多少|各写多少|收到多少",
+    "how much data|what data|which data|how much input|how much output|amount of data|data volume");
 const ROWS: Words = (
     "多少行|行数|几行数据|多少条|多少记录|条数",
     "how many rows|rows|row count|number of rows|records|how many records",
@@ -30,15 +28,12 @@ const BYTES: Words = (
     "多少字节|字节|多大|大小|多少 gb|多少gb|多少 gib|多少 mb|多少 tb",
     "bytes|how big|how large|size|sizes|gigabytes|how many gib|how many gb|how many mb|volume",
 );
-const READ: Words = (
-    "读|输入|收到|流入|进入|处理",
-    "read|reads|reading|input|inputs|receive*|consume*|process|processes|go into|goes into|going in|go in|comes in|handle*",
-);
-const WRITTEN: Words = (
-    "写|输出|产生|出来|还剩|剩下|剩多少",
-    "write|writes|written|wrote|writing|output*|produce*|emit*|come out|comes out|came out|shuffle out|shuffles out|survive*|remain*|\
-     are left|is left",
-);
+#[rustfmt::skip]
+const READ: Words = ("读|输入|收到|流入|进入|处理",
+    "read|reads|reading|input|inputs|receive*|consume*|process|processes|go into|goes into|going in|go in|comes in|handle*");
+#[rustfmt::skip]
+const WRITTEN: Words = ("写|输出|产生|出来|还剩|剩下|剩多少",
+    "write|writes|written|wrote|writing|output*|produce*|emit*|come out|comes out|came out|shuffle out|shuffles out|survive*|remain*|are left|is left");
 fn says(wording: &Wording, words: Words) -> bool {
     wording.has(words.0, words.1)
 }

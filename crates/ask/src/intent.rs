@@ -6,8 +6,9 @@ use report::{Cause, JobState, SegmentKind};
 use crate::names::{Known, Named};
 use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
+use crate::wanted::Wanted;
 use crate::wording::Wording;
-use crate::words;
+use crate::words::{self, Scan, Word};
 use crate::{Asked, amount, order};
 
 /// Maximum subjects and quantities answered at once.
@@ -43,8 +44,6 @@ pub(crate) struct Intent {
     pub(crate) numbers: Vec<f64>,
     /// Seconds that the user wants to reach.
     pub(crate) goal: Option<f64>,
-    /// Seconds that the user believes the job takes.
-    pub(crate) belief: Option<f64>,
 }
 
 impl Intent {
@@ -53,7 +52,9 @@ impl Intent {
         let known = Known::of(run);
         let (question, except) = without_exception(question, &known, run);
         let mut named = Named::of(&question, &known);
-        if !named.subjects.is_empty() && Wording::of(&named.rest).says_nothing() {
+        let says_nothing =
+            Wording::of(&named.rest).says_nothing() || Scan::of(&named.rest).is_elliptic();
+        if !named.subjects.is_empty() && says_nothing {
             // "and SV3?" repeats the question before it
             let last = before.last().map(|last| Named::of(last, &known).rest);
             named.rest = last.unwrap_or(named.rest);
@@ -101,6 +102,13 @@ impl Intent {
         if is_open && subjects.is_empty() && !is_of_job && (points_back || continues) {
             subjects.extend(earlier(before, &known, run));
         }
+        // "what should I change?" after "what is F2?"
+        let last = &before[before.len().saturating_sub(1)..];
+        if is_open && subjects.is_empty() && !last.is_empty() && wording.causes().is_empty() {
+            let of_finding =
+                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+            subjects.extend(earlier(last, &known, run).into_iter().filter(of_finding));
+        }
         if is_open && subjects.is_empty() && wording.points_at_stage() {
             subjects.extend(run.suspect().map(Subject::Stage));
         }
@@ -112,12 +120,7 @@ impl Intent {
             subjects.retain(|s| *s != Subject::Job);
         }
         subjects.truncate(MOST);
-        let (goal, belief) = times(&named.rest, &wording, &asked, run);
-        // A time next to the name of a part of the job is that part's.
-        let of_part = wording.has("顶点|task|每个|每一", "vertex|vertices|task*|each|per");
-        let is_whole =
-            !of_part && (wording.is_about_job() || wording.points_back() || wording.is_bare());
-        let belief = belief.filter(|_| subjects == [Subject::Job] && is_whole);
+        let goal = goal(&named.rest, &wording, &asked, run);
         Intent {
             is_open: (wording.is_open() || wording.asks_why())
                 && (named_job || wording.is_about_job()),
@@ -139,7 +142,6 @@ impl Intent {
             asked,
             measures,
             goal,
-            belief,
         }
     }
 
@@ -179,30 +181,20 @@ impl Intent {
 
 /// The question without "besides …", and the causes that are named there.
 fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (String, Vec<Cause>) {
-    const FROM: [&str; 9] = [
-        "besides ",
-        "apart from ",
-        "aside from ",
-        "other than ",
-        "except for ",
-        "except ",
-        "除了",
-        "除去",
-        "除开",
-    ];
-    const TO: [&str; 15] = [
-        ",", "，", "?", "？", " what", " which", " is ", " are ", " can ", " could ", " should ",
-        "以外", "之外", "还", "另",
-    ];
+    const FROM: &str =
+        "besides |apart from |aside from |other than |except for |except |除了|除去|除开";
+    const TO: &str = ",|，|?|？| what| which| is | are | can | could | should |以外|之外|还|另";
     let lower = question.to_ascii_lowercase();
     let start = FROM
-        .iter()
+        .split('|')
         .find_map(|word| Some((lower.find(word)?, word.len())));
     let Some((from, word)) = start else {
         return (question.to_owned(), Vec::new());
     };
     let clause = &question[from + word..];
-    let ends = TO.iter().filter_map(|end| lower[from + word..].find(end));
+    let ends = TO
+        .split('|')
+        .filter_map(|end| lower[from + word..].find(end));
     let clause = &clause[..ends.min().unwrap_or(clause.len())];
     let named = Named::of(clause, known);
     let wording = Wording::of(clause);
@@ -228,6 +220,24 @@ fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (Str
     }
 }
 
+/// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
+pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
+    let named = Named::of(clause, &Known::of(run));
+    let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
+    let (asked, measures) = asked_and_measures(&wording);
+    let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
+    let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
+    let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
+    let is_thing = |word: &Word| matches!(word, Word::Noun(_));
+    let points_back = wording.points_back() && scan.has(Word::Which);
+    // "with 60 tokens, how long does it take, and what does it cost?"
+    let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
+    let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
+    named.subjects.is_empty()
+        && named.unknown.is_empty()
+        && (is_number || is_effect || points_back && scan.words.iter().any(is_thing))
+}
+
 /// Whether there are two different stages; attempts of one stage are not compared with each other.
 fn is_comparable(subjects: &[Subject]) -> bool {
     let mut stages = subjects.iter().filter(|s| matches!(s, Subject::Stage(_)));
@@ -240,8 +250,10 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         let named = Named::of(question, known);
         let wording = Wording::of(&named.rest);
         let (asked, measures) = asked_and_measures(&wording);
-        match named.subjects.is_empty() && asked.contains(&Quantity::Which) {
-            // The question was which stage it is: that stage.
+        let is_which = asked.contains(&Quantity::Which) || Scan::of(&named.rest).has(Word::Key);
+        match named.subjects.is_empty() && is_which {
+            // The question was which stage it is: that stage; or which key it is: the key of a finding.
+            true if !wording.causes().is_empty() => found_key(run, &wording).into_iter().collect(),
             true => order::ranked(run, &measures)
                 .into_iter()
                 .take(1)
@@ -261,6 +273,16 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         }
     }
     Vec::new()
+}
+
+/// The key column that the first finding of the named causes is about.
+fn found_key(run: &Asked<'_>, wording: &Wording) -> Option<Subject> {
+    let causes = wording.causes();
+    let mut findings = run.report.findings.iter();
+    let found = findings.find(|f| causes.contains(&f.cause))?;
+    let columns = run.summary.inputs.iter().flat_map(|i| &i.columns);
+    let mut columns = columns.filter(|c| found.summary.contains(c.name.as_str()));
+    columns.next().map(|c| Subject::Column(c.name.clone()))
 }
 
 /// The inputs or stages of the last two questions, which "which one is bigger?" compares.
@@ -319,13 +341,16 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
 }
 
 /// Measures that only the whole job has.
+#[rustfmt::skip]
 const OF_JOB: [&Measure; 6] = [
-    &book::TOKENS,
-    &book::EXECUTORS,
-    &book::BUSY_SLOTS,
-    &book::FIRST_EXECUTOR,
-    &book::SPARK_JOBS,
-    &book::EXECUTIONS,
+    &book::TOKENS, &book::EXECUTORS, &book::BUSY_SLOTS, &book::FIRST_EXECUTOR, &book::SPARK_JOBS, &book::EXECUTIONS,
+];
+
+/// Measures of trouble, which "why" asks the cause of.
+#[rustfmt::skip]
+const TROUBLE: [&Measure; 8] = [
+    &book::FAILED, &book::FETCH_WAIT, &book::GC_SHARE, &book::GC_TIME, &book::LOST_WORK,
+    &book::REVOKED, &book::SPILLED, &book::SPILLS,
 ];
 
 /// Measures of lost attempts: "how many vertices failed" asks for their number, not for the reason.
@@ -344,30 +369,12 @@ fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
 /// The named measures that are asked for; the question why something is wrong asks for its cause.
 fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static Measure> {
     let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
-    let is_trouble = |m: &&Measure| {
-        let of_trouble = [
-            &book::FAILED,
-            &book::FETCH_WAIT,
-            &book::GC_SHARE,
-            &book::GC_TIME,
-            &book::LOST_WORK,
-            &book::REVOKED,
-            &book::SPILLED,
-            &book::SPILLS,
-        ];
-        of_trouble.contains(m)
-    };
-    named.retain(|m| !(asks_for_cause && is_trouble(m)));
+    named.retain(|m| !(asks_for_cause && TROUBLE.contains(m)));
     named
 }
 
-/// The goal and the belief among the times of a question.
-fn times(
-    text: &str,
-    wording: &Wording,
-    asked: &[Quantity],
-    run: &Asked<'_>,
-) -> (Option<f64>, Option<f64>) {
+/// The run time in a question that the user wants to reach, in seconds.
+fn goal(text: &str, wording: &Wording, asked: &[Quantity], run: &Asked<'_>) -> Option<f64> {
     let job = &run.report.job;
     let is_near = |said: f64, known: Option<f64>| {
         known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0))
@@ -383,38 +390,17 @@ fn times(
         .map(|s| s / 2.0);
     // the user explains a time of the run, or wants to reach one
     let sets_goal = wording.sets_goal() && !wording.asks_why();
-    let goal = other.filter(|_| sets_goal && !changes).or(half);
-    // A user's claim about the duration is checked only if the time from submission to end is known.
-    let is_known = elapsed.is_some() && job.total_seconds.is_some();
-    let belief = other.filter(|s| !wording.sets_goal() && !changes && is_known && *s > 0.0);
-    (goal, belief.filter(|_| half.is_none() && said.len() == 1))
+    other.filter(|_| sets_goal && !changes).or(half)
 }
 
 /// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.
 fn durations(text: &str) -> Vec<f64> {
     const UNITS: &[(&str, f64)] = &[
-        ("毫秒", 0.001),
-        ("秒", 1.0),
-        ("分", 60.0),
-        ("小时", 3600.0),
-        ("个小时", 3600.0),
+        ("毫秒|ms", 0.001),
+        ("秒|s|sec|secs|second|seconds", 1.0),
+        ("分|m|min|mins|minute|minutes", 60.0),
+        ("小时|个小时|h|hr|hrs|hour|hours", 3600.0),
         ("个半小时", 5400.0),
-        ("ms", 0.001),
-        ("s", 1.0),
-        ("sec", 1.0),
-        ("secs", 1.0),
-        ("second", 1.0),
-        ("seconds", 1.0),
-        ("m", 60.0),
-        ("min", 60.0),
-        ("mins", 60.0),
-        ("minute", 60.0),
-        ("minutes", 60.0),
-        ("h", 3600.0),
-        ("hr", 3600.0),
-        ("hrs", 3600.0),
-        ("hour", 3600.0),
-        ("hours", 3600.0),
     ];
     let lower = text.to_lowercase();
     let mut found = Vec::new();
@@ -428,10 +414,11 @@ fn durations(text: &str) -> Vec<f64> {
         let word_end = after
             .find(|c: char| !c.is_ascii_alphabetic())
             .unwrap_or(after.len());
-        let fits = |(unit, _): &&(&str, f64)| match unit.is_ascii() {
-            true => after[..word_end] == **unit,
+        let is_it = |unit: &str| match unit.is_ascii() {
+            true => after[..word_end] == *unit,
             false => after.starts_with(unit),
         };
+        let fits = |(units, _): &&(&str, f64)| units.split('|').any(is_it);
         let unit = UNITS.iter().find(fits);
         if let (Some((_, seconds)), Ok(n)) = (unit, number[..end].parse::<f64>()) {
             found.push(n * seconds);

@@ -15,6 +15,12 @@ use runs::InputSummary;
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
 
+/// Quantities with an answer of their own.
+#[rustfmt::skip]
+const COUNTS: [Quantity; 9] = [
+    Quantity::Stages, Quantity::Duration, Quantity::Inputs, Quantity::Which, Quantity::Cost, Quantity::Identity, Quantity::Bound, Quantity::Single, Quantity::Settings,
+];
+
 /// Answers a question about the job.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
@@ -39,25 +45,12 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.names_failure && run.report.job.state == JobState::Succeeded {
         said.say(text!("作业没有失败", "The job did not fail"));
     }
-    let counts = intent.asked.iter().any(|q| {
-        use Quantity::*;
-        matches!(
-            q,
-            Stages
-                | Duration
-                | Inputs
-                | Which
-                | Segment(_)
-                | Cost
-                | Identity
-                | Bound
-                | Single
-                | Settings
-        )
-    });
+    let counts = intent.asked.iter();
+    let counts =
+        counts.clone().any(|q| COUNTS.contains(q)) || counts.clone().any(|q| kind(*q).is_some());
     let counts = counts || !intent.measures.is_empty();
     let wants_verdict = asks(Quantity::Verdict) && !counts || asks(Quantity::Reason);
-    if asks(Quantity::Duration) {
+    if asks(Quantity::Duration) && !asks(Quantity::Single) {
         time::duration(said, run);
     }
     // a sum lists the stages with most of it
@@ -120,9 +113,8 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
     let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
-    let is_one = |a: &&'static Measure, b: &&'static Measure| {
-        a.entity == b.entity && a.words == b.words && !a.words.en.is_empty()
-    };
+    let is_one =
+        |a: &&'static Measure, b: &&'static Measure| a.words == b.words && !a.words.en.is_empty();
     for one_question in asked.chunk_by(is_one) {
         let first = one_question[0];
         // the longest vertex, or how even a stage is

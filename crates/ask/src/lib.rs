@@ -8,6 +8,7 @@
 mod amount;
 mod asked;
 mod change;
+mod clauses;
 mod context;
 mod found;
 mod intent;
@@ -47,27 +48,67 @@ use subject::Subject;
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
     let mut said = Said::new(run);
-    if terms::define(&mut said, run, question) {
-        return said.finish();
+    let mut clauses: Vec<String> = Vec::new();
+    for clause in clauses::of(question) {
+        match clauses.last_mut() {
+            Some(last) if intent::depends(&clause, last, run) => last.push_str(&clause),
+            _ => clauses.push(clause),
+        }
+    }
+    let is_answered = clauses.len() > 1
+        && (terms::define(&mut said, run, question)
+            || numbers(&mut said, run, &Intent::of(question, before, run))
+            || each(&mut said, run, &clauses, before));
+    if !is_answered && !whole(&mut said, run, question, before) {
+        not_understood(&mut said);
+    }
+    said.finish()
+}
+
+/// Answers each clause of a question and names the clauses that are not understood. Returns false if none is.
+fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
+    let mut before = before.to_vec();
+    let mut missed: Vec<&str> = Vec::new();
+    for clause in clauses {
+        said.next_clause();
+        if !whole(said, run, clause, &before) {
+            missed.push(clause.trim_matches(|c: char| !c.is_alphanumeric()));
+        }
+        before.push(clause.clone());
+    }
+    said.next_clause();
+    if missed.len() == clauses.len() {
+        return false;
+    }
+    for clause in missed {
+        said.say(text!(
+            "“{clause}”没有理解，未回答",
+            "Not answered, as it was not understood: \"{clause}\""
+        ));
+    }
+    true
+}
+
+/// Answers a question as a whole. Returns false if it is not understood.
+fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
+    if terms::define(said, run, question) {
+        return true;
     }
     let intent = Intent::of(question, before, run);
     // "stage 2" is no change to 2
     if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
-        resource::answer(&mut said, run, wanted, &intent);
-        return said.finish();
+        resource::answer(said, run, wanted, &intent);
+        return true;
     }
-    if query::answer(&mut said, run, &intent) {
-        if !cover::leaves_out(&intent, &said.text()) {
-            return said.finish();
-        }
-        said.truncate(0);
+    if numbers(said, run, &intent) {
+        return true;
     }
     if intent.is_about_future && !intent.asks_nothing() {
         said.say(text!(
             "无法回答：一次运行的记录不能说明以后的运行",
             "That can't be answered: the records of one run say nothing about later runs"
         ));
-        return said.finish();
+        return true;
     }
     // a question about an unknown name gets no conclusions about the job
     let last = question
@@ -80,32 +121,36 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
             .unknown
             .iter()
             .for_each(|unknown| said.say(unknown.sentence()));
-        return said.finish();
+        return true;
     }
-    conclusions(&mut said, run, &intent);
-    let is_known = intent.unknown.is_empty();
+    conclusions(said, run, &intent);
     let text = said.text();
     // The answer to a goal names the goal.
     let is_strange = || {
         intent.goal.is_none()
-            && (cover::leaves_out(&intent, &text) || cover::has_unknown(run, &intent, &text))
+            && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
     };
-    if is_known && (intent.is_empty() || is_strange()) {
+    if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
         said.truncate(0);
     }
-    if said.len() == 0 {
-        not_understood(&mut said);
+    said.len() > 0
+}
+
+/// Answers a question about numbers if every word is accounted for. Returns false for any other question.
+fn numbers(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    if query::answer(said, run, intent) {
+        if !cover::leaves_out(run, intent, &said.text()) {
+            return true;
+        }
+        said.truncate(0);
     }
-    said.finish()
+    false
 }
 
 /// Says the measurements of each subject, the conclusions of the rules and their changes.
 fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     for unknown in &intent.unknown {
         said.say(unknown.sentence());
-    }
-    if let Some(belief) = intent.belief {
-        time::belief(said, run, belief);
     }
     if intent.compares {
         rank::compare(said, run, intent);
@@ -115,7 +160,7 @@ fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         about(said, run, subject, intent);
     }
     verdict::causes(said, run, intent);
-    if intent.asks(Quantity::Change) {
+    if intent.asks(Quantity::Change) && !intent.compares {
         change::since(said, run, intent);
     }
     if !intent.compares {
@@ -129,7 +174,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);
-            if intent.asks(Quantity::Which) && intent.measures.is_empty() {
+            let names_stages = intent.asks(Quantity::Flow);
+            if intent.asks(Quantity::Which) && intent.measures.is_empty() && !names_stages {
                 rank::rank(said, run, intent);
             }
         }

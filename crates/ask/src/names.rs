@@ -4,12 +4,14 @@
 use std::ops::Range;
 
 use job::script::hints;
+use report::measure::book;
 
 use crate::Asked;
 use crate::spelling::{
     STAGE, is_capital, is_name, is_setting, is_stage_number, short, stage_numbers,
 };
 use crate::subject::{Kind, Near, Subject, Unknown};
+use runs::RunSummary;
 
 /// Neighbors shown for a name that the run does not have.
 const NEAR: usize = 3;
@@ -27,15 +29,12 @@ const LITERAL: usize = 6;
 /// Names listed if there is no near name.
 const LISTED: usize = 8;
 
+#[rustfmt::skip]
 const KINDS: &[(Kind, &[&str], &[&str])] = &[
     (Kind::Stage, &["阶段"], &["stage", "stages"]),
     (Kind::Operator, &["算子"], &["operator"]),
     (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
-    (
-        Kind::Column,
-        &["列", "字段", "键"],
-        &["column", "field", "key"],
-    ),
+    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
     (Kind::File, &["文件"], &["file"]),
 ];
 
@@ -66,7 +65,9 @@ impl Named {
                 }
                 let unknown = known.unknown(&place);
                 // Such a name is most likely misspelled: the answer is about the nearest name.
+                let is_same_number = |near: &&Near| digits(&near.name).eq(digits(&unknown.name));
                 let meant = unknown.near.first().filter(|near| near.alike >= CERTAIN);
+                let meant = meant.filter(is_same_number);
                 found.extend(meant.map(|near| near.subject.clone()));
                 named.unknown.push(unknown);
             }
@@ -123,6 +124,36 @@ impl Named {
             self.subjects.push(Subject::Lines(first, to));
         }
     }
+}
+
+/// The digits of a name: `Stage 2` and `Stage 3` are no misspellings of each other.
+fn digits(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(char::is_ascii_digit)
+}
+
+/// The names of operators without their numbers, and their names in the run-time statistics.
+fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
+    let mut shared: Vec<(String, Subject)> = Vec::new();
+    for (at, stage) in summary.stages.iter().enumerate() {
+        for (operator, o) in stage.operators.iter().enumerate() {
+            let base = o.id.rsplit_once('_').map(|(base, _)| base.to_owned());
+            let own = [&book::OPERATOR_ROWS, &book::OWN_TIME].into_iter();
+            let sources = own.filter_map(|measure| o.values.value(measure)?.source());
+            // `SV3_Combine/MergeJoin[@opId=20]/@rowCount`
+            let of_statistics = sources.filter_map(|source| {
+                let locator = source.locator?;
+                let (element, _) = locator.split_once("[@opId")?;
+                element.rsplit('/').next().map(str::to_owned)
+            });
+            for name in base.into_iter().chain(of_statistics) {
+                let named = (name, Subject::Operator(at, operator));
+                if !shared.contains(&named) {
+                    shared.push(named);
+                }
+            }
+        }
+    }
+    shared
 }
 
 /// A word of a question with its surroundings.
@@ -189,6 +220,8 @@ impl Place<'_> {
 pub(crate) struct Known<'a> {
     run: &'a Asked<'a>,
     names: Vec<(String, Kind, Subject)>,
+    /// Names that several operators share: `MapInPandas` of `MapInPandas_11`, and `MergeJoin` of the run-time statistics.
+    shared: Vec<(String, Subject)>,
 }
 
 impl<'a> Known<'a> {
@@ -227,7 +260,10 @@ impl<'a> Known<'a> {
         names.extend(ids.map(|id| (id.clone(), Kind::Any, Subject::Suggestion(id.clone()))));
         for e in &report.evidence {
             names.push((e.id.clone(), Kind::Any, Subject::Evidence(e.id.clone())));
-            names.push((e.metric.clone(), Kind::Any, Subject::Evidence(e.id.clone())));
+            // "slowest vertex" is a metric, but ordinary words in a question
+            if !e.metric.contains(' ') {
+                names.push((e.metric.clone(), Kind::Any, Subject::Evidence(e.id.clone())));
+            }
         }
         let keys = summary
             .stages
@@ -258,7 +294,8 @@ impl<'a> Known<'a> {
         let others = summary.private_names.iter();
         names.extend(others.map(|n| (n.clone(), Kind::Column, Subject::Column(n.clone()))));
         names.retain(|(name, ..)| name.chars().count() > 1);
-        Known { run, names }
+        let shared = shared_names(summary);
+        Known { run, names, shared }
     }
 
     /// Where names may be: known names with blanks in them, then words.
@@ -335,12 +372,17 @@ impl<'a> Known<'a> {
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
             found.retain(|(_, what, _)| Some(*what) == kind);
         }
+        let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
+        if found.is_empty() && attempts.is_empty() && is_name(name) {
+            let shared = self.shared.iter();
+            let shared = shared.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+            return shared.map(|(_, subject)| subject.clone()).collect();
+        }
         match found.first() {
             // a stage that ran again has several attempts of that name
             Some((.., Subject::Stage(_))) | None => {}
             Some((.., subject)) => return vec![subject.clone()],
         }
-        let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
         if let (true, Some((.., subject))) = (attempts.is_empty(), found.first()) {
             return vec![subject.clone()];
         }

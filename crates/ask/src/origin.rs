@@ -3,7 +3,7 @@
 use job::model::SHUFFLE_PARTITIONS;
 use job::script::Hint;
 use report::measure::book;
-use report::text;
+use report::{JobEngine, text};
 
 use crate::Asked;
 use crate::intent::Intent;
@@ -51,7 +51,8 @@ pub(crate) fn is_asked(stage: &StageSummary, intent: &Intent) -> bool {
 pub(crate) fn partitions(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stages = &run.summary.stages;
     let name = |stage: usize| stages.get(stage).map_or("", |s| s.name.as_str());
-    let mut counts: Vec<f64> = stages[at].get(&book::VERTICES).into_iter().collect();
+    let vertices = stages[at].get(&book::VERTICES);
+    let mut counts: Vec<f64> = vertices.into_iter().collect();
     for edge in run.channels().into[at].iter().take(3) {
         let edge = &run.summary.edges[*edge];
         if let Some(value) = edge.values.value(&book::PARTITIONS) {
@@ -59,6 +60,15 @@ pub(crate) fn partitions(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
             let between = format!("{} → {}", name(edge.from), name(edge.to));
             said.say_value(&book::PARTITIONS, value, &between, run.vertex());
         }
+    }
+    // fewer tasks than partitions: AQE or a coalesce merges them
+    let is_merged = |n: &f64| vertices.is_some_and(|vertices| vertices < *n);
+    if run.report.job.engine == Some(JobEngine::Spark) && counts.iter().any(is_merged) {
+        said.say(text!(
+            "{name} 的 Task 少于分区：AQE 或 coalesce 合并了分区",
+            "{name} has fewer tasks than partitions: AQE or a coalesce merged them",
+            name = stages[at].name
+        ));
     }
     let is_count = |text: &str| text.trim().parse().is_ok_and(|n: f64| counts.contains(&n));
     let is_set = |hint: &&Hint| {
@@ -79,8 +89,8 @@ pub(crate) fn partitions(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let setting = run.summary.settings.get(SHUFFLE_PARTITIONS);
     if let Some([value, _]) = setting.filter(|[value, _]| is_count(value)) {
         said.say(text!(
-            "{key} = {value} 定下了这个数目",
-            "{key} = {value} sets this number",
+            "{key} = {value} 定下了分区数",
+            "{key} = {value} sets the number of partitions",
             key = SHUFFLE_PARTITIONS
         ));
     }

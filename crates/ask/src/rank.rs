@@ -1,7 +1,7 @@
 //! How stages compare: the first by some measure, and two with their largest difference.
 
 use report::format::{Change, Ratio, STAGE, Seconds, Share};
-use report::measure::{Measure, Value, book};
+use report::measure::{Entity, Measure, Value, book};
 use report::{ProblemType, Text, Verdict, text};
 
 use crate::intent::Intent;
@@ -25,21 +25,16 @@ const SINGLE: usize = 8;
 const UNEVEN: f64 = 2.0;
 
 /// Measures of how evenly a stage is spread.
+#[rustfmt::skip]
 pub(crate) const SPREAD: [&Measure; 5] = [
-    &book::MAX_RUN,
-    &book::RUN_MAX_OVER_MEAN,
-    &book::ROWS_MAX,
-    &book::ROWS_MAX_OVER_MEAN,
+    &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN,
     &book::READ_MAX_OVER_MEAN,
 ];
 
 /// Measures that compare two stages; the first is the result of the others.
+#[rustfmt::skip]
 const COMPARED: [&Measure; 6] = [
-    &book::SPAN,
-    &book::VERTICES,
-    &book::ROWS_IN,
-    &book::BYTES_READ,
-    &book::MEAN_RUN,
+    &book::SPAN, &book::VERTICES, &book::ROWS_IN, &book::BYTES_READ, &book::MEAN_RUN,
     &book::RUN_MAX_OVER_MEAN,
 ];
 
@@ -133,20 +128,11 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 /// Measures with values that add up over stages.
+#[rustfmt::skip]
 pub(crate) const SUMS: [&Measure; 13] = [
-    &book::CROSS_POD,
-    &book::SPILLED,
-    &book::TEMPORARY,
-    &book::GC_TIME,
-    &book::REVOKED,
-    &book::SPILLS,
-    &book::BYTES_READ,
-    &book::BYTES_WRITTEN,
-    &book::FETCH_WAIT,
-    &book::CPU_TIME,
-    &book::LOST_WORK,
-    &book::FAILED,
-    &book::NETWORK,
+    &book::CROSS_POD, &book::SPILLED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
+    &book::BYTES_READ, &book::BYTES_WRITTEN, &book::FETCH_WAIT, &book::CPU_TIME, &book::LOST_WORK,
+    &book::FAILED, &book::NETWORK,
 ];
 
 /// The stages with most of the measures that one question is about, and their sum.
@@ -290,10 +276,20 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     };
     let (language, vertex) = (said.language(), run.vertex());
     let (one, other) = (&a.name, &b.name);
-    slower(said, a, b);
+    let asked = intent.measures.iter().copied();
+    let asked: Vec<&Measure> = asked.filter(|m| m.entity == Entity::Stage).collect();
+    let is_general = asked.is_empty();
+    if is_general {
+        slower(said, a, b);
+    }
+    let measures = if is_general {
+        &COMPARED[..]
+    } else {
+        &asked[..]
+    };
     let (mut ids, mut shown) = (Vec::new(), Vec::new());
     let mut furthest: Option<(&Measure, f64)> = None;
-    for measure in COMPARED {
+    for measure in measures.iter().copied() {
         let Some((x, y)) = a.values.value(measure).zip(b.values.value(measure)) else {
             continue;
         };
@@ -343,7 +339,7 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             said.say(sentence);
         }
     }
-    for stage in [a, b] {
+    for stage in [a, b].into_iter().filter(|_| is_general || intent.asks_why) {
         findings(run, stage).for_each(|f| found::finding(said, f, false));
     }
 }

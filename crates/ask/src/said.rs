@@ -15,8 +15,10 @@ pub(crate) struct Said<'a> {
     next: Option<usize>,
     /// Evidence that earlier answers of the conversation added.
     earlier: &'a [Evidence],
-    /// Ids of the findings that were told.
+    /// Findings that the answer to the clause states.
     told: Vec<String>,
+    /// Sentences before the answer to the clause.
+    earlier_clauses: usize,
 }
 
 impl<'a> Said<'a> {
@@ -33,7 +35,14 @@ impl<'a> Said<'a> {
             next,
             earlier: run.cited,
             told: Vec::new(),
+            earlier_clauses: 0,
         }
+    }
+
+    /// Begins the answer to the next clause of the question.
+    pub(crate) fn next_clause(&mut self) {
+        self.earlier_clauses = self.sentences.len();
+        self.told.clear();
     }
 
     /// Whether a finding is mentioned for the first time.
@@ -52,19 +61,19 @@ impl<'a> Said<'a> {
         self.say(text!("{line}", "{line}"));
     }
 
-    /// The answer so far.
+    /// The answer to the clause so far.
     pub(crate) fn text(&self) -> String {
-        self.sentences.join(self.language().select("", " "))
+        self.sentences[self.earlier_clauses..].join(self.language().select("", " "))
     }
 
-    /// Number of sentences.
+    /// Number of sentences of the answer to the clause.
     pub(crate) fn len(&self) -> usize {
-        self.sentences.len()
+        self.sentences.len() - self.earlier_clauses
     }
 
-    /// Takes back the sentences after the first ones.
+    /// Takes back sentences of the answer to the clause, except the first ones.
     pub(crate) fn truncate(&mut self, sentences: usize) {
-        self.sentences.truncate(sentences);
+        self.sentences.truncate(self.earlier_clauses + sentences);
         let cited = self.sentences.join(" ");
         let is_cited = |e: &Evidence| {
             [",", "]"]
@@ -90,7 +99,8 @@ impl<'a> Said<'a> {
         let language = self.language();
         let text = engine_words(text.into(language), self.report.job.engine, language);
         let bare = without_stop(text.trim());
-        if bare.is_empty() || self.sentences.iter().any(|s| s.starts_with(bare)) {
+        let mut of_clause = self.sentences[self.earlier_clauses..].iter();
+        if bare.is_empty() || of_clause.any(|s| s.starts_with(bare)) {
             return;
         }
         let mut shown: Vec<&str> = Vec::new();
@@ -190,9 +200,15 @@ impl<'a> Said<'a> {
         self.next
     }
 
-    pub(crate) fn finish(self) -> MeasuredAnswer {
+    pub(crate) fn finish(mut self) -> MeasuredAnswer {
+        let mut unique: Vec<String> = Vec::new();
+        for sentence in std::mem::take(&mut self.sentences) {
+            if !unique.contains(&sentence) {
+                unique.push(sentence);
+            }
+        }
         MeasuredAnswer {
-            text: self.text(),
+            text: unique.join(self.language().select("", " ")),
             evidence: self.evidence,
         }
     }
@@ -216,30 +232,8 @@ pub(crate) fn names(items: &[String], language: Language) -> String {
 
 /// Whether a sentence begins with a word that is no name, so that it may be capitalized.
 fn is_ordinary(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "the",
-        "this",
-        "no",
-        "every",
-        "most",
-        "it",
-        "its",
-        "nothing",
-        "little",
-        "each",
-        "one",
-        "costs",
-        "operators",
-        "failed",
-        "revoked",
-        "only",
-        "a",
-        "an",
-        "there",
-        "all",
-        "not",
-    ];
+    const WORDS: &str = "the|this|no|every|most|it|its|nothing|little|each|one|costs|operators|failed|revoked|only|a|an|there|all|not";
     text.split(' ')
         .next()
-        .is_some_and(|word| WORDS.contains(&word))
+        .is_some_and(|word| WORDS.split('|').any(|ordinary| ordinary == word))
 }

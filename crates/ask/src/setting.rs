@@ -56,7 +56,7 @@ pub(crate) fn suggested(said: &mut Said<'_>, setting: &Setting) {
     ));
 }
 
-/// Lists the settings of the application, those of the executors if they are named.
+/// Lists the settings of the application; only the settings of executors if executors are named.
 pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.asks(Quantity::Remedy) {
         return;
@@ -72,7 +72,7 @@ pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         false => true,
     };
     let settings = run.summary.settings.iter().filter(|(key, _)| is_named(key));
-    // what is set in the log comes first
+    // settings of the log come before defaults
     let mut settings: Vec<_> = settings.collect();
     settings.sort_by_key(|(_, [_, origin])| origin != "log");
     let shown = settings.iter().take(LISTED).map(|(key, [value, origin])| {
@@ -90,7 +90,7 @@ pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     ));
 }
 
-/// Nothing for a value that the log sets, else that it is a default.
+/// The default that a value comes from; empty for a value that the log sets.
 fn origin_of(origin: &str) -> Text {
     match origin.strip_prefix("default of ") {
         Some(version) => text!(

@@ -11,12 +11,9 @@ use crate::{Asked, found, origin, time};
 use runs::{EdgeSummary, StageSummary};
 
 /// Measures that say how much a stage does.
+#[rustfmt::skip]
 const WORK: [&Measure; 5] = [
-    &book::VERTICES,
-    &book::BUSY_SHARE,
-    &book::ROWS_IN,
-    &book::BYTES_READ,
-    &book::RUN_MAX_OVER_MEAN,
+    &book::VERTICES, &book::BUSY_SHARE, &book::ROWS_IN, &book::BYTES_READ, &book::RUN_MAX_OVER_MEAN,
 ];
 
 /// Answers a question about a stage; without a quantity, states the most important measurements.

@@ -40,10 +40,10 @@ use SegmentKind as Kind;
 const TERMS: &[Term] = &[
     term(Some(Kind::CapacityWait), "等待资源|资源等待|等待令牌|等待 executor", "capacity wait|wait for capacity|wait for executors|waiting for capacity",
         "等待资源：顶点已可运行，但令牌或 Executor 的槽位都被占用",
-        "capacity wait is time in which vertices are ready to run, but all tokens or executor slots are in use"),
+        "capacity wait is time spent waiting for a token or slot: vertices are ready to run, but all tokens or executor slots are in use"),
     term(Some(Kind::Queue), "排队|排队时间", "queue|queuing|queueing|queue time",
         "排队：作业已提交，但集群还没有资源启动它",
-        "queue is the time after submission in which the cluster has no capacity to start the job"),
+        "queue is the time from submission to start: the cluster has no capacity for the job yet"),
     term(Some(Kind::Compile), "编译|编译时间", "compilation|compiling|compile time",
         "编译：把脚本变成执行计划和代码的时间，与数据和资源无关",
         "compilation turns the script into a plan and code; its time does not depend on data or resources"),
@@ -61,7 +61,7 @@ const TERMS: &[Term] = &[
         "spilling writes data of a sort, join or aggregation to disk, and reads it again, because it does not fit into memory"),
     term(Some(Kind::Gc), "gc|垃圾回收", "gc|garbage collection|gc time",
         "垃圾回收：托管代码（.NET、JVM）释放内存时暂停工作的时间",
-        "garbage collection is time in which managed code (.NET, JVM) pauses to free memory"),
+        "garbage collection is the time that managed code (.NET, JVM) pauses to free memory"),
     term(Some(Kind::UserCode), "用户代码|udf|udo|自定义函数", "user code|udf|udo|a udf",
         "用户代码：脚本作者自己写的 C#、Python、Java 或 Scala 函数，优化器看不到其内部",
         "user code is C#, Python, Java or Scala that the author of the script wrote; the optimizer can't look into it"),
@@ -113,7 +113,7 @@ const TERMS: &[Term] = &[
     term(None, "executor|执行器", "executor|executors", "Executor：运行 Task 的 JVM 进程，有若干槽位和一份内存",
         "an executor is a JVM process that runs tasks; it has slots and memory"),
     term(None, "波次", "wave|waves", "波次：顶点多于令牌时，一个阶段要分几轮运行",
-        "waves are the rounds in which a stage runs if it has more vertices than there are tokens"),
+        "waves are rounds: a stage with more vertices than there are tokens runs in several"),
     term(None, "分区", "partition|partitions", "分区：由同一个顶点处理的那部分行", "a partition is the part of the rows that one vertex works on"),
     term(None, "广播|广播连接|broadcast join", "broadcast|broadcast join",
         "广播连接：把小表整个发给大表的每个顶点，大表因此不必 Shuffle",
@@ -127,7 +127,7 @@ const TERMS: &[Term] = &[
     term(None, "核小时", "core-hour|core-hours|core hours|executor-core-hour", "核小时：Executor 的核数乘以占用时间",
         "core-hours are the cores of the executors times the time they are held"),
     term(None, "fetch wait|等待 shuffle 数据", "fetch wait|fetch wait time", "Fetch 等待：Task 等待别的机器把 Shuffle 数据传过来的时间",
-        "fetch wait is time in which tasks wait for shuffled data from other machines"),
+        "fetch wait is the time that tasks wait for shuffled data from other machines"),
     term(None, "可避免|可以避免", "avoidable|avoidable time", "可避免：按重放估计，全部问题修复后能省下的时间",
         "avoidable is the time saved with every finding fixed, estimated by a replay of the run"),
     term(None, "置信度", "confidence", "置信度：原因成立的可能性，由支持和反对它的测量得出",
@@ -212,7 +212,7 @@ fn asked(question: &str) -> Vec<Definition> {
     for (name, definition) in NAMES.iter() {
         if let Some(place) = place_of(&rest, name) {
             found.push((place.start, *definition));
-            // of the same length, so that the places stay in order
+            // the same length keeps the other places valid
             let blank = " ".repeat(place.len());
             rest.replace_range(place, &blank);
         }

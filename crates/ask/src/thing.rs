@@ -288,6 +288,16 @@ pub(crate) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
             said.say(text!("{zh}：{items}", "{en}: {items}"));
         }
     }
+    let lines: Vec<String> = changed(s.diff.as_deref().unwrap_or_default())
+        .map(|line| line.to_string())
+        .collect();
+    if !lines.is_empty() {
+        said.say(text!(
+            "修改脚本第 {lines} 行",
+            "It changes script lines {lines}",
+            lines = list(&lines, said.language())
+        ));
+    }
     if let Some(finding) = &s.finding {
         found::finding_of(said, run, finding, false);
     }

@@ -65,21 +65,6 @@ pub(crate) fn duration(said: &mut Said<'_>, run: &Asked<'_>) {
     said.cite(sentence, &ids);
 }
 
-/// Corrects the user's claim about the duration by the measured one.
-pub(crate) fn belief(said: &mut Said<'_>, run: &Asked<'_>, belief: f64) {
-    let Some(ran) = run.report.job.elapsed_seconds else {
-        return;
-    };
-    let ids = elapsed(said, run);
-    let sentence = text!(
-        "这次运行用了 {ran}，而不是 {belief}",
-        "This run took {ran}, not {belief}",
-        ran = Seconds(ran),
-        belief = Seconds(belief)
-    );
-    said.cite(sentence, &ids);
-}
-
 /// Where the time went: the largest parts.
 pub(crate) fn account(said: &mut Said<'_>, run: &Asked<'_>) {
     let Some(time) = &run.report.time else {

@@ -10,6 +10,7 @@ use crate::intent::Intent;
 use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
+use crate::wording::Wording;
 use crate::{Asked, setting, stage, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
@@ -61,6 +62,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     // a number that was asked for needs no list of causes that don't apply
     let is_number = !intent.measures.is_empty() && !intent.is_polar && !intent.asks_why;
     let is_number = is_number && !intent.asks(Quantity::Remedy);
+    let names_error = Wording::of(&intent.text).has("错误|报错|异常", "error*|exception*|message*");
     for rule in report
         .rules
         .iter()
@@ -71,7 +73,12 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
                     let of_executors =
                         matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
-                    finding_of(said, run, &found.id, of_executors && intent.names_executors);
+                    finding_of(
+                        said,
+                        run,
+                        &found.id,
+                        of_executors && (intent.names_executors || names_error),
+                    );
                 }
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {

@@ -1,15 +1,12 @@
 //! The change of a resource that a question is about: "twice the tokens", “executor 从 8 个减到 2 个”.
 
+use std::ops::Range;
+
 use super::wording::Wording;
+use super::words::length;
 
-/// Words between an amount and its resource: "twice as many tokens".
-const APART: usize = 4;
-
-/// The same in Chinese characters: "令牌数增加到两倍".
-const APART_ZH: usize = 8;
-
-/// Characters after the resource: "executor 从 8 个减到 2 个".
-const AFTER_ZH: usize = 14;
+/// Characters between an amount and its resource: "twice as many tokens", “executor 从 8 个减到 2 个”.
+const APART: usize = 24;
 
 /// Characters of a question that is no more than a change: "twice the executors?".
 const BRIEF: usize = 24;
@@ -26,46 +23,30 @@ pub(super) enum Resource {
     Hardware,
 }
 
+#[rustfmt::skip]
 const RESOURCES: &[(Resource, &str, &str)] = &[
     (Resource::Tokens, "令牌|token|au ", "token*|au|aus"),
-    (
-        Resource::Executors,
-        "executor|执行器|节点",
-        "executor*|worker*|node*",
-    ),
+    (Resource::Executors, "executor|执行器|节点", "executor*|worker*|node*"),
     (Resource::Cores, "核", "core*|cpu*|slot*"),
     (Resource::Input, "输入|数据", "input*|data|rows"),
     (Resource::Memory, "内存", "memory|ram|heap"),
-    (
-        Resource::Hardware,
-        "磁盘|硬盘|网络|带宽",
-        "disk*|ssd*|network|bandwidth|machine*",
-    ),
+    (Resource::Hardware, "磁盘|硬盘|网络|带宽", "disk*|ssd*|network|bandwidth|machine*"),
 ];
 
+#[rustfmt::skip]
 const FACTORS: &[(f64, &str, &str)] = &[
     (0.25, "四分之一", "quarter"),
     (0.5, "一半|减半|半数|少一半", "half|halve|halved|halving"),
-    (
-        2.0,
-        "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍",
-        "twice|double|doubled|doubling",
-    ),
+    (2.0, "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍", "twice|double|doubled|doubling"),
     (3.0, "", "triple|tripled|tripling|thrice"),
     (4.0, "翻两番", "quadruple|quadrupled"),
 ];
 
 /// Numbers in words before "times" and “倍”.
+#[rustfmt::skip]
 const NUMBERS: [(&str, &str, f64); 9] = [
-    ("两", "two", 2.0),
-    ("二", "two", 2.0),
-    ("三", "three", 3.0),
-    ("四", "four", 4.0),
-    ("五", "five", 5.0),
-    ("六", "six", 6.0),
-    ("八", "eight", 8.0),
-    ("十", "ten", 10.0),
-    ("百", "hundred", 100.0),
+    ("两", "two", 2.0), ("二", "two", 2.0), ("三", "three", 3.0), ("四", "four", 4.0), ("五", "five", 5.0),
+    ("六", "six", 6.0), ("八", "eight", 8.0), ("十", "ten", 10.0), ("百", "hundred", 100.0),
 ];
 
 /// Words of a change that is only thought of.
@@ -87,8 +68,17 @@ const SURPLUS: (&str, &str) = (
     "than we need*|than need*|than it need*|too many|over-provisioned|overprovisioned",
 );
 
-/// Words before the new amount, where the present one is named as well: "from 8 to 2".
-const TO: [&str; 6] = ["减到", "降到", "加到", "增加到", "改成", "到"];
+/// Words before and after the present amount: "from 8", "instead of 8", “从 8”; "8 → 2", “8 个改成 2 个”.
+const BEFORE_PRESENT: &str = "from|instead of|rather than|not|than|从|由|而不是|不是|现在|目前";
+const BEFORE_NEW: &str =
+    "to|->|→|=>|down to|up to|改成|改为|换成|换为|变成|变为|减到|降到|加到|增加到|提高到|调到|到";
+
+/// Words between the present and the new amount: “80 个 token 改成 200 个”.
+const UNITS: &str = "个|台|核|tokens|token|令牌|executors|executor|aus|au|cores|core";
+
+/// Units of times and sizes: a number before them is no count.
+const OTHER_UNITS: &str =
+    "分钟|分|秒|小时|天|毫秒|行|gb|mb|kb|tb|gib|mib|min|s |sec|hour|ms|%|rows";
 
 /// Words of more or less without a number.
 const OPEN: (&str, &str) = (
@@ -129,118 +119,152 @@ impl Wanted {
         if !is_thought || wording.has(PAST.0, PAST.1) || wording.has("为什么|为何", "why") {
             return None;
         }
-        let wanted = in_english(&wording).or_else(|| in_chinese(&question.to_lowercase()))?;
+        let wanted = change(&question.to_lowercase())?;
         // a number of rows or bytes is no change of the input
         let is_count = matches!(wanted.amount, Amount::Count(_));
         (wanted.resource != Resource::Input || !is_count).then_some(wanted)
     }
 }
 
-fn in_english(wording: &Wording) -> Option<Wanted> {
-    let words = wording.words();
-    let fits = |word: &str, en: &str| {
-        en.split('|').any(|phrase| match phrase.strip_suffix('*') {
-            Some(stem) => word.starts_with(stem),
-            None => word == phrase,
-        })
-    };
-    let resource_at = |word: &str| {
-        let mut all = RESOURCES.iter();
-        all.find(|(.., en)| fits(word, en)).map(|found| found.0)
-    };
-    let amount_at = |at: usize| {
-        let word = words[at].as_str();
-        let factor = FACTORS.iter().find(|(.., en)| fits(word, en));
-        let factor = factor.map(|(factor, ..)| *factor);
-        let factor = factor.or_else(|| word.strip_suffix('x')?.parse().ok());
-        let spelled = NUMBERS.iter().find(|(_, name, _)| *name == word);
-        let number = spelled.map(|(.., n)| *n).or_else(|| word.parse().ok());
-        let is_times = words.get(at + 1).is_some_and(|next| next == "times");
-        match (factor, number) {
-            (Some(factor), _) => Some(Amount::Times(factor)),
-            (None, Some(n)) if is_times => Some(Amount::Times(n)),
-            (None, Some(n)) => Some(Amount::Count(n)),
-            _ if OPEN.1.split('|').any(|open| open == word) => Some(Amount::Open),
-            _ if word == "many" && wording.has("", "need*|should|required") => Some(Amount::Open),
-            _ => None,
-        }
-    };
-    (0..words.len()).find_map(|at| {
-        // "from 8 to 2 executors" is a change to 2
-        let is_present = at > 0 && words[at - 1] == "from";
-        let amount = amount_at(at).filter(|_| !is_present)?;
-        let amount = Some(amount).filter(|a| !matches!(a, Amount::Count(n) if *n <= 0.0))?;
-        // "reduce the executors from 8 to 2"
-        let is_new = at > 0 && words[at - 1] == "to";
-        let before = words[..at].iter().rev().skip(1).take(APART);
-        let before = before.filter_map(|word| resource_at(word)).next();
-        if let (true, Some(resource)) = (is_new, before) {
-            return Some(Wanted { resource, amount });
-        }
-        let near = words.iter().skip(at + 1).take(APART);
-        // "half the time with these tokens" is about the time
-        let near = near.take_while(|word| {
-            !matches!(
-                word.as_str(),
-                "time" | "minutes" | "seconds" | "hours" | "with"
-            )
-        });
-        let resource = near.filter_map(|word| resource_at(word)).next()?;
-        Some(Wanted { resource, amount })
-    })
+/// An amount with its place in the text.
+#[derive(Debug)]
+struct Found {
+    amount: Amount,
+    place: Range<usize>,
 }
 
-fn in_chinese(question: &str) -> Option<Wanted> {
-    let mut places = RESOURCES.iter().flat_map(|(resource, zh, _)| {
-        let found = zh
-            .split('|')
-            .filter_map(|word| Some((question.find(word)?, word.len())));
-        found.map(|(at, length)| (*resource, at, length))
+/// The resource with the new amount that is nearest to it.
+fn change(text: &str) -> Option<Wanted> {
+    let amounts = amounts(text);
+    let resources = RESOURCES.iter().flat_map(|(resource, zh, en)| {
+        let places = places(text, zh, en).into_iter();
+        places.map(|place| (*resource, place))
     });
-    places.find_map(|(resource, at, length)| {
-        let before: Vec<char> = question[..at].chars().rev().take(APART_ZH).collect();
-        let before: String = before.into_iter().rev().collect();
-        // "executor 1 比 executor 0" has the ids of two of them
-        let before = match question[..at].contains(&question[at..at + length]) {
-            true => String::new(),
-            false => before,
+    let distance = |found: &Found, place: &Range<usize>| {
+        let gap = match found.place.end <= place.start {
+            true => &text[found.place.end..place.start],
+            false => text.get(place.end..found.place.start)?,
         };
-        let after: String = question[at + length..].chars().take(AFTER_ZH).collect();
-        // "executor 2" is one of them
-        let is_id = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
-        let amount = amount_in(&before).or_else(|| amount_in(&after).filter(|_| !is_id))?;
-        Some(Wanted { resource, amount })
+        // "half the time with these tokens" is about the time
+        let is_other = Wording::of(gap).has("", "time|minutes|seconds|hours|with|and");
+        let length = gap.chars().count();
+        (length <= APART && !is_other).then_some((found.amount == Amount::Open, length))
+    };
+    let near = resources.flat_map(|(resource, place)| {
+        let distance = &distance;
+        let near = amounts
+            .iter()
+            .filter_map(move |found| Some((distance(found, &place)?, found)));
+        near.map(move |(distance, found)| (distance, resource, found.amount))
+    });
+    let nearest = near.min_by_key(|(distance, ..)| *distance)?;
+    let (_, resource, amount) = nearest;
+    Some(Wanted { resource, amount })
+}
+
+/// Where a text has words of one language or the other; English ones as whole words, or as stems before `*`.
+fn places(text: &str, zh: &str, en: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for word in zh.split('|').filter(|word| !word.is_empty()) {
+        found.extend(text.match_indices(word).map(|(at, _)| at..at + word.len()));
+    }
+    for word in en.split('|').filter(|word| !word.is_empty()) {
+        let stem = word.trim_end_matches('*');
+        for (at, _) in text.match_indices(stem) {
+            let end = at + length(word, &text[at..]).unwrap_or(0);
+            let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            found.extend((end > at && !is_inside).then_some(at..end));
+        }
+    }
+    found
+}
+
+/// The amounts of a text, without the present ones: "from 8 to 2", "2 instead of 8", “8 个改成 2 个”.
+fn amounts(text: &str) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut add = |amount: Amount, place: Range<usize>| {
+        let is_new = |f: &Found| f.place.end <= place.start || place.end <= f.place.start;
+        if found.iter().all(is_new) {
+            found.push(Found { amount, place });
+        }
+    };
+    for (factor, zh, en) in FACTORS {
+        for place in places(text, zh, en) {
+            add(Amount::Times(*factor), place);
+        }
+    }
+    let spelled = NUMBERS.iter().flat_map(|(zh, en, n)| {
+        let zh = format!("{zh}倍");
+        let places = places(text, &zh, en).into_iter();
+        places.map(move |place| (*n, place))
+    });
+    for (n, place) in spelled.chain(digits(text)) {
+        let after = text[place.end..].trim_start();
+        let is_times = text[place.clone()].ends_with('倍')
+            || after.starts_with('倍')
+            || length("x", after).is_some()
+            || length("times", after).is_some();
+        let is_other = !is_times && OTHER_UNITS.split('|').any(|unit| after.starts_with(unit));
+        // "executor 2" is one of the executors
+        let is_id = RESOURCES.iter().any(|(_, zh, en)| {
+            let mut named = places(text, zh, en).into_iter();
+            named.any(|named| {
+                named.end <= place.start && text[named.end..place.start].trim().is_empty()
+            })
+        });
+        if n <= 0.0 || is_other || !is_times && (is_id || is_present(text, &place)) {
+            continue;
+        }
+        add(
+            if is_times {
+                Amount::Times(n)
+            } else {
+                Amount::Count(n)
+            },
+            place,
+        );
+    }
+    let wants = Wording::of(text).has("", "need*|should|required");
+    let many = places(text, "", "many").into_iter().filter(|_| wants);
+    for place in places(text, OPEN.0, OPEN.1).into_iter().chain(many) {
+        add(Amount::Open, place);
+    }
+    found
+}
+
+/// The numbers of a text in digits.
+fn digits(text: &str) -> impl Iterator<Item = (f64, Range<usize>)> {
+    let starts = text.char_indices().filter(|(at, c)| {
+        let is_inside = text[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
+        c.is_ascii_digit() && !is_inside
+    });
+    starts.filter_map(|(at, _)| {
+        let rest = &text[at..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+        let number = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',']);
+        let n = number.replace(',', "").parse().ok()?;
+        Some((n, at..at + number.len()))
     })
 }
 
-/// The amount in a few Chinese characters.
-fn amount_in(text: &str) -> Option<Amount> {
-    let is_in = |words: &str| {
-        let mut words = words.split('|').filter(|word| !word.is_empty());
-        words.any(|word| text.contains(word))
+/// Whether a number is the present amount, next to the one that would replace it.
+fn is_present(text: &str, place: &Range<usize>) -> bool {
+    let before = text[..place.start].trim_end();
+    let mut after = text[place.end..].trim_start();
+    while let Some(rest) = UNITS.split('|').find_map(|unit| after.strip_prefix(unit)) {
+        after = rest.trim_start();
+    }
+    let is_before = |word: &str| {
+        let head = before.strip_suffix(word);
+        let is_whole =
+            |head: &str| !word.is_ascii() || !head.ends_with(|c: char| c.is_ascii_alphabetic());
+        head.is_some_and(is_whole)
     };
-    if let Some((factor, ..)) = FACTORS.iter().find(|(_, zh, _)| is_in(zh)) {
-        return Some(Amount::Times(*factor));
-    }
-    let spelled = NUMBERS
-        .iter()
-        .find(|(zh, ..)| text.contains(&format!("{zh}倍")));
-    let mut to = TO.iter();
-    let text = to
-        .find_map(|word| text.split_once(word))
-        .map_or(text, |(_, new)| new);
-    let digits: String = text
-        .chars()
-        .skip_while(|c| !c.is_ascii_digit())
-        .take_while(|c| c.is_ascii_digit() || *c == '.')
-        .collect();
-    match (spelled, digits.parse::<f64>()) {
-        (Some((.., n)), _) => Some(Amount::Times(*n)),
-        (_, Ok(n)) if text.contains('倍') => Some(Amount::Times(n)),
-        (_, Ok(n)) if n > 0.0 => Some(Amount::Count(n)),
-        _ if is_in(OPEN.0) => Some(Amount::Open),
-        _ => None,
-    }
+    let is_after = |word: &str| match word.is_ascii() && word.starts_with(char::is_alphabetic) {
+        true => length(word, after).is_some(),
+        false => after.starts_with(word),
+    };
+    BEFORE_PRESENT.split('|').any(is_before) || BEFORE_NEW.split('|').any(is_after)
 }
 
 #[cfg(test)]
@@ -282,6 +306,39 @@ mod tests {
             ("Executor 减半会慢多少？", Some((Executors, Times(0.5)))),
             ("输入变成 3 倍要多久？", Some((Input, Times(3.0)))),
             ("能不能一半时间跑完？", None),
+            (
+                "80 个 token 改成 200 个会怎样",
+                Some((Tokens, Count(200.0))),
+            ),
+            (
+                "把 token 由 80 个换成 30 个要多久",
+                Some((Tokens, Count(30.0))),
+            ),
+            (
+                "executor 从 8 个减到 2 个会怎样",
+                Some((Executors, Count(2.0))),
+            ),
+            ("token 80 → 200 能快多少", Some((Tokens, Count(200.0)))),
+            (
+                "What if we go from 80 to 200 tokens?",
+                Some((Tokens, Count(200.0))),
+            ),
+            (
+                "Would it be slower with 20 tokens instead of 60?",
+                Some((Tokens, Count(20.0))),
+            ),
+            (
+                "What if I give it 120 instead of 50 tokens?",
+                Some((Tokens, Count(120.0))),
+            ),
+            (
+                "instead of 8 executors, what if we use 4?",
+                Some((Executors, Count(4.0))),
+            ),
+            (
+                "How long would it take if we changed 8 executors to 3?",
+                Some((Executors, Count(3.0))),
+            ),
         ] {
             let found = Wanted::of(question).map(|w| (w.resource, w.amount));
             assert_eq!(found, expected, "{question}");

@@ -3,7 +3,7 @@
 use report::measure::book;
 use report::{Cause, SegmentKind};
 
-use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS, Topic};
+use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS};
 
 /// A question prepared for looking up phrases; names are taken out of it before.
 pub(crate) struct Wording {
@@ -24,10 +24,6 @@ impl Wording {
 
     pub(crate) fn text(&self) -> &str {
         &self.lower
-    }
-
-    pub(super) fn words(&self) -> &[String] {
-        &self.words
     }
 
     pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
@@ -69,10 +65,11 @@ impl Wording {
 
     /// Causes that are named, by a group or by their title.
     pub(crate) fn causes(&self) -> Vec<Cause> {
-        let topics: Vec<&Topic> = TOPICS.iter().filter(|t| self.has(t.zh, t.en)).collect();
+        let topics = TOPICS.iter().filter(|(_, zh, en)| self.has(zh, en));
+        let topics: Vec<_> = topics.collect();
         let is_named = |cause: &Cause| {
             let title = cause.title();
-            topics.iter().any(|topic| (topic.includes)(*cause))
+            topics.iter().any(|(includes, ..)| includes(*cause))
                 || self.lower.contains(title.zh)
                 || self.lower.contains(title.en)
                 || self.lower.contains(cause.code())
@@ -86,11 +83,6 @@ impl Wording {
             "作业|整个|脚本|应用|任务",
             "job|script|application|whole|overall|run",
         )
-    }
-
-    /// Whether it has no noun: "why 50 minutes?", "为什么要 50 分钟".
-    pub(crate) fn is_bare(&self) -> bool {
-        self.words.len() <= 5
     }
 
     /// Whether it points at something named before: "it", "that stage".
@@ -113,11 +105,10 @@ impl Wording {
 
     /// Whether it continues a question with a name alone: "and SV3?".
     pub(crate) fn says_nothing(&self) -> bool {
-        let rest = [
-            "and", "what", "how", "about", "then", "那", "那么", "还有", "以及", "呢",
-        ];
+        let rest = "and|what|how|about|then|那|那么|还有|以及|呢";
         let mut text = self.lower.clone();
-        rest.iter().for_each(|word| text = text.replace(word, ""));
+        rest.split('|')
+            .for_each(|word| text = text.replace(word, ""));
         self.begins_with_and() && !text.contains(char::is_alphanumeric)
     }
 
@@ -139,12 +130,9 @@ impl Wording {
 
     /// Whether yes or no would answer it.
     pub(crate) fn is_polar(&self) -> bool {
-        const FIRST: &[&str] = &[
-            "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
-            "would", "should", "will",
-        ];
+        const FIRST: &str = "is|are|was|were|do|does|did|has|have|had|can|could|would|should|will";
         let first = self.words.first().map(String::as_str);
-        first.is_some_and(|word| FIRST.contains(&word))
+        first.is_some_and(|word| FIRST.split('|').any(|first| first == word))
             || self.has("吗|是不是|有没有|是否|能不能|会不会|严重", "any")
     }
 

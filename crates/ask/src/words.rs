@@ -68,7 +68,7 @@ pub(crate) enum Word {
     Not,
     When,
     Who,
-    /// One of the jobs of an application, of which nothing is known.
+    /// A Spark job of an application; the run has no data about single jobs.
     SparkJob,
     /// A definition.
     Define,
@@ -89,7 +89,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Noun(Exchange)], "数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
     (&[Noun(Input)], "输入表|源表|数据源|输入|表", "input|inputs|table|tables|dataset*|source|sources"),
     (&[Noun(Column)], "字段|列", "column|columns|field|fields"),
-    (&[Noun(Partition)], "分区|桶", "partition|partitions|bucket|buckets"),
+    (&[Noun(Partition)], "重新分区|重分区|分区|桶", "repartitioned|partition|partitions|partitioned|partitioning|bucket|buckets"),
     (&[Noun(File)], "文件", "file|files"),
     (&[Noun(Executor)], "执行器", "executor|executors|worker|workers"),
     (&[Noun(Execution)], "查询", "query|queries|execution|executions|sql"),
@@ -114,6 +114,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
         "how long|time|times|long|duration|second|seconds|minute|minutes|took|take|takes|taken|runtime|run time|running time|wall time|\
          elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
+    (&[Number, Noun(Partition)], "", "into how many partitions|in how many partitions|into how many"),
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
@@ -136,12 +137,16 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Spread], "倾斜程度|倾斜度|倾斜|均匀|不均|最大与平均|最大/平均", "skew|skewed|skewness|uneven|evenly|even|spread|balanced|imbalance*|max over mean|max/mean|max to mean"),
     (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part"),
     (&[Times], "几倍|多少倍|之比|比值|比率|倍数|倍", "factor|ratio|how many times|by how much"),
-    (&[Apart], "少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
+    (&[Apart], "少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
     (&[Rate], "每秒|吞吐量|吞吐率|吞吐", "per second|throughput|a second|rows/s|per sec"),
     (&[Estimated], "估计行数|估计|预估|预计|估算|优化器", "misestimate*|mis-estimate*|estimated|estimate|estimates|estimation|expected|expect|predicted|optimizer|optimiser|cardinality"),
     (&[Filler], "实际上|实际|真实", "actual|actually|real"),
     (&[Of(&book::DISTINCT)], "不同值|不同的值|去重后|唯一值", "distinct|distinct values|unique|different values|unique values"),
     (&[Of(&book::NULLS)], "空值", "null|nulls|null values"),
+    (&[Of(&book::REVOKED)], "抢占", "preempt*|evicted"),
+    (&[Of(&book::MEMORY_PEAK)], "内存峰值|峰值内存|内存的峰值", "peak memory|memory peak"),
+    (&[Of(&book::MEMORY_LIMIT)], "内存上限|上限|内存限制", "memory limit*|limit"),
+    (&[Of(&book::PLANNED)], "没有完成|没完成|未完成|没跑完|没有跑完", "did not finish|didn't finish|not finish|never finished|not finished|did not complete|didn't complete|not complete|unfinished|incomplete"),
     (&[Of(&book::STORED_PARTITIONS)], "存储分区", "stored partitions"),
     (&[Of(&book::CPU_TIME)], "cpu 时间|cpu时间", "cpu time"),
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
@@ -159,12 +164,12 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Who, Other], "谁", "who|who's|whose"),
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
+    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
-         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|worry|worried|concern*|reasonable|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
+         missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
-         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|happen to be|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
+         job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
          quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
          want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\
@@ -173,10 +178,11 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
          top|main|major|until|conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
     (&[Filler], "前|久|长|啥也没|也没|提前|提早|久|提示|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
         今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
-        快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|同时|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
+        快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
 ];
 
 /// One phrase with the words that it stands for.
+#[derive(Clone, Copy)]
 pub(super) struct Phrase {
     pub(super) text: &'static str,
     pub(super) words: &'static [Word],
@@ -235,10 +241,7 @@ pub(super) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
         })
         .collect();
     let own = PHRASES.iter();
-    all.extend(own.map(|p| Phrase {
-        text: p.text,
-        words: p.words,
-    }));
+    all.extend(own.copied());
     all.sort_by_key(|phrase| std::cmp::Reverse(phrase.text.len()));
     all
 });
@@ -280,10 +283,6 @@ pub(crate) struct Scan {
 
 impl Scan {
     pub(crate) fn of(text: &str) -> Scan {
-        Scan::with(text, &PHRASES)
-    }
-
-    fn with(text: &str, phrases: &'static [Phrase]) -> Scan {
         let lower = text.to_lowercase().replace('’', "'");
         let (mut scan, mut at) = (Scan::default(), 0);
         while let Some(c) = lower[at..].chars().next() {
@@ -292,7 +291,7 @@ impl Scan {
                 at += c.len_utf8();
                 continue;
             }
-            let found = phrases
+            let found = PHRASES
                 .iter()
                 .find_map(|p| Some((p, length(p.text, rest)?)));
             match found {
@@ -328,11 +327,22 @@ impl Scan {
         let is_place = |word: &Word| matches!(word, Noun(Machine | Executor));
         let goes_on =
             |word: &Word| is_thing(word) || matches!(word, Most | Least | Mean | Median | Each);
+        let parts_words = parts[0].words.clone();
         let first: Vec<Word> = parts[0].words.iter().copied().filter(goes_on).collect();
+        let is_measure = |word: &Word| matches!(word, Of(_));
+        let measures: Vec<Word> = parts[0].words.iter().copied().filter(is_measure).collect();
         let with_things = |mut scan: Scan| {
             let mut own = scan.words.iter().filter(|word| is_thing(word));
             if own.all(is_place) {
+                let is_elliptic = scan.is_elliptic();
+                let amounts = [Rows, Bytes, Data, Time, In, Out];
+                // "how many rows does the largest vertex read, and how many times the mean is that?"
+                if scan.has_any(&[Mean, Times]) && !scan.has_any(&amounts) {
+                    let of_first = parts_words.iter().filter(|word| amounts.contains(word));
+                    scan.words.extend(of_first);
+                }
                 scan.words.extend(&first);
+                scan.words.extend(measures.iter().filter(|_| is_elliptic));
             }
             scan
         };
@@ -347,6 +357,12 @@ impl Scan {
         self.has_any(&asked) || self.words.iter().any(|word| matches!(word, Of(_)))
     }
 
+    /// Whether it asks for a number without what it counts: "how many in SV1?".
+    pub(crate) fn is_elliptic(&self) -> bool {
+        let is_empty = |word: &Word| matches!(word, Filler | Number | Each);
+        self.has(Number) && self.left.is_empty() && self.words.iter().all(is_empty)
+    }
+
     pub(crate) fn has(&self, word: Word) -> bool {
         self.words.contains(&word)
     }
@@ -357,7 +373,7 @@ impl Scan {
 }
 
 /// The length of a phrase at the beginning of a text; English ones end with a word, or with a stem before `*`.
-pub(super) fn length(phrase: &str, rest: &str) -> Option<usize> {
+pub(crate) fn length(phrase: &str, rest: &str) -> Option<usize> {
     let (stem, is_stem) = match phrase.strip_suffix('*') {
         Some(stem) => (stem, true),
         None => (phrase, false),

@@ -35,7 +35,7 @@ pub struct Way {
 /// Every mechanism: first of the causes, then of the near misses.
 pub fn ways() -> Vec<Way> {
     let causes = mechanism::all().map(|m| (m.cause, m.name, false));
-    let near = near_miss::ALL.iter().map(|n| (n.cause, n.name, true));
+    let near = near_miss::all().map(|n| (n.cause, n.name, true));
     let mut out: Vec<Way> = Vec::new();
     for (cause, name, near_miss) in causes.chain(near) {
         let tuned = !out

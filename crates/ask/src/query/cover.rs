@@ -8,8 +8,10 @@ use crate::intent::Intent;
 use crate::wording::Wording;
 use crate::words::{ALL, Scan, Thing, Word, length, word};
 
+use super::rows::kinds;
 use Thing::*;
 use Word::*;
+use runs::OperatorSummary;
 
 /// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
 pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
@@ -23,6 +25,8 @@ pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
         || says_what && is_question
         || scan.has(Mean) && says_what
         || are_several && words.has("不同", "difference|differ|differs");
+    // "what is its limit?" asks for a number
+    let asks = asks && !words.points_back();
     let others = scan.words.iter().filter(|word| **word == Other).count();
     let defines = scan.words.iter().filter(|word| **word == Define).count();
     asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
@@ -44,6 +48,8 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Noun(Machine), &["machine", "机器", "node", "executor", "] v", "which ran on", "上运行"]),
     (Of(&book::WAIT), &["wait", "queue", "start", "capacity", "等", "排队", "启动"]),
     (Noun(File), &["file", "文件", "`", ".py", ".cs", ".script"]),
+    (Of(&book::WAVES), &["as many vertices as tokens", "as many tasks as", "令牌数的", "槽位数的", "wave", "波"]),
+    (Of(&book::PLANNED), &["ran to", "运行到结束"]),
     (SparkJob, &[]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后"]),
@@ -57,7 +63,7 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Kind("JOIN"), &["join", "combine", "连接"]),
     (Kind("COMBINE"), &["combine"]),
     (Kind("GROUP BY"), &["aggregat", "reduce", "group", "聚合", "分组"]),
-    (Kind("WHERE"), &["filter", "where", "transform", "fewer", "过滤", "keep"]),
+    (Kind("WHERE"), &["filter", "where", "transform", "fewer", "过滤", "减少", "keep"]),
     (Kind("ORDER BY"), &["sort", "order by", "排序"]),
     (Kind("REDUCE"), &["reduc"]),
     (Kind("PROCESS"), &["process", "udf", "user code", "用户代码", "python"]),
@@ -121,21 +127,31 @@ impl Word {
     }
 }
 
-/// Whether an answer doesn't speak of what a word of its question asks for.
-pub(crate) fn leaves_out(intent: &Intent, answer: &str) -> bool {
-    let answer = answer.to_lowercase();
+/// Whether an answer is silent about a word of its question.
+pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
+    let operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    let names_kind = |keyword: &str| {
+        let of_kind = |o: &&OperatorSummary| kinds(keyword).contains(&o.kind.as_str());
+        operators
+            .clone()
+            .filter(of_kind)
+            .any(|o| answer.contains(&o.id))
+    };
+    let is_named = |word: &Word| matches!(word, Kind(keyword) if names_kind(keyword));
+    let spoken = answer.to_lowercase();
     let scan = Scan::of(&intent.text);
     // "no file gives …" has no amount
-    let is_unknown = ["no file", "没有文件"]
+    let is_unknown = ["no file", "没有文件", "did not run", "没有运行"]
         .iter()
-        .any(|text| answer.contains(text));
+        .any(|text| spoken.contains(text));
+    // "was the broadcast small enough?" asks for a verdict
+    let is_verdict = intent.is_polar && !intent.causes.is_empty();
     let is_excused = |word: &Word| match word {
         Not => intent.asks_why || intent.is_polar && !scan.has(Which),
-        Kind(_) if scan.has(Place) => true,
         Of(_) if !intent.causes.is_empty() => true,
-        word => (intent.asks_why || is_unknown) && word.is_amount(),
+        word => (intent.asks_why || is_unknown || is_verdict) && word.is_amount(),
     };
-    let is_spoken = |word: &Word| is_excused(word) || word.is_in(&answer);
+    let is_spoken = |word: &Word| is_excused(word) || is_named(word) || word.is_in(&spoken);
     let says = |words: &&[Word]| match words {
         [Not, ..] => is_excused(&Not),
         [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),

@@ -3,6 +3,7 @@
 //! A question is answered here only if every word of it is accounted for.
 
 pub(crate) mod cover;
+mod pair;
 mod passed;
 mod pick;
 mod place;
@@ -15,8 +16,9 @@ use report::{Text, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
-use crate::said::{Said, names};
+use crate::said::Said;
 use crate::subject::Subject;
+use crate::words::Word::*;
 use crate::words::{Scan, Thing, Word};
 use crate::{Asked, origin, rank};
 use rows::Row;
@@ -40,25 +42,28 @@ pub(crate) struct Query<'a> {
 /// Answers a question about numbers. Returns false for any other question.
 pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let whole = Scan::of(&intent.text);
-    let is_lost = whole.has(Word::Lost) && whole.has(Word::Noun(Thing::Executor));
-    let others = whole.words.iter().filter(|w| **w == Word::Other).count();
-    let lost = whole.words.iter().filter(|w| **w == Word::Lost).count();
+    let is_lost = whole.has(Lost) && whole.has(Noun(Thing::Executor));
+    let others = whole.words.iter().filter(|w| **w == Other).count();
+    let lost = whole.words.iter().filter(|w| **w == Lost).count();
     let is_other = others > if is_lost { lost } else { 0 };
-    let is_other = intent.goal.is_some() || intent.belief.is_some() || is_other;
+    let is_other = intent.goal.is_some() || is_other;
     // "stages with one vertex", "how much time goes to sorting", "does it spill?"
-    let has_time = whole.has(Word::Time) && intent.asked.iter().any(|q| kind(*q).is_some());
-    let names_measure = whole.words.iter().any(|w| matches!(w, Word::Of(_)));
-    let is_trouble = names_measure || whole.has(Word::Spread);
+    let has_time = whole.has(Time) && intent.asked.iter().any(|q| kind(*q).is_some());
+    let names_measure = whole.words.iter().any(|w| matches!(w, Of(_)));
+    let is_trouble = names_measure || whole.has(Spread);
     let is_cause =
         names_measure && has_time || is_trouble && intent.is_polar && !intent.causes.is_empty();
     let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
     let is_other = is_other || intent.subjects.iter().any(is_setting);
+    let never_ran =
+        |s: &Subject| matches!(s, Subject::Stage(at) if run.summary.stages[*at].never_ran);
+    let is_other = is_other || intent.subjects.iter().any(never_ran);
     if is_other || is_cause || !intent.unknown.is_empty() || intent.asks(Quantity::Single) {
         return false;
     }
     let mut subjects = intent.subjects.clone();
     let mut text = intent.text.to_lowercase();
-    let numbered = [Thing::Executor, Thing::Execution].map(Word::Noun);
+    let numbered = [Thing::Executor, Thing::Execution].map(Noun);
     let has_ids = whole.has_any(&numbered);
     let is_id = |word: &String| has_ids && word.bytes().all(|b| b.is_ascii_digit());
     let (ids, left): (Vec<String>, Vec<String>) = whole.left.into_iter().partition(is_id);
@@ -116,7 +121,6 @@ fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
 impl<'a> Query<'a> {
     fn answer(&self, said: &mut Said<'_>) -> bool {
         place::answer(said, self)
-            || self.cache(said)
             || self.slowest(said)
             || passed::answer(said, self)
             || self.numbers(said)
@@ -128,52 +132,25 @@ impl<'a> Query<'a> {
 
     /// Whether it asks for a time.
     fn is_time(&self) -> bool {
-        use Word::{Apart, Mean, Median, Most, Number, Share, Spread, Time, Times};
-        let amounts = [Mean, Median, Most, Word::Least, Share, Spread, Apart, Times];
+        let amounts = [Mean, Median, Most, Least, Share, Spread, Apart, Times];
         // "how many tasks ran" asks for no time
         let is_count = self.has(Number) && self.names(Thing::Vertex);
-        let runs =
-            self.has(Word::Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
+        let runs = self.has(Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
         self.has(Time) || runs
     }
 
     fn names(&self, thing: Thing) -> bool {
-        self.has(Word::Noun(thing))
-    }
-
-    /// The stages that read cached data.
-    fn cache(&self, said: &mut Said<'_>) -> bool {
-        if !self.names(Thing::Cache) || !self.names(Thing::Stage) {
-            return false;
-        }
-        let stages = self.run.summary.stages.iter();
-        let reads = stages.filter(|s| {
-            let mut operators = s.operators.iter();
-            operators.any(|o| o.id.starts_with("InMemoryTableScan"))
-        });
-        let reads: Vec<String> = reads.map(|s| s.name.clone()).collect();
-        said.say(match reads.is_empty() {
-            true => text!("没有阶段读取缓存", "No stage reads a cache"),
-            false => text!(
-                "读取缓存的阶段：{reads}",
-                "Stages that read a cache: {reads}",
-                reads = names(&reads, said.language())
-            ),
-        });
-        true
+        self.has(Noun(thing))
     }
 
     /// The vertex that ran longest: of the named stage, else of the job.
     fn slowest(&self, said: &mut Said<'_>) -> bool {
-        let asks = self.names(Thing::Vertex) && self.has(Word::Most) && self.is_time();
-        let is_load = self
-            .scan
-            .has_any(&[Word::In, Word::Out, Word::Rows, Word::Bytes]);
+        let asks = self.names(Thing::Vertex) && self.has(Most) && self.is_time();
+        let is_load = self.scan.has_any(&[In, Out, Rows, Bytes]);
         let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
         let is_machine = self.names(Thing::Machine) && !self.names(Thing::Executor);
-        let asks =
-            asks || (self.names(Thing::Vertex) && is_place || is_machine) && self.has(Word::Most);
-        let is_of_stage = self.names(Thing::Stage) && !self.has(Word::Which);
+        let asks = asks || (self.names(Thing::Vertex) && is_place || is_machine) && self.has(Most);
+        let is_of_stage = self.names(Thing::Stage) && !self.has(Which);
         if !asks || is_load || is_of_stage || self.entity() != Entity::Stage && !is_machine {
             return false;
         }
@@ -184,10 +161,11 @@ impl<'a> Query<'a> {
             return false;
         };
         let mut measures = vec![&book::MAX_RUN];
-        if self.scan.has_any(&[Word::Median, Word::Apart, Word::Times]) {
+        if self.scan.has_any(&[Median, Apart, Times]) {
             measures.push(&book::MEDIAN_RUN);
         }
-        if self.scan.has_any(&[Word::Mean, Word::Times, Word::Spread]) {
+        let is_to_mean = self.scan.has_any(&[Times, Spread]) && !self.has(Median);
+        if self.has(Mean) || is_to_mean {
             measures.extend([&book::MEAN_RUN, &book::RUN_MAX_OVER_MEAN]);
         }
         if !self.say(said, std::slice::from_ref(row), &measures) {
@@ -208,30 +186,36 @@ impl<'a> Query<'a> {
     fn numbers(&self, said: &mut Said<'_>) -> bool {
         let entity = self.entity();
         let rows = self.rows(entity);
-        if self.has(Word::Estimated) {
+        if self.has(Estimated) {
             return self.estimates(said, entity, rows);
         }
         // no operator accounts for the rows that are lost
-        let is_lost = entity == Entity::Executor && self.has(Word::Lost);
-        if self.has(Word::Passed) && !self.has(Word::Rate) && !is_lost {
+        let is_lost = entity == Entity::Executor && self.has(Lost);
+        if self.has(Passed) && !self.has(Rate) && !is_lost {
             return false;
         }
         if is_lost {
             return self.lost(said, rows);
         }
         let measures = self.measures(entity);
-        let names_measure = self.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
-        let is_layout = entity == Entity::Input && self.has(Word::Key);
-        let is_part = entity == Entity::Stage && self.has(Word::Share) && self.is_time();
+        let names_measure = self.scan.words.iter().any(|w| matches!(w, Of(_)));
+        let is_layout = entity == Entity::Input && self.has(Key);
+        let is_part = entity == Entity::Stage && self.has(Share) && self.is_time();
         let is_part = is_part && !names_measure;
         // the statistics of columns, the layouts of inputs and the account of the time say more
         if measures.is_empty() && names_measure || is_layout || is_part || entity == Entity::Column
         {
             return false;
         }
+        if measures == [&book::PLANNED] {
+            return self.unfinished(said, &rows);
+        }
         let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
+        if entity == Entity::Stage && !has_stage && self.is_of_vertex() && !measures.is_empty() {
+            return self.ranked(said, entity, rows, &measures);
+        }
         let is_whole = entity == Entity::Stage && !has_stage && !self.names(Thing::Stage);
-        if self.scan.has_any(&[Word::Most, Word::Least]) && rows.len() > 1 && !self.is_of_vertex() {
+        if self.scan.has_any(&[Most, Least]) && rows.len() > 1 && !self.is_of_vertex() {
             return self.ranked(said, entity, rows, &measures);
         }
         if is_whole && names_measure {
@@ -255,18 +239,44 @@ impl<'a> Query<'a> {
         if entity == Entity::Job {
             return self.of_job(said, &measures);
         }
-        let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Word::Bytes);
-        if of_files && self.scan.has_any(&[Word::Mean, Word::Each]) {
+        let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Bytes);
+        if of_files && self.scan.has_any(&[Mean, Each]) {
             return self.per_file(said, &rows);
         }
-        if self.has(Word::Rate) {
+        if self.has(Rate) {
             return self.rate(said, &rows, &measures);
         }
-        let is_condition = self.has(Word::Number) && self.names(Thing::Stage);
-        if is_condition && measures.len() == 1 {
-            return self.condition(said, &rows, measures[0]);
+        let is_condition = self.scan.has_any(&[Number, Which]) && self.names(Thing::Stage);
+        let own = |w: &&Word| !matches!(w, Filler | Number | Each);
+        let ends = matches!(self.scan.words.iter().rfind(own), Some(Of(_)));
+        if is_condition && ends && !has_stage && !measures.is_empty() {
+            return self.condition(said, &rows, &measures);
         }
         self.say(said, &rows, &measures)
+    }
+
+    /// Says how many vertices of stages did not run to their end.
+    fn unfinished(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
+        let planned = |row: &&Row<'_>| {
+            let both = row
+                .values
+                .get(&book::PLANNED)
+                .zip(row.values.get(&book::VERTICES));
+            both.is_some_and(|(planned, ended)| planned > ended)
+        };
+        let stages = rows.iter().filter(planned).filter_map(|row| row.stage);
+        let begun = said.len();
+        for at in stages {
+            origin::vertices(said, self.run, &self.run.summary.stages[at], self.intent);
+        }
+        let is_known = |row: &Row<'_>| row.values.get(&book::PLANNED).is_some();
+        if said.len() == begun && rows.iter().any(is_known) {
+            said.say(text!(
+                "所有顶点都运行到结束",
+                "All vertices ran to their end"
+            ));
+        }
+        said.len() > begun
     }
 
     /// Says how many executors were lost, when and why.
@@ -276,32 +286,26 @@ impl<'a> Query<'a> {
             0 => text!("没有丢失 executor", "No executor was lost"),
             n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
         });
-        let executors = self.run.summary.executors.iter();
-        let reasons = executors.filter_map(|e| Some((&e.id, e.reason.as_ref()?)));
-        let reasons: Vec<_> = reasons.collect();
+        let vertex = self.run.vertex();
         for row in rows.iter().take(LOST) {
             let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
                 continue;
             };
-            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, self.run.vertex());
-            let reason = reasons
-                .iter()
-                .find(|(id, _)| row.name == format!("executor {id}"));
-            let reason = match reason {
-                Some((_, reason)) => text!("：{reason}", ": {reason}"),
+            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, vertex);
+            let mut executors = self.run.summary.executors.iter();
+            let executor = executors.find(|e| row.name == format!("executor {}", e.id));
+            let reason = match executor.and_then(|e| e.reason.as_ref()) {
+                Some(reason) => text!("：{reason}", ": {reason}"),
                 None => Text::default(),
             };
-            let sentence =
-                book::EXECUTOR_LOST.sentence(&row.name, value.number(), self.run.vertex());
-            said.cite(
-                text!(
-                    "{sentence}{reason}",
-                    "{sentence}{reason}",
-                    sentence = sentence,
-                    reason = reason
-                ),
-                &ids,
+            let sentence = book::EXECUTOR_LOST.sentence(&row.name, value.number(), vertex);
+            let sentence = text!(
+                "{sentence}{reason}",
+                "{sentence}{reason}",
+                sentence = sentence,
+                reason = reason
             );
+            said.cite(sentence, &ids);
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use report::format::{Ratio, Share};
 use report::measure::{Entity, book};
-use report::text;
+use report::{Text, text};
 
 use super::{Query, Row};
 use crate::said::Said;
@@ -15,7 +15,14 @@ const SHOWN: usize = 4;
 /// Says the rows into and out of the operators. Returns false if the question is about something else.
 pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     let is_lost = query.names(Thing::Executor) && query.has(Word::Lost);
-    if !query.has(Word::Passed) || is_lost || query.is_about_outputs() || query.has(Word::Rate) {
+    // "how much task time was lost?"
+    let is_other = query.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
+    if is_other
+        || !query.has(Word::Passed)
+        || is_lost
+        || query.is_about_outputs()
+        || query.has(Word::Rate)
+    {
         return false;
     }
     let mut rows = operators(query);
@@ -29,7 +36,13 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     }
     let mut any = false;
     for row in rows.iter().take(SHOWN) {
-        any |= say(said, query, row);
+        let measures = [&book::OPERATOR_ROWS, &book::ROWS_TAKEN];
+        any |= query.both(
+            said,
+            std::slice::from_ref(row),
+            measures,
+            |_, out, taken| sentence(query, row, out, taken),
+        );
     }
     any
 }
@@ -44,63 +57,44 @@ fn operators<'a>(query: &Query<'a>) -> Vec<Row<'a>> {
             true => 1,
             false => usize::MAX,
         };
-        let drops = [
-            "transform",
-            "join",
-            "combine",
-            "reduce",
-            "aggregate",
-            "partial_aggregate",
-            "process",
-        ];
+        let drops = "transform|join|combine|reduce|aggregate|partial_aggregate|process";
         rows.retain(|row| {
             row.operator
-                .is_some_and(|o| drops.iter().take(all).any(|k| *k == o.kind))
+                .is_some_and(|o| drops.split('|').take(all).any(|k| k == o.kind))
         });
     }
     rows
 }
 
-fn say(said: &mut Said<'_>, query: &Query<'_>, row: &Row<'_>) -> bool {
-    let (vertex, name) = (query.run.vertex(), &row.name);
-    let values = [&book::ROWS_TAKEN, &book::OPERATOR_ROWS].map(|m| Some((m, row.values.value(m)?)));
-    let [Some((_, taken)), Some((_, out))] = values else {
-        return false;
-    };
-    let both = [(&book::ROWS_TAKEN, taken), (&book::OPERATOR_ROWS, out)];
-    let ids = said.evidence_of_all(&both, name, vertex);
-    let (a, b) = (taken.number(), out.number());
-    if a <= 0.0 {
-        return false;
-    }
-    let shown = |n: f64| book::OPERATOR_ROWS.shown(n, vertex);
+/// The rows into and out of an operator.
+fn sentence(query: &Query<'_>, row: &Row<'_>, out: f64, taken: f64) -> Text {
+    let shown = |n: f64| book::OPERATOR_ROWS.shown(n, query.run.vertex());
+    let (name, a, b) = (&row.name, shown(taken), shown(out));
     let kind = row.operator.map_or("", |o| o.kind.as_str());
-    let sentence = match b <= a {
+    match out <= taken {
         // rows of two sides and rows of pairs can't be compared
         _ if matches!(kind, "join" | "combine") => text!(
             "{name} 的各输入共 {a}，输出 {b}（{ratio}）",
             "{name} takes in {a} from all its inputs and produces {b} ({ratio})",
-            a = shown(a),
-            b = shown(b),
-            ratio = Ratio(b / a)
+            a = a,
+            b = b,
+            ratio = Ratio(out / taken)
         ),
         true => text!(
             "{name} 读入 {a}，输出 {b}（{kept}），减少 {lost}（{share}）",
             "{name} takes in {a} and produces {b} ({kept}), {lost} fewer ({share})",
-            a = shown(a),
-            b = shown(b),
-            kept = Share(b / a),
-            lost = shown(a - b),
-            share = Share(1.0 - b / a)
+            a = a,
+            b = b,
+            kept = Share(out / taken),
+            lost = shown(taken - out),
+            share = Share(1.0 - out / taken)
         ),
         false => text!(
             "{name} 读入 {a}，输出 {b}，为原来的 {ratio}",
             "{name} takes in {a} and produces {b}, {ratio} as many",
-            a = shown(a),
-            b = shown(b),
-            ratio = Ratio(b / a)
+            a = a,
+            b = b,
+            ratio = Ratio(out / taken)
         ),
-    };
-    said.cite(sentence, &ids);
-    true
+    }
 }

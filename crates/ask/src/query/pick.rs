@@ -3,7 +3,8 @@
 use report::measure::{Entity, Measure, book};
 
 use super::Query;
-use crate::words::{Thing, Word};
+use crate::words::Thing;
+use crate::words::Word::*;
 
 /// Sum, mean, median, maximum and spread over the vertices of a stage.
 type Statistics = [Option<&'static Measure>; 5];
@@ -49,30 +50,24 @@ struct Amounts {
 impl Query<'_> {
     /// Whether it is about a single vertex: "the largest vertex".
     pub(super) fn is_of_vertex(&self) -> bool {
-        self.names(Thing::Vertex) && self.has(Word::Most) && !self.names(Thing::Stage)
+        self.names(Thing::Vertex) && self.has(Most) && !self.names(Thing::Stage)
     }
 
     fn amounts(&self) -> Amounts {
         let has = |word| self.has(word);
         // "the input of each vertex" is what it reads
         let is_input = self.names(Thing::Input) && self.names(Thing::Vertex);
-        let (read, written) = (has(Word::In) || is_input, has(Word::Out));
-        let (data, rows) = (has(Word::Data), has(Word::Rows));
+        let (read, written) = (has(In) || is_input, has(Out));
+        let (data, rows) = (has(Data), has(Rows));
         // "how much does it read", "which reads most"
-        let asks = [
-            Word::Number,
-            Word::Most,
-            Word::Least,
-            Word::Mean,
-            Word::Share,
-        ];
+        let asks = [Number, Most, Least, Mean, Share];
         let is_vague = (read || written) && self.scan.has_any(&asks) && !rows && !self.is_time();
         // "how much does it read and write" asks for all four
         let is_all = is_vague && read && written;
-        let is_all = is_all && !self.scan.has_any(&[Word::Apart, Word::Times]);
+        let is_all = is_all && !self.scan.has_any(&[Apart, Times]);
         Amounts {
             rows: rows || data || is_all,
-            bytes: has(Word::Bytes) || data && !rows || is_vague,
+            bytes: has(Bytes) || data && !rows || is_vague,
             read: read || !written,
             written: written || !read,
         }
@@ -81,7 +76,7 @@ impl Query<'_> {
     /// The measures of a kind of thing that are asked for.
     pub(super) fn measures(&self, entity: Entity) -> Vec<&'static Measure> {
         let named = self.scan.words.iter().filter_map(|word| match word {
-            Word::Of(measure) => Some(*measure),
+            Of(measure) => Some(*measure),
             _ => None,
         });
         let named: Vec<&'static Measure> = named.collect();
@@ -93,7 +88,12 @@ impl Query<'_> {
         }
         if !named.is_empty() {
             let fits = |m: &&Measure| m.entity == entity || entity == Entity::Job;
-            return named.into_iter().filter(fits).collect();
+            let fitting: Vec<_> = named.into_iter().filter(fits).collect();
+            // "how much is shuffled from SV1 to SV3?"
+            return match fitting.is_empty() && entity == Entity::Exchange {
+                true => vec![&book::BYTES_CROSSING],
+                false => fitting,
+            };
         }
         match entity {
             Entity::Job => self.of_whole(),
@@ -103,7 +103,7 @@ impl Query<'_> {
             Entity::Input => self.of_input(),
             Entity::Column => Vec::new(),
             Entity::Executor => match () {
-                _ if self.has(Word::Lost) => vec![&book::EXECUTOR_LOST],
+                _ if self.has(Lost) => vec![&book::EXECUTOR_LOST],
                 _ if self.names(Thing::Vertex) => vec![&book::TASKS_RUN],
                 _ if self.is_time() => vec![&book::EXECUTOR_BUSY],
                 _ => Vec::new(),
@@ -117,14 +117,7 @@ impl Query<'_> {
 
     /// The measure of a ranking without a measure: "the largest input".
     pub(super) fn default_measure(&self, entity: Entity) -> Option<&'static Measure> {
-        let amount = [
-            Word::Rows,
-            Word::Bytes,
-            Word::Data,
-            Word::In,
-            Word::Out,
-            Word::Spread,
-        ];
+        let amount = [Rows, Bytes, Data, In, Out, Spread];
         if self.scan.has_any(&amount) && entity != Entity::Input && entity != Entity::Exchange {
             return None;
         }
@@ -141,7 +134,7 @@ impl Query<'_> {
     fn of_whole(&self) -> Vec<&'static Measure> {
         let Amounts { rows, bytes, .. } = self.amounts();
         // without a part of the job, only its inputs are meant by "read"
-        if !self.has(Word::In) || self.has(Word::Out) {
+        if !self.has(In) || self.has(Out) {
             return Vec::new();
         }
         let asked = [(rows, &book::INPUT_ROWS), (bytes, &book::INPUT_BYTES)];
@@ -159,26 +152,23 @@ impl Query<'_> {
         let has = |word| self.has(word);
         let vertex = self.names(Thing::Vertex);
         let is_amount = rows || bytes;
-        let is_time = self.is_time() || has(Word::Median) || has(Word::Mean);
+        let is_time = self.is_time() || has(Median) || has(Mean);
         let kinds = [
             (rows && read, ROWS_READ),
             (rows && written, ROWS_WRITTEN),
             (bytes && read, READ),
             (bytes && written, WRITTEN),
             (is_time && !is_amount, TIMES),
-            (has(Word::Spread) && !is_amount && !self.is_time(), TIMES),
-            (
-                has(Word::Spread) && !is_amount && !self.is_time(),
-                ROWS_READ,
-            ),
+            (has(Spread) && !is_amount && !self.is_time(), TIMES),
+            (has(Spread) && !is_amount && !self.is_time(), ROWS_READ),
         ];
-        let each = vertex && has(Word::Each) && !has(Word::Most) && !has(Word::Median);
+        let each = vertex && has(Each) && !has(Most) && !has(Median);
         let statistics = [
             false,
-            has(Word::Mean) || each,
-            has(Word::Median),
-            vertex && has(Word::Most),
-            has(Word::Spread),
+            has(Mean) || each,
+            has(Median),
+            vertex && has(Most),
+            has(Spread) || has(Times) && has(Mean) && has(Most),
         ];
         let asks_total = !statistics.contains(&true);
         let mut asked: Vec<&'static Measure> = Vec::new();
@@ -187,8 +177,8 @@ impl Query<'_> {
             let own = own.filter(|(at, _)| statistics[*at] || *at == 0 && asks_total);
             asked.extend(own.filter_map(|(_, measure)| measure));
         }
-        let ranks_stages = has(Word::Most) && self.names(Thing::Stage);
-        if asked.is_empty() && vertex && (has(Word::Number) || ranks_stages) {
+        let ranks_stages = has(Most) && self.names(Thing::Stage);
+        if asked.is_empty() && vertex && (has(Number) || ranks_stages) {
             asked.push(&book::VERTICES);
         }
         asked
@@ -196,13 +186,13 @@ impl Query<'_> {
 
     fn of_operator(&self) -> Vec<&'static Measure> {
         let has = |word| self.has(word);
-        let is_in = has(Word::In) || self.names(Thing::Input);
-        let is_amount = has(Word::Rows) || has(Word::Data) || is_in || has(Word::Out);
+        let is_in = has(In) || self.names(Thing::Input);
+        let is_amount = has(Rows) || has(Data) || is_in || has(Out);
         match () {
-            _ if has(Word::Spread) => vec![&book::OPERATOR_SPREAD],
-            _ if has(Word::Bytes) => Vec::new(),
+            _ if has(Spread) => vec![&book::OPERATOR_SPREAD],
+            _ if has(Bytes) => Vec::new(),
             _ if self.is_time() && !is_amount => vec![&book::OWN_TIME],
-            _ if is_amount && is_in && !has(Word::Out) => vec![&book::ROWS_TAKEN],
+            _ if is_amount && is_in && !has(Out) => vec![&book::ROWS_TAKEN],
             _ if is_amount && is_in => vec![&book::ROWS_TAKEN, &book::OPERATOR_ROWS],
             _ if is_amount => vec![&book::OPERATOR_ROWS],
             _ => Vec::new(),
@@ -226,10 +216,10 @@ impl Query<'_> {
         let has = |word| self.has(word);
         if self.names(Thing::Partition) {
             return match () {
-                _ if has(Word::Most) => vec![&book::PARTITION_MAX],
-                _ if has(Word::Least) => vec![&book::PARTITION_MIN],
-                _ if has(Word::Mean) => vec![&book::PARTITION_MEAN],
-                _ if has(Word::Apart) || has(Word::Spread) || bytes => {
+                _ if has(Most) => vec![&book::PARTITION_MAX],
+                _ if has(Least) => vec![&book::PARTITION_MIN],
+                _ if has(Mean) => vec![&book::PARTITION_MEAN],
+                _ if has(Apart) || has(Spread) || bytes => {
                     vec![
                         &book::PARTITION_MIN,
                         &book::PARTITION_MEAN,

@@ -8,30 +8,31 @@ use super::Query;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::thing;
-use crate::words::{Thing, Word};
+use crate::words::Thing;
+use crate::words::Word::*;
 
 /// Statements named.
 const SHOWN: usize = 5;
 
 /// Says the lines of the named statements, or of those with a keyword. Returns false if the question is about something else.
 pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
-    let is_number = query
-        .scan
-        .has_any(&[Word::Number, Word::Rows, Word::Time, Word::Bytes]);
-    let asks = query.has(Word::Which) || query.names(Thing::File);
+    let is_number = query.scan.has_any(&[Number, Rows, Time, Bytes]);
+    let asks = query.has(Which) || query.names(Thing::File);
     let others = [
-        Word::In,
-        Word::Most,
-        Word::Least,
-        Word::Noun(Thing::Stage),
-        Word::Noun(Thing::Vertex),
-        Word::Noun(Thing::Operator),
+        In,
+        Most,
+        Least,
+        Noun(Thing::Stage),
+        Noun(Thing::Vertex),
+        Noun(Thing::Operator),
     ];
-    let is_written = query.has(Word::Out) && asks && !is_number && !query.scan.has_any(&others);
+    let is_written = query.has(Out) && asks && !is_number && !query.scan.has_any(&others);
     if is_written && written(said, query) {
         return true;
     }
-    if !query.has(Word::Place) || is_number {
+    // "in which stage does SessionReducer run?"
+    let of_script = !query.of_script.is_empty() && query.names(Thing::Stage) && query.has(Which);
+    if !query.has(Place) && !of_script || is_number {
         return false;
     }
     let Some(script) = &query.run.summary.script else {

@@ -3,9 +3,11 @@
 use report::measure::{Entity, Values, book};
 
 use super::Query;
+use super::place::has_word;
 use crate::subject::Subject;
+use crate::words::Word::*;
 use crate::words::{Thing, Word};
-use runs::{OperatorSummary, StageSummary};
+use runs::{EdgeSummary, OperatorSummary, StageSummary};
 
 /// One thing and its values.
 pub(super) struct Row<'a> {
@@ -14,10 +16,11 @@ pub(super) struct Row<'a> {
     /// Its stage.
     pub(super) stage: Option<usize>,
     pub(super) operator: Option<&'a OperatorSummary>,
+    pub(super) edge: Option<&'a EdgeSummary>,
 }
 
 /// Kinds of operators that a keyword of the script stands for.
-fn kinds(keyword: &str) -> &'static [&'static str] {
+pub(super) fn kinds(keyword: &str) -> &'static [&'static str] {
     match keyword {
         "JOIN" => &["join", "combine"],
         "COMBINE" => &["combine"],
@@ -39,7 +42,7 @@ impl<'a> Query<'a> {
     /// The keywords of the operators that are named; the outputs of the job if no operator is named that writes.
     pub(super) fn keywords(&self) -> impl Iterator<Item = &'static str> + '_ {
         let named = self.scan.words.iter().filter_map(|word| match word {
-            Word::Kind(keyword) => Some(*keyword),
+            Kind(keyword) => Some(*keyword),
             _ => None,
         });
         let outputs = Some("OUTPUT").filter(|_| self.is_about_outputs());
@@ -47,9 +50,9 @@ impl<'a> Query<'a> {
     }
 
     pub(super) fn is_about_outputs(&self) -> bool {
-        let is_thing = |word: &Word| matches!(word, Word::Noun(_) | Word::Kind(_) | Word::Of(_));
-        self.has(Word::Out)
-            && !self.has(Word::In)
+        let is_thing = |word: &Word| matches!(word, Noun(_) | Kind(_) | Of(_));
+        self.has(Out)
+            && !self.has(In)
             && self.subjects == [Subject::Job]
             && !self.scan.words.iter().any(is_thing)
     }
@@ -62,9 +65,7 @@ impl<'a> Query<'a> {
     pub(super) fn entity(&self) -> Entity {
         let has_stage = self.has_subject(|s| matches!(s, Subject::Stage(_)));
         let of_executors = [Thing::Executor, Thing::Execution];
-        let is_load = self
-            .scan
-            .has_any(&[Word::In, Word::Out, Word::Time, Word::Mean]);
+        let is_load = self.scan.has_any(&[In, Out, Time, Mean]);
         match () {
             _ if self.has_subject(|s| matches!(s, Subject::Operator(..) | Subject::Lines(..))) => {
                 Entity::Operator
@@ -73,7 +74,7 @@ impl<'a> Query<'a> {
             _ if self.keywords().next().is_some() => Entity::Operator,
             _ if self.has_subject(|s| matches!(s, Subject::Column(_))) => Entity::Column,
             _ if self.has_subject(|s| matches!(s, Subject::Input(_))) => Entity::Input,
-            _ if self.has(Word::Of(&book::BUSY_SLOTS)) && self.ids.is_empty() => Entity::Job,
+            _ if self.has(Of(&book::BUSY_SLOTS)) && self.ids.is_empty() => Entity::Job,
             _ if self.names(Thing::Exchange) && !self.is_time() => Entity::Exchange,
             _ if self.names(Thing::Operator) => Entity::Operator,
             _ if self.names(of_executors[0]) && !has_stage => Entity::Executor,
@@ -96,15 +97,8 @@ impl<'a> Query<'a> {
         let [a, b] = stages.collect::<Vec<_>>()[..] else {
             return false;
         };
-        let other = [
-            Word::In,
-            Word::Apart,
-            Word::Times,
-            Word::Most,
-            Word::Least,
-            Word::Each,
-        ];
-        let amount = [Word::Rows, Word::Bytes, Word::Data];
+        let other = [In, Apart, Times, Most, Least, Each];
+        let amount = [Rows, Bytes, Data];
         let mut edges = self.run.summary.edges.iter();
         let is_edge = edges.any(|e| (e.from, e.to) == (a, b) || (e.from, e.to) == (b, a));
         is_edge && self.scan.has_any(&amount) && !self.scan.has_any(&other) && !self.is_time()
@@ -179,8 +173,27 @@ impl<'a> Query<'a> {
                 .iter()
                 .any(|s| matches!(s, Subject::Column(name) if keys.contains(name)))
         };
+        // "the filter on IsFraud": the operators of the statements with the column
+        let named = subjects.iter().filter_map(|s| match s {
+            Subject::Column(name) => Some(name.to_uppercase()),
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        let script = summary.script.as_ref().map_or("", |s| s.text.as_str());
+        let has_column = |line: u32| {
+            let mut statements = self.run.statements().iter();
+            statements.any(|s| {
+                let text = script.get(s.span.clone()).unwrap_or_default();
+                let is_there = (s.lines.0..=s.lines.1).contains(&line);
+                is_there && named.iter().any(|name| has_word(text, name))
+            })
+        };
+        let in_statement =
+            |row: &Row<'_>| row.operator.is_some_and(|o| o.line.is_some_and(has_column));
         if rows.iter().any(keyed) {
             rows.retain(keyed);
+        } else if rows.iter().any(in_statement) {
+            rows.retain(in_statement);
         }
         let wanted: Vec<&str> = self.keywords().flat_map(kinds).copied().collect();
         let fits = |row: &Row<'_>| {
@@ -210,10 +223,7 @@ impl<'a> Query<'a> {
             .map(|e| {
                 let fits = match stages.len() {
                     0 => true,
-                    1 => {
-                        is_of(&e.from) && !self.has(Word::In)
-                            || is_of(&e.to) && !self.has(Word::Out)
-                    }
+                    1 => is_of(&e.from) && !self.has(In) || is_of(&e.to) && !self.has(Out),
                     _ => is_of(&e.from) && is_of(&e.to),
                 };
                 fits && (!is_broadcast || e.exchange == "broadcast")
@@ -254,6 +264,7 @@ impl<'a> Query<'a> {
             values,
             stage: None,
             operator: None,
+            edge: None,
         };
         let stages = summary.stages.iter().enumerate();
         let stage = |at: usize| summary.stages.get(at).map_or("", |s| s.name.as_str());
@@ -274,10 +285,20 @@ impl<'a> Query<'a> {
                 })
                 .collect(),
             Entity::Exchange => {
-                let named = summary.edges.iter();
-                let named =
-                    named.map(|e| (format!("{} → {}", stage(e.from), stage(e.to)), &e.values));
-                named.map(|(name, values)| plain(name, values)).collect()
+                let broadcast = run.report.language.select("（广播）", " (broadcast)");
+                let row = |e: &'a EdgeSummary| {
+                    let kind = if e.exchange == "broadcast" {
+                        broadcast
+                    } else {
+                        ""
+                    };
+                    let name = format!("{} → {}{kind}", stage(e.from), stage(e.to));
+                    Row {
+                        edge: Some(e),
+                        ..plain(name, &e.values)
+                    }
+                };
+                summary.edges.iter().map(row).collect()
             }
             Entity::Input => {
                 let inputs = summary.inputs.iter();

@@ -1,11 +1,12 @@
 //! Sentences about values: each of them, their list, ranking, sum, share, ratio, difference and rate.
 
 use report::Text;
-use report::format::{Number, Ratio, Share};
+use report::format::{Number, Share};
 use report::measure::{Entity, Measure, Unit, book};
 use report::text;
 
 use super::Query;
+use super::pair::apart;
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
@@ -19,7 +20,7 @@ const SENTENCES: usize = 2;
 const LISTED: usize = 8;
 
 /// Things that a ranking names.
-const RANKED: usize = 3;
+pub(super) const RANKED: usize = 3;
 
 impl Query<'_> {
     /// Says each value, then their share, sum, ratio or difference if that is asked for.
@@ -51,6 +52,14 @@ impl Query<'_> {
             self.list(said, measure, &numbers.collect::<Vec<_>>());
         }
         self.combined(said, measures, &known);
+        let of_vertex =
+            |row: &&Row<'_>| is_of_one_input(row) && measures.contains(&&book::ROWS_MAX);
+        if rows.iter().any(|row| of_vertex(&row)) {
+            said.say(text!(
+                "有多个输入的顶点，最多行数只是其中最大的一个输入的；没有文件给出一个顶点所有输入的行数",
+                "For vertices with several inputs, that counts the largest input only; no file gives the rows of a vertex over all of them"
+            ));
+        }
         // the description of an input has the known values instead
         if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
             return false;
@@ -79,15 +88,21 @@ impl Query<'_> {
         if let (true, [(one, measure, n)]) = (self.has(Word::Share), known) {
             self.share(said, one, measure, *n);
         }
-        if self.scan.has_any(&[Word::Times, Word::Apart])
-            && let [(one, a, x), (other, b, y)] = *known
-            && a.unit == b.unit
-        {
+        // "which of the two reads more?" compares the values of each measure
+        let compares = self.scan.has_any(&[Word::Times, Word::Apart]);
+        let is_choice = self.has(Word::Which) && self.subjects.len() == 2;
+        let by_measure = known.chunk_by(|a, b| a.1 == b.1 || known.len() == 2);
+        for pair in by_measure.filter(|_| compares || is_choice) {
+            let [(one, a, x), (other, b, y)] = *pair else {
+                continue;
+            };
             let label = |row: &Row<'_>, measure: &'static Measure| match one.name == other.name {
                 true => measure.title(vertex),
                 false => text!("{name}", "{name}", name = row.name),
             };
-            apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+            if a.unit == b.unit {
+                apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+            }
         }
     }
 
@@ -118,20 +133,32 @@ impl Query<'_> {
         }
     }
 
-    /// Says the keys of operators.
+    /// Says the keys of operators and exchanges.
     pub(super) fn keys(&self, said: &mut Said<'_>, entity: Entity, rows: &[Row<'_>]) -> bool {
         let asks = self.has(Word::Key) || self.names(Thing::Column);
-        if !asks || entity != Entity::Operator {
+        if !asks || !matches!(entity, Entity::Operator | Entity::Exchange) {
             return false;
         }
-        let known = rows.iter().filter_map(|row| {
-            let keys = &row.operator?.keys;
-            (!keys.is_empty()).then(|| runs::with_keys(&row.name, keys))
-        });
+        let known = rows
+            .iter()
+            .filter_map(|row| match (row.operator, row.edge) {
+                (Some(o), _) if !o.keys.is_empty() => Some(runs::with_keys(&row.name, &o.keys)),
+                (_, Some(e)) if e.keys.is_empty() => Some(format!("{} ({})", row.name, e.exchange)),
+                (_, Some(e)) => Some(format!(
+                    "{} ({}: {})",
+                    row.name,
+                    e.exchange,
+                    e.keys.join(", ")
+                )),
+                _ => None,
+            });
         let known: Vec<String> = known.take(LISTED).collect();
         let shown = names(&known, said.language());
         if !known.is_empty() {
-            said.say(text!("键：{shown}", "Keys: {shown}"));
+            said.say(match entity {
+                Entity::Exchange => text!("分区方式（键）：{shown}", "Partitioned by key: {shown}"),
+                _ => text!("键：{shown}", "Keys: {shown}"),
+            });
         }
         !known.is_empty()
     }
@@ -210,6 +237,16 @@ impl Query<'_> {
             rows.reverse();
         }
         self.first_of(said, measure, &rows);
+        if let ([one, other], true) = (&rows[..], self.has(Word::Apart)) {
+            let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
+            apart(
+                said,
+                labels,
+                [number(one), number(other)],
+                measure,
+                self.run.vertex(),
+            );
+        }
         !rows.is_empty()
     }
 
@@ -246,138 +283,20 @@ impl Query<'_> {
             ),
         };
         let (name, count) = (&first.name, Number(rows.len() as f64));
-        said.cite(
-            match is_least {
-                true => text!(
-                    "{title}最小（共 {count} 个）：{name}{n}{then}",
-                    "Smallest {title} of {count}: {name}{n}{then}",
-                    count = count,
-                    title = title,
-                    n = n,
-                    then = then
-                ),
-                false => text!(
-                    "{title}最大（共 {count} 个）：{name}{n}{then}",
-                    "Largest {title} of {count}: {name}{n}{then}",
-                    count = count,
-                    title = title,
-                    n = n,
-                    then = then
-                ),
-            },
-            &ids.unwrap_or_default(),
+        let extreme = match is_least {
+            true => text!("最小", "Smallest"),
+            false => text!("最大", "Largest"),
+        };
+        let sentence = text!(
+            "{title}{extreme}（共 {count} 个）：{name}{n}{then}",
+            "{extreme} {title} of {count}: {name}{n}{then}",
+            extreme = extreme,
+            count = count,
+            title = title,
+            n = n,
+            then = then
         );
-    }
-
-    /// Says the expected and the real rows; without a name, where they are furthest apart.
-    pub(super) fn estimates(
-        &self,
-        said: &mut Said<'_>,
-        entity: Entity,
-        rows: Vec<Row<'_>>,
-    ) -> bool {
-        let (entity, mut rows) = match entity {
-            Entity::Input | Entity::Operator => (entity, rows),
-            _ => (Entity::Operator, self.rows(Entity::Operator)),
-        };
-        let (expected, real) = match entity {
-            Entity::Input => (&book::EXPECTED_ROWS, &book::STORED_ROWS),
-            _ => (&book::ESTIMATED_ROWS, &book::OPERATOR_ROWS),
-        };
-        let off = |row: &Row<'_>| {
-            let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
-            (a / b).max(b / a)
-        };
-        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
-        rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
-        for row in rows.iter().take(RANKED) {
-            let vertex = self.run.vertex();
-            let values = [expected, real].map(|m| row.values.value(m));
-            let [Some(a), Some(b)] = values else { continue };
-            let ids = said.evidence_of_all(&[(expected, a), (real, b)], &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：估计 {a}，实际 {b}（实际是估计的 {ratio}）",
-                    "{name}: {a} estimated, {b} actual ({ratio} the estimate)",
-                    name = row.name,
-                    a = expected.shown(a.number(), vertex),
-                    b = real.shown(b.number(), vertex),
-                    ratio = Ratio(b.number() / a.number().max(1.0))
-                ),
-                &ids,
-            );
-        }
-        !rows.is_empty()
-    }
-
-    /// Says the mean size of the files of inputs.
-    pub(super) fn per_file(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
-        let mut any = false;
-        for row in rows {
-            let of_input = [&book::STORED_BYTES, &book::STORED_FILES].map(|m| row.values.value(m));
-            let [Some(bytes), Some(files)] = of_input else {
-                continue;
-            };
-            any = true;
-            let vertex = self.run.vertex();
-            let both = [(&book::STORED_BYTES, bytes), (&book::STORED_FILES, files)];
-            let ids = said.evidence_of_all(&both, &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：{files}共 {bytes}，平均每个 {mean}",
-                    "{name}: {bytes} in {files}, {mean} each on average",
-                    name = row.name,
-                    files = book::STORED_FILES.shown(files.number(), vertex),
-                    bytes = book::STORED_BYTES.shown(bytes.number(), vertex),
-                    mean =
-                        book::STORED_BYTES.shown(bytes.number() / files.number().max(1.0), vertex)
-                ),
-                &ids,
-            );
-        }
-        any
-    }
-
-    /// Says rows or bytes per second.
-    pub(super) fn rate(
-        &self,
-        said: &mut Said<'_>,
-        rows: &[Row<'_>],
-        measures: &[&'static Measure],
-    ) -> bool {
-        let amounts = measures
-            .iter()
-            .filter(|m| matches!(m.unit, Unit::Rows | Unit::Bytes));
-        let mut any = false;
-        for (row, measure) in rows
-            .iter()
-            .flat_map(|r| amounts.clone().map(move |m| (r, *m)))
-        {
-            let time = match measure.entity {
-                Entity::Stage => &book::SPAN,
-                _ => &book::OWN_TIME,
-            };
-            let known = row.values.value(measure).zip(row.values.value(time));
-            let Some((amount, ms)) = known.filter(|(_, ms)| ms.number() > 0.0) else {
-                continue;
-            };
-            any = true;
-            let vertex = self.run.vertex();
-            let ids = said.evidence_of_all(&[(measure, amount), (time, ms)], &row.name, vertex);
-            said.cite(
-                text!(
-                    "{name}：{amount}，{time_title} {time}，每秒 {rate}",
-                    "{name}: {amount} in {time} of {time_title}, {rate} per second",
-                    name = row.name,
-                    amount = measure.shown(amount.number(), vertex),
-                    time = time.shown(ms.number(), vertex),
-                    time_title = time.title(vertex),
-                    rate = measure.shown(amount.number() / ms.number() * 1e3, vertex)
-                ),
-                &ids,
-            );
-        }
-        any
+        said.cite(sentence, &ids.unwrap_or_default());
     }
 
     /// Says how many stages have some of a measure, and which.
@@ -385,24 +304,36 @@ impl Query<'_> {
         &self,
         said: &mut Said<'_>,
         rows: &[Row<'_>],
-        measure: &'static Measure,
+        measures: &[&'static Measure],
     ) -> bool {
-        let known = rows
-            .iter()
-            .filter_map(|r| Some((r, r.values.get(measure)?)));
-        let mut some: Vec<_> = known.filter(|(_, n)| *n > 0.0).collect();
-        if !matches!(self.scan.words.last(), Some(Word::Of(_))) || some.is_empty() {
-            return self.say(said, rows, &[measure]);
+        let begun = said.len();
+        for measure in measures {
+            let known = rows
+                .iter()
+                .filter_map(|r| Some((r, r.values.get(measure)?)));
+            let known: Vec<_> = known.collect();
+            let mut some = known.clone();
+            some.retain(|(_, n)| *n > 0.0);
+            some.sort_by(|a, b| b.1.total_cmp(&a.1));
+            match (known.is_empty(), some.is_empty()) {
+                (true, _) => self.unknown(said, rows, &[measure], self.has(Word::Number)),
+                (false, true) => said.say(text!(
+                    "{title}：没有",
+                    "{title}: none",
+                    title = measure.title(self.run.vertex())
+                )),
+                _ => {
+                    said.say(text!(
+                        "共 {count} 个阶段",
+                        "{count} of {all} stages",
+                        count = Number(some.len() as f64),
+                        all = Number(rows.len() as f64)
+                    ));
+                    self.list(said, measure, &some);
+                }
+            }
         }
-        some.sort_by(|a, b| b.1.total_cmp(&a.1));
-        said.say(text!(
-            "共 {count} 个阶段",
-            "{count} of {all} stages",
-            count = Number(some.len() as f64),
-            all = Number(rows.len() as f64)
-        ));
-        self.list(said, measure, &some);
-        true
+        said.len() > begun
     }
 
     /// Says how many things there are, and their names.
@@ -420,18 +351,15 @@ impl Query<'_> {
             Entity::Operator => Thing::Operator,
             Entity::Exchange => Thing::Exchange,
             Entity::Executor => Thing::Executor,
-            _ => Thing::Execution,
+            Entity::Execution => Thing::Execution,
+            _ => return false,
         };
         // "how many tasks does the shuffle stage have" counts no channels
         let is_other = |w: &Word| matches!(w, Noun(thing) if *thing != counted);
         let is_count = is_count && !self.scan.words.iter().any(is_other);
-        let is_counted = matches!(
-            entity,
-            Entity::Operator | Entity::Exchange | Entity::Executor | Entity::Execution
-        );
         let is_named = |s: &Subject| matches!(s, Subject::Operator(..) | Subject::Lines(..));
         let is_named = self.subjects.iter().any(is_named);
-        if !is_count || !is_counted || is_named || rows.is_empty() {
+        if !is_count || is_named || rows.is_empty() {
             return false;
         }
         let language = said.language();
@@ -449,32 +377,16 @@ impl Query<'_> {
     }
 }
 
+/// Whether the counter of the rows of the largest vertex is about one of several inputs.
+fn is_of_one_input(row: &Row<'_>) -> bool {
+    let place = |measure| row.values.value(measure)?.source()?.locator;
+    place(&book::ROWS_IN).is_some_and(|all| all.contains(" + "))
+        && place(&book::ROWS_MAX).is_some_and(|most| most.contains("@maxRowCount"))
+}
+
 /// Whether values of several things add up.
 fn is_additive(measure: &Measure) -> bool {
     let of_one =
         measure.id.contains("mean") || measure.id.contains("max") || measure.id.contains("median");
     !of_one && !matches!(measure.unit, Unit::Share | Unit::Ratio)
-}
-
-/// Says the ratio and the difference of two values.
-fn apart(
-    said: &mut Said<'_>,
-    [one, other]: [Text; 2],
-    [x, y]: [f64; 2],
-    measure: &'static Measure,
-    vertex: report::format::Noun,
-) {
-    let ratio = match (x > 0.0, y > 0.0) {
-        (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
-        _ => Text::default(),
-    };
-    let sentence = text!(
-        "{one} 与 {other} 相差 {n}{ratio}",
-        "{one} against {other}: a difference of {n}{ratio}",
-        one = one,
-        other = other,
-        n = measure.shown((x - y).abs(), vertex),
-        ratio = ratio
-    );
-    said.say(sentence);
 }

@@ -1,0 +1,110 @@
+//! The questions within a question: "how many vertices does it have, and why is it slow?".
+
+use crate::phrases::Phrases;
+
+/// Words that begin an English question, also after a conjunction or a preposition.
+const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
+const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|from|into";
+
+/// Words of Chinese questions.
+const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|怎样|如何|吗|呢|谁|多久|多大|多长|多高|是否|是不是|有没有|能不能|会不会|要不要|啥|咋";
+
+/// Conjunctions that a clause may follow without a comma.
+const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";
+
+/// The clauses of a text that each ask something; statements and conditions belong to the next clause, or to the last one.
+pub(crate) fn of(text: &str) -> Vec<String> {
+    let mut clauses: Vec<String> = Vec::new();
+    let mut begun = String::new();
+    for piece in pieces(text) {
+        match clauses.last_mut() {
+            last if asks(piece, last.is_none()) => clauses.push(std::mem::take(&mut begun) + piece),
+            Some(last) => last.push_str(piece),
+            None => begun.push_str(piece),
+        }
+    }
+    if clauses.is_empty() {
+        clauses.push(begun);
+    }
+    clauses
+}
+
+/// Whether a piece of a text asks something; the first one may have its question anywhere.
+fn asks(piece: &str, is_first: bool) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '\'';
+    let lower = piece.to_lowercase().replace('’', "'");
+    let words = lower.split(|c| !is_part(c)).filter(|word| !word.is_empty());
+    let is_in = |phrases: Phrases, word: &str| phrases.split('|').any(|phrase| phrase == word);
+    let mut words = words.skip_while(|word| is_in(BEFORE_ASKING, word));
+    let is_condition = ["如果", "假如", "要是", "若"]
+        .iter()
+        .any(|word| lower.trim_start().starts_with(word));
+    let asks_en = match is_first {
+        true => words.any(|word| is_in(ASKING, word)) && !lower.starts_with("if "),
+        false => words.next().is_some_and(|word| is_in(ASKING, word)),
+    };
+    asks_en || !is_condition && ASKING_ZH.split('|').any(|word| lower.contains(word))
+}
+
+/// A text split after commas and stops and before conjunctions.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        let next = text[end..].chars().next();
+        // "1,000 rows" and "spark.sql" go on
+        let is_comma = ",，;；".contains(c) && !next.is_some_and(|c| c.is_ascii_digit());
+        let is_stop = "?？。!！".contains(c) || c == '.' && next.is_none_or(char::is_whitespace);
+        let is_conjunction = at > from
+            && CONJUNCTIONS
+                .split('|')
+                .any(|word| text[at..].to_lowercase().starts_with(word));
+        if is_comma || is_stop {
+            pieces.push(&text[from..end]);
+            from = end;
+        } else if is_conjunction {
+            pieces.push(&text[from..at]);
+            from = at;
+        }
+    }
+    pieces.push(&text[from..]);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn each_clause_asks_one_thing() {
+        for (text, expected) in [
+            (
+                "How long did SV3 run and why is it slow?",
+                &["How long did SV3 run", " and why is it slow?"][..],
+            ),
+            (
+                "How many rows do SV1 and SV3 read?",
+                &["How many rows do SV1 and SV3 read?"],
+            ),
+            (
+                "If I double the tokens, how long will it take?",
+                &["If I double the tokens, how long will it take?"],
+            ),
+            ("It took 20 min. Why?", &["It took 20 min. Why?"]),
+            (
+                "SV3 读了多少行，为什么慢？",
+                &["SV3 读了多少行，", "为什么慢？"],
+            ),
+            ("如果 token 翻倍，要多久", &["如果 token 翻倍，要多久"]),
+            (
+                "How many vertices does SV1 have, in all?",
+                &["How many vertices does SV1 have, in all?"],
+            ),
+            (
+                "which stages spill, and how much",
+                &["which stages spill,", " and how much"],
+            ),
+        ] {
+            assert_eq!(super::of(text), expected, "{text}");
+        }
+    }
+}

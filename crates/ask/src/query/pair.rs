@@ -1,0 +1,137 @@
+//! Sentences about two values: estimates and actual rows, amounts per second or per file, differences.
+
+use report::format::Ratio;
+use report::measure::{Entity, Measure, Unit, book};
+use report::{Text, text};
+
+use super::Query;
+use super::rows::Row;
+use super::say::RANKED;
+use crate::said::Said;
+
+impl Query<'_> {
+    /// Says a sentence about each thing with both values; the second one is not 0.
+    pub(super) fn both(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        [a, b]: [&'static Measure; 2],
+        sentence: impl Fn(&str, f64, f64) -> Text,
+    ) -> bool {
+        let begun = said.len();
+        for row in rows {
+            let values = row.values.value(a).zip(row.values.value(b));
+            if let Some((x, y)) = values.filter(|(_, y)| y.number() > 0.0) {
+                let ids = said.evidence_of_all(&[(a, x), (b, y)], &row.name, self.run.vertex());
+                said.cite(sentence(&row.name, x.number(), y.number()), &ids);
+            }
+        }
+        said.len() > begun
+    }
+
+    /// Says the expected and the actual rows; without a name, where they are furthest apart.
+    pub(super) fn estimates(
+        &self,
+        said: &mut Said<'_>,
+        entity: Entity,
+        rows: Vec<Row<'_>>,
+    ) -> bool {
+        let (mut rows, expected, real) = match entity {
+            Entity::Input => (rows, &book::EXPECTED_ROWS, &book::STORED_ROWS),
+            Entity::Operator => (rows, &book::ESTIMATED_ROWS, &book::OPERATOR_ROWS),
+            _ => {
+                let all = self.rows(Entity::Operator);
+                (all, &book::ESTIMATED_ROWS, &book::OPERATOR_ROWS)
+            }
+        };
+        let off = |row: &Row<'_>| {
+            let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
+            (a / b).max(b / a)
+        };
+        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
+        rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
+        rows.truncate(RANKED);
+        let vertex = self.run.vertex();
+        self.both(said, &rows, [real, expected], |name, actual, estimate| {
+            text!(
+                "{name}：估计 {a}，实际 {b}（实际是估计的 {ratio}）",
+                "{name}: {a} estimated, {b} actual ({ratio} the estimate)",
+                a = expected.shown(estimate, vertex),
+                b = real.shown(actual, vertex),
+                ratio = Ratio(actual / estimate)
+            )
+        })
+    }
+
+    /// Says the mean size of the files of inputs.
+    pub(super) fn per_file(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
+        let vertex = self.run.vertex();
+        let (bytes, files) = (&book::STORED_BYTES, &book::STORED_FILES);
+        self.both(said, rows, [bytes, files], |name, size, count| {
+            text!(
+                "{name}：{files}共 {bytes}，平均每个 {mean}",
+                "{name}: {bytes} in {files}, {mean} each on average",
+                files = files.shown(count, vertex),
+                bytes = bytes.shown(size, vertex),
+                mean = bytes.shown(size / count, vertex)
+            )
+        })
+    }
+
+    /// Says rows or bytes per second.
+    pub(super) fn rate(
+        &self,
+        said: &mut Said<'_>,
+        rows: &[Row<'_>],
+        measures: &[&'static Measure],
+    ) -> bool {
+        let vertex = self.run.vertex();
+        let amounts = measures.iter().copied();
+        let amounts = amounts.filter(|m| matches!(m.unit, Unit::Rows | Unit::Bytes));
+        let mut any = false;
+        for measure in amounts {
+            let time = match measure.entity {
+                Entity::Stage => &book::SPAN,
+                _ => &book::OWN_TIME,
+            };
+            any |= self.both(said, rows, [measure, time], |name, amount, ms| {
+                text!(
+                    "{name}：{amount}，{title} {time}，每秒 {rate}",
+                    "{name}: {amount} in {time} of {title}, {rate} per second",
+                    amount = measure.shown(amount, vertex),
+                    time = time.shown(ms, vertex),
+                    title = time.title(vertex),
+                    rate = measure.shown(amount / ms * 1e3, vertex)
+                )
+            });
+        }
+        any
+    }
+}
+
+/// Says the ratio and the difference of two values.
+pub(super) fn apart(
+    said: &mut Said<'_>,
+    [one, other]: [Text; 2],
+    [x, y]: [f64; 2],
+    measure: &'static Measure,
+    vertex: report::format::Noun,
+) {
+    let ([one, other], [x, y]) = match x < y {
+        true => ([other, one], [y, x]),
+        false => ([one, other], [x, y]),
+    };
+    let ratio = match (x > 0.0, y > 0.0) {
+        (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
+        _ => Text::default(),
+    };
+    let sentence = text!(
+        "{one} 与 {other} 相差 {n}{ratio}",
+        "{one} against {other}: a difference of {n}{ratio}",
+        one = one,
+        other = other,
+        n = measure.shown((x - y).abs(), vertex),
+        ratio = ratio
+    );
+    said.say(sentence);
+}
