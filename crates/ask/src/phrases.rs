@@ -127,119 +127,37 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Idle, "空闲|没有 task 在|没有任务在|没有顶点在", "idle*|no task*|no vertex|no vertices|nothing run*"),
 ];
 
+/// The causes that people call by one name.
 type Topic = (fn(Cause) -> bool, Phrases, Phrases);
 
-/// Groups of causes that people call by one name.
 #[rustfmt::skip]
 pub(crate) const TOPICS: &[Topic] = &[
-    (
-        |c| c.problem_type() == ProblemType::DataSkew,
-        "倾斜|热点|分布不均|数据不均|不均匀|哪个 key|哪个key|哪个键|哪个值",
-        "skew*|hot key*|uneven*|imbalance*|unbalanced|which key|what key|which value|heaviest key",
-    ),
-    (
-        |c| c == Cause::NullOrDefaultKey,
-        "空值|默认值|null|默认的",
-        "null|nulls|default key|default value|default guid|default id*",
-    ),
-    (
-        |c| c == Cause::FetchWait,
-        "fetch|等待 shuffle|拉取",
-        "fetch*",
-    ),
-    (
-        |c| c.problem_type() == ProblemType::ExcessiveShuffle,
-        "洗牌|shuffle|重新分区|数据交换",
-        "shuffl*|repartition*",
-    ),
+    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀|哪个 key|哪个key|哪个键|哪个值", "skew*|hot key*|uneven*|imbalance*|unbalanced|which key|what key|which value|heaviest key"),
+    (|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
+    (|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
+    (|c| c.problem_type() == ProblemType::ExcessiveShuffle, "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
     (|c| c == Cause::HeapPressure, "垃圾回收|gc", "gc|garbage"),
     (|c| c == Cause::Spill, "落盘|溢出|溢写|spill", "spill*"),
-    (
-        |c| {
-            matches!(
-                c,
-                Cause::MemoryEstimateTooLow | Cause::Spill | Cause::HeapPressure
-            )
-        },
-        "内存",
-        "memory|oom|out of memory",
-    ),
-    (
-        |c| matches!(c, Cause::Misestimate | Cause::MemoryEstimateTooLow),
-        "估计|基数|预估",
-        "estimat*|cardinality|misestimat*",
-    ),
-    (
-        |c| c == Cause::JoinExplosion,
-        "膨胀|笛卡尔",
-        "explo*|cartesian|cross join|fan-out",
-    ),
-    (
-        |c| c == Cause::CpuBoundUdo,
-        "用户代码|udo|udf|自定义函数",
-        "user code|udo*|udf*|cpu",
-    ),
-    (
-        |c| {
-            matches!(
-                c,
-                Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather
-            )
-        },
-        "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
-        "parallel*|too few|too many vertices|too many tasks|so many vertices|so many tasks|so many small tasks|one core|single vertex|one vertex",
-    ),
-    (
-        |c| c == Cause::SmallFiles,
-        "小文件",
-        "small file*|many files|tiny file*",
-    ),
-    (
-        |c| c == Cause::VertexRetries,
-        "重试|重跑|失败最多|上失败",
-        "retr*|failed attempts|revoked|failures|failed most",
-    ),
-    (
-        |c| c == Cause::SlowMachine,
-        "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题",
-        "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware",
-    ),
-    (
-        |c| c == Cause::QueueWait,
-        "排队|等待资源",
-        "queue*|queuing|capacity",
-    ),
-    (
-        |c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge,
-        "广播",
-        "broadcast*",
-    ),
-    (
-        |c| c == Cause::LateFilter,
-        "过滤|where 提前|where 条件|把 where|先 where|谓词|下推",
-        "filter*|predicate*|pushdown|push down|pushed down",
-    ),
-    (
-        |c| c == Cause::UnusedColumns,
-        "无用的列|多余的列|没用的列",
-        "unused column*|too many columns",
-    ),
-    (
-        |c| c == Cause::IneffectiveCache,
-        "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
-        "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again",
-    ),
-    (
-        |c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation),
-        "执行器太|executor 太|资源分配",
-        "too many executors|too few executors|idle executors|allocat*",
-    ),
-    (
-        |c| c == Cause::ExecutorLost,
-        "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
+    (|c| matches!(c, Cause::MemoryEstimateTooLow | Cause::Spill | Cause::HeapPressure), "内存", "memory|oom|out of memory"),
+    (|c| matches!(c, Cause::Misestimate | Cause::MemoryEstimateTooLow), "估计|基数|预估", "estimat*|cardinality|misestimat*"),
+    (|c| c == Cause::JoinExplosion, "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
+    (|c| c == Cause::CpuBoundUdo, "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
+    (|c| matches!(c, Cause::ParallelismTooLow | Cause::TinyVertices | Cause::SerialGather), "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
+        "parallel*|too few|too many vertices|too many tasks|so many vertices|so many tasks|so many small tasks|one core|single vertex|one vertex"),
+    (|c| c == Cause::SmallFiles, "小文件", "small file*|many files|tiny file*"),
+    (|c| c == Cause::VertexRetries, "重试|重跑|失败最多|上失败", "retr*|failed attempts|revoked|failures|failed most"),
+    (|c| c == Cause::SlowMachine, "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
+    (|c| c == Cause::QueueWait, "排队|等待资源", "queue*|queuing|capacity"),
+    (|c| c == Cause::MissedBroadcast || c == Cause::BroadcastTooLarge, "广播", "broadcast*"),
+    (|c| c == Cause::LateFilter, "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
+    (|c| c == Cause::UnusedColumns, "无用的列|多余的列|没用的列", "unused column*|too many columns"),
+    (|c| c == Cause::IneffectiveCache, "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
+        "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
+    (|c| matches!(c, Cause::OverAllocation | Cause::UnderAllocation), "执行器太|executor 太|资源分配",
+        "too many executors|too few executors|idle executors|allocat*"),
+    (|c| c == Cause::ExecutorLost, "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
         "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|recomputed|computed again|computed twice|ran again|run again|rerun|re-run|\
-        run twice|ran twice|lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*",
-    ),
+        run twice|ran twice|lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*"),
     (|c| c == Cause::DriverBottleneck, "驱动程序", "driver"),
 ];
 
