@@ -127,9 +127,11 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Idle, "空闲|没有 task 在|没有任务在|没有顶点在", "idle*|no task*|no vertex|no vertices|nothing run*"),
 ];
 
-/// Groups of causes that people call by one name.
+/// The causes that people call by one name.
+type Topic = (fn(Cause) -> bool, Phrases, Phrases);
+
 #[rustfmt::skip]
-pub(crate) const TOPICS: &[(fn(Cause) -> bool, Phrases, Phrases)] = &[
+pub(crate) const TOPICS: &[Topic] = &[
     (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀|哪个 key|哪个key|哪个键|哪个值", "skew*|hot key*|uneven*|imbalance*|unbalanced|which key|what key|which value|heaviest key"),
     (|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
     (|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
