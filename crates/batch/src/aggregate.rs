@@ -7,10 +7,10 @@ use report::Language;
 
 use crate::advice::{self, ClusterAdvice};
 use crate::newest::newest_results;
-use crate::page::{Page, PageError};
+use crate::page::{Earlier, Overview, Page, PageError};
 use crate::result::Status;
 use crate::store::Store;
-use crate::tables::{Rows, Stored, TableError, Tables};
+use crate::tables::{Rows, Stored, TableError, Tables, keys};
 
 /// Tables and page, while results come in.
 pub struct Aggregate {
@@ -19,11 +19,13 @@ pub struct Aggregate {
     page: Page,
     /// By cluster.
     advice: HashMap<String, ClusterAdvice>,
+    /// The folder's report before this one.
+    earlier: Option<Earlier>,
     written: Written,
 }
 
 /// Counts of the written output.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Written {
     pub jobs: usize,
     /// Jobs among them that could not be analyzed.
@@ -32,6 +34,7 @@ pub struct Written {
     pub pending: usize,
     /// Results that could not be read, with the reason; the first few.
     pub unreadable: Vec<String>,
+    pub overview: Overview,
     pub files: Vec<PathBuf>,
 }
 
@@ -52,8 +55,13 @@ impl Aggregate {
     /// # Errors
     /// If a file cannot be written.
     pub fn create(folder: &Path, store: &str) -> Result<Aggregate, TableError> {
+        let earlier = keys(folder, "jobs").map(|jobs| Earlier {
+            jobs,
+            clusters: keys(folder, "clusters").unwrap_or_default(),
+        });
         Ok(Aggregate {
             folder: folder.to_path_buf(),
+            earlier,
             tables: Tables::create(folder)?,
             page: Page::new(store),
             advice: HashMap::new(),
@@ -104,6 +112,7 @@ impl Aggregate {
     pub fn finish(mut self, language: Language) -> Result<Written, PageError> {
         self.page.advise(&self.advice, language);
         self.page.mark_regressions();
+        self.written.overview = self.page.overview(self.earlier.as_ref());
         self.written.files = self.tables.finish(&self.page.clusters(&self.advice))?;
         let page = self.page.write(&self.folder, language)?;
         self.written.files.insert(0, page);
@@ -176,6 +185,13 @@ mod tests {
         );
         let written = aggregate.finish(Language::En).expect("written");
         assert_eq!((written.jobs, written.pending), (1, 3));
+        assert_eq!(written.overview.new, None, "there is no report before it");
+        assert_eq!(written.overview.worst.len(), 1);
+        let mut again = Aggregate::create(folder.path(), "../").expect("files");
+        again.add_all(&store, |_| ()).await.expect("read");
+        let again = again.finish(Language::En).expect("written").overview;
+        assert_eq!(again.new, Some(crate::page::New::default()));
+        assert_eq!(again.worst, written.overview.worst);
         assert_eq!(written.unreadable.len(), 2, "{:?}", written.unreadable);
         assert!(written.files.iter().all(|file| file.is_file()));
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use report::format::Seconds;
+use batch::Written;
+use batch::page::{New, Overview};
+use report::format::{JOB, Number, Seconds, Share};
 use report::{Localize, Report, say};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
@@ -47,6 +49,47 @@ impl Message {
                 .first()
                 .map(|f| f.summary.clone())
                 .unwrap_or_default(),
+            facts,
+        }
+    }
+
+    /// The result of a batch: counts, news since the report before, and the worst jobs.
+    pub(crate) fn of_batch(store: &str, written: &Written) -> Message {
+        let overview = &written.overview;
+        let mut facts = vec![(say!("结论", "verdicts"), verdicts(overview))];
+        let counted = [
+            (
+                overview.broken,
+                say!("在集群上失败", "failed on the cluster"),
+            ),
+            (overview.slow, say!("性能回退", "slower than usual")),
+        ];
+        let counted = counted.into_iter().filter(|(n, _)| *n > 0);
+        facts.extend(counted.map(|(n, name)| (name, said(JOB.count(n as f64)))));
+        facts.push((
+            say!("可避免的时间", "avoidable time"),
+            avoidable(overview.avoidable_seconds, overview.total_seconds),
+        ));
+        if let Some(new) = &overview.new {
+            let name = say!("上次报告之后新增", "new since the last report");
+            facts.push((name, news(new)));
+        }
+        for worst in &overview.worst {
+            let seconds = said(Seconds(worst.avoidable_seconds));
+            let saves = match worst.avoidable_share.map(Share).map(said) {
+                Some(share) => say!(
+                    "可避免 {seconds}（{share}）",
+                    "{seconds} avoidable ({share})"
+                ),
+                None => say!("可避免 {seconds}", "{seconds} avoidable"),
+            };
+            let advice = worst.suggestion.iter().map(String::as_str);
+            let parts: Vec<&str> = std::iter::once(saves.as_str()).chain(advice).collect();
+            facts.push((worst.name.clone(), parts.join(&say!("；", "; "))));
+        }
+        Message {
+            title: say!("批次结果：{store}", "batch results: {store}"),
+            text: counts(written),
             facts,
         }
     }
@@ -98,6 +141,75 @@ impl Message {
             }
         }
     }
+}
+
+/// Analyzed, failed and pending jobs.
+pub(crate) fn counts(written: &Written) -> String {
+    let count = |n: usize| JOB.count(n as f64);
+    let mut text = said(count(written.jobs));
+    if written.failed > 0 {
+        text += &say!(
+            "，其中 {n} 个未能分析",
+            ", {n} of them not analyzed",
+            n = Number(written.failed as f64)
+        );
+    }
+    if written.pending > 0 {
+        text += &say!(
+            "；另有{jobs}尚无结果",
+            "; {jobs} without a result yet",
+            jobs = count(written.pending)
+        );
+    }
+    text
+}
+
+fn said(amount: impl Localize) -> String {
+    amount.localize(report::interface())
+}
+
+fn verdicts(overview: &Overview) -> String {
+    let (problem, healthy) = (overview.problem, overview.healthy);
+    let inconclusive = overview.inconclusive;
+    say!(
+        "{problem} 个有问题，{healthy} 个健康，{inconclusive} 个暂无结论",
+        "{problem} with a problem, {healthy} healthy, {inconclusive} inconclusive"
+    )
+}
+
+fn avoidable(seconds: f64, total: f64) -> String {
+    let time = said(Seconds(seconds));
+    match total > 0.0 {
+        true => say!(
+            "{time}（占提交至结束时间的 {share}）",
+            "{time} ({share} of the time from submission to end)",
+            share = Share(seconds / total)
+        ),
+        false => time,
+    }
+}
+
+fn news(new: &New) -> String {
+    if *new == New::default() {
+        return say!("无", "nothing");
+    }
+    let clusters = new.clusters;
+    let mut text = said(JOB.count(new.jobs as f64));
+    let counts = [
+        (new.problem, say!("有问题", "with a problem")),
+        (new.broken, say!("在集群上失败", "failed on the cluster")),
+        (new.slow, say!("性能回退", "slower than usual")),
+    ];
+    for (n, words) in counts.into_iter().filter(|(n, _)| *n > 0) {
+        text += &say!("，{n} 个{words}", ", {n} {words}");
+    }
+    if clusters > 0 {
+        text += &say!(
+            "；{clusters} 组此前没有的问题",
+            "; kinds of finding not seen before: {clusters}"
+        );
+    }
+    text
 }
 
 /// Text in which no character acts in Slack.

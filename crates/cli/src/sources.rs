@@ -90,8 +90,9 @@ impl Fetch for Servers {
         most: usize,
         cancel: &CancellationToken,
     ) -> Result<Vec<Application>> {
+        let since = since.map(crate::args::since).transpose();
         let wanted = Wanted {
-            since: since.map(str::to_owned),
+            since: since.map_err(|why| Error::new(ErrorKind::Usage, why))?,
             most: Some(most),
             ..Wanted::default()
         };

@@ -131,6 +131,13 @@ impl<'a> View<'a> {
         share >= self.limit(&MIN_SHARE) && (seconds >= LEAST_UNKNOWN_S || self.failed())
     }
 
+    /// Share of the time from submission to end, the base of the time account; of the run time if the submission is unknown.
+    pub fn share_of_total(&self, seconds: f64) -> Option<f64> {
+        let info = &self.job.info;
+        let total = info.total_seconds().or(info.elapsed_seconds);
+        Some(seconds / total.filter(|total| *total > 0.0)?)
+    }
+
     pub fn failed(&self) -> bool {
         self.job.info.state == JobState::Failed
     }

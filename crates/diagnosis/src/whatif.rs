@@ -24,8 +24,8 @@ const STEPS: [f64; 15] = [
 /// With more vertices than this, the marks of a curve are among its steps: a replay takes long.
 const MANY_VERTICES: usize = 100_000;
 
-/// A smaller relative gain by unlimited resources counts as no change.
-const NOTHING: f64 = 0.02;
+/// A smaller relative gain by unlimited resources counts as no change, and is shown as none.
+const NOTHING: f64 = 0.005;
 
 /// Acceptable relative loss of time with fewer resources.
 const STILL_DOES: f64 = 0.05;

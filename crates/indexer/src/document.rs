@@ -158,13 +158,25 @@ fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
     }
 }
 
-/// The syntax error that prevents `source` from being indexed as intended.
+/// The syntax error or open place that prevents `source` from being indexed as intended.
 pub(crate) fn broken(source: &Source) -> Option<Problem> {
     if source.path.ends_with(".toml") {
         return toml_table(&source.text).err();
     }
-    let errors = Document::parse(source).front_errors;
-    let first = errors.into_iter().next()?;
+    let document = Document::parse(source);
+    let open = || {
+        document
+            .text
+            .lines()
+            .position(|line| line.contains(report::FILL_IN))
+    };
+    if let (Kind::Case, Some(at)) = (document.kind, open()) {
+        return Some(Problem {
+            line: at + 1,
+            reason: report::say!("案例尚未写完", "the case is unfinished"),
+        });
+    }
+    let first = document.front_errors.into_iter().next()?;
     Some(Problem {
         reason: format!("the front matter cannot be read: {}", first.reason),
         ..first

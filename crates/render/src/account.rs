@@ -224,18 +224,24 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
             )));
         }
     }
-    items.extend(report.cost.as_ref().and_then(|cost| hours(cost, words)));
+    let held = report.time.as_ref().and_then(TimeAccount::held_hours);
+    items.extend(
+        report
+            .cost
+            .as_ref()
+            .and_then(|cost| hours(cost, held, words)),
+    );
     items
 }
 
-/// `41.2 vertex-hours, 12.9 of them wasted`.
-fn hours(cost: &Cost, words: Words) -> Option<String> {
-    let all = cost.noun().count(cost.vertex_hours?);
+/// `41.2 vertex-hours used of 50.3 token-hours held, 12.9 of them wasted`.
+fn hours(cost: &Cost, held: Option<f64>, words: Words) -> Option<String> {
+    let all = cost.used(held)?;
     let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);
     Some(match wasted {
         Some(hours) => words.say(text!(
             "{all}，其中浪费 {wasted}",
-            "{all}, {wasted} of them wasted",
+            "{all}, {wasted} of the used ones wasted",
             all = all,
             wasted = Number(hours)
         )),

@@ -21,7 +21,16 @@ pub fn text(history: &JobHistory, language: Language, columns: usize) -> String 
         .iter()
         .filter(|run| run.is_first_regression)
         .count();
-    let runs = RUN.count(history.runs.len() as f64);
+    let empty = history.runs.iter().filter(|run| !run.has_data()).count();
+    let runs = RUN.count((history.runs.len() - empty) as f64);
+    let runs = match empty {
+        0 => text!("{runs}", "{runs}", runs = runs),
+        empty => text!(
+            "{runs}，另有 {empty} 次没有数据",
+            "{runs}, {empty} more without data",
+            runs = runs
+        ),
+    };
     let mut out = words.say(text!(
         "{job}：{runs}，{count}性能回退\n\n",
         "{job}: {runs}, {count}\n\n",
@@ -50,7 +59,7 @@ pub fn heads(words: Words) -> [&'static str; 8] {
             "提交时间",
             "用时",
             "排队",
-            "成本",
+            "用量",
             "输入",
             "计划",
             "变化",
@@ -60,7 +69,7 @@ pub fn heads(words: Words) -> [&'static str; 8] {
             "submitted",
             "time",
             "queue",
-            "cost",
+            "used",
             "input",
             "plan",
             "changes",

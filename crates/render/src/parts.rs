@@ -265,14 +265,11 @@ impl Words {
         facts
     }
 
-    /// Share of the time from submission to end that a fix saves, as in the account; of the run without an account.
+    /// Share of the time from submission to end that a fix saves, as in the account; `None` without an account.
     pub fn saved_share(finding: &Finding, report: &Report) -> Option<f64> {
         let impact = finding.impact.as_ref()?;
         let whole = report.time.as_ref().map(|time| time.total_seconds());
-        match whole.filter(|seconds| *seconds > 0.0) {
-            Some(whole) => Some(impact.seconds_saved / whole),
-            None => impact.share_of_elapsed,
-        }
+        Some(impact.seconds_saved / whole.filter(|seconds| *seconds > 0.0)?)
     }
 
     /// Saving of a fix, on top of the fixes of the findings before it: time with its share, and cost.
@@ -284,10 +281,9 @@ impl Words {
             true => text!("可节省 {time}", "saves {time}", time = time),
             false => text!("可再节省 {time}", "saves {time} more", time = time),
         };
-        let part = match (Words::saved_share(finding, report), &report.time) {
-            (Some(share), Some(_)) => text!("（{share}）", " ({share})", share = Share(share)),
-            (share, _) => finding.cause.share(share),
-        };
+        let part = Words::saved_share(finding, report).map_or_else(Text::default, |share| {
+            text!("（{share}）", " ({share})", share = Share(share))
+        });
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         if impact.seconds_saved <= 0.0 {

@@ -140,7 +140,6 @@ phrases! {
     run_time_per_vertex = "每个顶点的运行时间", "run time per vertex";
     why = "原因", "Why";
     the_whole_job = "整个作业", "The whole job";
-    other_job = "注意：两次运行看起来是不同的作业（名称不同，也没有共同的输入），以下差异多半来自作业本身。", "Note: these look like two different jobs (different names, no common input); most differences come from the jobs themselves.";
     not_shown = "未显示（--all 全部显示）", "not shown (--all shows all)";
     was = "原为", "was";
     only_a = "只在 A 中", "only in A";

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::{AU_HOUR, CORE_HOUR, Noun, VERTEX_HOUR};
-use crate::{JobEngine, StaticText, Text};
+use crate::format::{AU_HOUR, CORE_HOUR, Noun, TOKEN_HOUR, VERTEX_HOUR};
+use crate::{JobEngine, StaticText, Text, text};
 
 /// The elapsed time, split into segments that do not overlap and add up to `total_seconds`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +50,12 @@ pub enum CurveResource {
 
 impl TimeAccount {
     /// Seconds of all segments.
+    /// Hours of tokens or executor cores that the run held, in use or idle; `None` if it cannot be replayed.
+    pub fn held_hours(&self) -> Option<f64> {
+        let now = |p: &&CurvePoint| p.resource == CurveResource::Input && p.count == 1;
+        Some(self.curve.iter().find(now)?.cost)
+    }
+
     pub fn total_seconds(&self) -> f64 {
         self.segments.iter().map(|s| s.seconds).sum()
     }
@@ -271,6 +277,25 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The hours that ran work, next to the hours that the run held.
+    pub fn used(&self, held: Option<f64>) -> Option<Text> {
+        let used = self.noun().count(self.vertex_hours?);
+        let unit = match self.unit.as_str() {
+            "executor-core-hour" => CORE_HOUR,
+            "AU-hour" => AU_HOUR,
+            _ => TOKEN_HOUR,
+        };
+        Some(match held {
+            None => text!("用了 {used}", "{used} used", used = used),
+            Some(held) => text!(
+                "占用 {held}，用了 {used}",
+                "{held} held, {used} used",
+                held = unit.count(held),
+                used = used
+            ),
+        })
+    }
+
     /// The noun of its unit.
     pub fn noun(&self) -> Noun {
         match self.unit.as_str() {

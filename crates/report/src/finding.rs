@@ -49,32 +49,22 @@ impl Finding {
     pub fn saving(&self) -> Option<Text> {
         let impact = self.impact.as_ref().filter(|i| i.seconds_saved > 0.0)?;
         Some(text!(
-            "解决后估计可节省 {saved}{share}",
-            "fixing it would save about {saved}{share}",
-            saved = Seconds(impact.seconds_saved),
-            share = self.cause.share(impact.share_of_elapsed)
+            "解决后估计可节省 {saved}",
+            "fixing it would save about {saved}",
+            saved = Seconds(impact.seconds_saved)
         ))
     }
 }
 
-impl Cause {
-    /// A saving's share of the time, in parentheses; empty if it is unknown. Waiting comes before the run, so its share
-    /// is one of the whole time.
-    pub fn share(self, of: Option<f64>) -> Text {
-        match of.map(Share) {
-            None => Text::default(),
-            Some(share) if self == Cause::QueueWait => text!(
-                "（占从提交到结束的时间的 {share}）",
-                " ({share} of the time from submission to end)",
-                share = share
-            ),
-            Some(share) => text!(
-                "（占运行时间的 {share}）",
-                " ({share} of the run)",
-                share = share
-            ),
-        }
-    }
+/// A saving's share of the time from submission to end, in parentheses; empty if it is unknown.
+pub fn saved_share(share: Option<f64>) -> Text {
+    share.map_or_else(Text::default, |share| {
+        text!(
+            "（占总时间的 {share}）",
+            " ({share} of the total time)",
+            share = Share(share)
+        )
+    })
 }
 
 /// Estimated saving of fixing a cause.
@@ -82,7 +72,7 @@ impl Cause {
 pub struct Impact {
     /// Seconds of run time (for `queue.wait`: of the time in the queue).
     pub seconds_saved: f64,
-    /// Share of the run time, 0..1; `None` if the run time is not known.
+    /// Share of the run time, 0..1 (for `queue.wait`: of the time from submission to end); `None` if it is not known.
     pub share_of_elapsed: Option<f64>,
     /// Method of the computation, in words.
     pub method: String,

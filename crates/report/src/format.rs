@@ -155,7 +155,8 @@ impl Localize for Seconds {
             [" 毫秒", " 秒", " 分", " 小时"],
             [" ms", " s", " min", " h"],
         );
-        let seconds = self.0;
+        // an empty sum is −0
+        let seconds = self.0 + 0.0;
         let whole = seconds.round() as i64;
         match whole {
             _ if !seconds.is_finite() => "?".to_owned(),

@@ -30,7 +30,10 @@ pub use account::{
 };
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
-pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
+/// Marks a place of a case for the curator to fill in; a case that still holds it is unfinished and not indexed.
+pub const FILL_IN: &str = "FILL IN";
+
+pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source, saved_share};
 pub use interface::{interface, set_interface, speaking, with_causes};
 pub use job::{JobEngine, JobState, JobSummary};
 pub use language::Language;

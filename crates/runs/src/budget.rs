@@ -89,12 +89,14 @@ impl Limits {
         if let Some(limit) = self.time {
             let time = report.job.elapsed_seconds;
             let unfinished = report.job.is_unfinished();
-            let [time_text, limit_text] = [time.unwrap_or(f64::NAN), limit].map(Seconds);
+            let time_text = time.map_or(text!("未知", "unknown"), |time| {
+                text!("{time}", "{time}", time = Seconds(time))
+            });
             let text = text!(
-                "用时 {time}，上限 {limit}",
-                "took {time}, limit {limit}",
+                "运行时间（不含编译和排队）{time}，上限 {limit}",
+                "run time without compilation and queue {time}, limit {limit}",
                 time = time_text,
-                limit = limit_text
+                limit = Seconds(limit)
             );
             checks.push(Check {
                 name: "time",
@@ -107,12 +109,12 @@ impl Limits {
         }
         if let Some(limit) = self.cost {
             let cost = report.cost.as_ref();
-            let unit = cost.map(|c| format!(" {}", c.unit)).unwrap_or_default();
+            let shown = cost.and_then(|cost| cost.used(None));
             let cost = cost.and_then(|cost| cost.vertex_hours);
-            let shown = cost.map_or("?".to_owned(), |cost| format!("{cost:.2}"));
             let text = text!(
-                "成本 {shown}{unit}，上限 {limit}",
-                "cost {shown}{unit}, limit {limit}"
+                "{shown}，上限 {limit}",
+                "{shown}, limit {limit}",
+                shown = shown.unwrap_or_else(|| text!("未知", "unknown"))
             );
             checks.push(Check {
                 name: "cost",

@@ -24,12 +24,7 @@ impl Session {
                 origin: Origin::Folder,
             });
         }
-        self.saved_run(name).map_err(|error| {
-            error.hint(say!(
-                "`{name}` 须是作业目录、事件日志或运行；`scopeagent runs list` 列出所有运行",
-                "`{name}` must be a job folder, an event log or a run; `scopeagent runs list` shows every run"
-            ))
-        })
+        self.saved_run(name)
     }
 
     /// A saved run as it reads in another language: its job analyzed again by the rules. `None` if the folder no longer has the job.

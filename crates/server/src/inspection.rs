@@ -292,7 +292,13 @@ fn application(job: &Job, app: &Application) -> ApplicationView {
 }
 
 fn stage_index(job: &Job, name: &str) -> Result<usize> {
-    job.stage_index(name).ok_or_else(|| {
+    // a stage of an application also goes by its number alone
+    let number = || {
+        job.spark
+            .as_ref()
+            .and(job.stage_index(&format!("Stage {name}")))
+    };
+    job.stage_index(name).or_else(number).ok_or_else(|| {
         let names: Vec<&str> = job.stages.iter().map(|s| s.name.as_str()).collect();
         let names = names.join(", ");
         let error = say!("作业没有阶段 `{name}`", "the job has no stage `{name}`");

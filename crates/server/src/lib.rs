@@ -23,7 +23,7 @@ mod roots;
 mod searches;
 mod session;
 pub mod web;
-mod whatif;
+pub mod whatif;
 
 pub use compare::no_report;
 pub use error::{Error, ErrorKind, Explain, LABELS, Result};
@@ -34,4 +34,3 @@ pub use question::{Answered, Question};
 pub use reasoner::{KeySource, Mode, ReasonerChoice};
 pub use roots::Roots;
 pub use session::{Analysis, Analyst, Session, Settings, Task};
-pub use whatif::unanswerable;

@@ -25,10 +25,10 @@ pub(crate) fn is_gain(text: &str, clause: &Clause, phrase: &Phrase, quantity: &Q
     if is_of_rows || is_multiple {
         return false;
     }
-    let is_of_run = ["of the run", "of its run"]
+    let is_of_run = ["of the run", "of its run", "of the total time"]
         .iter()
         .any(|w| base.contains(w))
-        || lead.ends_with("占运行时间的")
+        || lead.ends_with("总时间的")
         || lead.ends_with("运行时间的");
     let is_said = phrase.mood.is_gain || phrase.mood.is_loss && !clause.concepts.is_special();
     is_said
@@ -41,7 +41,8 @@ fn followed_by_share_of_run(rest: &str) -> bool {
     let rest = rest.trim_start();
     let inside = rest.strip_prefix(['(', '（']).unwrap_or_default();
     let inside = inside.split([')', '）']).next().unwrap_or_default();
-    inside.contains("of the run") || inside.contains("占运行时间")
+    let bases = ["of the run", "of the total time", "占运行时间", "占总时间"];
+    bases.iter().any(|base| inside.contains(base))
 }
 
 /// The words behind a share: the thing it is a share of.

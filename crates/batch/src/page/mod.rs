@@ -7,6 +7,7 @@ mod cluster;
 mod collect;
 mod data;
 mod form;
+mod overview;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -22,6 +23,8 @@ use sha2::{Digest as _, Sha256};
 use crate::advice::ClusterAdvice;
 use crate::tables::{ClusterRow, Fresh, Rows, TableError};
 use collect::Collected;
+pub(crate) use overview::Earlier;
+pub use overview::{New, Overview, Worst};
 use words::Words;
 
 const SCRIPT: &str = include_str!("page.js");

@@ -10,8 +10,9 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use ::parquet::errors::ParquetError;
@@ -27,6 +28,14 @@ pub use rows::{ClusterRow, FindingRow, JobRow, Rows, SegmentRow};
 pub struct TableError {
     pub path: PathBuf,
     source: io::Error,
+}
+
+/// The first column of a table in CSV that an earlier report wrote, its keys; `None` without such a table.
+pub(crate) fn keys(folder: &Path, table: &str) -> Option<HashSet<String>> {
+    let file = File::open(folder.join(format!("{table}.csv"))).ok()?;
+    let lines = BufReader::new(file).lines().skip(1).map_while(Result::ok);
+    let key = |line: String| line.split(',').next().map(str::to_owned);
+    Some(lines.filter_map(key).collect())
 }
 
 /// The tables of a batch, while they are written. Each file gets its name when it is complete.

@@ -272,7 +272,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A time in UTC: the date itself, or a duration before now.
-fn since(text: &str) -> Result<String, String> {
+pub(crate) fn since(text: &str) -> Result<String, String> {
     if text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::Timestamp>().is_ok() {
         return Ok(text.to_owned());
     }
@@ -301,4 +301,19 @@ fn cpus() -> u16 {
     u16::try_from(Budget::default().threads)
         .unwrap_or(u16::MAX)
         .min(256)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::since;
+
+    #[test]
+    fn a_time_is_a_date_or_a_duration_before_now() {
+        assert_eq!(since("2026-11-22").as_deref(), Ok("2026-11-22"));
+        let week = since("7d").expect("a duration");
+        let week: jiff::Timestamp = week.parse().expect("a time");
+        let ago = jiff::Timestamp::now().duration_since(week).as_secs();
+        assert!((604_800..604_900).contains(&ago), "{ago}");
+        assert!(since("soon").is_err());
+    }
 }

@@ -24,14 +24,14 @@ use localized::named;
 pub(crate) use analysis::{Analyze, Compare, Inspect, ReportFormat, Rules, Thinking};
 pub(crate) use batch::{
     BatchAdvise, BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Engine,
-    Nats,
+    Nats, since,
 };
 pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
 pub(crate) use localized::language_of_call;
 pub(crate) use pipeline::{Budget, History, MessageForm, Notify};
 pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs, SettingForm};
 pub(crate) use serving::{Mcp, Serve, Serving};
-pub(crate) use whatif::{Amount, WhatIf};
+pub(crate) use whatif::WhatIf;
 
 /// Finds out why a SCOPE (Cosmos), U-SQL or Spark job is slow, expensive or failed, and says what to change.
 /// ‖ 找出 SCOPE（Cosmos）、U-SQL 或 Spark 作业慢、贵或失败的原因，并说明怎么改。

@@ -1,14 +1,10 @@
 //! Arguments of `scopeagent whatif`.
 
-use std::str::FromStr;
-
 use clap::Args;
+use server::whatif::{Amount, Factor};
 
 use super::localized::named;
 use super::{Format, Target};
-
-/// Largest count of tokens or executors.
-const MOST: usize = 1_000_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct WhatIf {
@@ -51,82 +47,10 @@ pub(crate) struct WhatIf {
     pub(crate) target: Target,
 }
 
-/// A number of tokens or executors, or several.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Amount {
-    Count(usize),
-    Factor(f64),
-    Range(usize, usize),
-}
-
-impl FromStr for Amount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Amount, String> {
-        let count = |text: &str| text.parse().ok().filter(|n| (1..=MOST).contains(n));
-        let range = || {
-            let (from, to) = text.split_once("..")?;
-            let (from, to) = (count(from)?, count(to)?);
-            (from <= to).then_some(Amount::Range(from, to))
-        };
-        let factor = || Some(Amount::Factor(text.parse::<Factor>().ok()?.0));
-        let found = count(text)
-            .map(Amount::Count)
-            .or_else(range)
-            .or_else(factor);
-        found.ok_or_else(|| {
-            report::say!(
-                "应为 60、2x 或 50..400 这样的数目",
-                "a number such as 60, 2x or 50..400 is needed"
-            )
-        })
-    }
-}
-
-/// A positive factor, such as `2x` or `0.5x`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Factor(pub(crate) f64);
-
-impl FromStr for Factor {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Factor, String> {
-        let number = text.strip_suffix(['x', 'X']).and_then(|n| n.parse().ok());
-        let factor = number.filter(|n: &f64| (0.001..=1000.0).contains(n));
-        factor.map(Factor).ok_or_else(|| {
-            report::say!(
-                "应为 2x 这样的倍数（0.001x 至 1000x）",
-                "a factor such as 2x is needed (0.001x to 1000x)"
-            )
-        })
-    }
-}
-
 fn price(text: &str) -> Result<f64, String> {
     let price = text
         .parse()
         .ok()
         .filter(|p: &f64| p.is_finite() && *p >= 0.0);
     price.ok_or_else(|| report::say!("应为不小于 0 的数", "a number of at least 0 is needed"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_counts_factors_and_ranges() {
-        for (text, amount) in [
-            ("60", Some(Amount::Count(60))),
-            ("2x", Some(Amount::Factor(2.0))),
-            ("50..400", Some(Amount::Range(50, 400))),
-            ("400..50", None),
-            ("0", None),
-            ("-2x", None),
-            ("NaNx", None),
-            ("two", None),
-        ] {
-            assert_eq!(text.parse().ok(), amount, "{text}");
-        }
-    }
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Ask, config: &Config, terminal: &Terminal) -> Result<Ex
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
     let question = Question {
-        run: args.run.clone(),
+        run: super::runs::find(&super::runs::open(config)?, &args.run)?.run_id,
         text: args.question.clone(),
         reasoner: ReasonerChoice {
             mode: args.reasoner,

@@ -16,7 +16,10 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let runtime = session::runtime()?;
     let session = session::open(config, terminal, &runtime)?;
-    let (a, b) = (run_of(&session, &args.a)?, run_of(&session, &args.b)?);
+    let (a, b) = (
+        run_of(&session, config, &args.a)?,
+        run_of(&session, config, &args.b)?,
+    );
     let language = config.language.unwrap_or(a.report.language);
     let comparison = compare::compare(&a, &b, language);
     let columns = render::layout::stdout_width();
@@ -31,9 +34,13 @@ pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Resul
 }
 
 /// A run by its id, or a job, wherever it is.
-fn run_of(session: &Session, name: &str) -> Result<ComparedRun> {
+fn run_of(session: &Session, config: &Config, name: &str) -> Result<ComparedRun> {
     let Some(opened) = sources::open(Path::new(name))? else {
-        return session.compared_run(name);
+        if Path::new(name).exists() {
+            return session.compared_run(name);
+        }
+        let row = super::runs::find(&super::runs::open(config)?, name)?;
+        return session.compared_run(&row.run_id);
     };
     let mut run = session.compared_run(&opened.path.to_string_lossy())?;
     if let Some(origin) = opened.origin {

@@ -19,7 +19,7 @@ const MARK: &str = "\u{feff}";
 
 pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let store = super::runs::open(config)?;
-    let row = store.run(&args.run)?;
+    let row = super::runs::find(&store, &args.run)?;
     let report = super::runs::report(&store, &row.run_id)?;
     let suggestion = suggestion(&report.suggestions, &args.suggestion, &row.run_id)?;
     if let Some(form) = args.form {

@@ -1,6 +1,7 @@
 //! `scopeagent history`: the runs of a recurring job.
 
 use report::Language;
+use runs::store::StoreError;
 use server::Result;
 
 use super::runs::open;
@@ -14,7 +15,13 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &History, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let store = open(config)?;
     let language: Language = config.language.unwrap_or(report::interface());
-    let mut history = store.history(&args.job, &|_| true, language)?;
+    let mut history = match store.history(&args.job, &|_| true, language) {
+        Err(StoreError::UnknownRun(_)) => {
+            let run = super::runs::find(&store, &args.job)?.run_id;
+            store.history(&run, &|_| true, language)?
+        }
+        history => history?,
+    };
     let mut gate = Gate::default();
     if let Some(newest) = history.runs.last() {
         let report = super::runs::report(&store, &newest.run_id)?;

@@ -63,10 +63,10 @@ fn watch(args: &Index, knowledge: &Knowledge, terminal: &Terminal) -> Result<()>
 
 fn text(summary: &Summary, knowledge: &Knowledge) -> String {
     let mut out = format!(
-        "{} chunks in `{}` ({} documents added, {} changed, {} moved, {} removed, {} unchanged; {} texts embedded, {} from the cache)\n",
+        "{} chunks in `{}` ({} added, {} changed, {} moved, {} removed, {} unchanged; {} texts embedded, {} from the cache)\n",
         summary.chunks,
         knowledge.index.display(),
-        summary.added.len(),
+        super::count(summary.added.len(), "document"),
         summary.changed.len(),
         summary.moved.len(),
         summary.removed.len(),

@@ -13,6 +13,9 @@ use server::{Error, ErrorKind, Explain, Result, builtin_documents};
 /// Every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
 
+/// How to write a page of the knowledge folder.
+const GUIDE: &str = include_str!("knowledge.md");
+
 /// Writes the configuration and the knowledge folder; existing files are not changed.
 pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     let file = match args.user {
@@ -37,12 +40,15 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     for (path, text) in builtin_documents() {
         written += usize::from(write_new(&args.folder.join("knowledge").join(path), text)?);
     }
+    let guide = args.folder.join("knowledge/README.md");
+    write_new(&guide, GUIDE)?;
     write_new(&file, TEMPLATE)?;
     terminal.remark(&say!(
-        "已写入 `{file}`，并在 `{folder}` 下写入 {written} 个文档",
-        "wrote `{file}` and {written} documents under `{folder}`",
+        "已写入 `{file}`，并在 `{folder}` 下写入 {written} 个文档；`{guide}` 说明如何撰写",
+        "wrote `{file}` and {written} documents under `{folder}`; `{guide}` says how to write one",
         file = file.display().to_string(),
-        folder = args.folder.join("knowledge").display().to_string()
+        folder = args.folder.join("knowledge").display().to_string(),
+        guide = guide.display().to_string()
     ));
     Ok(Exit::Success)
 }

@@ -1,7 +1,10 @@
 //! `scopeagent runs`: saved runs.
 
+use std::path::Path;
+
+use job::OpenError;
 use report::{Cause, Language, Localize, Report, say};
-use runs::store::{RunFilter, RunRow, RunStatus, Store};
+use runs::store::{RunFilter, RunRow, RunStatus, Store, StoreError};
 
 use crate::args::Runs;
 use crate::config::{self, Config};
@@ -11,7 +14,7 @@ use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
 use crate::session;
 use crate::terminal::{Out, Terminal};
-use server::{Analysis, Result};
+use server::{Analysis, Error, ErrorKind, Result};
 
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
@@ -93,6 +96,54 @@ fn in_language(
 
 pub(crate) fn open(config: &Config) -> Result<Store> {
     Ok(Store::open(&config::data_folder(config))?)
+}
+
+/// The run with this identifier, or the newest run of the job at this path.
+///
+/// # Errors
+/// If there is neither; the hint has the nearest run or path.
+pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
+    let unknown = match store.run(name) {
+        Err(error @ StoreError::UnknownRun(_)) => error,
+        found => return Ok(found?),
+    };
+    let rows = store.runs(&RunFilter::default())?;
+    let path = Path::new(name);
+    if let Ok(place) = path.canonicalize() {
+        let of_path =
+            |row: &RunRow| Path::new(&row.job).canonicalize().ok().as_ref() == Some(&place);
+        return rows.into_iter().find(of_path).ok_or_else(|| {
+            let error = say!("`{name}` 还没有运行记录", "no run of `{name}` is saved");
+            let hint = say!(
+                "`scopeagent analyze {name}` 分析它",
+                "`scopeagent analyze {name}` analyzes it"
+            );
+            Error::new(ErrorKind::Input, error).hint(hint)
+        });
+    }
+    let names = rows.iter().filter_map(|row| row.job_name.as_deref());
+    let hint = match (OpenError::near(path), report::nearest(name, names)) {
+        (Some(near), _) => {
+            let near = near.display();
+            say!("是不是 `{near}`？", "did you mean `{near}`?")
+        }
+        (None, Some(near)) if !unknown.has_near() => {
+            let newest = rows
+                .iter()
+                .find(|row| row.job_name.as_deref() == Some(near));
+            let run = newest.map_or("", |row| &row.run_id);
+            say!(
+                "是不是 {near} 的运行 `{run}`？",
+                "did you mean run `{run}` of {near}?"
+            )
+        }
+        _ => unknown.hint(),
+    };
+    let error = say!(
+        "没有运行、文件或目录 `{name}`",
+        "there is no run, file or folder `{name}`"
+    );
+    Err(Error::new(ErrorKind::Input, error).hint(hint))
 }
 
 /// The report of a run that has one.

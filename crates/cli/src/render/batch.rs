@@ -71,10 +71,15 @@ pub(crate) fn progress(progress: &Progress) -> String {
     let (finished, failed) = (progress.finished(), progress.failed);
     let finished = match progress.total {
         Some(total) => say!(
-            "共 {total} 个作业，已完成 {finished} 个",
-            "{finished} of {total} jobs"
+            "共{total}，已完成 {finished} 个",
+            "{finished} of {total}",
+            total = JOB.count(total as f64)
         ),
-        None => say!("已完成 {finished} 个作业", "{finished} jobs"),
+        None => say!(
+            "已完成{finished}",
+            "{finished}",
+            finished = JOB.count(finished as f64)
+        ),
     };
     let rate = format!("{:.1}", progress.rate());
     let pace = say!(

@@ -1,5 +1,7 @@
 //! Layout for the width of the terminal.
 
+use std::io::IsTerminal;
+
 pub(crate) use ::render::layout::*;
 
 /// Width for wrapping without a terminal.
@@ -19,7 +21,13 @@ pub(crate) fn drawing_width() -> usize {
     terminal_width().unwrap_or(PLAIN_WIDTH)
 }
 
-/// Columns of the terminal, however many; `None` if stdout is not one.
+/// Columns of the terminal, however many; without one, of the variable `COLUMNS`; else `None`.
 pub(crate) fn terminal_width() -> Option<usize> {
-    terminal_size::terminal_size().map(|(w, _)| usize::from(w.0).max(MIN_WIDTH))
+    let terminal = || terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+    let stated = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    let columns = match std::io::stdout().is_terminal() {
+        true => terminal(),
+        false => stated(),
+    };
+    columns.filter(|n| *n > 0).map(|n| n.max(MIN_WIDTH))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use diagnosis::whatif::{Curve, Point};
 use job::Job;
 use report::format::{Noun, Number, Seconds, Share};
-use report::{JobEngine, Language, Localize, Text, text};
+use report::{Cost, JobEngine, Language, Localize, Text, text};
 
 use serde::Serialize;
 
@@ -24,6 +24,9 @@ pub(crate) struct Answer {
     /// Whether the curve is of a changed run.
     #[serde(skip)]
     pub(crate) is_changed: bool,
+    /// Of the run as it was.
+    #[serde(skip)]
+    pub(crate) cost: Option<Cost>,
     /// Price of an hour of `curve.resource`.
     pub(crate) price: Option<f64>,
 }
@@ -63,11 +66,14 @@ impl Page<'_> {
 
     fn now(&self) -> String {
         let now = &self.answer.now;
+        let cost = self.answer.cost.as_ref();
+        let cost = cost.and_then(|cost| cost.used(Some(now.hours)));
         self.say(text!(
-            "现在 {count}，{time}",
-            "now {count}, {time}",
+            "现在 {count}，{time}，{cost}",
+            "now {count}, {time}, {cost}",
             count = self.noun.count(now.count as f64),
             time = Seconds(now.seconds),
+            cost = cost.unwrap_or_else(|| self.cost(now)),
         ))
     }
 
@@ -82,8 +88,8 @@ impl Page<'_> {
         };
         let [least, most] = point.between.map(Seconds);
         self.say(text!(
-            "{count}：约 {time}（{change}；{least} 至 {most}），{cost}",
-            "{count}: about {time} ({change}; {least} to {most}), {cost}",
+            "{count}：约 {time}（{change}；{least} 至 {most}），占用 {cost}",
+            "{count}: about {time} ({change}; {least} to {most}), holds {cost}",
             count = self.noun.count(point.count as f64),
             time = Seconds(point.seconds),
             change = change,
@@ -111,7 +117,7 @@ impl Page<'_> {
             ("数目", "count"),
             ("时间", "time"),
             ("", ""),
-            ("成本", "cost"),
+            ("占用", "held"),
             ("", ""),
         ];
         let heads = heads.map(|(zh, en)| self.language.select(zh, en));

@@ -187,6 +187,29 @@ fn a_batch_report_is_announced_in_each_form() {
         said.push(received(&messages));
     }
     assert_eq!(said[0]["text"], "1 job");
+    let facts = |said: &Value| said["facts"].to_string();
+    contains(
+        facts(&said[0]),
+        [
+            "1 with a problem, 0 healthy",
+            "17 s (7.6 %",
+            "RouteQuality_V3",
+            "SKEWJOIN",
+        ],
+    );
+    assert!(!facts(&said[0]).contains("since the last report"));
+    let shown = said[1]["blocks"][0]["text"]["text"].to_string();
+    contains(shown, ["*new since the last report*: nothing"]);
+    testkit::copy(&case("late-filter"), &user.path("jobs/two"));
+    assert_eq!(status(&user, "batch run jobs --out store").0, Some(0));
+    status(
+        &user,
+        &format!("batch report store --lang en --notify {address}"),
+    );
+    contains(
+        facts(&received(&messages)),
+        ["1 job, 1 with a problem; kinds of finding"],
+    );
     assert_eq!(said[1]["blocks"][0]["text"]["type"], "mrkdwn");
     let card = &said[2]["attachments"][0]["content"];
     assert_eq!(card["type"], "AdaptiveCard");

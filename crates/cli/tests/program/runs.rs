@@ -85,3 +85,56 @@ fn a_run_is_shown_in_another_language_as_long_as_its_job_is_there() {
     contains(shown.text(), ["Where the time went"]);
     assert_eq!(user.runs().len(), 1, "nothing else is saved");
 }
+
+#[test]
+fn a_mistyped_run_or_path_is_named_with_the_nearest() {
+    let user = User::new();
+    testkit::copy(&case("join-hot-key-skew"), &user.path("jobs/route"));
+    let report = user.report(&user.path("jobs/route"), "--lang en");
+    let run = report["run_id"].as_str().expect("run");
+    let name = report["job"]["name"].as_str().expect("a name");
+    for (asked, near) in [
+        ("jobs/rout", "did you mean `jobs/route`?"),
+        (&name[1..], run),
+        ("jobs", "analyzes it"),
+        ("elsewhere", "`scopeagent runs list`"),
+    ] {
+        for line in [
+            format!("ask {asked} why"),
+            format!("whatif {asked}"),
+            format!("fix {asked} S1"),
+            format!("compare last {asked}"),
+        ] {
+            if asked == "jobs" && !line.starts_with("ask") && !line.starts_with("fix") {
+                continue;
+            }
+            let said = user.run(&format!("{line} --lang en")).refused(3);
+            contains(said, [asked, near]);
+        }
+    }
+    let of_folder = user.run("fix jobs/route S1 --lang en").text();
+    assert_eq!(of_folder, user.run("fix last S1 --lang en").text());
+}
+
+#[test]
+fn piped_output_keeps_to_the_columns_of_the_variable() {
+    let user = User::new();
+    let mut program = user.expert();
+    program
+        .env("COLUMNS", "60")
+        .arg("analyze")
+        .arg(case("join-hot-key-skew"));
+    let text = crate::support::Answer::of(&mut program).text();
+    let account = text
+        .split("Where the time went")
+        .nth(1)
+        .expect("an account");
+    let account = account
+        .split("Findings")
+        .next()
+        .expect("before the findings");
+    assert!(
+        account.lines().all(|line| line.chars().count() <= 60),
+        "{account}"
+    );
+}

@@ -88,3 +88,61 @@ fn cases_session() {
         small_knowledge(&place.join("knowledge"));
     });
 }
+
+/// A page as the guide of the knowledge folder describes it, about a subject that no other page has.
+const PAGE: &str = r#"---
+id: month-end-closing
+title: "On the last days of a month, jobs of the finance cluster wait hours for tokens"
+language: en
+engine: scope
+problem_type: other
+causes: []
+operators: []
+keywords: [month end, closing, ledger, lent tokens, finance virtual cluster, end of the month, last day, 31st]
+questions: ["why is everything slow around the 30th?"]
+source: ["general knowledge: the calendar of our own cluster"]
+confidence: general knowledge
+reviewed: 2026-11-28
+---
+
+# On the last days of a month, jobs of the finance cluster wait hours for tokens
+
+## Symptom
+
+From the 28th on, jobs wait two to five hours before their first vertex starts; during the rest of the month they wait a minute. People say: "it is only bad when the books are closed".
+
+## Cause
+
+The ledger pipelines borrow 80 % of the tokens of the finance virtual cluster from the 28th to the 1st.
+
+## How to check
+
+The queue time in `JobInfo.xml` of runs before and after the 28th, next to each other.
+
+## Fix
+
+### Run before the 28th, or after the 1st
+
+Ask the owners of the schedule for a fixed share of tokens if the job can't move.
+
+## Example
+
+A job of 20 minutes waited 3 hours on the 30th and 1 minute on the 2nd.
+
+## Trade-offs
+
+A fixed share makes the closing slower.
+
+## When this does not apply
+
+If the job waits on other days too.
+"#;
+
+#[test]
+fn curator_session() {
+    session("curator", |place, _| {
+        let folder = place.join("knowledge/experience");
+        fs::create_dir_all(&folder).expect("made");
+        fs::write(folder.join("month-end-closing.md"), PAGE).expect("written");
+    });
+}

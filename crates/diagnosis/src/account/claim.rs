@@ -4,7 +4,7 @@
 //! claims add up to the joint saving.
 
 use report::format::Seconds;
-use report::{Cause, Impact, SegmentDetail, SegmentKind, text};
+use report::{Cause, Impact, SegmentDetail, SegmentKind, saved_share, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
@@ -235,19 +235,14 @@ fn value(candidate: &mut Candidate, seconds: f64, hours: f64) {
 
 /// Adds the saving to the summary of a note. A finding has its saving beside its summary.
 pub(crate) fn add_saving(view: &View<'_>, note: &mut Candidate) {
-    let Some(Impact {
-        seconds_saved,
-        share_of_elapsed: Some(share),
-        ..
-    }) = note.finding.impact
-    else {
+    let Some(Impact { seconds_saved, .. }) = note.finding.impact else {
         return;
     };
     let saving = text!(
         "；修复后约可节省 {time}{share}",
         "; fixing this would save about {time}{share}",
         time = Seconds(seconds_saved),
-        share = note.finding.cause.share(Some(share))
+        share = saved_share(view.share_of_total(seconds_saved))
     );
     let saving: String = saving.into(view.language);
     note.finding.summary.push_str(&saving);

@@ -245,7 +245,7 @@ fn extend(view: &View<'_>, known: &mut Candidate, e: Excess, seconds: f64, elaps
             "; {time} more ({share}) {place}",
             place = place,
             time = Seconds(seconds),
-            share = Share(seconds / elapsed_s),
+            share = Share(view.share_of_total(seconds).unwrap_or(seconds / elapsed_s)),
         );
         finding.summary.push_str(more.pick(view.language));
     }

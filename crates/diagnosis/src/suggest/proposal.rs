@@ -1,7 +1,7 @@
 //! A suggestion under construction, and its gain.
 
 use report::format::Seconds;
-use report::{Origin, Setting, Suggestion, SuggestionKind, Text, text};
+use report::{Origin, Setting, Suggestion, SuggestionKind, Text, saved_share, text};
 
 use super::case::Case;
 use super::setting::Wanted;
@@ -228,23 +228,23 @@ impl Case<'_> {
 
     fn gain(&self, gain: Gain) -> Text {
         let impact = self.finding.impact.as_ref();
-        let claimed = impact.map(|i| (i.seconds_saved, i.share_of_elapsed));
+        let claimed = impact.map(|i| i.seconds_saved);
         let why = match (gain, claimed) {
             (Gain::Unknown(why), _) => why,
             // a change fixes at most the cause; other findings claim any further saving
-            (Gain::Own(Some(saved)), Some((seconds, _))) if saved.seconds >= ALL * seconds => {
+            (Gain::Own(Some(saved)), Some(seconds)) if saved.seconds >= ALL * seconds => {
                 return self.gain(Gain::Whole);
             }
             (Gain::Own(Some(saved)), _) => {
                 return text!(
                     "约 {saved}；与本问题的其他建议不叠加",
                     "about {saved}; the other suggestions for this finding do not add to it",
-                    saved = self.time(saved.seconds, Some(saved.share)),
+                    saved = self.time(saved.seconds),
                 );
             }
-            (Gain::Whole, Some((seconds, share))) => {
+            (Gain::Whole, Some(seconds)) => {
                 let first = !self.claimed.replace(true);
-                let saved = self.time(seconds, share);
+                let saved = self.time(seconds);
                 return match first {
                     true => text!("最多约 {saved}", "up to about {saved}", saved = saved),
                     false => text!(
@@ -266,13 +266,13 @@ impl Case<'_> {
         text!("无法估算：{why}", "not estimable: {why}", why = why)
     }
 
-    /// Seconds and their share, with the base of the share.
-    fn time(&self, seconds: f64, share: Option<f64>) -> Text {
+    /// Seconds and their share of the total time.
+    fn time(&self, seconds: f64) -> Text {
         text!(
             "{time}{share}",
             "{time}{share}",
             time = Seconds(seconds),
-            share = self.finding.cause.share(share),
+            share = saved_share(self.view.share_of_total(seconds)),
         )
     }
 }

@@ -35,7 +35,9 @@ impl Index {
             .find(|document| is_page(document));
         let mut all = query.clone();
         (all.k, all.diversity) = (DEPTH, 0.0);
-        let hits = self.search(&all)?;
+        // the printed passages first: the places below them are of a search without thinning
+        let mut hits = self.search(query)?;
+        hits.extend(self.search(&all)?);
         let mut pages: Vec<&str> = Vec::new();
         for hit in &hits {
             if !pages.contains(&&*hit.chunk.document) {

@@ -39,11 +39,25 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The path with the nearest name, where the folder of a missing path exists.
+    pub fn near(path: &Path) -> Option<PathBuf> {
+        let name = path.file_name()?.to_str()?;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let entries = std::fs::read_dir(folder).ok()?.take(LOOKED_AT).flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names: Vec<String> = names.collect();
+        let near = report::nearest(name, names.iter().map(String::as_str))?;
+        Some(path.with_file_name(near))
+    }
+
     /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             OpenError::Missing(path) => {
-                if let Some(near) = near(path) {
+                if let Some(near) = OpenError::near(path) {
                     return say!(
                         "是不是 {near}？",
                         "did you mean {near}?",
@@ -128,17 +142,3 @@ pub enum TextError {
 
 /// Entries of a folder that are looked through for a misspelled name.
 const LOOKED_AT: usize = 10_000;
-
-/// The path with the nearest name, where the folder of a missing path exists.
-fn near(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let entries = std::fs::read_dir(folder).ok()?.take(LOOKED_AT).flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let names: Vec<String> = names.collect();
-    let near = report::nearest(name, names.iter().map(String::as_str))?;
-    Some(path.with_file_name(near))
-}

@@ -17,7 +17,6 @@ struct Page<'a> {
     language: &'static str,
     headline: &'a str,
     runs: [(&'static str, String); 2],
-    note: Option<&'static str>,
     sections: Vec<View>,
 }
 
@@ -72,7 +71,6 @@ fn fill(
         language: comparison.language.code(),
         headline: &comparison.headline,
         runs: [("A", facts(&comparison.a)), ("B", facts(&comparison.b))],
-        note: (!comparison.same_job).then(|| words.other_job()),
         sections: sections(comparison, all).into_iter().map(view).collect(),
     };
     environment.get_template(template)?.render(Serde(&page))

@@ -18,9 +18,6 @@ pub fn render(comparison: &Comparison, all: bool) -> String {
         let facts = run_facts(run, words).join(" · ");
         out += &format!("- **{name}** {}\n", escaped(&facts));
     }
-    if !comparison.same_job {
-        out += &format!("\n**{}**\n", words.other_job());
-    }
     for section in sections(comparison, all) {
         out += &as_markdown(&section, words);
     }

@@ -28,11 +28,6 @@ pub fn render(comparison: &Comparison, columns: usize, all: bool) -> String {
         let start = format!("{BOLD}{name}{BOLD:#}  ");
         lines.extend(wrap_names(&facts, columns, &start, "   "));
     }
-    if !comparison.same_job {
-        let yellow = AnsiColor::Yellow.on_default();
-        let note = wrap(words.other_job(), columns, "", "");
-        lines.extend(note.iter().map(|l| format!("{yellow}{l}{yellow:#}")));
-    }
     let mut out = lines.join("\n") + "\n";
     for section in sections(comparison, all) {
         out += &in_columns(&section, columns);

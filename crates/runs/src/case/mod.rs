@@ -12,8 +12,7 @@ pub use check::{Fault, check};
 pub use material::Material;
 pub use write::{CaseError, NewCase, private_names, write};
 
-/// Marks a place for the curator to fill in; a case that still holds it is not finished.
-const FILL_IN: &str = "FILL IN";
+use report::FILL_IN;
 
 /// The sections of a case, in their order, in both languages.
 const SECTIONS: [(&str, &str); 6] = [

@@ -15,7 +15,7 @@ pub(super) fn state(state: JobState) -> StaticText {
     Text { zh, en }
 }
 
-/// The first line: the difference and its most likely reason.
+/// The first line: whether the jobs differ, the difference of the runs, and its most likely reason.
 pub(super) fn headline(comparison: &Comparison) -> String {
     let reason = comparison.reasons.first();
     let why = reason.map_or("", |r| without_stop(&r.text));
@@ -46,8 +46,16 @@ pub(super) fn headline(comparison: &Comparison) -> String {
         }
         _ => Text::default(),
     };
-    let text: String = text.into(comparison.language);
-    text + &scripts.into(comparison.language)
+    let other_job = match comparison.same_job {
+        true => Text::default(),
+        false => text!(
+            "两次运行看起来是不同的作业（名称不同，也没有共同的输入），差异多半来自作业本身。",
+            "These look like two different jobs (different names, no common input), so most differences come from the jobs themselves. "
+        ),
+    };
+    let sentences =
+        [other_job, text, scripts].map(|text| String::from(text.pick(comparison.language)));
+    sentences.concat()
 }
 
 /// Seconds between the differences of two runs with and without their waits, from which on the waits are part of the times.

@@ -270,7 +270,13 @@ impl PastRun {
     }
 
     fn is_good(&self) -> bool {
-        !self.failed && !self.is_regression
+        !self.failed && !self.is_regression && self.has_data()
+    }
+
+    /// Whether the files of the run showed a time, a cost or an input.
+    pub fn has_data(&self) -> bool {
+        let measured = [self.elapsed_seconds, self.cost, self.input()];
+        self.failed || measured.iter().any(Option::is_some)
     }
 
     fn input(&self) -> Option<f64> {

@@ -108,6 +108,11 @@ impl Trouble {
 }
 
 impl StoreError {
+    /// Whether its hint names a run.
+    pub fn has_near(&self) -> bool {
+        matches!(self, StoreError::UnknownRun(unknown) if unknown.near.is_some())
+    }
+
     pub fn hint(&self) -> String {
         if let StoreError::UnknownRun(UnknownRun {
             near: Some(near), ..

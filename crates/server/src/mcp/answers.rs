@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use diagnosis::whatif::Resource;
+use diagnosis::whatif::{Curve, Point, Resource};
 use indexer::{Hit, Match};
 use report::{Language, Localize};
 use rmcp::ErrorData;
@@ -278,9 +278,29 @@ impl Runs {
     }
 }
 
+/// A replay in numbers.
+#[derive(Serialize)]
+pub(super) struct Points<'a> {
+    resource: Resource,
+    now: &'a Point,
+    changed: &'a [Point],
+    curve: &'a Curve,
+}
+
+impl<'a> Points<'a> {
+    pub(super) fn of(replayed: &'a Replayed) -> Points<'a> {
+        Points {
+            resource: replayed.resource,
+            now: &replayed.now,
+            changed: &replayed.asked,
+            curve: &replayed.curve,
+        }
+    }
+}
+
 /// A replay in words.
 pub(super) fn replayed(replayed: &Replayed) -> String {
-    let point = |point: &diagnosis::whatif::Point| {
+    let point = |point: &Point| {
         format!(
             "{} ({:.0} to {:.0} s) with {}, {:.2} hours held",
             report::format::Seconds(point.seconds).localize(Language::En),
@@ -294,10 +314,14 @@ pub(super) fn replayed(replayed: &Replayed) -> String {
         Resource::Tokens => "tokens",
         Resource::Executors { .. } => "executors",
     };
+    let changed: String = replayed
+        .asked
+        .iter()
+        .map(|p| format!("changed: {}\n", point(p)))
+        .collect();
     format!(
-        "now: {}\nchanged: {}\n{unit} that suffice for practically the best time: {}; that cost at most 5 % more time: {}; cheapest: {}",
+        "now: {}\n{changed}{unit} that suffice for practically the best time: {}; that cost at most 5 % more time: {}; cheapest: {}",
         point(&replayed.now),
-        point(&replayed.changed),
         replayed.curve.enough,
         replayed.curve.would_do,
         replayed.curve.cheapest

@@ -1,12 +1,14 @@
 //! Parameters of the tools. Models read the comments: they are the schema's descriptions.
 
-use diagnosis::whatif::Change;
+use std::str::FromStr;
+
 use report::{JobEngine, Language, say};
 use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::whatif::{Amount, Asked, Factor};
 
 /// Runs or applications in one answer.
 pub(super) const MAX_RUNS: u32 = 200;
@@ -181,49 +183,66 @@ pub(super) struct CompareRuns {
 pub(super) struct WhatIf {
     /// A `run_id`, or a job.
     pub(super) job: String,
-    /// Tokens, or executors of a Spark application.
+    /// Tokens, or executors of a Spark application: `60`, `2x` or `50..400`.
     #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub(super) count: Option<u32>,
+    pub(super) count: Option<Written>,
     /// Cores of an executor.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(super) cores: Option<u32>,
-    /// Factor of the input: 2 for twice as much.
+    /// Factor of the input: `2` or `2x` for twice as much.
     #[serde(default)]
-    pub(super) input: Option<f64>,
-    /// Ids of findings that are fixed: `F1`.
+    pub(super) input: Option<Written>,
+    /// Ids of findings (`F1`), or of suggestions of a saved run (`S1`), that are fixed.
     #[serde(default)]
     pub(super) fixed: Vec<String>,
+    /// Settings of a Spark application, `KEY=VALUE`.
+    #[serde(default)]
+    pub(super) set: Vec<String>,
 }
 
-impl WhatIf {
-    /// The change, without the findings that are fixed.
-    pub(super) fn change(&self) -> Result<Change> {
-        let counts = [("count", self.count), ("cores", self.cores)];
-        let mut counts = counts.into_iter();
-        if let Some((name, _)) = counts.find(|(_, n)| *n == Some(0)) {
-            return Err(out_of_range(name, say!("至少为 1", "at least 1")));
-        }
-        let input = self.input.unwrap_or(1.0);
-        if !(0.001..=1000.0).contains(&input) {
-            return Err(out_of_range(
-                "input",
-                say!("0.001 至 1000", "0.001 to 1000"),
-            ));
-        }
-        Ok(Change {
-            count: self.count.map(|n| n as usize),
-            cores: self.cores.map(|n| n as usize),
-            input,
-            ..Change::default()
+/// A number, or a text as on the command line.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Written {
+    Number(f64),
+    Text(String),
+}
+
+impl Written {
+    /// Reads it as the command line does; a number stands before `unit`.
+    fn read<T: FromStr<Err = String>>(&self, name: &str, unit: &str) -> Result<T> {
+        let text = match self {
+            Written::Number(number) => format!("{number}{unit}"),
+            Written::Text(text) => text.clone(),
+        };
+        let number = format!("{text}{unit}");
+        let read = text
+            .parse()
+            .or_else(|why| number.parse().map_err(|_: String| why));
+        read.map_err(|why| {
+            let text = report::visible_line(&text);
+            let error = say!("`{name}` 不能是 `{text}`", "`{name}` can't be `{text}`");
+            Error::new(ErrorKind::Usage, error).hint(why)
         })
     }
 }
 
-fn out_of_range(name: &str, range: String) -> Error {
-    let error = say!("`{name}` 超出范围", "`{name}` is out of range");
-    Error::new(ErrorKind::Usage, error).hint(say!("应为 {range}", "it must be {range}"))
+impl WhatIf {
+    pub(super) fn change(&self) -> Result<Asked> {
+        let count = self.count.as_ref().map(|n| n.read("count", ""));
+        if self.cores == Some(0) {
+            Written::Number(0.0).read::<Amount>("cores", "")?;
+        }
+        let input = self.input.as_ref().map(|n| n.read("input", "x"));
+        Ok(Asked {
+            count: count.transpose()?,
+            cores: self.cores.map(|n| n as usize),
+            input: input.transpose()?.unwrap_or(Factor(1.0)),
+            fix: self.fixed.clone(),
+            set: self.set.clone(),
+        })
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -246,7 +265,7 @@ pub(super) struct ListApplications {
     /// Only this server: `http://HOST:18080`. Default: every allowed one.
     #[serde(default)]
     pub(super) server: Option<String>,
-    /// Only applications that ended since this date or time: `2026-11-20`.
+    /// Only applications that ended since this date or time, or within this duration: `2026-11-20`, `12h`, `7d`.
     #[serde(default)]
     pub(super) since: Option<String>,
     /// Only applications that took at least this long.

@@ -189,6 +189,13 @@ pub(super) fn compared(shared: &Shared, roots: &Roots, name: &str) -> Result<Com
     shared.session.compared_run(&opened.path.to_string_lossy())
 }
 
+/// The report of a saved run; `None` for a job.
+pub(super) fn report_of(shared: &Shared, roots: &Roots, name: &str) -> Result<Option<Report>> {
+    let row = visible_run(shared, roots, name)?;
+    let report = row.map(|row| shared.session.with_store(|store| store.report(&row.run_id)));
+    Ok(report.transpose()?.flatten())
+}
+
 /// The job of a saved run, or a job by its place.
 pub(super) fn job_of(shared: &Shared, roots: &Roots, name: &str) -> Result<Admitted> {
     let row = visible_run(shared, roots, name)?;

@@ -15,7 +15,7 @@ use runs::store::{Feedback, FeedbackRow, RunFilter, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::answers::{self, Answer, Brief, Passages, Runs};
+use super::answers::{self, Answer, Brief, Passages, Points, Runs};
 use super::file_part;
 use super::handler::Handler;
 use super::parameters::{
@@ -31,6 +31,7 @@ use crate::question::Question;
 use crate::reasoner::{Mode, ReasonerChoice};
 use crate::roots::Roots;
 use crate::session::Task;
+use crate::whatif;
 
 /// An answer, or a sentence with its remedy that the model reads.
 type Outcome = std::result::Result<Answer, String>;
@@ -259,12 +260,16 @@ impl Handler {
         self.blocking(move |shared| {
             let job = resources::job_of(shared, &roots, &asked.job)?;
             let opened = shared.open(job)?;
-            let change = asked.change()?;
-            let fixed = asked.fixed.as_slice();
-            let session = &shared.session;
-            let replayed = session.what_if(&opened.path, change, fixed, report::Language::En)?;
+            let report = resources::report_of(shared, &roots, &asked.job)?;
+            let replayed = whatif::replay(
+                &opened.path,
+                shared.session.thresholds(),
+                &asked.change()?,
+                report.as_ref(),
+                report::Language::En,
+            )?;
             let text = answers::replayed(&replayed);
-            Ok(Answer::new(&replayed, text))
+            Ok(Answer::new(&Points::of(&replayed), text))
         })
         .await
     }

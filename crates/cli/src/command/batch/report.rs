@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use batch::page::page_of;
 use batch::{Aggregate, AggregateError, Location, Store, Written};
-use report::format::{JOB, Number};
 use report::{say, visible_line};
 use server::{Error, ErrorKind, Explain, Result};
 
 use crate::args::BatchReport;
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::notify::Message;
+use crate::notify::{Message, counts};
 use crate::session;
 use crate::sources::{explained, sources};
 use crate::terminal::Terminal;
@@ -44,16 +43,7 @@ pub(super) fn run(args: &BatchReport, config: &Config, terminal: &Terminal) -> R
         tracing::warn!("{warning}");
     }
     crate::command::show(terminal, args.format, &written, || said(&written))?;
-    let text = said(&written);
-    let message = Message {
-        title: say!(
-            "批次结果：{store}",
-            "batch results: {store}",
-            store = args.store
-        ),
-        text: text.lines().next().unwrap_or_default().to_owned(),
-        facts: Vec::new(),
-    };
+    let message = Message::of_batch(&args.store, &written);
     runtime.block_on(args.notify.send(&message))?;
     Ok(Exit::Success)
 }
@@ -122,22 +112,7 @@ fn writable() -> String {
 }
 
 fn said(written: &Written) -> String {
-    let count = |n: usize| JOB.count(n as f64);
-    let mut text = say!("{jobs}", "{jobs}", jobs = count(written.jobs));
-    if written.failed > 0 {
-        text += &say!(
-            "，其中 {n} 个未能分析",
-            ", {n} of them not analyzed",
-            n = Number(written.failed as f64)
-        );
-    }
-    if written.pending > 0 {
-        text += &say!(
-            "；另有{jobs}尚无结果",
-            "; {jobs} without a result yet",
-            jobs = count(written.pending)
-        );
-    }
+    let mut text = counts(written);
     for file in &written.files {
         text += &format!("\n  {}", visible_line(&file.display().to_string()));
     }

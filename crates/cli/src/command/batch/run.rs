@@ -1,6 +1,7 @@
 //! `scopeagent batch run`: the jobs without a result, on this machine.
 
 use batch::Step;
+use report::format::JOB;
 use report::say;
 use server::{Error, ErrorKind, Result};
 
@@ -40,15 +41,16 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
     let total = known + jobs.len();
     if known > 0 {
         terminal.remark(&say!(
-            "{total} 个作业中已有 {known} 个有结果",
-            "{known} of {total} jobs have a result already"
+            "共{total}，已有结果：{known}",
+            "{known} of {total} with a result already",
+            total = JOB.count(total as f64)
         ));
     }
     let handle = runtime.handle();
     let mut watch = Watch::start(terminal, Some(total), known, args.engine.metrics, handle)?;
-    let mut postponed = 0;
+    let mut postponed = 0_u32;
     let mut report = |step: Step| {
-        postponed += usize::from(matches!(step, Step::Postponed { .. }));
+        postponed += u32::from(matches!(step, Step::Postponed { .. }));
         watch.step(&step);
     };
     let workers = usize::from(args.engine.workers);
@@ -60,8 +62,9 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
     }
     if postponed > 0 {
         let warning = say!(
-            "{postponed} 个作业还没有结果；再次执行该命令即可继续",
-            "{postponed} jobs have no result yet; repeat the call to analyze them"
+            "{jobs}还没有结果；再次执行该命令即可继续",
+            "{jobs} without a result yet; repeat the call to continue",
+            jobs = JOB.count(f64::from(postponed))
         );
         tracing::warn!("{warning}");
         return Ok(Exit::Failure);

@@ -134,18 +134,25 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
     let now = session.answer("whatif", json!({ "job": runs[1] })).await;
     let change = json!({ "job": runs[1], "count": 5, "fixed": ["F1"] });
     let replayed = session.answer("whatif", change).await;
-    let seconds = |v: &Value| v["changed"]["seconds"].as_f64().expect("seconds");
-    assert!(seconds(&replayed) > seconds(&now));
+    let seconds = |v: &Value| v["seconds"].as_f64().expect("seconds");
+    assert!(seconds(&replayed["changed"][0]) > seconds(&now["now"]));
+    let of_suggestion = json!({ "job": runs[1], "count": "5", "fixed": ["S1"] });
+    let of_suggestion = session.answer("whatif", of_suggestion).await;
+    assert_eq!(of_suggestion["changed"], replayed["changed"]);
+    let factor = json!({ "job": runs[1], "count": "2x", "input": "3x" });
+    let factor = session.answer("whatif", factor).await;
+    let doubled = now["now"]["count"].as_u64().expect("a count") * 2;
+    assert_eq!(factor["changed"][0]["count"], doubled);
     let unknown = json!({ "job": runs[1], "fixed": ["F9"] });
     contains(session.refusal("whatif", unknown).await, ["F1"]);
     let twice = json!({ "job": runs[1], "count": 5, "fixed": ["F1", "f1"] });
     let twice = session.answer("whatif", twice).await;
     assert_eq!(twice["changed"], replayed["changed"]);
     for (change, said) in [
-        (json!({ "input": 0 }), "`input` is out of range"),
+        (json!({ "input": 0 }), "`input` can't be `0x`"),
         (json!({ "input": -2 }), "0.001 to 1000"),
-        (json!({ "cores": 0 }), "`cores` is out of range"),
-        (json!({ "count": 0 }), "at least 1"),
+        (json!({ "cores": 0 }), "`cores` can't be `0`"),
+        (json!({ "count": 0 }), "2x or 50..400"),
     ] {
         let mut change = change;
         change["job"] = json!(runs[1]);
@@ -158,6 +165,9 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
     );
     let none = session.answer("list_applications", json!({})).await;
     assert_eq!(none["applications"], json!([]));
+    let stage = json!({ "job": "spark-join-hot-key", "stage": "4" });
+    let stage = session.answer("inspect_job", stage).await;
+    assert_eq!(stage["stages"][0]["name"], "Stage 4");
     let foreign = json!({ "server": "http://127.0.0.1:9" });
     contains(session.refusal("list_applications", foreign).await, ["not"]);
 
