@@ -9,6 +9,7 @@ use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
+use crate::words::{Scan, Word};
 use crate::{found, rank, setting, thing, time, verdict};
 use runs::InputSummary;
 
@@ -77,12 +78,15 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .iter()
             .for_each(|remark| said.say_line(without_stop(remark)));
     }
+    let is_kind = |word: &Word| matches!(word, Word::Kind(_));
+    let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);
     for quantity in &intent.asked {
         match quantity {
             Quantity::Stages => stages(said, run),
             Quantity::Inputs => inputs(said, run),
             Quantity::Cost => cost(said, run.report),
-            Quantity::Place => places(said, run),
+            // "where is the window?" asks for a statement, not for the lines of findings
+            Quantity::Place if !names_statement => places(said, run),
             Quantity::Missing => missing(said, run),
             Quantity::Sources => sources(said, run),
             Quantity::Identity => identity(said, run.report),

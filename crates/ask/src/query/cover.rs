@@ -148,6 +148,7 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
     let is_verdict = intent.is_polar && !intent.causes.is_empty();
     let is_excused = |word: &Word| match word {
         Not => intent.asks_why || intent.is_polar && !scan.has(Which),
+        Kind(_) if scan.has(Place) => true,
         Of(_) if !intent.causes.is_empty() => true,
         word => (intent.asks_why || is_unknown || is_verdict) && word.is_amount(),
     };
