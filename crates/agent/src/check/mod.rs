@@ -370,6 +370,21 @@ impl<'a> Checker<'a> {
         *text = kept.trim().to_owned();
     }
 
+    /// Marks the sentences that no statement of the program supports.
+    fn mark_new(&mut self, text: &mut String) {
+        let language = self.input.facts.language;
+        let mut kept = String::new();
+        for said in verdict::pieces(text).into_iter().map(|piece| &text[piece]) {
+            let is_known = self.statements.support(said) || is_marked(said, language);
+            match is_known {
+                true => kept.push_str(said),
+                false => kept.push_str(&marked(said, language)),
+            }
+            self.outcome.unverified += u32::from(!is_known);
+        }
+        *text = kept;
+    }
+
     /// Whether a statement of the program says what a sentence says. A change saves time, a problem does not.
     fn supports(&self, sentence: &str, basis: Basis) -> bool {
         match basis.has_gain {

@@ -10,14 +10,21 @@ use crate::conclusion::Proposal;
 const QUESTION_WORDS: [&str; 8] = ["how", "why", "what", "when", "which", "怎", "为", "如"];
 
 /// Words that name a proposal and not its change.
-const GENERIC_WORDS: [&str; 7] = [
+const GENERIC_WORDS: [&str; 14] = [
     "additional",
+    "cause",
+    "check",
+    "example",
+    "fix",
     "further",
     "new",
+    "offs",
     "other",
     "proposal",
     "recommendation",
     "suggestion",
+    "symptom",
+    "trade",
 ];
 
 impl Checker<'_> {
@@ -69,8 +76,8 @@ impl Checker<'_> {
             ));
         }
         let mark = mark_of(self.input.facts.language).trim();
-        let mut texts = proposal.steps.iter().chain([&proposal.title]);
-        if texts.any(|text| text.contains(mark)) {
+        let has_mark = |text: &String| text.contains(mark);
+        if has_mark(&proposal.title) || proposal.steps.iter().any(has_mark) {
             unverified.push(text!(
                 "提到了未知的内容",
                 "it names something that is not known"
@@ -105,7 +112,10 @@ impl Checker<'_> {
             self.drop(without_steps(&title));
             return None;
         }
-        if verified.is_none() && unverified.is_empty() {
+        if verified.is_none() {
+            for list in [&mut proposal.steps, &mut proposal.pros, &mut proposal.cons] {
+                list.iter_mut().for_each(|text| self.mark_new(text));
+            }
             // Steps with a basis are advice, not a fault, but their effect has not been computed.
             unverified.push(text!(
                 "不是规则给出的，无法验证其效果",

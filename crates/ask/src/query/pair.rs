@@ -6,8 +6,10 @@ use report::{Text, text};
 
 use super::Query;
 use super::rows::Row;
-use super::say::RANKED;
 use crate::said::Said;
+
+/// Things that a ranking names.
+pub(super) const RANKED: usize = 3;
 
 impl Query<'_> {
     /// Says a sentence about each thing with both values; the second one is not 0.

@@ -6,7 +6,7 @@ use report::measure::{Entity, Measure, Unit, book};
 use report::text;
 
 use super::Query;
-use super::pair::apart;
+use super::pair::{RANKED, apart};
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
@@ -18,9 +18,6 @@ const SENTENCES: usize = 2;
 
 /// Things that one sentence lists.
 const LISTED: usize = 8;
-
-/// Things that a ranking names.
-pub(super) const RANKED: usize = 3;
 
 impl Query<'_> {
     /// Says each value, then their share, sum, ratio or difference if that is asked for.

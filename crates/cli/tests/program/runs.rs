@@ -121,7 +121,7 @@ fn piped_output_keeps_to_the_columns_of_the_variable() {
     let user = User::new();
     let mut program = user.expert();
     program
-        .env("COLUMNS", "60")
+        .env("COLUMNS", "80")
         .arg("analyze")
         .arg(case("join-hot-key-skew"));
     let text = crate::support::Answer::of(&mut program).text();
@@ -134,7 +134,7 @@ fn piped_output_keeps_to_the_columns_of_the_variable() {
         .next()
         .expect("before the findings");
     assert!(
-        account.lines().all(|line| line.chars().count() <= 60),
+        account.lines().all(|line| line.chars().count() <= 80),
         "{account}"
     );
 }

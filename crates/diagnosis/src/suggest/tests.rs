@@ -299,7 +299,7 @@ fn advice_follows_what_is_known_of_the_job() {
         (job(USQL), at(Cause::SerialGather, TOP), &["FROM @WLocal AS L ORDER BY A DESC FETCH 9 ROWS;", "!TOP"]),
         (scope(), at(Cause::SmallFiles, JOIN), &["merge the small files", "!InputFileGrouping"]),
         (job(USQL), at(Cause::SmallFiles, JOIN), &["+SET @@FeaturePreviews", "one of them is enough"]),
-        (tokens(Some(400)), finding(Cause::QueueWait, None), &["from submission to end", "instead of 400"]),
+        (tokens(Some(400)), finding(Cause::QueueWait, None), &["of the total time", "instead of 400"]),
         (scope(), at(Cause::UserCodeFailure, JOIN), &["handle bad input"]),
     ];
     let mut wrong = Vec::new();

@@ -150,7 +150,7 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
     assert_eq!(twice["changed"], replayed["changed"]);
     for (change, said) in [
         (json!({ "input": 0 }), "`input` can't be `0x`"),
-        (json!({ "input": -2 }), "0.001 to 1000"),
+        (json!({ "input": -2 }), "0.001x to 1000x"),
         (json!({ "cores": 0 }), "`cores` can't be `0`"),
         (json!({ "count": 0 }), "2x or 50..400"),
     ] {
