@@ -215,7 +215,7 @@ async fn claims_of_the_last_call_are_checked() {
     let think4 = report.step("think4");
     assert!(!think4.text.contains("SV99_Ghost"), "{}", think4.text);
     contains(
-        &think4.remarks.join("\n"),
+        think4.remarks.join("\n"),
         ["does not stand up to the facts", "SV99_Ghost"],
     );
 }
