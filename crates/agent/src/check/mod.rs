@@ -370,12 +370,12 @@ impl<'a> Checker<'a> {
         *text = kept.trim().to_owned();
     }
 
-    /// Marks the sentences that no statement of the program supports.
+    /// Marks the sentences of a proposal that say something else than a suggestion of the program.
     fn mark_new(&mut self, text: &mut String) {
         let language = self.input.facts.language;
         let mut kept = String::new();
         for said in verdict::pieces(text).into_iter().map(|piece| &text[piece]) {
-            let is_known = self.statements.support(said) || is_marked(said, language);
+            let is_known = self.changes.support(said) || is_marked(said, language);
             match is_known {
                 true => kept.push_str(said),
                 false => kept.push_str(&marked(said, language)),

@@ -153,18 +153,21 @@ async fn a_cited_proposal_without_a_diff_is_kept_as_steps_and_costs_no_repair() 
     advice["additional"][0]["diff"] = Value::Null;
     advice["additional"][0]["steps"] = json!(["ask the owner of the input", "rerun"]);
     advice["additional"][0]["pros"] = json!(["nothing to maintain"]);
-    for (language, warning) in [
+    for (language, warning, mark) in [
         (
             Language::En,
             "no rule proposed it and nothing could be computed about it",
+            " [unverified]",
         ),
-        (Language::Zh, "不是规则给出的，无法验证其效果"),
+        (Language::Zh, "不是规则给出的，无法验证其效果", "〔未核实〕"),
     ] {
         let (report, server) = concluding(language, "think5", advice.clone()).await;
         let proposal = proposed(&report);
         assert_eq!(proposal.title, "filter the test account out upstream");
-        assert_eq!(proposal.steps, ["ask the owner of the input", "rerun"]);
-        assert_eq!(proposal.pros, ["nothing to maintain"]);
+        let marked = |text: &str| format!("{text}{mark}");
+        let steps = ["ask the owner of the input", "rerun"].map(marked);
+        assert_eq!(proposal.steps, steps);
+        assert_eq!(proposal.pros, [marked("nothing to maintain")]);
         assert_eq!((&proposal.diff, &proposal.verified), (&None, &None));
         assert_eq!(proposal.unverified, [warning]);
         assert_eq!(server.asked_for("think5"), 1);

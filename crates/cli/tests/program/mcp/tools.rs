@@ -165,9 +165,6 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
     );
     let none = session.answer("list_applications", json!({})).await;
     assert_eq!(none["applications"], json!([]));
-    let stage = json!({ "job": "spark-join-hot-key", "stage": "4" });
-    let stage = session.answer("inspect_job", stage).await;
-    assert_eq!(stage["stages"][0]["name"], "Stage 4");
     let foreign = json!({ "server": "http://127.0.0.1:9" });
     contains(session.refusal("list_applications", foreign).await, ["not"]);
 
@@ -187,6 +184,15 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
         user.run_plain("skill").text(),
         ["name: scopeagent", "Spark", "scopeagent analyze"],
     );
+}
+
+#[tokio::test]
+async fn a_stage_may_be_named_by_its_number() {
+    let user = User::new();
+    let session = Session::on_cases(&user).await;
+    let stage = json!({ "job": "spark-join-hot-key", "stage": "4" });
+    let stage = session.answer("inspect_job", stage).await;
+    assert_eq!(stage["stages"][0]["name"], "Stage 4");
 }
 
 #[tokio::test]
