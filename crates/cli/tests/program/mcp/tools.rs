@@ -10,7 +10,7 @@ use testkit::llm::{Server, Turn};
 
 use super::client::{Listener, Session, server, text};
 use crate::llm::configured;
-use crate::support::{User, case, items, write_twins};
+use crate::support::{User, case, items, root, write_twins};
 
 /// The folder of all simulated cases.
 pub(crate) fn cases() -> String {
@@ -189,7 +189,13 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
 #[tokio::test]
 async fn a_stage_may_be_named_by_its_number() {
     let user = User::new();
-    let session = Session::on_cases(&user).await;
+    let cases = root().join("tests/cases");
+    let session = Session::open(
+        &user,
+        &["--root", cases.to_str().expect("UTF-8")],
+        Listener::default(),
+    )
+    .await;
     let stage = json!({ "job": "spark-join-hot-key", "stage": "4" });
     let stage = session.answer("inspect_job", stage).await;
     assert_eq!(stage["stages"][0]["name"], "Stage 4");
