@@ -49,13 +49,13 @@ pub enum CurveResource {
 }
 
 impl TimeAccount {
-    /// Seconds of all segments.
     /// Hours of tokens or executor cores that the run held, in use or idle; `None` if it cannot be replayed.
     pub fn held_hours(&self) -> Option<f64> {
         let now = |p: &&CurvePoint| p.resource == CurveResource::Input && p.count == 1;
         Some(self.curve.iter().find(now)?.cost)
     }
 
+    /// Seconds of all segments.
     pub fn total_seconds(&self) -> f64 {
         self.segments.iter().map(|s| s.seconds).sum()
     }
