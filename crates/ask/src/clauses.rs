@@ -48,6 +48,7 @@ fn asks(piece: &str, is_first: bool) -> bool {
 
 /// A text split after commas and stops and before conjunctions.
 fn pieces(text: &str) -> Vec<&str> {
+    let lower = text.to_ascii_lowercase();
     let mut pieces = Vec::new();
     let mut from = 0;
     for (at, c) in text.char_indices() {
@@ -59,7 +60,7 @@ fn pieces(text: &str) -> Vec<&str> {
         let is_conjunction = at > from
             && CONJUNCTIONS
                 .split('|')
-                .any(|word| text[at..].to_lowercase().starts_with(word));
+                .any(|word| lower[at..].starts_with(word));
         if is_comma || is_stop {
             pieces.push(&text[from..end]);
             from = end;

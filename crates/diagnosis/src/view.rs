@@ -21,7 +21,8 @@ use crate::scans::scans;
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use crate::whatif::{Change, Curve, WhatIf};
-use report::Language;
+use report::format::Share;
+use report::{Language, Text, text};
 
 /// A job as the rules see it.
 #[derive(Debug)]
@@ -136,6 +137,18 @@ impl<'a> View<'a> {
         let info = &self.job.info;
         let total = info.total_seconds().or(info.elapsed_seconds);
         Some(seconds / total.filter(|total| *total > 0.0)?)
+    }
+
+    /// [`View::share_of_total`] in parentheses; empty if it is unknown.
+    pub(crate) fn saved_share(&self, seconds: f64) -> Text {
+        self.share_of_total(seconds)
+            .map_or_else(Text::default, |share| {
+                text!(
+                    "（占总时间的 {share}）",
+                    " ({share} of the total time)",
+                    share = Share(share)
+                )
+            })
     }
 
     pub fn failed(&self) -> bool {

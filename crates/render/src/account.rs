@@ -234,7 +234,7 @@ pub fn totals(report: &Report, words: Words) -> Vec<String> {
     items
 }
 
-/// `41.2 vertex-hours used of 50.3 token-hours held, 12.9 of them wasted`.
+/// `50.3 token-hours held, 41.2 vertex-hours used, 12.9 of the used ones wasted`.
 fn hours(cost: &Cost, held: Option<f64>, words: Words) -> Option<String> {
     let all = cost.used(held)?;
     let wasted = cost.wasted_vertex_hours.filter(|hours| *hours > 0.0);

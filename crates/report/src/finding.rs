@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::{Seconds, Share};
+use crate::format::Seconds;
 use crate::{Cause, ProblemType, Text, text};
 
 /// Severity of a finding.
@@ -54,17 +54,6 @@ impl Finding {
             saved = Seconds(impact.seconds_saved)
         ))
     }
-}
-
-/// A saving's share of the time from submission to end, in parentheses; empty if it is unknown.
-pub fn saved_share(share: Option<f64>) -> Text {
-    share.map_or_else(Text::default, |share| {
-        text!(
-            "（占总时间的 {share}）",
-            " ({share} of the total time)",
-            share = Share(share)
-        )
-    })
 }
 
 /// Estimated saving of fixing a cause.

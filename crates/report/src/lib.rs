@@ -30,10 +30,7 @@ pub use account::{
 };
 pub use cause::{Cause, ProblemType, codes};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
-/// Marks a place of a case for the curator to fill in; a case that still holds it is unfinished and not indexed.
-pub const FILL_IN: &str = "FILL IN";
-
-pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source, saved_share};
+pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
 pub use interface::{interface, set_interface, speaking, with_causes};
 pub use job::{JobEngine, JobState, JobSummary};
 pub use language::Language;
@@ -47,3 +44,6 @@ pub use text::{Localize, StaticText, Text};
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
 pub use vocabulary::{engine_words, spark_words};
+
+/// Marks a place of a case for the curator to fill in; a case that still holds it is unfinished and not indexed.
+pub const FILL_IN: &str = "FILL IN";

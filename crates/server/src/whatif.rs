@@ -217,7 +217,7 @@ impl Asked {
 /// Applies a setting; false if it can't be replayed.
 fn set(change: &mut Change, resource: Resource, key: &str, value: &str) -> bool {
     let number: Option<usize> = value.trim().parse().ok();
-    let number = number.filter(|n| (1..=1_000_000).contains(n));
+    let number = number.filter(|n| (1..=MOST).contains(n));
     let changed = match key {
         SHUFFLE_PARTITIONS => &mut change.partitions,
         "spark.executor.instances" | "spark.dynamicAllocation.maxExecutors" | "spark.cores.max" => {

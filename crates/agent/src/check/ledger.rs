@@ -82,7 +82,7 @@ impl Ledger {
         };
         let found = &input.facts.found;
         for finding in &found.findings {
-            ledger.finding(finding, job.info.elapsed_seconds);
+            ledger.finding(finding, job.info.total_seconds());
         }
         for evidence in input.cited() {
             ledger.evidence(evidence, &found.findings);
@@ -172,7 +172,7 @@ impl Ledger {
         });
     }
 
-    fn finding(&mut self, finding: &Finding, elapsed_s: Option<f64>) {
+    fn finding(&mut self, finding: &Finding, total_s: Option<f64>) {
         let source = Source {
             ids: vec![finding.id.clone()],
             stage: finding.stage.as_deref(),
@@ -186,10 +186,9 @@ impl Ledger {
         stages.extend(said.chain(&finding.stage).cloned());
         if let Some(impact) = &finding.impact {
             self.exact(impact.seconds_saved, Unit::Seconds, Use::Gain, &source, "");
-            // a model may name the share of the run as well
-            let of_run = elapsed_s.map(|elapsed| impact.seconds_saved / elapsed);
-            let of_run = of_run.filter(|share| share.is_finite());
-            for share in impact.share_of_elapsed.into_iter().chain(of_run) {
+            let of_total = total_s.map(|total| impact.seconds_saved / total);
+            let of_total = of_total.filter(|share| share.is_finite());
+            for share in impact.share_of_elapsed.into_iter().chain(of_total) {
                 self.exact(share, Unit::Ratio, Use::Gain, &source, "");
             }
             if let Some(hours) = impact.vertex_hours_saved {

@@ -343,7 +343,6 @@ impl<'a> Checker<'a> {
             .iter()
             .map(|piece| self.judge.basis(&text[piece.clone()]));
         let bases: Vec<Basis> = bases.collect();
-        let language = self.input.facts.language;
         let (mut kept, mut label, mut cites) = (String::new(), String::new(), false);
         for (piece, basis) in pieces.into_iter().zip(bases) {
             let said = &text[piece];
@@ -360,29 +359,29 @@ impl<'a> Checker<'a> {
                 continue;
             }
             kept.push_str(&std::mem::take(&mut label));
-            if judges || is_title || self.supports(said, basis) || is_marked(said, language) {
-                kept.push_str(said);
-            } else {
-                kept.push_str(&marked(said, language));
-                self.outcome.unverified += 1;
-            }
+            let is_known = judges || is_title || self.supports(said, basis);
+            kept.push_str(&self.marked_unless(is_known, said));
         }
         *text = kept.trim().to_owned();
     }
 
     /// Marks the sentences of a proposal that say something else than a suggestion of the program.
     fn mark_new(&mut self, text: &mut String) {
-        let language = self.input.facts.language;
         let mut kept = String::new();
         for said in verdict::pieces(text).into_iter().map(|piece| &text[piece]) {
-            let is_known = self.changes.support(said) || is_marked(said, language);
-            match is_known {
-                true => kept.push_str(said),
-                false => kept.push_str(&marked(said, language)),
-            }
-            self.outcome.unverified += u32::from(!is_known);
+            kept.push_str(&self.marked_unless(self.changes.support(said), said));
         }
         *text = kept;
+    }
+
+    /// The sentence, with a mark unless it is known or has one.
+    fn marked_unless(&mut self, is_known: bool, sentence: &str) -> String {
+        let language = self.input.facts.language;
+        if is_known || is_marked(sentence, language) {
+            return sentence.to_owned();
+        }
+        self.outcome.unverified += 1;
+        marked(sentence, language)
     }
 
     /// Whether a statement of the program says what a sentence says. A change saves time, a problem does not.

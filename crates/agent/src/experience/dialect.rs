@@ -46,21 +46,14 @@ pub(super) fn own_text(text: &str, own: JobEngine) -> String {
 
 /// A line of prose without sentences about other dialects; `None` if none is left. Headings were chosen before.
 fn own_sentences(line: &str, own: JobEngine) -> Option<String> {
-    if line.starts_with('#') || !names_others_somewhere(line, own) {
+    if line.starts_with('#') {
         return Some(line.to_owned());
     }
     let sentences = line.split_inclusive(['。', '；']);
     let sentences = sentences.flat_map(|part| part.split_inclusive(". "));
     let kept: String = sentences.filter(|s| !names_others(s, own)).collect();
     let is_empty = kept.trim_matches(|c: char| !c.is_alphanumeric()).is_empty();
-    (!is_empty).then_some(kept)
-}
-
-fn names_others_somewhere(line: &str, own: JobEngine) -> bool {
-    let others = DIALECTS.iter().filter(|(engine, ..)| *engine != own);
-    others
-        .flat_map(|(_, _, names)| *names)
-        .any(|name| line.contains(name))
+    (!is_empty || kept == line).then_some(kept)
 }
 
 #[cfg(test)]

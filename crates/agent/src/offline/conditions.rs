@@ -139,8 +139,8 @@ fn by_share(condition: &str, finding: &Finding) -> Option<(bool, Text)> {
         .share_of_elapsed
         .filter(|_| is_about_share)?;
     let because = text!(
-        "解决后可节省总时间的 {share}",
-        "fixing it saves {share} of the total time",
+        "解决后可节省运行时间的 {share}",
+        "fixing it saves {share} of the run",
         share = Share(share)
     );
     Some((share < SMALL, because))

@@ -4,7 +4,7 @@
 //! claims add up to the joint saving.
 
 use report::format::Seconds;
-use report::{Cause, Impact, SegmentDetail, SegmentKind, saved_share, text};
+use report::{Cause, Impact, SegmentDetail, SegmentKind, text};
 
 use super::cost::hours_between;
 use super::{Account, LEAST_S, Part};
@@ -242,7 +242,7 @@ pub(crate) fn add_saving(view: &View<'_>, note: &mut Candidate) {
         "；修复后约可节省 {time}{share}",
         "; fixing this would save about {time}{share}",
         time = Seconds(seconds_saved),
-        share = saved_share(view.share_of_total(seconds_saved))
+        share = view.saved_share(seconds_saved)
     );
     let saving: String = saving.into(view.language);
     note.finding.summary.push_str(&saving);

@@ -1,7 +1,7 @@
 //! A suggestion under construction, and its gain.
 
 use report::format::Seconds;
-use report::{Origin, Setting, Suggestion, SuggestionKind, Text, saved_share, text};
+use report::{Origin, Setting, Suggestion, SuggestionKind, Text, text};
 
 use super::case::Case;
 use super::setting::Wanted;
@@ -272,7 +272,7 @@ impl Case<'_> {
             "{time}{share}",
             "{time}{share}",
             time = Seconds(seconds),
-            share = saved_share(self.view.share_of_total(seconds)),
+            share = self.view.saved_share(seconds),
         )
     }
 }

@@ -314,7 +314,7 @@ fn finding_view<'a>(
     summary: &RunSummary,
     words: Words,
 ) -> FindingView<'a> {
-    let share = finding.impact.as_ref().and_then(|i| i.share_of_elapsed);
+    let share = Words::saved_share(finding, report);
     // Findings about one stage have the same plots.
     let of_stage = report.findings.iter().find(|f| f.stage == finding.stage);
     let is_first = of_stage.is_some_and(|first| first.id == finding.id);
