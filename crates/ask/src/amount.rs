@@ -85,8 +85,13 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
             measures.push(measure);
         }
     }
-    if measures.contains(&&book::FETCH_WAIT) {
+    let is_later = wording.has("第二|第三|最后|第 2|第 3", "second|third|last");
+    measures.retain(|m| **m != book::FIRST_EXECUTOR || !is_later);
+    if wording.waits_for_shuffle() {
         measures.retain(|m| **m != book::WAIT);
+        if !measures.contains(&&book::FETCH_WAIT) {
+            measures.push(&book::FETCH_WAIT);
+        }
     }
     if measures.contains(&&book::TEMPORARY) {
         // temporary data is written for other stages, or spilled

@@ -7,7 +7,7 @@ const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|
 const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|from|into";
 
 /// Words of Chinese questions.
-const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|怎样|如何|吗|呢|谁|多久|多大|多长|多高|是否|是不是|有没有|能不能|会不会|要不要|啥|咋";
+pub(crate) const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|怎样|如何|吗|呢|谁|多久|多大|多长|多高|是否|是不是|有没有|能不能|会不会|要不要|啥|咋";
 
 /// Conjunctions that a clause may follow without a comma.
 const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";

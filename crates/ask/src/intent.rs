@@ -22,9 +22,12 @@ pub(crate) struct Intent {
     /// Measures that are asked for, in the order of the book.
     pub(crate) measures: Vec<&'static Measure>,
     pub(crate) names_executors: bool,
+    pub(crate) names_driver: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
+    /// Names of the run in the question, as written.
+    pub(crate) names: Vec<String>,
     /// Whether it asks for the trouble of the job or for changes, in general.
     pub(crate) is_open: bool,
     /// Causes that it excludes: "besides the wait".
@@ -36,8 +39,8 @@ pub(crate) struct Intent {
     /// Whether yes or no would answer it.
     pub(crate) is_polar: bool,
     pub(crate) asks_why: bool,
-    /// Whether it asks about later runs.
-    pub(crate) is_about_future: bool,
+    /// Whether it asks about later runs, or runs long before.
+    pub(crate) is_about_other_runs: bool,
     /// The question without the names of the run.
     pub(crate) text: String,
     /// Numbers in the question that belong to no name.
@@ -58,6 +61,11 @@ impl Intent {
             // "and SV3?" repeats the question before it
             let last = before.last().map(|last| Named::of(last, &known).rest);
             named.rest = last.unwrap_or(named.rest);
+        }
+        // "why not 12?" asks the question before it for another number
+        let is_alternative = named.subjects.is_empty() && words::only_denies(&named.rest);
+        if let Some(last) = before.last().filter(|_| is_alternative) {
+            named = Named::of(last, &known);
         }
         let wording = Wording::of(&named.rest);
         let named_job = named.subjects.contains(&Subject::Job);
@@ -89,6 +97,8 @@ impl Intent {
         let of_job = |m: &&Measure| OF_JOB.contains(m);
         let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
         let is_open = is_open && !measures.iter().any(of_job) && !words::names_another(&named.rest);
+        // "how many rows in all?" is about the job
+        let is_open = is_open && !Scan::of(&named.rest).has(Word::Sum);
         let asks_any = !asked.is_empty() || !measures.is_empty();
         let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
         let continues = only_measures && wording.causes().is_empty() && wording.continues();
@@ -130,14 +140,17 @@ impl Intent {
             is_polar: wording.is_polar(),
             asks_why: wording.asks_why(),
             numbers: wording.numbers().collect(),
-            is_about_future: wording.is_about_future() && !asked.contains(&Quantity::Remedy),
+            is_about_other_runs: wording.is_about_other_runs()
+                && !asked.contains(&Quantity::Remedy),
             text: named.rest,
             names_executors: wording.has("executor|执行器", "executor*"),
+            names_driver: wording.has("driver", "driver"),
             causes: match names_failure && run.report.job.state == JobState::Succeeded {
                 true => [causes(&wording, &asked), vec![Cause::VertexRetries]].concat(),
                 false => causes(&wording, &asked),
             },
             unknown: named.unknown,
+            names: named.names,
             subjects,
             asked,
             measures,
@@ -153,6 +166,11 @@ impl Intent {
             .iter()
             .all(|s| matches!(s, Subject::Job | Subject::Input(_)));
         is_job && !self.measures.iter().any(is_count)
+    }
+
+    /// Whether it names a setting by the words of users.
+    pub(crate) fn names_setting(&self, key: &str) -> bool {
+        Wording::of(&self.text).settings().any(|named| named == key)
     }
 
     pub(crate) fn asks(&self, quantity: Quantity) -> bool {
@@ -229,13 +247,34 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
     let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
-    let points_back = wording.points_back() && scan.has(Word::Which);
+    let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
+    let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
+    let points_back = wording.points_back() && (is_of_thing || has_no_subject());
     // "with 60 tokens, how long does it take, and what does it cost?"
     let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
     let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
-    named.subjects.is_empty()
-        && named.unknown.is_empty()
-        && (is_number || is_effect || points_back && scan.words.iter().any(is_thing))
+    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || points_back)
+}
+
+/// A clause after the names of the clause before it, if it has none itself.
+pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -> String {
+    let known = Known::of(run);
+    let named = Named::of(clause, &known);
+    let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
+    let is_own = is_own || Wording::of(clause).is_about_job() || words::names_another(clause);
+    match last.filter(|_| !is_own) {
+        Some(last) => {
+            let last = Named::of(last, &known);
+            let is_part = !last.subjects.contains(&Subject::Job) && last.unknown.is_empty();
+            let names = last.names.join(" ");
+            if is_part {
+                format!("{names} {clause}")
+            } else {
+                clause.to_owned()
+            }
+        }
+        None => clause.to_owned(),
+    }
 }
 
 /// Whether there are two different stages; attempts of one stage are not compared with each other.
@@ -312,6 +351,12 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     }
     if has(&asked, Quantity::Which) {
         asked.retain(|q| *q != Quantity::Stages);
+        // "the biggest output" is no stage
+        let is_of_stage = wording.has(
+            "阶段|stage|步|慢|久|长|耗时|费时",
+            "stage*|step*|slow*|long*|time|expensive|one|heaviest",
+        );
+        asked.retain(|q| *q != Quantity::Which || is_of_stage || !measures.is_empty());
         let is_superlative =
             |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
         asked.retain(|q| !is_superlative(q));
@@ -330,7 +375,9 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     asked.retain(|q| match q {
         Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
         Quantity::Reason => !counts_losses,
-        Quantity::Single => !wording.has("平均|大概", "average|avg|mean"),
+        Quantity::Single => {
+            wording.has("阶段|stage", "stage*") && !wording.has("平均|大概", "average|avg|mean")
+        }
         _ => true,
     });
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.

@@ -82,19 +82,30 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);
     for quantity in &intent.asked {
         match quantity {
-            Quantity::Stages => stages(said, run),
-            Quantity::Inputs => inputs(said, run),
-            Quantity::Cost => cost(said, run.report),
+            // an account comes with the verdict
+            Quantity::Account => {}
             // "where is the window?" asks for a statement, not for the lines of findings
-            Quantity::Place if !names_statement => places(said, run),
-            Quantity::Missing => missing(said, run),
-            Quantity::Sources => sources(said, run),
-            Quantity::Identity => identity(said, run.report),
-            Quantity::Bound => time::balance(said, run, None),
-            Quantity::Single => rank::single(said, run),
-            Quantity::Settings => setting::list(said, run, intent),
-            _ => {}
+            Quantity::Place if names_statement => {}
+            quantity => answer(said, run, *quantity, intent),
         }
+    }
+}
+
+/// Answers one question about the job.
+pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, quantity: Quantity, intent: &Intent) {
+    match quantity {
+        Quantity::Account => time::account(said, run),
+        Quantity::Stages => stages(said, run),
+        Quantity::Inputs => inputs(said, run),
+        Quantity::Cost => cost(said, run.report),
+        Quantity::Place => places(said, run),
+        Quantity::Missing => missing(said, run),
+        Quantity::Sources => sources(said, run),
+        Quantity::Identity => identity(said, run.report),
+        Quantity::Bound => time::balance(said, run, None),
+        Quantity::Single => rank::single(said, run),
+        Quantity::Settings => setting::list(said, run, intent),
+        _ => {}
     }
 }
 
@@ -155,7 +166,7 @@ fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
-fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
+pub(crate) fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
     let error = match run.summary.error.as_deref() {
         Some(error) => {
             let error = report::format::cut(without_stop(error), 300);

@@ -13,10 +13,12 @@ mod context;
 mod found;
 mod intent;
 mod job;
+mod mention;
 mod names;
 mod order;
 mod origin;
 mod phrases;
+mod plan;
 mod query;
 mod rank;
 mod resource;
@@ -34,6 +36,7 @@ mod wording;
 mod words;
 
 use agent::facts::MeasuredAnswer;
+use report::measure::{Entity, Unit};
 use report::text;
 
 pub use asked::{Asked, Earlier};
@@ -44,6 +47,10 @@ use phrases::Quantity;
 use query::cover;
 use said::Said;
 use subject::Subject;
+use words::{Scan, Thing, Word};
+
+/// The setting that limits the memory of the driver.
+const DRIVER_MEMORY: &str = "spark.driver.memory";
 
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
@@ -59,7 +66,10 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         && (terms::define(&mut said, run, question)
             || numbers(&mut said, run, &Intent::of(question, before, run))
             || each(&mut said, run, &clauses, before));
-    if !is_answered && !whole(&mut said, run, question, before) {
+    if !is_answered
+        && !whole(&mut said, run, question, before)
+        && !query::nearest::answer(&mut said, run, &Intent::of(question, before, run))
+    {
         not_understood(&mut said);
     }
     said.finish()
@@ -69,12 +79,17 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
 fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
     let mut before = before.to_vec();
     let mut missed: Vec<&str> = Vec::new();
+    let mut last = None;
     for clause in clauses {
         said.next_clause();
-        if !whole(said, run, clause, &before) {
+        // "what does SV5 do, and why does it have one vertex?"
+        let named = intent::with_names(clause, last.as_ref(), run);
+        let intent = || Intent::of(&named, &before, run);
+        if !whole(said, run, &named, &before) && !query::nearest::answer(said, run, &intent()) {
             missed.push(clause.trim_matches(|c: char| !c.is_alphanumeric()));
         }
-        before.push(clause.clone());
+        before.push(named.clone());
+        last = Some(named);
     }
     said.next_clause();
     if missed.len() == clauses.len() {
@@ -100,14 +115,14 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         resource::answer(said, run, wanted, &intent);
         return true;
     }
-    if numbers(said, run, &intent) {
+    if intent.is_about_other_runs && !intent.asks_nothing() {
+        said.say(text!(
+            "无法回答：一次运行的记录不能说明以后或很久以前的运行",
+            "That can't be answered: the records of one run say nothing about later runs or runs long before"
+        ));
         return true;
     }
-    if intent.is_about_future && !intent.asks_nothing() {
-        said.say(text!(
-            "无法回答：一次运行的记录不能说明以后的运行",
-            "That can't be answered: the records of one run say nothing about later runs"
-        ));
+    if does(said, run, &intent) || of_driver(said, run, &intent) || numbers(said, run, &intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job
@@ -134,6 +149,45 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         said.truncate(0);
     }
     said.len() > 0
+}
+
+/// Says what a stage or an operator does, if that is the question.
+fn does(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let wording = wording::Wording::of(&intent.text);
+    let asks = wording.has(
+        "干什么|做什么|干嘛|干啥|作用|用途",
+        "purpose|good for|what does do|what do",
+    );
+    match intent.subjects[..] {
+        _ if !asks || !intent.measures.is_empty() || intent.asks(Quantity::Duration) => {
+            return false;
+        }
+        [Subject::Stage(at)] => stage::does(said, run, at),
+        [Subject::Operator(at, operator)] => {
+            terms::of_operator(said, &run.summary.stages[at].operators[operator].id);
+            thing::operator(said, run, at, operator);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Says that no file gives a number of the driver: the stages have numbers of tasks.
+fn of_driver(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let mut asked = intent.measures.iter();
+    let measure = asked.find(|m| m.entity == Entity::Stage && m.unit == Unit::Bytes);
+    let Some(measure) = measure.filter(|_| intent.names_driver) else {
+        return false;
+    };
+    said.say(text!(
+        "没有文件给出 Driver 的{title}",
+        "No file gives the {title} of the driver",
+        title = measure.title(run.vertex())
+    ));
+    if run.summary.settings.contains_key(DRIVER_MEMORY) {
+        setting::about(said, run, DRIVER_MEMORY, intent);
+    }
+    true
 }
 
 /// Answers a question about numbers if every word is accounted for. Returns false for any other question.
@@ -174,7 +228,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);
-            let names_stages = intent.asks(Quantity::Flow);
+            let names_stages = intent.asks(Quantity::Flow)
+                || Scan::of(&intent.text).has(Word::Noun(Thing::Vertex));
             if intent.asks(Quantity::Which) && intent.measures.is_empty() && !names_stages {
                 rank::rank(said, run, intent);
             }
@@ -184,7 +239,7 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
             stage::about(said, run, *at, intent);
         }
         Subject::Input(at) => thing::input(said, run, *at, intent),
-        Subject::Column(name) => thing::column(said, run, name, intent),
+        Subject::Column(name) => thing::column(said, run, name, Some(intent)),
         Subject::Setting(key) => setting::about(said, run, key, intent),
         Subject::File(name) => thing::file(said, run, name),
         Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),

@@ -43,6 +43,8 @@ const KINDS: &[(Kind, &[&str], &[&str])] = &[
 pub(crate) struct Named {
     pub(crate) subjects: Vec<Subject>,
     pub(crate) unknown: Vec<Unknown>,
+    /// The names as written.
+    pub(crate) names: Vec<String>,
     pub(crate) rest: String,
 }
 
@@ -70,6 +72,9 @@ impl Named {
                 let meant = meant.filter(is_same_number);
                 found.extend(meant.map(|near| near.subject.clone()));
                 named.unknown.push(unknown);
+            }
+            if !found.is_empty() {
+                named.names.push(place.name().to_owned());
             }
             for subject in found {
                 if !named.subjects.contains(&subject) {
@@ -238,11 +243,9 @@ impl<'a> Known<'a> {
         for (at, stage) in summary.stages.iter().enumerate() {
             names.push((stage.name.clone(), Kind::Stage, Subject::Stage(at)));
             for (operator, o) in stage.operators.iter().enumerate() {
-                names.push((
-                    o.id.clone(),
-                    Kind::Operator,
-                    Subject::Operator(at, operator),
-                ));
+                let named = [&o.id].into_iter().chain(&o.names);
+                let subject = || Subject::Operator(at, operator);
+                names.extend(named.map(|n| (n.clone(), Kind::Operator, subject())));
             }
         }
         for (at, input) in summary.inputs.iter().enumerate() {
@@ -373,7 +376,8 @@ impl<'a> Known<'a> {
             found.retain(|(_, what, _)| Some(*what) == kind);
         }
         let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
-        if found.is_empty() && attempts.is_empty() && is_name(name) {
+        let is_operator = is_name(name) || kind == Some(Kind::Operator);
+        if found.is_empty() && attempts.is_empty() && is_operator {
             let shared = self.shared.iter();
             let shared = shared.filter(|(known, _)| known.eq_ignore_ascii_case(name));
             return shared.map(|(_, subject)| subject.clone()).collect();

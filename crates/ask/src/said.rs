@@ -74,6 +74,9 @@ impl<'a> Said<'a> {
     /// Takes back sentences of the answer to the clause, except the first ones.
     pub(crate) fn truncate(&mut self, sentences: usize) {
         self.sentences.truncate(self.earlier_clauses + sentences);
+        if sentences == 0 {
+            self.told.clear();
+        }
         let cited = self.sentences.join(" ");
         let is_cited = |e: &Evidence| {
             [",", "]"]
@@ -81,6 +84,14 @@ impl<'a> Said<'a> {
                 .any(|end| cited.contains(&format!("{}{end}", e.id)))
         };
         self.evidence.retain(is_cited);
+    }
+
+    /// Whether the sentences from one on, of the answer to the clause, were all said for an earlier clause.
+    pub(crate) fn only_repeats(&self, from: usize) -> bool {
+        let (earlier, own) = self.sentences.split_at(self.earlier_clauses);
+        own[from..]
+            .iter()
+            .all(|sentence| earlier.contains(sentence))
     }
 
     /// Says something that rests on no evidence.

@@ -16,6 +16,10 @@ const WORK: [&Measure; 5] = [
     &book::VERTICES, &book::BUSY_SHARE, &book::ROWS_IN, &book::BYTES_READ, &book::RUN_MAX_OVER_MEAN,
 ];
 
+/// A stage is uneven from this ratio of its largest vertex to the mean; operators named as its longest.
+const UNEVEN: f64 = 1.5;
+const LONGEST: usize = 2;
+
 /// Answers a question about a stage; without a quantity, states the most important measurements.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
@@ -34,7 +38,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
     // the number that is asked for comes before its reason
     measures(said, run, at, intent);
-    if judges {
+    if judges && intent.asks_why && intent.measures.is_empty() {
+        why(said, run, at);
+    } else if judges {
         judge(said, run, at);
     }
     for quantity in &intent.asked {
@@ -55,7 +61,12 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             time::time_of(said, run, segment, Some(&stage.name));
         }
     }
-    if is_plain || judges && findings(run, stage).next().is_none() && intent.measures.is_empty() {
+    if is_plain
+        || judges
+            && !intent.asks_why
+            && findings(run, stage).next().is_none()
+            && intent.measures.is_empty()
+    {
         times(said, run, at);
         work(said, run, stage);
     }
@@ -97,6 +108,55 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     if intent.asks_for(&[&book::WAIT]) {
         time::waited(said, run, at);
     }
+}
+
+/// Says why a stage takes its time: its findings, its rows of the account, its most uneven measures and its longest operators.
+pub(crate) fn why(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    judge(said, run, at);
+    times(said, run, at);
+    time::rows_of(said, run, &stage.name);
+    for measure in [&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN] {
+        let value = stage.values.value(measure).filter(|v| v.number() >= UNEVEN);
+        if let Some(value) = value {
+            said.say_value(measure, value, &stage.name, run.vertex());
+        }
+    }
+    let mut longest: Vec<_> = stage
+        .operators
+        .iter()
+        .filter_map(|o| Some((o, o.values.value(&book::OWN_TIME)?)))
+        .collect();
+    longest.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
+    for (o, value) in longest.into_iter().take(LONGEST) {
+        let name = o.name_in(&stage.name);
+        said.say_value(&book::OWN_TIME, value, &name, run.vertex());
+    }
+}
+
+/// Says what a stage does: its operators with their keys, its script lines and its neighbors.
+pub(crate) fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    let name = &stage.name;
+    let operators = stage.operators.iter().map(|o| {
+        let own = o
+            .names
+            .first()
+            .map_or(String::new(), |own| format!(" ({own})"));
+        format!("{}{own}", runs::with_keys(&o.id, &o.keys))
+    });
+    let operators: Vec<String> = operators.collect();
+    if !operators.is_empty() {
+        said.say(text!(
+            "{name} 的算子：{operators}",
+            "{name} runs {operators}",
+            operators = said::names(&operators, said.language())
+        ));
+    }
+    if !stage.lines.is_empty() {
+        place(said, run, stage);
+    }
+    flow(said, run, at);
 }
 
 /// Answers a question about a stage that did not run: only its plan is known.
@@ -278,7 +338,7 @@ pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
 }
 
 /// The amount of work of a stage, and its share of the job's.
-fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+pub(crate) fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let (name, language) = (&stage.name, said.language());
     let (mut parts, mut ids) = (Vec::new(), Vec::new());
     for measure in WORK {
@@ -307,7 +367,7 @@ fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     }
 }
 
-fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+pub(crate) fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let name = &stage.name;
     let file = run.summary.script.as_ref().map_or("", |s| s.file.as_str());
     let lines: Vec<String> = stage.lines.iter().map(u32::to_string).collect();
@@ -326,7 +386,7 @@ fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
 }
 
 /// Says the stages it reads from and the stages that read it.
-fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+pub(crate) fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
     let language = said.language();
     let named = |edges: &[usize], other: fn(&EdgeSummary) -> usize| {

@@ -10,17 +10,17 @@ use crate::phrases::Phrases;
 use crate::query::cover;
 use crate::said::Said;
 use crate::wording::Wording;
-use crate::{Asked, found, rank, time};
+use crate::{Asked, found, plan, rank, thing, time};
 
 /// A term by its names, with the kind of time that it stands for.
-struct Term {
+pub(crate) struct Term {
     kind: Option<SegmentKind>,
-    zh: Phrases,
-    en: Phrases,
-    says: StaticText,
+    pub(crate) zh: Phrases,
+    pub(crate) en: Phrases,
+    pub(crate) says: StaticText,
 }
 
-const fn term(
+pub(crate) const fn term(
     kind: Option<SegmentKind>,
     zh: Phrases,
     en: Phrases,
@@ -151,6 +151,32 @@ const TERMS: &[Term] = &[
         "the row estimate is the optimizer's expectation before the run; it decides the number of partitions and the kind of join"),
 ];
 
+/// Words of users, and the operators of plans.
+pub(crate) fn all() -> impl Iterator<Item = &'static Term> {
+    TERMS.iter().chain(plan::OPERATORS)
+}
+
+/// The definitions of terms that fit, as one text.
+fn texts(fits: impl Fn(&&Term) -> bool) -> String {
+    let terms = all().filter(fits);
+    let texts =
+        terms.map(|term| format!("{} {} {} {} ", term.zh, term.en, term.says.zh, term.says.en));
+    texts.collect::<String>().replace('|', " ")
+}
+
+/// The definitions of terms that are a measure's title.
+pub(crate) fn of_measure(measure: &Measure) -> String {
+    texts(|term| {
+        term.zh.split('|').any(|name| name == measure.title.zh)
+            || term.en.split('|').any(|name| name == measure.title.en)
+    })
+}
+
+/// The definition of a kind of time.
+pub(crate) fn of_kind(kind: SegmentKind) -> String {
+    texts(|term| term.kind == Some(kind))
+}
+
 /// A name of the program with its definition.
 #[derive(Clone, Copy)]
 enum Definition {
@@ -168,7 +194,7 @@ fn plain(text: &str) -> String {
 /// The definitions by their names, the longest first; a term goes before a cause or a measure of its name.
 static NAMES: LazyLock<Vec<(String, Definition)>> = LazyLock::new(|| {
     let both = |title: StaticText| [title.zh, title.en];
-    let terms = TERMS.iter().flat_map(|term| {
+    let terms = all().flat_map(|term| {
         let names = term.zh.split('|').chain(term.en.split('|'));
         names.map(move |name| (name, Definition::Term(term)))
     });
@@ -218,7 +244,13 @@ fn asked(question: &str) -> Vec<Definition> {
         }
     }
     found.sort_by_key(|(at, _)| *at);
-    match cover::only_defines(&rest, found.len() > 1) {
+    // "what does MapInPandas do to the run time?" asks for a time
+    let is_plan = |d: &Definition| match d {
+        Definition::Term(term) => plan::OPERATORS.iter().any(|of_plan| of_plan.en == term.en),
+        _ => false,
+    };
+    let is_measured = found.len() > 1 && found.iter().any(|(_, d)| is_plan(d));
+    match !is_measured && cover::only_defines(&rest, found.len() > 1) {
         true => found
             .into_iter()
             .map(|(_, definition)| definition)
@@ -236,6 +268,13 @@ impl Definition {
                 let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, None) > 0.0;
                 if let Some(kind) = term.kind.filter(has_some) {
                     time::time_of(said, run, kind, None);
+                }
+                let is_it = |id: &str| term.en.split('|').any(|name| plain(id).starts_with(name));
+                let is_plan = plan::OPERATORS.iter().any(|of_plan| of_plan.en == term.en);
+                for (at, stage) in run.summary.stages.iter().enumerate().filter(|_| is_plan) {
+                    let operators = stage.operators.iter().enumerate();
+                    let found = operators.filter(|(_, o)| is_it(&o.id));
+                    found.for_each(|(o, _)| thing::operator(said, run, at, o));
                 }
                 let causes = Wording::of(&format!("{} {}", term.zh, term.en)).causes();
                 let findings = run.report.findings.iter();
@@ -257,6 +296,15 @@ impl Definition {
                 findings.for_each(|f| found::finding(said, f, false));
             }
         }
+    }
+}
+
+/// Says what an operator of a plan does, by its id.
+pub(crate) fn of_operator(said: &mut Said<'_>, id: &str) {
+    let id = plain(id);
+    let is_it = |term: &&Term| term.en.split('|').any(|name| id.starts_with(name));
+    if let Some(term) = plan::OPERATORS.iter().find(is_it) {
+        said.say(term.says.into());
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
     said.say(text!("{id} 在阶段 {name} 中运行", "{id} runs in {name}"));
     for measure in book::of(Entity::Operator).filter(|m| !m.words.en.is_empty()) {
         if let Some(value) = o.values.value(measure) {
-            let of_stage = format!("{name}/{}", o.id);
+            let of_stage = o.name_in(name);
             said.say_value(measure, value, &of_stage, run.vertex());
         }
     }
@@ -34,7 +34,24 @@ pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     let input = &run.summary.inputs[at];
     unread(said, run, &input.name);
     describe_input(said, input);
-    mentions(said, run, &input.name, intent);
+    rows_read(said, run, input);
+    mentions(said, run, &input.name, Some(intent));
+}
+
+/// Says how many rows the operator reads that scans an input, if no file gives the rows of the input.
+pub(crate) fn rows_read(said: &mut Said<'_>, run: &Asked<'_>, input: &InputSummary) {
+    if input.get(&book::STORED_ROWS).is_some() {
+        return;
+    }
+    for stage in &run.summary.stages {
+        let readers = stage.operators.iter();
+        for o in readers.filter(|o| input.reader.as_ref() == Some(&o.id)) {
+            if let Some(value) = o.values.value(&book::OPERATOR_ROWS) {
+                let name = o.name_in(&stage.name);
+                said.say_value(&book::OPERATOR_ROWS, value, &name, run.vertex());
+            }
+        }
+    }
 }
 
 /// Says that the script only declares an input and never reads it.
@@ -162,10 +179,10 @@ fn values(column: &ColumnSummary, rows: Option<f64>) -> Text {
 }
 
 /// Says the findings that mention a name.
-fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
-    let asks = |q| intent.asks(q);
+fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: Option<&Intent>) {
+    let asks = |q| intent.is_some_and(|intent| intent.asks(q));
     let judges = asks(Quantity::Reason) || asks(Quantity::Verdict) || asks(Quantity::Remedy);
-    if !judges && !intent.asks_nothing() {
+    if !judges && intent.is_some_and(|intent| !intent.asks_nothing()) {
         return;
     }
     let report = run.report;
@@ -181,18 +198,19 @@ fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
             found::finding(said, found, false);
         }
     }
-    if !any {
+    if !any && intent.is_some() {
         said.say(text!(
             "没有哪个问题直接与 {name} 有关",
             "No finding is directly about {name}"
         ));
-        if judges {
+        if let Some(intent) = intent.filter(|_| judges) {
             verdict::of_job(said, run, &intent.except);
         }
     }
 }
 
-pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &Intent) {
+/// Says how the values of a column are spread, and who uses it; without an intent, everything.
+pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: Option<&Intent>) {
     let language = said.language();
     let mut uses: Vec<String> = Vec::new();
     for stage in &run.summary.stages {
@@ -223,7 +241,7 @@ pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: &
             &ids,
         );
     }
-    if !uses.is_empty() && intent.asks_nothing() {
+    if !uses.is_empty() && intent.is_none_or(Intent::asks_nothing) {
         said.say(text!(
             "以 {name} 为键的算子：{uses}",
             "{name} is a key of {uses}",

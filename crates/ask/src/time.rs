@@ -178,6 +178,42 @@ pub(crate) fn seconds_of(run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>
     segments.filter(fits).map(|s| s.seconds).sum()
 }
 
+/// Says what a stage does on the critical path, the longest first.
+pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
+    let time = run.report.time.iter();
+    let mut sums: Vec<(f64, &Segment)> = Vec::new();
+    for segment in time.flat_map(|time| &time.segments) {
+        if segment.stage.as_deref() == Some(stage) {
+            match sums.iter_mut().find(|(_, s)| s.kind == segment.kind) {
+                Some((seconds, _)) => *seconds += segment.seconds,
+                None => sums.push((segment.seconds, segment)),
+            }
+        }
+    }
+    sums.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let ids: Vec<String> = sums
+        .iter()
+        .filter_map(|(_, s)| s.evidence.first().cloned())
+        .collect();
+    let shown = sums.iter().take(SHOWN).map(|(seconds, segment)| {
+        let kind = segment.time_use().title_in(run.report.job.engine);
+        let time = Seconds(*seconds);
+        text!("{kind} {time}", "{kind} {time}", kind = kind, time = time).into(said.language())
+    });
+    let shown: Vec<String> = shown.collect();
+    if !shown.is_empty() {
+        let shown = names(&shown, said.language());
+        let ids = &ids[..ids.len().min(SHOWN)];
+        said.cite(
+            text!(
+                "{stage} 在关键路径上的时间：{shown}",
+                "{stage} on the critical path: {shown}"
+            ),
+            ids,
+        );
+    }
+}
+
 /// Says the seconds of the critical path of one kind, in a stage or in the job.
 pub(crate) fn time_of(
     said: &mut Said<'_>,

@@ -56,11 +56,18 @@ impl Wording {
     pub(crate) fn segments(&self) -> Vec<SegmentKind> {
         let named = SEGMENTS.iter().filter(|(_, zh, en)| self.has(zh, en));
         // waiting for shuffled data is no waiting for capacity
-        let is_fetch = self.has(book::FETCH_WAIT.words.zh, book::FETCH_WAIT.words.en);
+        let is_fetch = self.waits_for_shuffle();
         let kinds = named.map(|(kind, ..)| *kind);
         kinds
             .filter(|kind| !(is_fetch && *kind == SegmentKind::CapacityWait))
             .collect()
+    }
+
+    /// Whether it is about waiting for shuffled data.
+    pub(crate) fn waits_for_shuffle(&self) -> bool {
+        let fetch = &book::FETCH_WAIT.words;
+        self.has(fetch.zh, fetch.en)
+            || self.has("等", "wait*") && self.has("shuffle|洗牌", "shuffle*")
     }
 
     /// Causes that are named, by a group or by their title.
@@ -92,7 +99,11 @@ impl Wording {
 
     /// Whether it continues a question: "and how many rows?", “那顶点数呢”, or has just the quantity.
     pub(crate) fn continues(&self) -> bool {
-        let characters = self.lower.chars().filter(|c| !c.is_ascii()).count();
+        let characters = self
+            .lower
+            .chars()
+            .filter(|c| !c.is_ascii() && c.is_alphanumeric())
+            .count();
         self.begins_with_and() || self.words.len() <= 4 && characters <= 6
     }
 
@@ -144,11 +155,11 @@ impl Wording {
         )
     }
 
-    /// Whether it asks about a run that is yet to come.
-    pub(crate) fn is_about_future(&self) -> bool {
+    /// Whether it asks about runs to come, or long before.
+    pub(crate) fn is_about_other_runs(&self) -> bool {
         self.has(
-            "下次|下一次|明天|下周|下个月|以后会|将来",
-            "tomorrow|next run|next time|next week|next month|future",
+            "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年",
+            "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter",
         )
     }
 
@@ -162,8 +173,8 @@ impl Wording {
 
     pub(crate) fn points_at_stage(&self) -> bool {
         self.has(
-            "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage",
-            "this stage|that stage|the stage",
+            "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage|这一步|这步|那一步",
+            "this stage|that stage|the stage|this step|that step",
         )
     }
 

@@ -120,10 +120,11 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
     (&[Other, Lost], "挂掉|挂了|挂|死掉|死了|死|掉线|被杀|没了", "died|die|dies|dead|killed|crash*|removed"),
-    (&[Passed], "膨胀|放大|过滤掉|滤掉|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
-        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|filter out|filters out|filtered out|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
+    (&[Passed, Kind("WHERE")], "过滤掉|滤掉", "filter out|filters out|filtered out"),
+    (&[Passed], "膨胀|放大|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
+        "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
          pass|passes|keep|keeps|kept|get through|selectivity|shrink*|reduces the rows|reduce the rows|reduces rows|reduced to"),
-    (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点", "straggler|stragglers|slow one|slow task|slow vertex"),
+    (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点", "straggler|stragglers|slow task|slow vertex"),
     (&[Most, Time], "最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "slowest|longest|slower|longer"),
     (&[Most], "最大|最多|最高|最重|最宽|更大|更多|更高|较大|大", "largest|biggest|bigger|larger|greater|higher|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
     (&[Most, Time], "最贵|最耗资源|开销最大", "most expensive|costliest|most time"),
@@ -230,7 +231,7 @@ static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
 });
 
 /// Phrases of all modules, the longest first.
-pub(super) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
+pub(crate) static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
     let tables = phrases::all().chain(book::ALL.iter().map(|m| (m.words.zh, m.words.en)));
     let texts = tables.flat_map(|(zh, en)| zh.split('|').chain(en.split('|')));
     let texts = texts.map(str::trim).filter(|text| !text.is_empty());
@@ -251,6 +252,17 @@ pub(crate) fn compares_unnamed(text: &str) -> bool {
     let scan = Scan::of(text);
     let is_thing = |word: &Word| matches!(word, Noun(_) | Kind(_));
     scan.has(Which) && scan.has_any(&[Most, Least]) && !scan.words.iter().any(is_thing)
+}
+
+/// Whether a question only asks why it isn't another number.
+pub(crate) fn only_denies(text: &str) -> bool {
+    let scan = Scan::of(text);
+    let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
+    let is_around = |word: &Word| matches!(word, Not | Other | Filler);
+    scan.has(Not)
+        && !scan.left.is_empty()
+        && scan.left.iter().all(is_number)
+        && scan.words.iter().all(is_around)
 }
 
 /// Measures of the job and its stages that only these words name.

@@ -26,6 +26,7 @@ mod settings;
 mod store;
 pub mod verify;
 
+pub use analyze::terms;
 pub use chunk::section_id;
 pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};

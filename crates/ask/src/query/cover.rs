@@ -24,6 +24,7 @@ pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
     let asks = scan.has(Define)
         || says_what && is_question
         || scan.has(Mean) && says_what
+        || words.has("干什么|做什么|干嘛|干啥|作用|用途|什么用", "")
         || are_several && words.has("不同", "difference|differ|differs");
     // "what is its limit?" asks for a number
     let asks = asks && !words.points_back();
@@ -57,7 +58,7 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Noun(Column), &["column", "列", "key", "键", "on "]),
     (Noun(Executor), &["executor", "slot", "槽"]),
     (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
-    (Noun(Operator), &["/", "operator", "算子"]),
+    (Noun(Operator), &["operator", "算子"]),
     (Noun(Partition), &["partition", "分区"]),
     (Noun(Execution), &["execution", "sql", "查询"]),
     (Kind("JOIN"), &["join", "combine", "连接"]),
@@ -137,7 +138,11 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
             .filter(of_kind)
             .any(|o| answer.contains(&o.id))
     };
-    let is_named = |word: &Word| matches!(word, Kind(keyword) if names_kind(keyword));
+    let is_named = |word: &Word| match word {
+        Kind(keyword) => names_kind(keyword),
+        Noun(Operator) => operators.clone().any(|o| answer.contains(&o.id)),
+        _ => false,
+    };
     let spoken = answer.to_lowercase();
     let scan = Scan::of(&intent.text);
     // "no file gives …" has no amount

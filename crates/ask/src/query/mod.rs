@@ -3,12 +3,15 @@
 //! A question is answered here only if every word of it is accounted for.
 
 pub(crate) mod cover;
+mod facts;
+pub(crate) mod nearest;
 mod pair;
 mod passed;
 mod pick;
 mod place;
 mod rows;
 mod say;
+mod weigh;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};

@@ -83,7 +83,9 @@ impl<'a> Query<'a> {
             _ if has_stage || self.names(Thing::Stage) || self.names(Thing::Vertex) => {
                 Entity::Stage
             }
-            _ if self.names(Thing::Input) || self.names(Thing::File) => Entity::Input,
+            _ if self.names(Thing::Input) || self.names(Thing::File) && !self.has(Out) => {
+                Entity::Input
+            }
             _ => Entity::Job,
         }
     }
@@ -163,7 +165,20 @@ impl<'a> Query<'a> {
         let is_named = subjects
             .iter()
             .any(|s| matches!(s, Subject::Operator(..) | Subject::Lines(..)));
+        // "how many rows does Keep filter out": the filter at the lines of a join
+        let at_lines = |row: &Row<'_>| {
+            let line = row.operator.and_then(|o| o.line);
+            let is_there = |line: u32| {
+                subjects
+                    .iter()
+                    .any(|s| matches!(s, Subject::Lines(a, b) if (*a..=*b).contains(&line)))
+            };
+            let kind = row.operator.map_or("", |o| o.kind.as_str());
+            line.is_some_and(is_there) && self.keywords().flat_map(kinds).any(|k| *k == kind)
+        };
+        let of_kind = rows.iter().any(at_lines);
         rows.retain(|row| match is_named {
+            true if of_kind => at_lines(row),
             true => subjects.iter().any(|s| is_operator(s, row, summary)),
             false => stages.is_empty() || row.stage.is_some_and(|at| stages.contains(&at)),
         });
@@ -281,7 +296,7 @@ impl<'a> Query<'a> {
                 .map(|(at, s, o)| Row {
                     stage: Some(at),
                     operator: Some(o),
-                    ..plain(format!("{}/{}", s.name, o.id), &o.values)
+                    ..plain(o.name_in(&s.name), &o.values)
                 })
                 .collect(),
             Entity::Exchange => {

@@ -104,7 +104,7 @@ impl Query<'_> {
     }
 
     /// Says that no file gives a measure.
-    fn unknown(
+    pub(super) fn unknown(
         &self,
         said: &mut Said<'_>,
         rows: &[Row<'_>],
@@ -136,6 +136,10 @@ impl Query<'_> {
         if !asks || !matches!(entity, Entity::Operator | Entity::Exchange) {
             return false;
         }
+        self.tell_keys(said, entity, rows)
+    }
+
+    pub(super) fn tell_keys(&self, said: &mut Said<'_>, entity: Entity, rows: &[Row<'_>]) -> bool {
         let known = rows
             .iter()
             .filter_map(|row| match (row.operator, row.edge) {
@@ -234,6 +238,14 @@ impl Query<'_> {
             rows.reverse();
         }
         self.first_of(said, measure, &rows);
+        if self.has(Word::Sum) && is_additive(measure) {
+            let total = rows.iter().map(number).sum();
+            said.say(text!(
+                "合计 {total}",
+                "In all {total}",
+                total = measure.shown(total, self.run.vertex())
+            ));
+        }
         if let ([one, other], true) = (&rows[..], self.has(Word::Apart)) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
             apart(

@@ -60,6 +60,7 @@ fn summary() -> RunSummary {
         id: "Join_5".into(),
         kind: "join".into(),
         keys: vec!["UserId".into()],
+        names: Vec::new(),
         line: None,
         values: values(
             "x",

@@ -3,6 +3,7 @@
 //! Its numbers are the values of the job's sheet; a number that no file holds is unknown, never 0.
 
 mod charts;
+mod own;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -84,6 +85,9 @@ pub struct OperatorSummary {
     pub kind: String,
     /// Keys that it joins, groups, sorts or partitions by.
     pub keys: Vec<String>,
+    /// Names that users have for it: a class or function of their code, the file that it writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// Script line of its statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -178,6 +182,16 @@ numbers!(
     ColumnSummary
 );
 
+impl OperatorSummary {
+    /// `SV2_Reduce/Reduce_7 (SessionReducer)`.
+    pub fn name_in(&self, stage: &str) -> String {
+        match self.names.is_empty() {
+            true => format!("{stage}/{}", self.id),
+            false => format!("{stage}/{} ({})", self.id, self.names.join(", ")),
+        }
+    }
+}
+
 impl RunSummary {
     pub fn of(job: &Job) -> RunSummary {
         let path = job.critical_path().map(|p| p.value).unwrap_or_default();
@@ -268,6 +282,7 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         id: operator.id.clone(),
         kind: crate::code(&operator.kind).unwrap_or_else(|| "other".to_owned()),
         keys: operator.keys.clone(),
+        names: own::names(job, operator),
         line: operator.line,
         values,
     };

@@ -18,6 +18,7 @@ fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
         kind: kind.into(),
         keys: keys.iter().map(|k| (*k).to_owned()).collect(),
         line: None,
+        names: Vec::new(),
         values: values(
             "x",
             &[

@@ -1,0 +1,188 @@
+//! Answers a question that no parse covers with the statements of the run nearest to it.
+
+use report::text;
+
+use super::Query;
+use super::facts::{self, Fact};
+use super::weigh::{Features, Weigher, pieces};
+use crate::intent::Intent;
+use crate::said::Said;
+use crate::subject::Subject;
+use crate::wording::Wording;
+use crate::words::Word::*;
+use crate::words::{Scan, Thing};
+use crate::{Asked, mention, stage, thing};
+
+/// Facts of one answer.
+const TOLD: usize = 3;
+
+/// Least weight of a further fact, relative to the best one.
+const ALSO: f64 = 0.8;
+
+/// Part of a question about the whole job that the told facts must cover, and part of any question from which on they answer it.
+const COVERED: f64 = 0.5;
+const WHOLE: f64 = 0.75;
+
+/// Says the nearest statements. Returns false if the run has none about the subject of the question.
+pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let wording = Wording::of(&intent.text);
+    let names = mention::names(run, intent, &scan.left);
+    let has_ids = scan.has_any(&[Noun(Thing::Executor), Noun(Thing::Execution)]);
+    let is_id = |word: &&String| has_ids && word.bytes().all(|b| b.is_ascii_digit());
+    let query = Query {
+        run,
+        subjects: meant(run, intent),
+        ids: scan.left.iter().filter(is_id).cloned().collect(),
+        scan,
+        of_script: Vec::new(),
+        intent,
+    };
+    let is_named = intent.subjects != [Subject::Job] || query.keywords().next().is_some();
+    let facts = facts::all(run, &wording, &names);
+    let features = facts.iter().map(|(_, features)| features);
+    let weigher = Weigher::new(pieces(&intent.text), features);
+    // "which stages did not spill?" asks for the things without a record
+    let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
+    let is_negative = query.has(Not) && query.has(Which) && !intent.asks_why;
+    let is_negative = is_negative && query.scan.has_any(&things);
+    if is_negative || weigher.is_foreign() || weigher.is_empty() && !is_named {
+        return false;
+    }
+    let begun = said.len();
+    if intent.asks_why {
+        let is_place = |s: &&Subject| matches!(s, Subject::Stage(_) | Subject::Operator(..));
+        let places = intent.subjects.iter().filter(is_place);
+        places.for_each(|subject| overview(said, run, subject, intent));
+        if said.len() > begun {
+            return true;
+        }
+    }
+    let told = told(&query, &facts, &weigher);
+    if weigher.covered(told.iter().map(|at| &facts[*at].1)) < COVERED && !is_named {
+        return false;
+    }
+    let by_one = told
+        .iter()
+        .map(|at| weigher.covered(std::iter::once(&facts[*at].1)));
+    if by_one.fold(0.0, f64::max) < WHOLE {
+        said.say(text!(
+            "没有记录完全对应这个问题，以下是最接近的记录",
+            "No record answers exactly this; the nearest records follow"
+        ));
+    }
+    let preface = said.len();
+    told.iter().for_each(|at| query.tell(said, &facts[*at].0));
+    let measures = query.measures(query.entity());
+    if said.len() == preface && is_named && !measures.is_empty() {
+        said.truncate(begun);
+        query.unknown(said, &query.rows(query.entity()), &measures, true);
+        return said.len() > begun;
+    }
+    if said.len() == preface {
+        let asks_nothing = weigher.is_empty() && !intent.is_polar;
+        let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
+        let subjects = query.subjects.iter().filter(is_told);
+        subjects.for_each(|subject| overview(said, run, subject, intent));
+    }
+    if said.only_repeats(preface) {
+        said.truncate(begun);
+    }
+    said.len() > begun
+}
+
+/// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to what these leave out.
+fn told(query: &Query<'_>, facts: &[(Fact<'_>, Features)], weigher: &Weigher) -> Vec<usize> {
+    let all: Vec<usize> = weigher.left(std::iter::empty());
+    let weigh = |(at, (fact, features)): (usize, &(Fact<'_>, Features))| {
+        (weigher.weigh(features, &all) * query.nearness(fact), at)
+    };
+    let weighed = facts.iter().enumerate().map(weigh);
+    let fits = |(weight, at): &(f64, usize)| *weight > 0.0 && query.fits(&facts[*at].0);
+    let mut weighed: Vec<(f64, usize)> = weighed.filter(fits).collect();
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = weighed.first().map_or(0.0, |(weight, _)| *weight);
+    let near = weighed
+        .iter()
+        .take_while(|(weight, _)| *weight >= ALSO * best);
+    let near = near.take(TOLD).map(|(_, at)| *at);
+    let settings = facts.iter().enumerate();
+    let settings = settings.filter(|(_, (fact, _))| query.names_setting(fact));
+    let mut told: Vec<usize> = settings.map(|(at, _)| at).chain(near).collect();
+    let left = weigher.left(told.iter().map(|at| &facts[*at].1));
+    let rest = weighed
+        .iter()
+        .filter(|(_, at)| !facts[*at].0.is_conclusion());
+    let rest = rest.map(|(_, at)| (weigher.weigh(&facts[*at].1, &left), *at));
+    let next = rest.max_by(|a, b| a.0.total_cmp(&b.0));
+    told.extend(next.filter(|(weight, _)| *weight > 0.0).map(|(_, at)| at));
+    told
+}
+
+/// The subjects, with the operators at named lines and the readers of named inputs.
+fn meant(run: &Asked<'_>, intent: &Intent) -> Vec<Subject> {
+    let stages = &run.summary.stages;
+    let operators = || {
+        let stages = stages.iter().enumerate();
+        stages.flat_map(|(at, s)| {
+            s.operators
+                .iter()
+                .enumerate()
+                .map(move |(o, operator)| (at, o, operator))
+        })
+    };
+    let scan = Scan::of(&intent.text);
+    let is_of_outputs = scan.has(Out) && !scan.has(In) && intent.subjects == [Subject::Job];
+    let is_other = scan
+        .words
+        .iter()
+        .any(|w| matches!(w, Kind(_) | Noun(Thing::Stage)));
+    let mut meant: Vec<Subject> = Vec::new();
+    if is_of_outputs && !is_other {
+        let outputs = operators().filter(|(_, _, o)| o.kind == "output");
+        meant.extend(outputs.map(|(at, o, _)| Subject::Operator(at, o)));
+    }
+    if !meant.is_empty() {
+        return meant;
+    }
+    for subject in &intent.subjects {
+        let more: Vec<Subject> = operators()
+            .filter(|(_, _, o)| match subject {
+                Subject::Lines(first, last) => {
+                    let is_exchange = o.kind.ends_with("partition") || o.kind == "gather";
+                    !is_exchange && o.line.is_some_and(|line| (*first..=*last).contains(&line))
+                }
+                Subject::Input(at) => run.summary.inputs[*at].reader.as_ref() == Some(&o.id),
+                _ => false,
+            })
+            .map(|(at, o, _)| Subject::Operator(at, o))
+            .collect();
+        let is_lines = matches!(subject, Subject::Lines(..));
+        if !is_lines || more.is_empty() {
+            meant.push(subject.clone());
+        }
+        meant.extend(more);
+    }
+    meant
+}
+
+/// Says what is known of a subject of which the question asks nothing that the files say.
+fn overview(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
+    match subject {
+        Subject::Operator(at, operator) => {
+            thing::operator(said, run, *at, *operator);
+            if intent.asks_why {
+                stage::why(said, run, *at);
+            }
+        }
+        Subject::Stage(at) if intent.asks_why => stage::why(said, run, *at),
+        Subject::Stage(at) => {
+            stage::times(said, run, *at);
+            stage::work(said, run, &run.summary.stages[*at]);
+        }
+        Subject::Input(at) => thing::describe_input(said, &run.summary.inputs[*at]),
+        Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),
+        Subject::Column(name) => thing::column(said, run, name, None),
+        _ => {}
+    }
+}
