@@ -1,6 +1,13 @@
 //! The questions within a question: "how many vertices does it have, and why is it slow?".
 
-use crate::phrases::Phrases;
+use crate::Asked;
+use crate::intent::asked_and_measures;
+use crate::names::{Known, Named};
+use crate::phrases::{Phrases, Quantity};
+use crate::subject::Subject;
+use crate::wanted::Wanted;
+use crate::wording::Wording;
+use crate::words::{self, Scan, Word};
 
 /// Words that begin an English question, also after a conjunction or a preposition.
 const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
@@ -71,6 +78,45 @@ fn pieces(text: &str) -> Vec<&str> {
     }
     pieces.push(&text[from..]);
     pieces
+}
+
+/// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
+pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
+    let named = Named::of(clause, &Known::of(run));
+    let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
+    let (asked, measures) = asked_and_measures(&wording);
+    let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
+    let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
+    let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
+    let is_thing = |word: &Word| matches!(word, Word::Noun(_));
+    let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
+    let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
+    let points_back = wording.points_back() && (is_of_thing || has_no_subject());
+    // "with 60 tokens, how long does it take, and what does it cost?"
+    let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
+    let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
+    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || points_back)
+}
+
+/// A clause after the names of the clause before it, if it has none itself.
+pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -> String {
+    let known = Known::of(run);
+    let named = Named::of(clause, &known);
+    let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
+    let is_own = is_own || Wording::of(clause).is_about_job() || words::names_another(clause);
+    match last.filter(|_| !is_own) {
+        Some(last) => {
+            let last = Named::of(last, &known);
+            let is_part = !last.subjects.contains(&Subject::Job) && last.unknown.is_empty();
+            let names = last.names.join(" ");
+            if is_part {
+                format!("{names} {clause}")
+            } else {
+                clause.to_owned()
+            }
+        }
+        None => clause.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use report::{Cause, JobState, SegmentKind};
 use crate::names::{Known, Named};
 use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
-use crate::wanted::Wanted;
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
 use crate::{Asked, amount, order};
@@ -23,6 +22,7 @@ pub(crate) struct Intent {
     pub(crate) measures: Vec<&'static Measure>,
     pub(crate) names_executors: bool,
     pub(crate) names_driver: bool,
+    pub(crate) names_job: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
@@ -145,6 +145,7 @@ impl Intent {
             text: named.rest,
             names_executors: wording.has("executor|执行器", "executor*"),
             names_driver: wording.has("driver", "driver"),
+            names_job: wording.is_about_job(),
             causes: match names_failure && run.report.job.state == JobState::Succeeded {
                 true => [causes(&wording, &asked), vec![Cause::VertexRetries]].concat(),
                 false => causes(&wording, &asked),
@@ -238,45 +239,6 @@ fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (Str
     }
 }
 
-/// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
-pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
-    let named = Named::of(clause, &Known::of(run));
-    let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
-    let (asked, measures) = asked_and_measures(&wording);
-    let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
-    let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
-    let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
-    let is_thing = |word: &Word| matches!(word, Word::Noun(_));
-    let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
-    let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
-    let points_back = wording.points_back() && (is_of_thing || has_no_subject());
-    // "with 60 tokens, how long does it take, and what does it cost?"
-    let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
-    let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
-    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || points_back)
-}
-
-/// A clause after the names of the clause before it, if it has none itself.
-pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -> String {
-    let known = Known::of(run);
-    let named = Named::of(clause, &known);
-    let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
-    let is_own = is_own || Wording::of(clause).is_about_job() || words::names_another(clause);
-    match last.filter(|_| !is_own) {
-        Some(last) => {
-            let last = Named::of(last, &known);
-            let is_part = !last.subjects.contains(&Subject::Job) && last.unknown.is_empty();
-            let names = last.names.join(" ");
-            if is_part {
-                format!("{names} {clause}")
-            } else {
-                clause.to_owned()
-            }
-        }
-        None => clause.to_owned(),
-    }
-}
-
 /// Whether there are two different stages; attempts of one stage are not compared with each other.
 fn is_comparable(subjects: &[Subject]) -> bool {
     let mut stages = subjects.iter().filter(|s| matches!(s, Subject::Stage(_)));
@@ -337,7 +299,7 @@ fn last_two(before: &[String], known: &Known<'_>) -> Vec<Subject> {
 }
 
 /// The quantities and the measures that a question asks for.
-fn asked_and_measures(wording: &Wording) -> (Vec<Quantity>, Vec<&'static Measure>) {
+pub(crate) fn asked_and_measures(wording: &Wording) -> (Vec<Quantity>, Vec<&'static Measure>) {
     let named = amount::measures(wording);
     (asked(wording, &named), measures(wording, named))
 }

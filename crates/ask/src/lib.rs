@@ -58,7 +58,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     let mut clauses: Vec<String> = Vec::new();
     for clause in clauses::of(question) {
         match clauses.last_mut() {
-            Some(last) if intent::depends(&clause, last, run) => last.push_str(&clause),
+            Some(last) if clauses::depends(&clause, last, run) => last.push_str(&clause),
             _ => clauses.push(clause),
         }
     }
@@ -83,7 +83,7 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
     for clause in clauses {
         said.next_clause();
         // "what does SV5 do, and why does it have one vertex?"
-        let named = intent::with_names(clause, last.as_ref(), run);
+        let named = clauses::with_names(clause, last.as_ref(), run);
         let intent = || Intent::of(&named, &before, run);
         if !whole(said, run, &named, &before) && !query::nearest::answer(said, run, &intent()) {
             missed.push(clause.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -136,6 +136,9 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
             .unknown
             .iter()
             .for_each(|unknown| said.say(unknown.sentence()));
+        return true;
+    }
+    if mention::answer(said, run, &intent) {
         return true;
     }
     conclusions(said, run, &intent);

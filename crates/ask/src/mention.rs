@@ -1,18 +1,22 @@
 //! Where the script has a name: its definition and its uses.
 
+use job::script::{Statement, StatementKind};
 use report::format::cut;
-use report::text;
+use report::{Language, text};
 use runs::OperatorSummary;
 
 use crate::Asked;
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::spelling::is_name;
+use crate::subject::Subject;
+use crate::wording::Wording;
+use crate::words::{Scan, Word};
 
 /// Lines of a definition, bytes that are quoted of one, and lines with a use.
 const DEFINITION: usize = 12;
 const QUOTED: usize = 480;
-const USES: usize = 3;
+const USES: usize = 4;
 
 fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
@@ -25,18 +29,36 @@ fn has(text: &str, name: &str) -> bool {
     })
 }
 
-/// Names of the script in a question.
-pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, left: &[String]) -> Vec<&'a str> {
+/// Names of the script in a question; for a question about places, other words of the script too.
+pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, scan: &Scan) -> Vec<&'a str> {
     let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
     let words = intent.text.split(|c| !is_part(c));
+    let is_chinese = Language::of(&intent.text) == Language::Zh;
+    let asks_place = scan.has(Word::Place) || Wording::of(&intent.text).has("哪里", "where");
+    let is_capitals = |word: &str| word.bytes().all(|b| b.is_ascii_uppercase());
+    let is_left = |word: &str| scan.left.iter().any(|l| l.contains(&word.to_lowercase()));
     // an ordinary word that happens to be in the script is no name
-    let is_capitals = |word: &str| word.len() > 3 && word.bytes().all(|b| b.is_ascii_uppercase());
-    let is_left = |word: &str| left.iter().any(|l| l.contains(&word.to_lowercase()));
-    let unknown = words.filter(|word| is_name(word) && is_left(word) || is_capitals(word));
-    let named = intent.names.iter().map(String::as_str).chain(unknown);
-    let mut names: Vec<&str> = named.filter(|name| has(script, name)).collect();
+    let is_named = |word: &&str| {
+        let is_of_script = asks_place && (is_chinese || is_left(word)) || is_capitals(word);
+        word.len() > 3 && (is_name(word) && is_left(word) || is_of_script)
+    };
+    let named = intent.names.iter().map(String::as_str);
+    let mut names: Vec<&str> = named.chain(words.filter(is_named)).collect();
+    names.retain(|name| has(script, name));
     names.dedup();
     names
+}
+
+/// Says where a word of the script is, if the question asks for that and names no part of the run.
+pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let asks = scan.has(Word::Place) || !intent.names.is_empty() && scan.has(Word::Which);
+    if !asks || intent.subjects != [Subject::Job] || !intent.causes.is_empty() {
+        return false;
+    }
+    let names = names(run, intent, &scan);
+    names.iter().for_each(|name| say(said, run, name));
+    !names.is_empty()
 }
 
 /// The lines of the script with a name or within its definition, by their numbers.
@@ -67,6 +89,17 @@ fn definition(lines: &[&str], name: &str) -> Option<std::ops::Range<usize>> {
     Some(first..first + 1 + inside)
 }
 
+/// The lines of the statements that use a name.
+pub(crate) fn statements(run: &Asked<'_>, name: &str) -> Vec<(u32, u32)> {
+    let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
+    let uses = |s: &&Statement| {
+        let text = script.get(s.span.clone()).unwrap_or_default();
+        !matches!(s.kind, StatementKind::Declare | StatementKind::CsBlock) && has(text, name)
+    };
+    let used = run.statements().iter().filter(uses);
+    used.map(|s| s.lines).collect()
+}
+
 /// Quotes the definition of a name and the lines that use it, with the stages that run it.
 pub(crate) fn say(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
@@ -86,20 +119,22 @@ pub(crate) fn say(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     let uses = lines(run, name)
         .into_iter()
         .filter(|(at, _)| is_outside(at));
-    for (line, text) in uses.take(USES) {
+    let uses: Vec<(usize, &str)> = uses.collect();
+    if let more @ 1.. = uses.len().saturating_sub(1) {
+        let count = more + 1;
+        said.say(text!(
+            "{name} 用在 {count} 行",
+            "{name} is used in {count} lines"
+        ));
+    }
+    for (line, text) in uses.into_iter().take(USES) {
         let text = cut(text.trim(), QUOTED);
         said.say(text!(
             "脚本第 {line} 行：`{text}`",
             "Script line {line}: `{text}`"
         ));
     }
-    let statements = run.statements().iter();
-    let is_use = |at: &u32| {
-        let at = *at as usize;
-        is_outside(&at) && all.get(at - 1).is_some_and(|line| has(line, name))
-    };
-    let used = statements.filter(|s| (s.lines.0..=s.lines.1).any(|at| is_use(&at)));
-    let used: Vec<(u32, u32)> = used.map(|s| s.lines).collect();
+    let used = statements(run, name);
     let stages = run.summary.stages.iter();
     let mut operators = stages.flat_map(|s| &s.operators);
     let is_known = operators.any(|o| o.names.iter().any(|n| n == name));

@@ -8,7 +8,7 @@ use report::measure::book;
 
 use crate::Asked;
 use crate::spelling::{
-    STAGE, is_capital, is_name, is_setting, is_stage_number, short, stage_numbers,
+    STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short, stage_numbers,
 };
 use crate::subject::{Kind, Near, Subject, Unknown};
 use runs::RunSummary;
@@ -62,6 +62,14 @@ impl Named {
             };
             let mut found = known.find(&place);
             if found.is_empty() {
+                // a word of the script such as ROW_NUMBER
+                if is_constant(place.name()) && known.is_in_script(place.name()) {
+                    named.names.push(place.name().to_owned());
+                    named.rest.push_str(&question[rest_from..span.start]);
+                    named.rest.push(' ');
+                    rest_from = span.end;
+                    continue;
+                }
                 if !known.is_missed(&place) {
                     continue;
                 }
@@ -369,11 +377,16 @@ impl<'a> Known<'a> {
                     || place.is_quoted()
                     || kind == Some(*what)
                     || is_written && known == name
-                    || *what == Kind::Input && known.len() > 3)
+                    || *what == Kind::Input && known.len() > 3
+                    || *what == Kind::Operator && place.is_chinese() && known == name)
         };
         let mut found: Vec<&(String, Kind, Subject)> = self.names.iter().filter(fits).collect();
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
             found.retain(|(_, what, _)| Some(*what) == kind);
+        }
+        // an output may have the name of its application
+        if found.iter().any(|(.., subject)| *subject != Subject::Job) {
+            found.retain(|(.., subject)| *subject != Subject::Job);
         }
         let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
         let is_operator = is_name(name) || kind == Some(Kind::Operator);

@@ -70,6 +70,12 @@ pub(crate) fn is_capital(name: &str) -> bool {
         && letters.any(|c| c.is_ascii_lowercase())
 }
 
+/// Whether a word is in capitals with underscores: `ROW_NUMBER`.
+pub(crate) fn is_constant(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
+    word.contains('_') && word.chars().all(is_part)
+}
+
 /// Whether a word can only be a name: `Join_5`, `ClickLog`, `tables.json`, `SV3`.
 pub(crate) fn is_name(word: &str) -> bool {
     let has = |test: fn(&u8) -> bool| word.bytes().any(|b| test(&b));

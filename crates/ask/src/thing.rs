@@ -16,7 +16,7 @@ pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
     let (o, name) = (&stage.operators[operator], &stage.name);
     let id = runs::with_keys(&o.id, &o.keys);
     said.say(text!("{id} 在阶段 {name} 中运行", "{id} runs in {name}"));
-    for measure in book::of(Entity::Operator).filter(|m| !m.words.en.is_empty()) {
+    for measure in book::of(Entity::Operator) {
         if let Some(value) = o.values.value(measure) {
             let of_stage = o.name_in(name);
             said.say_value(measure, value, &of_stage, run.vertex());

@@ -109,7 +109,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             && rules.any(|r| r.cause == cause && r.outcome == RuleResult::Abstained)
     };
     undecided(said, run, open);
-    if is_number {
+    if is_number || !intent.is_polar && !intent.asks_why {
         return;
     }
     let named = report

@@ -107,6 +107,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Kind("UNION")], "合并", "union|unions|union all"),
     (&[Kind("WINDOW")], "窗口", "window|windows"),
     (&[Kind("BROADCAST")], "广播", "broadcast*"),
+    (&[Kind("DISTINCT")], "去重", "dedup*|de-dup*"),
     (&[Rows], "多少行|行数|多少条|条数|几行|行|记录", "row|rows|record|records|row count"),
     (&[Bytes], "字节|大小|多大|体积|有多大|容量", "byte|bytes|size|sizes|big|large|gib|gb|mib|mb|tb|kb|small|gigabytes"),
     (&[Data], "数据量|数据", "data|volume"),

@@ -1,17 +1,17 @@
 //! What the files of a run say, as facts with the words by which a question may ask for them.
 
 use report::measure::{Entity, Measure, book};
-use report::{Cause, Finding, RuleOutcome, RuleResult, SegmentKind, Suggestion, text};
+use report::{Cause, Finding, JobState, RuleOutcome, RuleResult, SegmentKind, Suggestion, text};
 
-use super::Query;
 use super::rows::Row;
 use super::weigh::Features;
+use super::{Query, passed};
 use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS};
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::terms::{self, Term};
 use crate::wording::Wording;
-use crate::words::Word::{Define, Number};
+use crate::words::Word::{Define, Number, Place};
 use crate::words::{Scan, Thing};
 use crate::{Asked, found, job, mention, rank, setting, stage, thing, time};
 
@@ -56,8 +56,14 @@ impl Fact<'_> {
     }
 }
 
+/// Operators with a sentence of their own.
+const SENTENCES: usize = 2;
+
 /// Part of its weight that a fact has about the stage of an operator that is named, or about a cause that was ruled out.
 const NEIGHBOR: f64 = 0.6;
+
+/// The same of a finding whose cause is named, or that answers "why".
+const WANTED: f64 = 1.3;
 
 /// Answers about the whole job that are facts of their own.
 const ANSWERS: [Quantity; 6] = [
@@ -237,7 +243,7 @@ impl<'a> Query<'a> {
         );
         let names_operators = self.keywords().next().is_some() || self.names(Thing::Operator);
         match entity {
-            _ if self.is_whole() => !names_operators || entity == Entity::Operator,
+            _ if self.is_whole() => names_operators == (entity == Entity::Operator),
             Entity::Operator => operator || stage && names_operators,
             Entity::Stage => stage || operator,
             Entity::Exchange => stage && !operator,
@@ -266,14 +272,25 @@ impl<'a> Query<'a> {
             _ => false,
         };
         let counts = self.scan.has(Number);
+        let report = self.run.report;
+        let asks = |q| self.intent.asks(q);
+        let asks_place = self.has(Place) || Wording::of(&self.intent.text).has("哪里", "where");
+        let is_open = self.intent.asks_why
+            || asks(Quantity::Reason)
+            || asks(Quantity::Verdict)
+            || asks(Quantity::Remedy)
+            || report.job.state == JobState::Failed;
         match fact {
             Fact::Value(m)
                 if m.entity != Entity::Operator && self.subjects.iter().any(is_operator) =>
             {
                 NEIGHBOR
             }
-            Fact::Finding(_) | Fact::Suggestion(_) if counts => NEIGHBOR,
-            Fact::Finding(found) if self.intent.causes.contains(&found.cause) => 1.0 / NEIGHBOR,
+            Fact::Value(m) if m.entity == Entity::Job && self.intent.names_job => 1.0 / NEIGHBOR,
+            Fact::Mention(_) if asks_place => 1.0 / NEIGHBOR,
+            Fact::Finding(_) if self.intent.asks_why => WANTED,
+            Fact::Finding(found) if self.intent.causes.contains(&found.cause) && !counts => WANTED,
+            Fact::Finding(_) | Fact::Suggestion(_) if counts || !is_open => NEIGHBOR,
             Fact::Rule(_) if counts => NEIGHBOR * NEIGHBOR,
             Fact::Rule(_) => NEIGHBOR,
             _ => 1.0,
@@ -426,6 +443,11 @@ impl<'a> Query<'a> {
     /// Says the values of a measure: of each named thing, else the sum and the largest.
     fn value(&self, said: &mut Said<'_>, measure: &'static Measure) {
         let rows = self.having(measure);
+        let is_rows = *measure == book::OPERATOR_ROWS || *measure == book::ROWS_TAKEN;
+        if is_rows && rows.len() <= SENTENCES && rows.iter().all(passed::changes) {
+            passed::both(said, self, &rows);
+            return;
+        }
         let is_whole = self.is_whole();
         match measure.entity {
             Entity::Job | Entity::Stage if is_whole => rank::most(said, self.run, &[measure]),

@@ -1,10 +1,12 @@
 //! Answers a question that no parse covers with the statements of the run nearest to it.
 
+use report::measure::Entity;
 use report::text;
+use runs::OperatorSummary;
 
-use super::Query;
 use super::facts::{self, Fact};
 use super::weigh::{Features, Weigher, pieces};
+use super::{Query, passed};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
@@ -23,22 +25,26 @@ const ALSO: f64 = 0.8;
 const COVERED: f64 = 0.5;
 const WHOLE: f64 = 0.75;
 
+/// Weight of the told words in the choice of a fact for the words left out.
+const TIE: f64 = 0.1;
+
 /// Says the nearest statements. Returns false if the run has none about the subject of the question.
 pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
     let wording = Wording::of(&intent.text);
-    let names = mention::names(run, intent, &scan.left);
+    let names = mention::names(run, intent, &scan);
     let has_ids = scan.has_any(&[Noun(Thing::Executor), Noun(Thing::Execution)]);
     let is_id = |word: &&String| has_ids && word.bytes().all(|b| b.is_ascii_digit());
     let query = Query {
         run,
-        subjects: meant(run, intent),
+        subjects: meant(run, intent, &names),
         ids: scan.left.iter().filter(is_id).cloned().collect(),
         scan,
         of_script: Vec::new(),
         intent,
     };
-    let is_named = intent.subjects != [Subject::Job] || query.keywords().next().is_some();
+    let is_named =
+        intent.subjects != [Subject::Job] || !names.is_empty() || query.keywords().next().is_some();
     let facts = facts::all(run, &wording, &names);
     let features = facts.iter().map(|(_, features)| features);
     let weigher = Weigher::new(pieces(&intent.text), features);
@@ -59,6 +65,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         }
     }
     let told = told(&query, &facts, &weigher);
+    let is_named = is_named || told.iter().any(|at| query.names_setting(&facts[*at].0));
     if weigher.covered(told.iter().map(|at| &facts[*at].1)) < COVERED && !is_named {
         return false;
     }
@@ -73,10 +80,21 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     }
     let preface = said.len();
     told.iter().for_each(|at| query.tell(said, &facts[*at].0));
+    // "how many clicks does the filter let through?"
+    let is_value = |at: &usize| matches!(facts[*at].0, Fact::Value(_));
+    if query.has(Number) && query.entity() == Entity::Operator && !told.iter().any(is_value) {
+        let mut rows = query.rows(Entity::Operator);
+        rows.truncate(TOLD);
+        passed::both(said, &query, &rows);
+    }
     let measures = query.measures(query.entity());
     if said.len() == preface && is_named && !measures.is_empty() {
         said.truncate(begun);
-        query.unknown(said, &query.rows(query.entity()), &measures, true);
+        let mut rows = query.rows(query.entity());
+        rows.truncate(TOLD);
+        if !query.has(Passed) || !passed::both(said, &query, &rows) {
+            query.say(said, &rows, &measures);
+        }
         return said.len() > begun;
     }
     if said.len() == preface {
@@ -105,22 +123,29 @@ fn told(query: &Query<'_>, facts: &[(Fact<'_>, Features)], weigher: &Weigher) ->
     let near = weighed
         .iter()
         .take_while(|(weight, _)| *weight >= ALSO * best);
-    let near = near.take(TOLD).map(|(_, at)| *at);
+    let mut rules = 0;
+    let near = near.map(|(_, at)| *at).filter(|at| {
+        rules += usize::from(matches!(facts[*at].0, Fact::Rule(_)));
+        !matches!(facts[*at].0, Fact::Rule(_)) || rules == 1
+    });
+    let near = near.take(TOLD);
     let settings = facts.iter().enumerate();
     let settings = settings.filter(|(_, (fact, _))| query.names_setting(fact));
     let mut told: Vec<usize> = settings.map(|(at, _)| at).chain(near).collect();
     let left = weigher.left(told.iter().map(|at| &facts[*at].1));
-    let rest = weighed
-        .iter()
-        .filter(|(_, at)| !facts[*at].0.is_conclusion());
-    let rest = rest.map(|(_, at)| (weigher.weigh(&facts[*at].1, &left), *at));
+    let of_left = |at: usize| weigher.weigh(&facts[at].1, &left);
+    let rest = weighed.iter().filter(|(_, at)| {
+        let (fact, _) = &facts[*at];
+        !fact.is_conclusion() && of_left(*at) > 0.0
+    });
+    let rest = rest.map(|(weight, at)| (of_left(*at) + TIE * weight, *at));
     let next = rest.max_by(|a, b| a.0.total_cmp(&b.0));
-    told.extend(next.filter(|(weight, _)| *weight > 0.0).map(|(_, at)| at));
+    told.extend(next.map(|(_, at)| at));
     told
 }
 
-/// The subjects, with the operators at named lines and the readers of named inputs.
-fn meant(run: &Asked<'_>, intent: &Intent) -> Vec<Subject> {
+/// The subjects, with the operators at the lines of names and the readers of named inputs.
+fn meant(run: &Asked<'_>, intent: &Intent, names: &[&str]) -> Vec<Subject> {
     let stages = &run.summary.stages;
     let operators = || {
         let stages = stages.iter().enumerate();
@@ -138,6 +163,13 @@ fn meant(run: &Asked<'_>, intent: &Intent) -> Vec<Subject> {
         .iter()
         .any(|w| matches!(w, Kind(_) | Noun(Thing::Stage)));
     let mut meant: Vec<Subject> = Vec::new();
+    if intent.subjects == [Subject::Job] {
+        let lines = names.iter().flat_map(|name| mention::statements(run, name));
+        let lines: Vec<(u32, u32)> = lines.collect();
+        let runs = |line: u32| lines.iter().any(|(a, b)| (*a..=*b).contains(&line));
+        let found = operators().filter(|(_, _, o)| o.line.is_some_and(runs) && !is_exchange(o));
+        meant.extend(found.map(|(at, o, _)| Subject::Operator(at, o)));
+    }
     if is_of_outputs && !is_other {
         let outputs = operators().filter(|(_, _, o)| o.kind == "output");
         meant.extend(outputs.map(|(at, o, _)| Subject::Operator(at, o)));
@@ -149,8 +181,7 @@ fn meant(run: &Asked<'_>, intent: &Intent) -> Vec<Subject> {
         let more: Vec<Subject> = operators()
             .filter(|(_, _, o)| match subject {
                 Subject::Lines(first, last) => {
-                    let is_exchange = o.kind.ends_with("partition") || o.kind == "gather";
-                    !is_exchange && o.line.is_some_and(|line| (*first..=*last).contains(&line))
+                    !is_exchange(o) && o.line.is_some_and(|line| (*first..=*last).contains(&line))
                 }
                 Subject::Input(at) => run.summary.inputs[*at].reader.as_ref() == Some(&o.id),
                 _ => false,
@@ -164,6 +195,10 @@ fn meant(run: &Asked<'_>, intent: &Intent) -> Vec<Subject> {
         meant.extend(more);
     }
     meant
+}
+
+fn is_exchange(operator: &OperatorSummary) -> bool {
+    operator.kind.ends_with("partition") || operator.kind == "gather"
 }
 
 /// Says what is known of a subject of which the question asks nothing that the files say.

@@ -26,16 +26,23 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
         return false;
     }
     let mut rows = operators(query);
-    let changes = |row: &Row<'_>| {
-        let both = row.values.get(&book::ROWS_TAKEN);
-        both.zip(row.values.get(&book::OPERATOR_ROWS))
-            .is_some_and(|(taken, out)| taken != out)
-    };
     if rows.len() > 1 && rows.iter().any(changes) {
         rows.retain(changes);
     }
+    both(said, query, &rows[..rows.len().min(SHOWN)])
+}
+
+/// Whether an operator produces other rows than it takes in.
+pub(super) fn changes(row: &Row<'_>) -> bool {
+    let both = row.values.get(&book::ROWS_TAKEN);
+    both.zip(row.values.get(&book::OPERATOR_ROWS))
+        .is_some_and(|(taken, out)| taken != out)
+}
+
+/// Says the rows into and out of some operators. Returns false if none has both.
+pub(super) fn both(said: &mut Said<'_>, query: &Query<'_>, rows: &[Row<'_>]) -> bool {
     let mut any = false;
-    for row in rows.iter().take(SHOWN) {
+    for row in rows {
         let measures = [&book::OPERATOR_ROWS, &book::ROWS_TAKEN];
         any |= query.both(
             said,

@@ -3,6 +3,7 @@
 use report::measure::{Entity, Measure, book};
 
 use super::Query;
+use crate::subject::Subject;
 use crate::words::Thing;
 use crate::words::Word::*;
 
@@ -194,9 +195,27 @@ impl Query<'_> {
             _ if self.is_time() && !is_amount => vec![&book::OWN_TIME],
             _ if is_amount && is_in && !has(Out) => vec![&book::ROWS_TAKEN],
             _ if is_amount && is_in => vec![&book::ROWS_TAKEN, &book::OPERATOR_ROWS],
+            _ if is_amount && !has(Out) && self.is_operator() => {
+                vec![&book::ROWS_TAKEN, &book::OPERATOR_ROWS]
+            }
             _ if is_amount => vec![&book::OPERATOR_ROWS],
             _ => Vec::new(),
         }
+    }
+
+    /// Whether it names an operator that takes in rows of others: "how many rows does the reducer have?" asks for both sides.
+    fn is_operator(&self) -> bool {
+        let stages = &self.run.summary.stages;
+        self.subjects.iter().any(|subject| match subject {
+            Subject::Operator(at, o) => {
+                let kind = stages[*at].operators[*o].kind.as_str();
+                matches!(
+                    kind,
+                    "process" | "reduce" | "combine" | "join" | "transform"
+                )
+            }
+            _ => false,
+        })
     }
 
     fn of_exchange(&self) -> Vec<&'static Measure> {

@@ -33,6 +33,7 @@ pub(super) fn kinds(keyword: &str) -> &'static [&'static str] {
         "OUTPUT" => &["output"],
         "UNION" => &["union"],
         "WINDOW" => &["window"],
+        "DISTINCT" => &["aggregate"],
         "BROADCAST" => &["broadcast"],
         _ => &[],
     }

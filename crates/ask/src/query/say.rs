@@ -104,7 +104,7 @@ impl Query<'_> {
     }
 
     /// Says that no file gives a measure.
-    pub(super) fn unknown(
+    fn unknown(
         &self,
         said: &mut Said<'_>,
         rows: &[Row<'_>],
@@ -238,7 +238,9 @@ impl Query<'_> {
             rows.reverse();
         }
         self.first_of(said, measure, &rows);
-        if self.has(Word::Sum) && is_additive(measure) {
+        // the rows of operators in a row are the same ones
+        let adds = is_additive(measure) && entity != Entity::Operator;
+        if self.has(Word::Sum) && adds {
             let total = rows.iter().map(number).sum();
             said.say(text!(
                 "合计 {total}",

@@ -129,7 +129,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
                     |w: &&Word| matches!(w, In | Out | Most | Least | Sum | Mean | Median);
                 let weight = match own.first() {
                     None => 0.7,
-                    Some(_) if own.iter().all(is_detail) => 0.3,
+                    Some(_) if own.iter().all(is_detail) => 0.25,
                     Some(Kind(_)) => 0.5,
                     Some(_) => 1.0,
                 };
@@ -151,7 +151,8 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
                 let word = word(rest);
                 if word.is_ascii() {
                     flush(&mut pieces, &mut unknown);
-                    let features: Vec<String> = terms(word).collect();
+                    let is_name = word.contains(|c: char| c.is_ascii_alphabetic());
+                    let features: Vec<String> = terms(word).filter(|_| is_name).collect();
                     if !features.is_empty() {
                         pieces.push(Piece {
                             features,
@@ -236,7 +237,10 @@ impl Weigher {
             .left(texts)
             .into_iter()
             .map(|at| self.pieces[at].weight);
-        1.0 - left.sum::<f64>() / f64::max(all, 1.0)
+        match all > 0.0 {
+            true => 1.0 - left.sum::<f64>() / all,
+            false => 1.0,
+        }
     }
 
     /// The weight of the shared words of some pieces.
