@@ -23,7 +23,6 @@ mod measurements;
 mod notable;
 mod outcome;
 mod properties;
-mod rewrite;
 mod rule;
 mod rules;
 mod scans;

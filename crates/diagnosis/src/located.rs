@@ -8,7 +8,7 @@ use job::code::{Part, Place, Program, Stream};
 use job::link::Lines;
 use job::model::ExchangeKind;
 
-use crate::rewrite::spark::hints;
+use rewrite::spark::hints;
 use crate::view::View;
 use report::{Cause, Finding};
 

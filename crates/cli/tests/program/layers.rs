@@ -7,10 +7,11 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 15] = [
+const LAYERS: [(&str, &str); 16] = [
     ("report", ""),
     ("job", "report"),
-    ("diagnosis", "report job"),
+    ("rewrite", "report job"),
+    ("diagnosis", "report job rewrite"),
     ("indexer", "report"),
     ("llm", "report"),
     ("equivalence", "report job"),

@@ -6,8 +6,8 @@ use job::model::{ColumnStatistics, Table};
 use job::script::{JoinKind, Query, RowsetRef, RowsetSource, Script, StatementKind};
 
 use super::case::Case;
-use crate::rewrite::names::{is_integer, is_nullable, literal};
-use crate::rewrite::split::HotKeys;
+use rewrite::names::{is_integer, is_nullable, literal};
+use rewrite::split::HotKeys;
 
 /// Least share of the most frequent value's rows for a hot value: with fewer rows, it would not
 /// dominate a partition.

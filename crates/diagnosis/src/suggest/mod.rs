@@ -3,7 +3,7 @@
 //!
 //! Knows the fixes for each cause, their sequence (the smallest change first), and
 //! the saving of each of them alone; rewriting and checking of scripts is in
-//! `crate::rewrite`.
+//! `rewrite`.
 
 mod adaptive;
 mod case;
@@ -31,7 +31,7 @@ mod vertices;
 use job::Job;
 
 use crate::Suggested;
-use crate::rewrite;
+
 use crate::rule::Candidate;
 use crate::view::View;
 use case::{Case, reads};

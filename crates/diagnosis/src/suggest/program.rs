@@ -6,9 +6,9 @@ use super::adaptive::{hot_side, is_left, join_of, kind_of};
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
 use crate::excess::streams::USUAL_BATCHES;
-use crate::rewrite::Rewrite;
-use crate::rewrite::hint::Side;
-use crate::rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, streams, udf};
+use rewrite::Rewrite;
+use rewrite::hint::Side;
+use rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, streams, udf};
 use report::{Cause, Text, text};
 
 impl<'a> Case<'a> {

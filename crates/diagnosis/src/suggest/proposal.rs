@@ -7,8 +7,8 @@ use super::case::Case;
 use super::setting::Wanted;
 use crate::Suggested;
 use crate::impact::Saved;
-use crate::rewrite::spark::settings;
-use crate::rewrite::{Checked, Rewrite};
+use rewrite::spark::settings;
+use rewrite::{Checked, Rewrite};
 
 /// Least share of the run for a change worth a separate suggestion.
 const LEAST_SHARE: f64 = 0.01;

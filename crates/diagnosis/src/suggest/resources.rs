@@ -7,7 +7,7 @@ use super::proposal::{Gain, Proposal, advice};
 use super::vertices::{smaller_partitions, use_free_tokens};
 use crate::Suggested;
 use crate::measurements::spill::surplus_ms;
-use crate::rewrite::{Rewrite, hint, projection};
+use rewrite::{Rewrite, hint, projection};
 use report::format::{Bytes, Names, ROW};
 use report::text;
 

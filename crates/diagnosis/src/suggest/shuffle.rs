@@ -5,8 +5,8 @@ use job::script::{HintForm, Script, Statement, StatementKind};
 use super::case::Case;
 use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
-use crate::rewrite::hint::{self, Side};
-use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, window};
+use rewrite::hint::{self, Side};
+use rewrite::{Rewrite, aggregate, filter, layout, projection, window};
 use report::format::{Bytes, Names, ROW};
 use report::{Text, text};
 

@@ -7,7 +7,7 @@ use job::script::{Query, RowsetRef, RowsetSource, Script, StatementKind};
 
 use super::case::Case;
 use super::hot_key::{Stored, origin};
-use crate::rewrite::hint::Side;
+use rewrite::hint::Side;
 
 impl<'a> Case<'a> {
     /// The join of the finding, its side with fewer rows, and the exchange into that

@@ -9,9 +9,9 @@ use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::impact::{Saved, scale_run};
 use crate::measurements::spill::surplus_ms;
-use crate::rewrite::hint::{self, Side};
-use crate::rewrite::names::literal;
-use crate::rewrite::{aggregate, salted_join, split, window};
+use rewrite::hint::{self, Side};
+use rewrite::names::literal;
+use rewrite::{aggregate, salted_join, split, window};
 use report::format::{DISTINCT_VALUE, Names, ROW, Ratio, Share};
 use report::{Text, text};
 

@@ -7,7 +7,7 @@ use super::proposal::{Gain, Proposal, advice};
 use crate::Suggested;
 use crate::impact::regroup;
 use crate::measurements::sizing::{fitting_vertices, merged_vertices};
-use crate::rewrite::{Rewrite, hint};
+use rewrite::{Rewrite, hint};
 use report::format::{FILE, PARTITION, TOKEN, VERTEX};
 use report::{Text, text};
 

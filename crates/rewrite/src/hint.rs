@@ -7,7 +7,7 @@ use super::Rewrite;
 
 /// Which side of a join is sent to every vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// The one before `JOIN`.
     Left,
     /// The one behind it.
@@ -16,7 +16,7 @@ pub(crate) enum Side {
 
 /// Adds a hint to a statement as the script's language writes it: an attribute line for SCOPE,
 /// `OPTION(…)` for U-SQL. `None` if it already has a hint of that name, or the language does not.
-pub(crate) fn add(
+pub fn add(
     script: &Script,
     statement: &Statement,
     name: &str,
@@ -55,7 +55,7 @@ pub(crate) fn add(
 }
 
 /// Gives a hint another value; `change` gets the text of the hint.
-pub(crate) fn change(
+pub fn change(
     script: &Script,
     statement: &Statement,
     hint: &Hint,
@@ -68,7 +68,7 @@ pub(crate) fn change(
 }
 
 /// Removes an attribute line, with its line end.
-pub(crate) fn remove(script: &Script, statement: &Statement, hint: &Hint) -> Option<Rewrite> {
+pub fn remove(script: &Script, statement: &Statement, hint: &Hint) -> Option<Rewrite> {
     if hint.form != HintForm::Attribute {
         return remove_option(script, statement, hint);
     }
@@ -98,7 +98,7 @@ fn remove_option(script: &Script, statement: &Statement, hint: &Hint) -> Option<
 }
 
 /// Replaces the number behind `key` in a hint: `PARTITIONCOUNT=636`.
-pub(crate) fn with_number(text: &str, key: &str, number: u64) -> Option<String> {
+pub fn with_number(text: &str, key: &str, number: u64) -> Option<String> {
     let at = text.find(key)? + key.len();
     let rest = &text[at..];
     let from = rest.find(|c: char| c.is_ascii_digit())?;
@@ -116,7 +116,7 @@ pub(crate) fn with_number(text: &str, key: &str, number: u64) -> Option<String> 
 }
 
 /// Sends one side of a join to every vertex: `LEFT OUTER BROADCASTRIGHT JOIN`.
-pub(crate) fn broadcast(
+pub fn broadcast(
     script: &Script,
     statement: &Statement,
     join: usize,
@@ -132,7 +132,7 @@ pub(crate) fn broadcast(
 
 /// The words of a join with the strategy in them. A side that keeps rows without a
 /// match cannot be the copied one.
-pub(crate) fn broadcast_words(words: &str, kind: JoinKind, side: Side) -> Option<String> {
+pub fn broadcast_words(words: &str, kind: JoinKind, side: Side) -> Option<String> {
     let allowed = match (side, kind) {
         (_, JoinKind::Inner) => true,
         (Side::Right, kind) => {

@@ -13,11 +13,11 @@ use super::names::{aliased, fresh, source_text};
 use super::split::replaced;
 
 /// Largest number of parts of a key: each part is a copy of the other side in the script.
-pub(crate) const MAX_PARTS: u32 = 8;
+pub const MAX_PARTS: u32 = 8;
 
 /// Salts one side of the first join of a statement. `salt` is an `int` expression over the rows of
 /// that side, never null, from 0 to less than `parts`.
-pub(crate) fn salted_join(
+pub fn salted_join(
     script: &Script,
     statement: &Statement,
     salted_side: Side,

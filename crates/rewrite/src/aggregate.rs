@@ -12,10 +12,10 @@ use super::names::fresh;
 
 /// Groups that a hot key is spread over: enough for the largest share to fall below the mean of
 /// a common stage, few enough that the second aggregation stays small.
-pub(crate) const SALTS: u32 = 32;
+pub const SALTS: u32 = 32;
 
 /// Aggregates by keys and `salt` first. `salt` is an expression over the rows of the input.
-pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
+pub fn two_level(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement).filter(|of| is_simple(query) && !of.keys.is_empty())?;
     let salt_name = fresh(script, "Salt", "Key");
@@ -38,7 +38,7 @@ pub(crate) fn two_level(script: &Script, statement: &Statement, salt: &str) -> O
 ///
 /// The first level is spread by the value, even with few or hot keys; without keys it takes
 /// most of the work off the last vertex.
-pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
+pub fn distinct_first(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement).filter(|_| is_simple(query))?;
     let value = distinct_value(query)?;
@@ -63,7 +63,7 @@ pub(crate) fn distinct_first(script: &Script, statement: &Statement) -> Option<R
 
 /// Whether every aggregate of a grouping can be computed from partial results, like
 /// the engine itself can do.
-pub(crate) fn can_be_split(query: &Query) -> bool {
+pub fn can_be_split(query: &Query) -> bool {
     let splits = |aggregate: &Aggregate| {
         !aggregate.distinct
             && !aggregate.over

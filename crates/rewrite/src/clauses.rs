@@ -9,15 +9,15 @@ use super::names::fresh;
 pub(crate) struct Clauses<'s> {
     script: &'s Script,
     statement: &'s Statement,
-    pub(crate) target: &'s str,
+    pub target: &'s str,
     /// The only input as written.
-    pub(crate) source: &'s str,
+    pub source: &'s str,
     /// `WHERE …` on a separate line; empty without one.
-    pub(crate) filter: String,
+    pub filter: String,
     /// `HAVING …`, likewise.
-    pub(crate) having: String,
+    pub having: String,
     /// `GROUP BY` keys.
-    pub(crate) keys: Vec<&'s str>,
+    pub keys: Vec<&'s str>,
 }
 
 impl<'s> Clauses<'s> {

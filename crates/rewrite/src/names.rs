@@ -3,7 +3,7 @@
 use job::script::{RowsetRef, RowsetSource, Script};
 
 /// An unused name made of `base` and `suffix`, different from all words of the script.
-pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
+pub fn fresh(script: &Script, base: &str, suffix: &str) -> String {
     let taken = |name: &str| script.text.contains(name);
     let first = format!("{base}{suffix}");
     if !taken(&first) {
@@ -16,7 +16,7 @@ pub(crate) fn fresh(script: &Script, base: &str, suffix: &str) -> String {
 }
 
 /// Text of an input without its alias: `Clicks`, `(SSTREAM @p)`.
-pub(crate) fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&'s str> {
+pub fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&'s str> {
     if matches!(input.source, RowsetSource::Apply(_)) || input.span.is_empty() {
         return None;
     }
@@ -32,7 +32,7 @@ pub(crate) fn source_text<'s>(script: &'s Script, input: &RowsetRef) -> Option<&
 }
 
 /// `name AS label`, so that qualified columns stay valid.
-pub(crate) fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
+pub fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
     let label = input.label();
     let label = label.rsplit('.').next().unwrap_or(label);
     let plain = !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -40,7 +40,7 @@ pub(crate) fn aliased(name: &str, input: &RowsetRef) -> Option<String> {
 }
 
 /// A value as a literal of the type; `None` for types without an exact literal.
-pub(crate) fn literal(value: &str, type_name: &str) -> Option<String> {
+pub fn literal(value: &str, type_name: &str) -> Option<String> {
     match base_type(type_name) {
         "string" => {
             let plain = !value.contains(['\n', '\r', '\0']);
@@ -53,18 +53,18 @@ pub(crate) fn literal(value: &str, type_name: &str) -> Option<String> {
 }
 
 /// Type without the mark for nullable.
-pub(crate) fn base_type(type_name: &str) -> &str {
+pub fn base_type(type_name: &str) -> &str {
     type_name.trim().trim_end_matches('?')
 }
 
 /// Whether a column of the type can be null.
-pub(crate) fn is_nullable(type_name: &str) -> bool {
+pub fn is_nullable(type_name: &str) -> bool {
     let name = type_name.trim();
     name.ends_with('?') || matches!(base_type(name), "string" | "byte[]")
 }
 
 /// Whether it is a whole number.
-pub(crate) fn is_integer(type_name: &str) -> bool {
+pub fn is_integer(type_name: &str) -> bool {
     matches!(
         base_type(type_name),
         "int" | "long" | "short" | "byte" | "sbyte" | "uint" | "ulong" | "ushort"

@@ -5,7 +5,7 @@ use job::code::{Call, Program, Scope};
 use super::Rewrite;
 
 /// `groupByKey().mapValues(f)` as `reduceByKey`, for a function that merges in steps.
-pub(crate) fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewrite> {
+pub fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewrite> {
     let mut of_values = program
         .calls
         .iter()
@@ -31,7 +31,7 @@ pub(crate) fn reduce_by_key(program: &Program, statement: usize) -> Option<Rewri
 }
 
 /// Moves a filter of the key from behind the shuffle of an RDD before it.
-pub(crate) fn early_filter(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn early_filter(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut rewrite = Rewrite::default();
     let filters = program.calls.iter().filter(|c| c.name == "filter");

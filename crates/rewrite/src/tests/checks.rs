@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::parse;
-use crate::rewrite::{Edit, Rewrite, verify};
+use crate::{Edit, Rewrite, verify};
 use report::Verified;
 
 const TEXT: &str = "A = SELECT K, X FROM (SSTREAM @a);\nB = SELECT K, SUM(X) AS S FROM A GROUP BY K;\n\

@@ -7,7 +7,7 @@ use job::code::{Call, Place, Program, Scope, only, sql};
 use super::{Rewrite, call};
 
 /// Removes a `repartition`, `coalesce` or `partitionBy`, or a `DISTRIBUTE BY` of a query.
-pub(crate) fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
+pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     let mut rewrite = Rewrite {
         reorders: depends_on_partitions(program),
         ..Rewrite::default()
@@ -42,7 +42,7 @@ pub(crate) fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
 
 /// Gives a partitioning or a source another number of partitions: in the argument that is this number, or where a name or
 /// a call that stands for nothing else gets it.
-pub(crate) fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Rewrite> {
+pub fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Rewrite> {
     let call = call(program, place)?;
     let syntax = &program.syntax;
     let asked = program.asks_for(call, old);
@@ -92,7 +92,7 @@ pub(crate) fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Op
 
 /// Partitions rows by the columns by which a writer divides its files, so that one task writes all rows of a folder. A
 /// `repartition` by number in the same code has no other use then.
-pub(crate) fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewrite> {
+pub fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut columns = None;
     let mut at = write.receiver?;
@@ -166,7 +166,7 @@ fn depends_on_partitions(program: &Program) -> bool {
 }
 
 /// Spreads the rows behind a call over more tasks.
-pub(crate) fn spread(program: &Program, place: &Place, count: u64) -> Option<Rewrite> {
+pub fn spread(program: &Program, place: &Place, count: u64) -> Option<Rewrite> {
     let call = call(program, place)?;
     let mut rewrite = Rewrite {
         reorders: depends_on_partitions(program),

@@ -6,7 +6,7 @@ use super::{Rewrite, call};
 
 /// Adds the schema to a reader of JSON without one. `read` are the schemas that the scans of the same files read; fields
 /// that none of them reads are never used.
-pub(crate) fn json(program: &Program, place: &Place, read: &[&str]) -> Option<Rewrite> {
+pub fn json(program: &Program, place: &Place, read: &[&str]) -> Option<Rewrite> {
     let reader =
         call(program, place).filter(|call| matches!(call.name.as_str(), "json" | "load"))?;
     let before = program.text_of(reader.receiver?);
@@ -52,7 +52,7 @@ pub(crate) fn json(program: &Program, place: &Place, read: &[&str]) -> Option<Re
 }
 
 /// Names and types in `struct<a:int,b:array<string>>`; `None` if it was cut.
-pub(crate) fn fields(schema: &str) -> Option<Vec<(&str, &str)>> {
+pub fn fields(schema: &str) -> Option<Vec<(&str, &str)>> {
     let inner = schema.strip_prefix("struct<")?.strip_suffix('>')?;
     if inner.contains("...") {
         return None;

@@ -6,7 +6,7 @@ use super::Rewrite;
 
 /// Clusters a sorted structured stream by its sort keys, so that many vertices write it,
 /// each a range of the keys, instead of one vertex that gathers and sorts all rows.
-pub(crate) fn cluster_sorted_output(script: &Script, statement: &Statement) -> Option<Rewrite> {
+pub fn cluster_sorted_output(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let output = statement.output.as_ref()?;
     let sorted = output.sstream && !output.sorted_by.is_empty();
     let layout = output.layout_span.clone()?;

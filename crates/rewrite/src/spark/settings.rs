@@ -7,7 +7,7 @@ use super::{Rewrite, lines_after};
 
 /// Changes the settings that the program sets itself, and sets the others after the session was created. `None` if one
 /// of them can only be set at the start of the application.
-pub(crate) fn set(program: &Program, settings: &[&Setting]) -> Option<Rewrite> {
+pub fn set(program: &Program, settings: &[&Setting]) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let mut new = Vec::new();
     for setting in settings {

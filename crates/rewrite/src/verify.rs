@@ -20,7 +20,7 @@ struct Side<'a> {
 }
 
 /// Checks a new text against the original script. `reads` returns the columns that user code reads.
-pub(crate) fn verify(
+pub fn verify(
     script: &Script,
     text: &str,
     touched: &BTreeSet<usize>,
@@ -45,7 +45,7 @@ pub(crate) fn verify(
 }
 
 /// Statements of the script that a new text changes, drops or moves.
-pub(crate) fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
+pub fn changed(script: &Script, text: &str) -> BTreeSet<usize> {
     let new = Script::parse(&script.file, text.to_owned());
     let mut from = 0;
     let mut changed = BTreeSet::new();

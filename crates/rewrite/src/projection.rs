@@ -7,17 +7,17 @@ use super::Rewrite;
 
 /// Columns dropped from the list of one statement.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Dropped {
+pub struct Dropped {
     /// Name that the statement binds.
-    pub(crate) rowset: String,
-    pub(crate) columns: Vec<String>,
+    pub rowset: String,
+    pub columns: Vec<String>,
 }
 
 /// Drops unneeded columns from every `SELECT`; `None` if all columns are needed.
 ///
 /// `EXTRACT` lists describe a file, and `PRODUCE` lists the output of user code; both stay. A
 /// `SELECT DISTINCT` or a grouped one keeps its rows only with all its columns.
-pub(crate) fn drop_columns(
+pub fn drop_columns(
     script: &Script,
     reads: &ReadColumns<'_>,
 ) -> Option<(Rewrite, Vec<Dropped>)> {

@@ -4,21 +4,21 @@
 //! content; this one assembles and verifies it. A rewrite that fails a check is not
 //! shown as a diff.
 
-pub(crate) mod aggregate;
+pub mod aggregate;
 mod clauses;
-pub(crate) mod filter;
-pub(crate) mod hint;
-pub(crate) mod layout;
-pub(crate) mod names;
-pub(crate) mod projection;
-pub(crate) mod salted_join;
-pub(crate) mod spark;
-pub(crate) mod split;
+pub mod filter;
+pub mod hint;
+pub mod layout;
+pub mod names;
+pub mod projection;
+pub mod salted_join;
+pub mod spark;
+pub mod split;
 #[cfg(test)]
 mod tests;
 mod types;
 mod verify;
-pub(crate) mod window;
+pub mod window;
 
 use report::{SameResult, Verified};
 use std::collections::BTreeSet;
@@ -26,40 +26,40 @@ use std::collections::BTreeSet;
 use job::script::flow::ReadColumns;
 use job::script::{Script, Span, TokenKind};
 
-pub(crate) use verify::{changed, verify};
+pub use verify::{changed, verify};
 
 /// New text for a span of the script; an empty span inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edit {
+pub struct Edit {
     /// Replaced text.
-    pub(crate) span: Span,
+    pub span: Span,
     /// Replacement.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Edits that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rewrite {
+pub struct Rewrite {
     /// Edits in any order; they do not overlap.
-    pub(crate) edits: Vec<Edit>,
+    pub edits: Vec<Edit>,
     /// Statements (indices) that it changes.
-    pub(crate) touched: BTreeSet<usize>,
+    pub touched: BTreeSet<usize>,
     /// Whether rows may come in another order than the script asks for.
-    pub(crate) reorders: bool,
+    pub reorders: bool,
 }
 
 /// A rewrite that passed every check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub struct Checked {
     /// Unified diff of the script.
-    pub(crate) diff: String,
+    pub diff: String,
     /// Checks of the diff.
-    pub(crate) verified: Verified,
+    pub verified: Verified,
 }
 
 impl Rewrite {
     /// Replaces a span inside a statement.
-    pub(crate) fn replace(&mut self, statement: usize, span: Span, text: impl Into<String>) {
+    pub fn replace(&mut self, statement: usize, span: Span, text: impl Into<String>) {
         self.touched.insert(statement);
         self.edits.push(Edit {
             span,
@@ -68,7 +68,7 @@ impl Rewrite {
     }
 
     /// Inserts a line before a statement, at its indentation.
-    pub(crate) fn line_before(&mut self, script: &Script, statement: usize, line: &str) {
+    pub fn line_before(&mut self, script: &Script, statement: usize, line: &str) {
         let Some(found) = script.statements.get(statement) else {
             return;
         };
@@ -79,7 +79,7 @@ impl Rewrite {
     }
 
     /// The text with the edits made; `None` if they overlap or cut a character.
-    pub(crate) fn apply(&self, old: &str) -> Option<String> {
+    pub fn apply(&self, old: &str) -> Option<String> {
         let mut edits: Vec<&Edit> = self.edits.iter().collect();
         edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
         let mut text = String::with_capacity(old.len() + 256);
@@ -124,7 +124,7 @@ impl Rewrite {
     }
 
     /// The diff, if the new script passes every check.
-    pub(crate) fn checked(&self, script: &Script, reads: &ReadColumns<'_>) -> Option<Checked> {
+    pub fn checked(&self, script: &Script, reads: &ReadColumns<'_>) -> Option<Checked> {
         let text = self.apply(&script.text)?;
         if text == script.text || self.cuts_branches(script) {
             return None;
@@ -147,7 +147,7 @@ impl Rewrite {
 }
 
 /// How a text ends its lines: as its first line does.
-pub(crate) fn line_end(text: &str) -> &'static str {
+pub fn line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
         _ => "\n",
@@ -164,7 +164,7 @@ fn with_line_ends(text: &str, end: &str) -> String {
 }
 
 /// Blanks between the start of the line and `at`; empty if other text is in between.
-pub(crate) fn indentation(text: &str, at: usize) -> &str {
+pub fn indentation(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
     let before = &text[start..at];
     let blank = before.chars().all(|c| c == ' ' || c == '\t');

@@ -3,10 +3,10 @@
 use job::code::{Call, Place, Program, Scope, only, sql};
 
 use super::{Rewrite, call, function};
-use crate::rewrite::hint::Side;
+use crate::hint::Side;
 
 /// Broadcasts one side of a join.
-pub(crate) fn broadcast(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
+pub fn broadcast(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let Some(join) = call(program, place) else {
         return in_query(program, place, side);
@@ -43,7 +43,7 @@ fn is_broadcast(text: &str) -> bool {
 
 /// Salts the rows of the `large` side of a join by names: each row gets one of `parts` salts, each row of the other side all of
 /// them, so every pair of rows still meets once. The join must not keep unmatched rows of the other side.
-pub(crate) fn salt(program: &Program, place: &Place, large: Side, parts: u64) -> Option<Rewrite> {
+pub fn salt(program: &Program, place: &Place, large: Side, parts: u64) -> Option<Rewrite> {
     let join = call(program, place).filter(|join| join.name == "join")?;
     let other = program.argument(join, 0, "other")?;
     let on = program.argument(join, 1, "on")?;
@@ -100,7 +100,7 @@ pub(crate) fn salt(program: &Program, place: &Place, large: Side, parts: u64) ->
 }
 
 /// `CAST(x AS INT)` as `TRY_CAST(x AS INT)`, if the queries have one cast only.
-pub(crate) fn try_cast(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn try_cast(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let queries = program.queries.iter();
     let queries = queries.filter(|query| scope.contains(query.statement));
     let tokens = queries.flat_map(|query| {
@@ -150,7 +150,7 @@ fn in_query(program: &Program, place: &Place, side: Side) -> Option<Rewrite> {
 }
 
 /// Removes the only broadcast hint of a program, or of the statements that an action needs.
-pub(crate) fn no_broadcast(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn no_broadcast(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut found: Vec<Rewrite> = program
         .calls
         .iter()

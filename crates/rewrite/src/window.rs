@@ -13,7 +13,7 @@ use super::split::replaced;
 
 /// Ranks by keys and `salt` first. `None` unless the statement ranks with `ROW_NUMBER`, only
 /// ranks up to a number are kept, and the columns are known.
-pub(crate) fn two_level_rank(
+pub fn two_level_rank(
     script: &Script,
     statement: &Statement,
     salt: &str,
@@ -42,7 +42,7 @@ pub(crate) fn two_level_rank(
 
 /// Takes the first rows of each part by `salt`, then the first rows of all. `None` unless the statement is
 /// a `TOP n … ORDER BY` (U-SQL: `ORDER BY … FETCH n ROWS`) over plain columns.
-pub(crate) fn two_level_top(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
+pub fn two_level_top(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement)?;
     let plain = query.kind == StatementKind::Select

@@ -4,7 +4,7 @@ use job::code::{Part, Place, Program, Scope};
 use report::{SameResult, Setting};
 
 use super::{Rewrite, columns, hints, partitions, rdd, reuse, schema, settings, udf};
-use crate::rewrite::hint::Side;
+use crate::hint::Side;
 
 const HEAD: &str = "from pyspark.sql import SparkSession, functions as F\n\nspark = SparkSession.builder.appName(\"x\").getOrCreate()\n";
 

@@ -3,17 +3,17 @@
 
 #[cfg(test)]
 mod changed_tests;
-pub(crate) mod columns;
-pub(crate) mod hints;
-pub(crate) mod partitions;
-pub(crate) mod rdd;
-pub(crate) mod reuse;
-pub(crate) mod schema;
-pub(crate) mod settings;
-pub(crate) mod streams;
+pub mod columns;
+pub mod hints;
+pub mod partitions;
+pub mod rdd;
+pub mod reuse;
+pub mod schema;
+pub mod settings;
+pub mod streams;
 #[cfg(test)]
 mod tests;
-pub(crate) mod udf;
+pub mod udf;
 
 use job::code::{Call, Place, Program};
 use report::{SameResult, Verified};
@@ -22,7 +22,7 @@ use super::{Checked, Rewrite, indentation};
 
 impl Rewrite {
     /// The diff of a program, if the program and the changed one parse.
-    pub(crate) fn checked_program(&self, program: &Program) -> Option<Checked> {
+    pub fn checked_program(&self, program: &Program) -> Option<Checked> {
         let text = self.apply(&program.text)?;
         let changed = Program::parse(&program.file, &text);
         if text == program.text || !program.is_sound() || !changed.is_sound() {

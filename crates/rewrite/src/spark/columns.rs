@@ -10,7 +10,7 @@ use super::Rewrite;
 const MOST_CALLS: usize = 100;
 
 /// A loop of `df = df.withColumn(name, column)` as one `withColumns`, which the driver analyzes once.
-pub(crate) fn at_once(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn at_once(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut rewrite = Rewrite {
         reorders: true,
@@ -94,7 +94,7 @@ fn reads_new(
 
 /// Selects the columns that the program reads of rows that it collects, if they are fewer than half of the `read` ones:
 /// `df.select("a", "b").collect()`.
-pub(crate) fn needed(program: &Program, scope: &Scope, read: Option<usize>) -> Option<Rewrite> {
+pub fn needed(program: &Program, scope: &Scope, read: Option<usize>) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let by_rows = |c: &&Call| {
         matches!(c.name.as_str(), "collect" | "toLocalIterator") && scope.contains(c.statement)

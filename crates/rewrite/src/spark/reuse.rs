@@ -28,7 +28,7 @@ const RANDOM: [&str; 6] = [
 ];
 
 /// Caches the rows that a statement assigns.
-pub(crate) fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
+pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     let value = program.statements.get(statement)?.value?;
     if !program.assigns_rows(statement) {
         return None;
@@ -50,7 +50,7 @@ pub(crate) fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
 }
 
 /// Frees the rows that the program caches and never frees, after the last statement that needs them.
-pub(crate) fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let kept = program.calls.iter().filter(|call| {
         matches!(call.name.as_str(), "cache" | "persist") && scope.contains(call.statement)
@@ -83,7 +83,7 @@ pub(crate) fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
 }
 
 /// `for row in df.collect()` as `for row in df.toLocalIterator()`.
-pub(crate) fn stream(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn stream(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let collected = program.calls.iter().filter(|call| {
         let node = &program.syntax.nodes[call.node];
         let looped =
@@ -99,7 +99,7 @@ pub(crate) fn stream(program: &Program, scope: &Scope) -> Option<Rewrite> {
 }
 
 /// `df.count() > 0` as a look at one row.
-pub(crate) fn any_row(program: &Program, scope: &Scope) -> Option<Rewrite> {
+pub fn any_row(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();
     let counts = program
         .calls

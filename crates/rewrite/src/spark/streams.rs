@@ -5,7 +5,7 @@ use job::code::{Program, Scope};
 use super::Rewrite;
 
 /// Lets each micro-batch read `times` as much: the limit may be a number, a text, or a setting of the application.
-pub(crate) fn larger_batches(
+pub fn larger_batches(
     program: &Program,
     scope: &Scope,
     configured: impl Fn(&str) -> Option<u64>,

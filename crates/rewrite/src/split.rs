@@ -13,23 +13,23 @@ use super::names::{aliased, fresh, source_text};
 
 /// Key values to split by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HotKeys {
+pub struct HotKeys {
     /// Literals.
-    pub(crate) literals: Vec<String>,
+    pub literals: Vec<String>,
     /// Whether null is one of them.
-    pub(crate) null: bool,
+    pub null: bool,
     /// Whether the column can be null.
-    pub(crate) nullable: bool,
+    pub nullable: bool,
 }
 
 impl HotKeys {
     /// Condition that a column has one of the values.
-    pub(crate) fn inside(&self, column: &str) -> String {
+    pub fn inside(&self, column: &str) -> String {
         self.each(column, "==").join(" OR ")
     }
 
     /// Condition that the column has other values; holds for null unless null is one of the values.
-    pub(crate) fn outside(&self, column: &str) -> String {
+    pub fn outside(&self, column: &str) -> String {
         let all = self.each(column, "!=").join(" AND ");
         if self.nullable && !self.null {
             format!("{column} == null OR ({all})")
@@ -50,7 +50,7 @@ impl HotKeys {
 }
 
 /// Splits a join of a statement by its first key; `None` if the rows could change.
-pub(crate) fn hot_key_split(
+pub fn hot_key_split(
     script: &Script,
     statement: &Statement,
     join: usize,
@@ -127,7 +127,7 @@ fn goes_row_by_row(query: &Query) -> bool {
 }
 
 /// Text of a query with some parts replaced, given in the order of the text.
-pub(crate) fn replaced(
+pub fn replaced(
     script: &Script,
     query: &Query,
     parts: &[(job::script::Span, String)],

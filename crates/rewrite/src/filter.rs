@@ -14,7 +14,7 @@ use super::names::{aliased, fresh, source_text};
 
 /// Moves the movable conditions of `statement` before the join that feeds it; the join may
 /// be in the statement itself.
-pub(crate) fn push_down(script: &Script, statement: &Statement) -> Option<Rewrite> {
+pub fn push_down(script: &Script, statement: &Statement) -> Option<Rewrite> {
     let query = &statement.query;
     if query.kind != StatementKind::Select || query.filter.is_empty() {
         return None;

@@ -37,7 +37,7 @@ struct Function<'p> {
 }
 
 /// Replaces all calls of the function that is called at `call`.
-pub(crate) fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
+pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
     let own = definition(program, call)?;
     let mut rewrite = Rewrite {
         reorders: true,

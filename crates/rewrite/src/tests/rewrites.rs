@@ -3,9 +3,9 @@
 use job::script::Script;
 
 use super::{applied, parse};
-use crate::rewrite::hint::{self, Side};
-use crate::rewrite::split::HotKeys;
-use crate::rewrite::{Rewrite, aggregate, filter, layout, projection, salted_join, split, window};
+use crate::hint::{self, Side};
+use crate::split::HotKeys;
+use crate::{Rewrite, aggregate, filter, layout, projection, salted_join, split, window};
 
 type Rewriting = fn(&Script) -> Option<Rewrite>;
 
