@@ -51,7 +51,7 @@ pub struct View<'a> {
     curve: OnceCell<Option<Curve>>,
     failure: Option<Failure<'a>>,
     /// Stages with uneven input; filled in by `diagnose`.
-    pub(crate) uneven: Vec<Uneven>,
+    pub uneven: Vec<Uneven>,
 }
 
 impl<'a> View<'a> {
@@ -95,7 +95,7 @@ impl<'a> View<'a> {
     }
 
     /// Time over tokens or executors; `None` if the run cannot be replayed with others.
-    pub(crate) fn curve(&self) -> Option<&Curve> {
+    pub fn curve(&self) -> Option<&Curve> {
         let computed = || {
             let run = WhatIf::new(self.job, self.run.as_ref(), Vec::new()).ok()?;
             run.curve(&Change::default(), &[]).ok()
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
     }
 
     /// Why the job failed; `None` if it succeeded, or if no file shows why.
-    pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
+    pub fn failure(&self) -> Option<&Failure<'a>> {
         self.failure.as_ref()
     }
 
@@ -140,7 +140,7 @@ impl<'a> View<'a> {
     }
 
     /// [`View::share_of_total`] in parentheses; empty if it is unknown.
-    pub(crate) fn saved_share(&self, seconds: f64) -> Text {
+    pub fn saved_share(&self, seconds: f64) -> Text {
         self.share_of_total(seconds)
             .map_or_else(Text::default, |share| {
                 text!(
@@ -220,10 +220,7 @@ impl<'a> View<'a> {
     }
 
     /// Edges into a stage, with their indices in the job.
-    pub(crate) fn numbered_inputs(
-        &self,
-        stage: usize,
-    ) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
+    pub fn numbered_inputs(&self, stage: usize) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
         self.inputs[stage].iter().map(|e| (*e, &self.job.edges[*e]))
     }
 

@@ -16,12 +16,7 @@ pub enum Side {
 
 /// Adds a hint to a statement as the script's language writes it: an attribute line for SCOPE,
 /// `OPTION(…)` for U-SQL. `None` if it already has a hint of that name, or the language does not.
-pub fn add(
-    script: &Script,
-    statement: &Statement,
-    name: &str,
-    rest: &str,
-) -> Option<Rewrite> {
+pub fn add(script: &Script, statement: &Statement, name: &str, rest: &str) -> Option<Rewrite> {
     let scope_only = find(name).is_none_or(|known| known.allowed == HintUse::Scope);
     if statement.hints.iter().any(|hint| hint.name == name)
         || scope_only && script.dialect == Dialect::USql

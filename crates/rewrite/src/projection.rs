@@ -17,10 +17,7 @@ pub struct Dropped {
 ///
 /// `EXTRACT` lists describe a file, and `PRODUCE` lists the output of user code; both stay. A
 /// `SELECT DISTINCT` or a grouped one keeps its rows only with all its columns.
-pub fn drop_columns(
-    script: &Script,
-    reads: &ReadColumns<'_>,
-) -> Option<(Rewrite, Vec<Dropped>)> {
+pub fn drop_columns(script: &Script, reads: &ReadColumns<'_>) -> Option<(Rewrite, Vec<Dropped>)> {
     let flow = script.flow_with(reads);
     let (mut rewrite, mut declared) = (Rewrite::default(), Vec::new());
     for rowset in &flow.rowsets {

@@ -13,11 +13,7 @@ use super::split::replaced;
 
 /// Ranks by keys and `salt` first. `None` unless the statement ranks with `ROW_NUMBER`, only
 /// ranks up to a number are kept, and the columns are known.
-pub fn two_level_rank(
-    script: &Script,
-    statement: &Statement,
-    salt: &str,
-) -> Option<Rewrite> {
+pub fn two_level_rank(script: &Script, statement: &Statement, salt: &str) -> Option<Rewrite> {
     let query = &statement.query;
     let of = Clauses::of(script, statement)?;
     let (position, ranking) = ranking(script, query)?;

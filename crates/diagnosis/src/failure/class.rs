@@ -6,23 +6,23 @@ macro_rules! classes {
     ($($variant:ident = $cause:ident, $zh:literal, $en:literal, $topic:literal;)*) => {
         /// Class of a failure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Class { $($variant),* }
+        pub enum Class { $($variant),* }
 
         impl Class {
             #[cfg(test)]
-            pub(crate) const ALL: &'static [Class] = &[$(Class::$variant),*];
+            pub const ALL: &'static [Class] = &[$(Class::$variant),*];
 
-            pub(crate) fn cause(self) -> Cause {
+            pub fn cause(self) -> Cause {
                 match self { $(Class::$variant => Cause::$cause),* }
             }
 
             /// The failure in words: `the disk is full`.
-            pub(crate) fn words(self) -> StaticText {
+            pub fn words(self) -> StaticText {
                 match self { $(Class::$variant => Text { zh: $zh, en: $en }),* }
             }
 
             /// Keywords for finding experience.
-            pub(crate) fn topic(self) -> &'static str {
+            pub fn topic(self) -> &'static str {
                 match self { $(Class::$variant => $topic),* }
             }
         }
@@ -122,14 +122,14 @@ classes! {
 
 /// Weight of a class: an exception of the job itself decides before its possible effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
+pub enum Weight {
     /// Follows from another failure, which may be in another text.
     Effect,
     Reason,
 }
 
 impl Class {
-    pub(crate) fn weight(self) -> Weight {
+    pub fn weight(self) -> Weight {
         use Class::*;
         match self {
             Lost | FetchFailed | Stopped | Preempted => Weight::Effect,
@@ -138,7 +138,7 @@ impl Class {
     }
 
     /// The class for advice if only the cause is known.
-    pub(crate) fn usual(cause: Cause) -> Class {
+    pub fn usual(cause: Cause) -> Class {
         match cause {
             Cause::CompileFailure => Class::Compile,
             Cause::LimitFailure => Class::OtherLimit,
@@ -151,7 +151,7 @@ impl Class {
     }
 
     /// Whether less work per vertex or task avoids the failure.
-    pub(crate) fn is_of_work(self) -> bool {
+    pub fn is_of_work(self) -> bool {
         use Class::*;
         matches!(
             self,

@@ -1,7 +1,7 @@
 //! Why a job failed, by its errors and its vertex events.
 
 mod chain;
-pub(crate) mod class;
+mod class;
 mod codes;
 mod kinds;
 mod patterns;
@@ -12,19 +12,19 @@ use job::Job;
 use job::model::{JobError, JobState};
 
 use chain::Thrown;
-pub(crate) use class::Class;
+pub use class::Class;
 use class::Weight;
 use patterns::{GENERAL, GROUPS, Group, NAMED, WRAPPERS};
 use report::Cause;
 
 /// What an error was recognized by.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Recognized {
-    pub(crate) class: Class,
+pub struct Recognized {
+    pub class: Class,
     /// The line that has the pattern.
-    pub(crate) line: String,
+    pub line: String,
     /// The program that writes such a line; `None` if the error itself names its class.
-    pub(crate) source: Option<&'static str>,
+    pub source: Option<&'static str>,
     /// Whether the text only wraps the failure.
     wraps: bool,
 }
@@ -38,16 +38,16 @@ impl Recognized {
 
 /// The failure of a job: its class, and the decisive error.
 #[derive(Debug, Clone)]
-pub(crate) struct Failure<'a> {
-    pub(crate) class: Class,
+pub struct Failure<'a> {
+    pub class: Class,
     /// `None` if only the vertex events show the failure.
-    pub(crate) error: Option<&'a JobError>,
-    pub(crate) recognized: Recognized,
+    pub error: Option<&'a JobError>,
+    pub recognized: Recognized,
 }
 
 /// The failure that ended a job; `None` if it succeeded, or without any reason in the files. The first error decides, unless
 /// it may follow from another one.
-pub(crate) fn deciding(job: &Job) -> Option<Failure<'_>> {
+pub fn deciding(job: &Job) -> Option<Failure<'_>> {
     if job.info.state != JobState::Failed {
         return None;
     }
@@ -105,7 +105,7 @@ fn of_text(text: &str) -> JobError {
 }
 
 /// What kind of failure an error is; `None` if it says nothing at all.
-pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
+pub fn recognize(error: &JobError) -> Option<Recognized> {
     let chain = chain::chain(error);
     let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
     let first = lines.clone().next()?;
@@ -143,7 +143,7 @@ pub(crate) fn recognize(error: &JobError) -> Option<Recognized> {
 }
 
 /// The class of a single text; `None` if nothing in it says one.
-pub(crate) fn class_of(text: &str) -> Option<Class> {
+pub fn class_of(text: &str) -> Option<Class> {
     reason(&of_text(text)).map(|found| found.class)
 }
 

@@ -4,7 +4,6 @@ use job::model::{JobError, Source};
 use job::runs::RunState;
 
 use crate::facts::at_line;
-pub(crate) use crate::failure::*;
 use crate::view::View;
 
 /// Whether the job failed on a limit that less work for a vertex avoids.

@@ -58,7 +58,7 @@ pub(crate) fn bytes_read(view: &View<'_>, stage: usize) -> Option<f64> {
 }
 
 /// Number of vertices that the data of a stage requires.
-pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
+pub fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let per_vertex = view.limit(if reads_exchange(view, stage) {
         &SHUFFLE_BYTES
     } else {
@@ -69,7 +69,7 @@ pub(crate) fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 
 /// Suitable number of vertices for a stage with too many: by its data, and more if
 /// tokens are free and the start-up stays small. With several waves, the last one is full.
-pub(crate) fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
+pub fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
     let start_s = work.start_s() / work.vertices.len().max(1) as f64;

@@ -3,7 +3,8 @@
 
 use super::support::{Symptom, lacks, rule};
 use crate::facts::{at, fact};
-use crate::measurements::failure::{self, Class, Failure as Reason};
+use crate::failure::{Class, Failure as Reason};
+use crate::measurements::failure;
 use crate::rule::Examination;
 use crate::view::View;
 use job::info::Information;
