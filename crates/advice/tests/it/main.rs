@@ -9,6 +9,7 @@ mod jobs_dev;
 mod metamorphic;
 mod mutate;
 mod real_jobs;
+mod runs;
 mod scripts;
 mod settings;
 mod shared_cases;
