@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn excerpts_of(job: &Job, findings: Vec<Finding>) -> Vec<CodeExcerpt> {
-        let mut diagnosis = diagnosis::diagnose(
+        let mut diagnosis = advice::diagnose(
             &Job::default(),
             &job::Catalogue::builtin(),
             &diagnosis::Settings::default(),

@@ -27,6 +27,7 @@ mod setting;
 mod spelling;
 mod stage;
 mod subject;
+mod term;
 mod terms;
 mod thing;
 mod time;

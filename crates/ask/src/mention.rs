@@ -80,7 +80,7 @@ fn definition(lines: &[&str], name: &str) -> Option<std::ops::Range<usize>> {
         let mut after = after.filter_map(|after| after.strip_prefix(name));
         after.any(|rest| !rest.starts_with(is_part))
     };
-    let first = lines.iter().position(|line| defines(&line))?;
+    let first = lines.iter().position(defines)?;
     let indent = |line: &str| line.len() - line.trim_start().len();
     let own = indent(lines[first]);
     let is_inside =

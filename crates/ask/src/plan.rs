@@ -1,6 +1,6 @@
 //! Definitions of the operators in the plans of Spark and SCOPE.
 
-use crate::terms::{Term, term};
+use crate::term::{Term, term};
 
 #[rustfmt::skip]
 pub(crate) const OPERATORS: &[Term] = &[

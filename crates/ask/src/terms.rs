@@ -6,33 +6,11 @@ use std::sync::LazyLock;
 use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind, StaticText};
 
-use crate::phrases::Phrases;
-use crate::query::cover;
 use crate::said::Said;
+use crate::term::{Term, term};
 use crate::wording::Wording;
+use crate::words::{Scan, Word};
 use crate::{Asked, found, plan, rank, thing, time};
-
-/// A term by its names, with the kind of time that it stands for.
-pub(crate) struct Term {
-    kind: Option<SegmentKind>,
-    pub(crate) zh: Phrases,
-    pub(crate) en: Phrases,
-    pub(crate) says: StaticText,
-}
-
-pub(crate) const fn term(
-    kind: Option<SegmentKind>,
-    zh: Phrases,
-    en: Phrases,
-    says_zh: &'static str,
-    says_en: &'static str,
-) -> Term {
-    let says = StaticText {
-        zh: says_zh,
-        en: says_en,
-    };
-    Term { kind, zh, en, says }
-}
 
 use SegmentKind as Kind;
 
@@ -250,13 +228,46 @@ fn asked(question: &str) -> Vec<Definition> {
         _ => false,
     };
     let is_measured = found.len() > 1 && found.iter().any(|(_, d)| is_plan(d));
-    match !is_measured && cover::only_defines(&rest, found.len() > 1) {
+    match !is_measured && only_defines(&rest, found.len() > 1) {
         true => found
             .into_iter()
             .map(|(_, definition)| definition)
             .collect(),
         false => Vec::new(),
     }
+}
+
+/// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
+fn only_defines(rest: &str, are_several: bool) -> bool {
+    let scan = Scan::of(rest);
+    let is_around = |word: &Word| {
+        matches!(
+            word,
+            Word::Filler | Word::Which | Word::Define | Word::Other | Word::Mean | Word::Each
+        )
+    };
+    let is_around = |word: &Word| is_around(word) || are_several && *word == Word::Apart;
+    let words = Wording::of(rest);
+    let says_what = words.has("", "what|what's|whats|wtf|wth");
+    let is_question = words.has("", "is|are|what's|whats|do|does");
+    let asks = scan.has(Word::Define)
+        || says_what && is_question
+        || scan.has(Word::Mean) && says_what
+        || words.has("干什么|做什么|干嘛|干啥|作用|用途|什么用", "")
+        || are_several && words.has("不同", "difference|differ|differs");
+    // "what is its limit?" asks for a number
+    let asks = asks && !words.points_back();
+    let others = scan
+        .words
+        .iter()
+        .filter(|word| **word == Word::Other)
+        .count();
+    let defines = scan
+        .words
+        .iter()
+        .filter(|word| **word == Word::Define)
+        .count();
+    asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
 }
 
 impl Definition {

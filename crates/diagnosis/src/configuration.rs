@@ -2,21 +2,20 @@
 
 use job::model::Application;
 
-pub(crate) const PARTITIONS: &str = job::model::SHUFFLE_PARTITIONS;
-pub(crate) const MEMORY: &str = "spark.executor.memory";
-pub(crate) const OVERHEAD: &str = "spark.executor.memoryOverhead";
-pub(crate) const ENABLED: &str = "spark.sql.adaptive.enabled";
-pub(crate) const SKEW_THRESHOLD: &str =
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
-pub(crate) const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
-pub(crate) const ADVISORY: &str = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
-pub(crate) const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
+pub const PARTITIONS: &str = job::model::SHUFFLE_PARTITIONS;
+pub const MEMORY: &str = "spark.executor.memory";
+pub const OVERHEAD: &str = "spark.executor.memoryOverhead";
+pub const ENABLED: &str = "spark.sql.adaptive.enabled";
+pub const SKEW_THRESHOLD: &str = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+pub const SKEW_FACTOR: &str = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
+pub const ADVISORY: &str = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+pub const BROADCAST: &str = "spark.sql.autoBroadcastJoinThreshold";
 pub(crate) const SPLIT: &str = "spark.sql.files.maxPartitionBytes";
 pub(crate) const OPEN_COST: &str = "spark.sql.files.openCostInBytes";
 pub(crate) const LOCALITY_WAIT: &str = "spark.locality.wait";
 
 /// Spark's own default of [`BROADCAST`], in bytes.
-pub(crate) const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
+pub const DEFAULT_BROADCAST: f64 = 10.0 * 1024.0 * 1024.0;
 
 /// Largest side in bytes that Spark broadcasts automatically; Spark's default if broadcasting is off.
 pub(crate) fn broadcast_limit(app: &Application, execution: Option<usize>) -> f64 {
@@ -35,7 +34,7 @@ pub(crate) fn bytes_in_force(
 }
 
 /// Bytes of a setting such as `64m`, `10485760b`, `-1`; without a unit they are bytes.
-pub(crate) fn bytes(text: &str) -> Option<f64> {
+pub fn bytes(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..]

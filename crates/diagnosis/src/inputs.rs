@@ -118,7 +118,7 @@ fn sorted<T>(columns: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{aggregation, with_events};
+    use testkit::run::{aggregation, with_events};
 
     #[test]
     fn an_input_is_read_by_the_operator_of_its_stream() {

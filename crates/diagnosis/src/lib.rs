@@ -1,5 +1,4 @@
-//! Turns a [`job::Job`] into evidence, findings, impact and verified suggestions, in the types of
-//! the report. Pure: no files, no LLM, no output.
+//! Turns a [`job::Job`] into evidence, findings and impact, in the types of the report. Pure: no files, no LLM, no output.
 //!
 //! [`diagnose`] examines the job with every rule, weighs each candidate by replaying the run
 //! without it, and names the missing information for each undecided rule.
@@ -9,32 +8,29 @@ mod alternatives;
 #[doc(hidden)]
 pub mod calibration;
 mod completeness;
-mod configuration;
+pub mod configuration;
 mod diagnosis;
 mod excess;
 mod facts;
-mod failure;
 #[cfg(test)]
 mod fixture;
 pub mod impact;
 mod inputs;
-mod located;
-mod measurements;
+pub mod located;
+pub mod measurements;
 mod notable;
 mod outcome;
 mod properties;
-mod rewrite;
 mod rule;
 mod rules;
 mod scans;
 mod settings;
-mod suggest;
 mod uneven;
 mod view;
 mod vocabulary;
 mod weigh;
 pub mod whatif;
-mod whence;
+pub mod whence;
 
 use std::collections::HashSet;
 
@@ -48,23 +44,27 @@ use crate::whatif::{Repair, Unanswerable, WhatIf};
 use report::{Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
+pub use excess::USUAL_BATCHES;
 pub use inputs::{InputReader, input_readers};
 pub use notable::notable_values;
 pub use rule::{Candidate, Examination, Reading, Rule, Undecided};
 pub use rules::{rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
-pub use suggest::{columns_read, verify_script};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;
 
-/// Examines a job with every rule; sentences are in `language`.
+/// Proposes changes for the findings of a job, in their sequence.
+pub type Advise = fn(&View<'_>, &[Candidate]) -> Vec<Suggested>;
+
+/// Examines a job with every rule; sentences are in `language`, suggestions come from `advise`.
 pub fn diagnose(
     job: &Job,
     catalogue: &Catalogue,
     settings: &Settings,
     language: Language,
+    advise: Advise,
 ) -> Diagnosis {
-    conclude(job, catalogue, settings, language).0
+    conclude(job, catalogue, settings, language, advise).0
 }
 
 /// Diagnoses a job and models its run, so that the run can be replayed with changes.
@@ -73,8 +73,9 @@ pub fn what_if(
     catalogue: &Catalogue,
     settings: &Settings,
     language: Language,
+    advise: Advise,
 ) -> (Diagnosis, Result<WhatIf, Unanswerable>) {
-    let (diagnosis, run, fixes) = conclude(job, catalogue, settings, language);
+    let (diagnosis, run, fixes) = conclude(job, catalogue, settings, language, advise);
     let saved = |f: &report::Finding| f.impact.as_ref().map(|impact| impact.seconds_saved);
     let saved = diagnosis.findings.iter().map(saved);
     let repairs = fixes
@@ -91,6 +92,7 @@ fn conclude(
     catalogue: &Catalogue,
     settings: &Settings,
     language: Language,
+    advise: Advise,
 ) -> (Diagnosis, Option<RunModel>, Vec<Option<Fix>>) {
     let mut view = View::new(job, settings, language);
     let mut account = Account::of(&view);
@@ -117,7 +119,7 @@ fn conclude(
     let gaps = outcome::gaps(&view, account.as_ref());
     let (completeness, missing) =
         completeness::assess(&view, catalogue, &examined, &gaps, &claimed.findings);
-    let suggestions = suggest::suggest(&view, &claimed.findings);
+    let suggestions = advise(&view, &claimed.findings);
     let fixes = claimed.findings.iter().map(|c| c.fix.clone()).collect();
     let strengths = claimed.findings.iter().map(|c| c.strength).collect();
     let mut numbering = Numbering::default();

@@ -8,9 +8,9 @@ use job::code::{Part, Place, Program, Stream};
 use job::link::Lines;
 use job::model::ExchangeKind;
 
-use crate::rewrite::spark::hints;
 use crate::view::View;
 use report::{Cause, Finding};
+use rewrite::spark::hints;
 
 /// Adds the script lines of an application's finding. A cause outside the code has none.
 pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
@@ -29,7 +29,7 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
 }
 
 /// The piece of the program that a stage's keys or its number of tasks name.
-pub(crate) fn certain(job: &Job, cause: Cause, stage: usize) -> Option<Place> {
+pub fn certain(job: &Job, cause: Cause, stage: usize) -> Option<Place> {
     match cause {
         Cause::JoinHotKey | Cause::GroupHotKey | Cause::NullOrDefaultKey => {
             job.place_by_keys(stage)

@@ -24,7 +24,7 @@ pub fn notable_values<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::aggregation;
+    use testkit::run::aggregation;
 
     #[test]
     fn values_are_notable_by_the_partitions_of_their_column() {

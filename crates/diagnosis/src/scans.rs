@@ -7,10 +7,10 @@ use job::model::SparkNode;
 
 /// Files that a stage scans.
 #[derive(Debug)]
-pub(crate) struct Scanned<'a> {
-    pub(crate) node: &'a SparkNode,
-    pub(crate) files: f64,
-    pub(crate) bytes: f64,
+pub struct Scanned<'a> {
+    pub node: &'a SparkNode,
+    pub files: f64,
+    pub bytes: f64,
 }
 
 pub(crate) const COALESCE: &str = "Coalesce";

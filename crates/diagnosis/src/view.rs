@@ -13,7 +13,6 @@ use job::model::{
     Table, Task,
 };
 
-use crate::failure::{self, Failure};
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
 use crate::properties::Derived;
@@ -21,6 +20,7 @@ use crate::scans::scans;
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use crate::whatif::{Change, Curve, WhatIf};
+use failure::Failure;
 use report::format::Share;
 use report::{Language, Text, text};
 
@@ -47,11 +47,13 @@ pub struct View<'a> {
     pub(crate) sort_pace: OnceCell<f64>,
     /// Slowdown of tasks because they share cores; computed on first use.
     pub(crate) contention: OnceCell<f64>,
+    /// Milliseconds of a Python task without rows, if measured; computed on first use.
+    pub(crate) python_task: OnceCell<Option<f64>>,
     /// Time over tokens or executors; computed on first use.
     curve: OnceCell<Option<Curve>>,
     failure: Option<Failure<'a>>,
     /// Stages with uneven input; filled in by `diagnose`.
-    pub(crate) uneven: Vec<Uneven>,
+    pub uneven: Vec<Uneven>,
 }
 
 impl<'a> View<'a> {
@@ -84,6 +86,7 @@ impl<'a> View<'a> {
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
+            python_task: OnceCell::new(),
             curve: OnceCell::new(),
             failure: failure::deciding(job),
             uneven: Vec::new(),
@@ -95,7 +98,7 @@ impl<'a> View<'a> {
     }
 
     /// Time over tokens or executors; `None` if the run cannot be replayed with others.
-    pub(crate) fn curve(&self) -> Option<&Curve> {
+    pub fn curve(&self) -> Option<&Curve> {
         let computed = || {
             let run = WhatIf::new(self.job, self.run.as_ref(), Vec::new()).ok()?;
             run.curve(&Change::default(), &[]).ok()
@@ -104,7 +107,7 @@ impl<'a> View<'a> {
     }
 
     /// Why the job failed; `None` if it succeeded, or if no file shows why.
-    pub(crate) fn failure(&self) -> Option<&Failure<'a>> {
+    pub fn failure(&self) -> Option<&Failure<'a>> {
         self.failure.as_ref()
     }
 
@@ -140,7 +143,7 @@ impl<'a> View<'a> {
     }
 
     /// [`View::share_of_total`] in parentheses; empty if it is unknown.
-    pub(crate) fn saved_share(&self, seconds: f64) -> Text {
+    pub fn saved_share(&self, seconds: f64) -> Text {
         self.share_of_total(seconds)
             .map_or_else(Text::default, |share| {
                 text!(
@@ -220,10 +223,7 @@ impl<'a> View<'a> {
     }
 
     /// Edges into a stage, with their indices in the job.
-    pub(crate) fn numbered_inputs(
-        &self,
-        stage: usize,
-    ) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
+    pub fn numbered_inputs(&self, stage: usize) -> impl Iterator<Item = (usize, &'a Edge)> + '_ {
         self.inputs[stage].iter().map(|e| (*e, &self.job.edges[*e]))
     }
 

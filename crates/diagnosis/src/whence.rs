@@ -5,7 +5,7 @@ use job::model::FileKind;
 use report::{Text, text};
 
 /// Place of an application's logs.
-pub(crate) fn logs(job: &Job) -> Text {
+pub fn logs(job: &Job) -> Text {
     let app = job.spark.as_deref();
     let set = |name: &str| {
         app.and_then(|app| app.setting(None, name))

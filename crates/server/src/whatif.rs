@@ -108,7 +108,7 @@ pub fn replay(
     language: Language,
 ) -> Result<Replayed> {
     let job = job::load(folder)?;
-    let (found, run) = diagnosis::what_if(&job, &Catalogue::builtin(), settings, language);
+    let (found, run) = advice::what_if(&job, &Catalogue::builtin(), settings, language);
     let findings: Vec<String> = found.findings.iter().map(|f| f.id.clone()).collect();
     let failed = |why| unanswerable(why, &findings);
     let run = run.map_err(failed)?;

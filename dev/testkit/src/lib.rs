@@ -7,6 +7,7 @@ mod history;
 pub mod knowledge;
 pub mod llm;
 pub mod private;
+pub mod run;
 mod shared;
 
 pub use assertions::{any_contains, contains, lacks};

@@ -231,7 +231,7 @@ fn diagnose(
 ) -> (Diagnosis, Arc<Facts>) {
     let job = reader.job();
     let (catalogue, language) = (services.catalogue, request.report_language());
-    let diagnosis = diagnosis::diagnose(job, catalogue, services.diagnosis, language);
+    let diagnosis = advice::diagnose(job, catalogue, services.diagnosis, language);
     let summary = outline::summary(job);
     let terms = Terms::of(summary.engine.into(), language);
     let question = request.question.as_deref();

@@ -66,7 +66,7 @@ pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result
     if changed == script.text {
         return Err(Fault::ChangesNothing);
     }
-    let found = diagnosis::verify_script(job, &changed);
+    let found = advice::verify_script(job, &changed);
     for (is_fine, fault) in [
         (found.parses, Fault::DoesNotParse),
         (found.columns_preserved, Fault::LosesColumns),
@@ -108,7 +108,7 @@ fn result(
         .collect();
     let facts = Facts {
         tables: &job.tables,
-        reads: &|class| diagnosis::columns_read(job, class),
+        reads: &|class| advice::columns_read(job, class),
         rewrites: &rewrites,
     };
     match equivalence::judge(script, &Script::parse(&script.file, changed), &facts) {

@@ -291,7 +291,7 @@ mod tests {
     fn facts(cause: Cause, engine: JobEngine, language: Language) -> Facts {
         let (job, catalogue) = (Job::default(), Catalogue::builtin());
         let settings = diagnosis::Settings::default();
-        let diagnosis = diagnosis::diagnose(&job, &catalogue, &settings, language);
+        let diagnosis = advice::diagnose(&job, &catalogue, &settings, language);
         let title = cause.title();
         let terms = Terms::of(Some(engine).into(), language);
         Facts {

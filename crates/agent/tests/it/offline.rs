@@ -25,7 +25,7 @@ fn found(findings: &[Finding]) -> Vec<(&str, Option<&str>)> {
 fn check_schema_and_diagnosis(report: &Report, folder: &Path) {
     let job = job::load(folder).expect("a job");
     let (catalogue, settings) = (job::Catalogue::builtin(), diagnosis::Settings::default());
-    let whole = diagnosis::diagnose(&job, &catalogue, &settings, Language::En);
+    let whole = advice::diagnose(&job, &catalogue, &settings, Language::En);
     let name = folder.display();
     assert_eq!(found(&report.findings), found(&whole.findings), "{name}");
 

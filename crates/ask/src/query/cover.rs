@@ -13,26 +13,6 @@ use Thing::*;
 use Word::*;
 use runs::OperatorSummary;
 
-/// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
-pub(crate) fn only_defines(rest: &str, are_several: bool) -> bool {
-    let scan = Scan::of(rest);
-    let is_around = |word: &Word| matches!(word, Filler | Which | Define | Other | Mean | Each);
-    let is_around = |word: &Word| is_around(word) || are_several && *word == Apart;
-    let words = Wording::of(rest);
-    let says_what = words.has("", "what|what's|whats|wtf|wth");
-    let is_question = words.has("", "is|are|what's|whats|do|does");
-    let asks = scan.has(Define)
-        || says_what && is_question
-        || scan.has(Mean) && says_what
-        || words.has("干什么|做什么|干嘛|干啥|作用|用途|什么用", "")
-        || are_several && words.has("不同", "difference|differ|differs");
-    // "what is its limit?" asks for a number
-    let asks = asks && !words.points_back();
-    let others = scan.words.iter().filter(|word| **word == Other).count();
-    let defines = scan.words.iter().filter(|word| **word == Define).count();
-    asks && scan.left.is_empty() && others <= defines && scan.words.iter().all(is_around)
-}
-
 /// Texts of an answer about rows; “运行” has a 行 too.
 const ROWS: &[&str] = &["row", "万行", "亿行", " 行", "行数", "数据行"];
 

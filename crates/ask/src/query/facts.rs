@@ -9,7 +9,8 @@ use super::{Query, passed};
 use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS};
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::terms::{self, Term};
+use crate::term::Term;
+use crate::terms;
 use crate::wording::Wording;
 use crate::words::Word::{Define, Number, Place};
 use crate::words::{Scan, Thing};
@@ -100,8 +101,6 @@ pub(super) fn all<'a>(
     wording: &Wording,
     names: &[&'a str],
 ) -> Vec<(Fact<'a>, Features)> {
-    let report = run.report;
-    let defines = Scan::of(wording.text()).has(Define);
     let mut facts: Vec<(Fact<'a>, Features)> = Vec::new();
     for measure in book::ALL.iter().copied() {
         let says = measure.explained(run.vertex());
@@ -111,6 +110,15 @@ pub(super) fn all<'a>(
         facts.push((Fact::Value(measure), Features::of_measure(measure, &text)));
     }
     let mut add = |fact, text: String| facts.push((fact, Features::of_text(&text)));
+    of_report(run, &mut add);
+    of_words(run, wording, &mut add);
+    of_run(run, names, &mut add);
+    facts
+}
+
+/// Adds findings, suggestions and outcomes of rules.
+fn of_report<'a>(run: &'a Asked<'a>, add: &mut impl FnMut(Fact<'a>, String)) {
+    let report = run.report;
     for found in report.findings.iter().chain(&report.notes) {
         let evidence = report.evidence_of(&found.evidence).map(|e| e.text.as_str());
         let evidence: Vec<&str> = evidence.collect();
@@ -140,6 +148,11 @@ pub(super) fn all<'a>(
             format!("{} {}", rule.text, of_cause(rule.cause)),
         );
     }
+}
+
+/// Adds facts that count only if the question has their words.
+fn of_words<'a>(run: &'a Asked<'a>, wording: &Wording, add: &mut impl FnMut(Fact<'a>, String)) {
+    let defines = Scan::of(wording.text()).has(Define);
     let is_named = |zh, en| wording.has(zh, en);
     let has_some = |kind| time::seconds_of(run, kind, None) > 0.0;
     let kinds = SEGMENTS
@@ -178,6 +191,10 @@ pub(super) fn all<'a>(
         }
         add(Fact::Answer(*quantity), phrases((zh, en)));
     }
+}
+
+/// Adds facts about inputs, script, failure and stages.
+fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'a>, String)) {
     for (at, input) in run.summary.inputs.iter().enumerate() {
         let layout = input.layout.as_deref().unwrap_or_default();
         add(
@@ -223,7 +240,6 @@ pub(super) fn all<'a>(
         Fact::Keys(Entity::Exchange),
         "分区 键 分区键 partitioned by partitioning key hash range 列".to_owned(),
     );
-    facts
 }
 
 impl<'a> Query<'a> {

@@ -278,17 +278,20 @@ impl<'a> Query<'a> {
         if is_condition && ends && !has_stage && !measures.is_empty() {
             return self.condition(said, &rows, &measures);
         }
-        let writes = |row: &Row<'_>| row.operator.is_some_and(|o| o.kind == "output");
-        let is_size = entity == Entity::Operator && !self.has(Rows) && rows.iter().all(writes);
         let is_said = self.say(said, &rows, &measures);
-        if is_size {
-            // a stage with readers writes more than the output
+        self.sizes(said, &rows);
+        is_said
+    }
+
+    /// Says the bytes of outputs: their stages have them, unless other stages read these too.
+    fn sizes(&self, said: &mut Said<'_>, rows: &[Row<'_>]) {
+        let writes = |row: &Row<'_>| row.operator.is_some_and(|o| o.kind == "output");
+        if self.entity() == Entity::Operator && !self.has(Rows) && rows.iter().all(writes) {
             let mut stages = self.rows(Entity::Stage);
             let out_of = &self.run.channels().out_of;
             stages.retain(|row| row.stage.is_some_and(|at| out_of[at].is_empty()));
             self.say(said, &stages, &[&book::BYTES_WRITTEN]);
         }
-        is_said
     }
 
     /// Says how many vertices of stages did not run to their end.

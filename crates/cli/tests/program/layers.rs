@@ -7,31 +7,37 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 15] = [
+const LAYERS: [(&str, &str); 18] = [
     ("report", ""),
     ("job", "report"),
-    ("diagnosis", "report job"),
+    ("rewrite", "report job"),
+    ("failure", "report job"),
+    ("diagnosis", "report job rewrite failure"),
+    ("advice", "report job rewrite failure diagnosis"),
     ("indexer", "report"),
     ("llm", "report"),
     ("equivalence", "report job"),
     ("runs", "report job"),
     ("render", "report runs"),
-    ("agent", "report job diagnosis equivalence indexer llm"),
-    ("ask", "report job diagnosis runs agent"),
+    (
+        "agent",
+        "report job diagnosis advice equivalence indexer llm",
+    ),
+    ("ask", "report job diagnosis indexer runs agent"),
     (
         "server",
-        "report job diagnosis equivalence indexer llm runs render agent ask",
+        "report job diagnosis advice equivalence indexer llm runs render agent ask",
     ),
     (
         "batch",
-        "report job diagnosis equivalence indexer llm runs render agent ask",
+        "report job diagnosis advice equivalence indexer llm runs render agent ask",
     ),
     (
         "scopeagent",
-        "report job diagnosis equivalence indexer llm runs render agent ask server batch",
+        "report job diagnosis advice equivalence indexer llm runs render agent ask server batch",
     ),
     ("simulator", "job"),
-    ("testkit", "indexer"),
+    ("testkit", "report job indexer"),
 ];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;

@@ -9,11 +9,11 @@ use report::SegmentKind::{
 use report::{Cause, Finding, Impact, Language, SegmentKind, Severity};
 
 use super::{Account, Part, claim};
-use crate::fixture::{aggregation, with_events};
 use crate::impact::{StageWork, scale_run};
 use crate::rule::Candidate;
 use crate::settings::Settings;
 use crate::view::View;
+use testkit::run::{aggregation, with_events};
 
 const BEFORE_MS: i64 = 100_000;
 

@@ -1,3 +1,3 @@
-// Written by `cargo run --release -p diagnosis --example accuracy -- --fit` (seed 20261122, 524 jobs).
+// Written by `cargo run --release -p advice --example accuracy -- --fit` (seed 20261122, 524 jobs).
 /// Weights of the features.
 pub const WEIGHTS: [f64; 3] = [1.903, 2.915, 1.192];

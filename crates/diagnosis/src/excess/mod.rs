@@ -14,9 +14,11 @@ mod shares;
 mod slots;
 mod startup;
 mod straggler;
-pub(crate) mod streams;
+mod streams;
 mod waits;
 mod work;
+
+pub use streams::USUAL_BATCHES;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

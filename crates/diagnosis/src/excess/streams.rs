@@ -16,7 +16,7 @@ const MIN_BATCHES: usize = 8;
 const MOST_PAUSES: f64 = 0.1;
 
 /// Sufficient batches for the rows that were waiting.
-pub(crate) const USUAL_BATCHES: f64 = 3.0;
+pub const USUAL_BATCHES: f64 = 3.0;
 
 /// From this ratio to the first batches on, later batches have grown.
 const GROWN: f64 = 2.0;

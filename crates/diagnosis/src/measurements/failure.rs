@@ -1,10 +1,9 @@
-//! Place of a job's failure: the limit, the stage, the vertex. [`failure`](mod@crate::failure) has the reason.
+//! Place of a job's failure: the limit, the stage, the vertex. the crate `failure` has the reason.
 
 use job::model::{JobError, Source};
 use job::runs::RunState;
 
 use crate::facts::at_line;
-pub(crate) use crate::failure::*;
 use crate::view::View;
 
 /// Whether the job failed on a limit that less work for a vertex avoids.

@@ -12,7 +12,7 @@ const SORT_MS_PER_ROW: f64 = 0.68e-3;
 const SORT_MS_PER_BYTE: f64 = 3.6e-6;
 
 /// Milliseconds that the operators of a stage lose by spilling.
-pub(crate) fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
+pub fn surplus_ms(view: &View<'_>, stage: usize) -> f64 {
     let facts = &view.facts[stage];
     if !facts.operators.iter().any(OperatorFacts::has_spilled) {
         return 0.0;

@@ -26,7 +26,7 @@ const MANY_FILES: f64 = 50.0;
 /// Least share of opening files in Spark's own estimate of the scan.
 const MOSTLY_OPENING: f64 = 0.9;
 
-pub(crate) fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
+pub fn scans_of<'a>(view: &View<'a>, stage: usize) -> impl Iterator<Item = Scanned<'a>> {
     let own = view.scans.get(&stage).into_iter().flatten();
     own.filter_map(|node| scanned(node))
 }
@@ -42,7 +42,7 @@ pub(crate) struct Few {
 
 /// The place that sets the number of tasks of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
+pub enum By {
     /// Files that cannot be split.
     Files,
     /// `spark.sql.files.minPartitionNum`: files could be split further.
@@ -61,8 +61,8 @@ pub(crate) enum By {
 
 /// The place that sets the number of tasks of a stage, a sentence about it, and the evidence.
 #[derive(Debug)]
-pub(crate) struct Origin {
-    pub(crate) by: By,
+pub struct Origin {
+    pub by: By,
     pub(crate) why: Text,
     pub(crate) evidence: Vec<Evidence>,
 }
@@ -78,7 +78,7 @@ impl Origin {
 }
 
 /// The place that sets the number of tasks of a stage with fewer tasks than slots, if the log shows it.
-pub(crate) fn origin(view: &View<'_>, app: &Application, stage: usize) -> Option<Origin> {
+pub fn origin(view: &View<'_>, app: &Application, stage: usize) -> Option<Origin> {
     let slots = view.run.as_ref()?.tokens;
     let tasks = view.vertices(stage)? as usize;
     coalesced(view, app, stage, tasks)

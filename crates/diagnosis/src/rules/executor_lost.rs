@@ -7,9 +7,9 @@ use job::model::{Application, Executor, Task};
 use super::support::{Symptom, rule};
 use crate::facts::fact;
 use crate::impact::drop_waste;
-use crate::measurements::failure::{self, Class};
 use crate::rule::Examination;
 use crate::view::View;
+use failure::{Class, recognize};
 use report::format::{EXECUTOR, Names, Seconds};
 use report::{Cause, Evidence, Text, text};
 
@@ -104,7 +104,7 @@ fn symptom(view: &View<'_>, app: &Application, lost: &[usize], hit: BTreeSet<usi
         .filter(|t| lost.contains(&(t.executor as usize)) && !t.succeeded)
         .map(|t| (t.finished_ms - t.launched_ms).max(0))
         .sum();
-    let errors = view.job.errors.iter().filter_map(failure::recognize);
+    let errors = view.job.errors.iter().filter_map(recognize);
     let heap_is_full = errors
         .map(|r| r.class)
         .any(|class| matches!(class, Class::HeapFull | Class::MemoryDenied));

@@ -2,9 +2,9 @@
 
 use job::model::{ExchangeKind, JobError, JobState, OperatorKind};
 
-use crate::fixture::{
-    ROWS, VERTICES, add, aggregation, diagnosed, operator, outcome, set, with_events,
-};
+use testkit::run::{ROWS, VERTICES, add, aggregation, operator, set, with_events};
+
+use crate::fixture::{diagnosed, outcome};
 use report::RuleResult::{Abstained, Cleared, Explained, Fired, NotApplicable};
 use report::{Cause, JobEngine, Severity, Verdict};
 

@@ -16,7 +16,7 @@ fn check(rewritten: &[Rewritten]) -> (usize, usize) {
             let after = Script::parse(&before.file, text.clone());
             let facts = Facts {
                 tables: &job.tables,
-                reads: &|class| diagnosis::columns_read(job, class),
+                reads: &|class| advice::columns_read(job, class),
                 rewrites: std::slice::from_ref(text),
             };
             let about = format!("{}: {title}", rewritten.name);

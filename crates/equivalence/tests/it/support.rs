@@ -76,7 +76,7 @@ pub(crate) fn shared() -> Option<Vec<Rewritten>> {
 fn of_folder(folder: PathBuf, name: &str) -> Option<Rewritten> {
     let job = job::load(&folder).expect("loads");
     let script = job.script.clone()?;
-    let found = diagnosis::diagnose(
+    let found = advice::diagnose(
         &job,
         &Catalogue::builtin(),
         &Settings::default(),

@@ -1,6 +1,6 @@
 //! Scripts of simulated jobs: they run, every output gets rows, and a change of the rows is noticed.
 
-use diagnosis::columns_read;
+use advice::columns_read;
 use equivalence::{Facts, Judgment, Unknown, execute};
 use job::Job;
 use job::script::Script;

@@ -10,7 +10,7 @@ use job::model::{
 };
 use job::{Job, counters::CounterNode};
 
-use crate::fixture::{columns, node, operator, summary, tree};
+use testkit::run::{columns, node, operator, summary, tree};
 
 struct Rows {
     schema: Vec<Column>,

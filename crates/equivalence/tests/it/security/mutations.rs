@@ -106,7 +106,7 @@ fn no_change_of_the_result_is_shown_as_the_same() {
     let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     let mut wrong = Vec::new();
     for rewritten in all() {
-        let reads = |class: &str| diagnosis::columns_read(&rewritten.job, class);
+        let reads = |class: &str| advice::columns_read(&rewritten.job, class);
         let known: Vec<String> = rewritten
             .changed
             .iter()
@@ -166,7 +166,7 @@ fn good_changes_are_shown_as_the_same() {
         good += usize::from(matches!(found, Judgment::Proven | Judgment::Tested));
     };
     for rewritten in all() {
-        let reads = |class: &str| diagnosis::columns_read(&rewritten.job, class);
+        let reads = |class: &str| advice::columns_read(&rewritten.job, class);
         let known: Vec<String> = rewritten
             .changed
             .iter()

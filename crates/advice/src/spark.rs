@@ -1,0 +1,522 @@
+//! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
+
+use report::{Cause, SuggestionKind, Text, text};
+
+use crate::case::Case;
+use crate::proposal::{Gain, Proposal, advice};
+use crate::{adaptive, computed, ended_spark, mechanism, program};
+use diagnosis::Suggested;
+use diagnosis::measurements::sizing::merged_vertices;
+use diagnosis::measurements::tasks::{By, origin};
+use report::format::Number;
+
+/// Largest number of copies of the small side of a salted join.
+const MOST_SALTS: f64 = 64.0;
+const SALTS_PER_SLOT: f64 = 4.0;
+
+/// Suggestions for a finding of a Spark application.
+pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
+    let proposals = match case.finding.cause {
+        Cause::JoinHotKey | Cause::NullOrDefaultKey => join_skew(case),
+        Cause::GroupHotKey | Cause::LowCardinalityKey => group_skew(case),
+        Cause::PartitionLayout => vec![layout()],
+        Cause::MissedBroadcast => vec![broadcast(case)],
+        Cause::RedundantRepartition => vec![repartition()],
+        Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
+        Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
+        Cause::JoinExplosion if case.evidence_number("compared pairs of rows").is_some() => {
+            vec![nested_loop()]
+        }
+        Cause::JoinExplosion => vec![explosion()],
+        Cause::CpuBoundUdo => vec![udf(case)],
+        Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::IdleSlots => vec![locality(case)],
+        Cause::FetchWait => vec![fetch_wait()],
+        Cause::ScanWithoutFilter => vec![partition_filter()],
+        Cause::UnexplainedOverhead => vec![growth()],
+        Cause::CommitOnDriver => vec![commit()],
+        Cause::CostlyExpression => vec![expression().about(mechanism::of_expression(case))],
+        Cause::UnexplainedStraggler => vec![crate::straggler::investigate(case)],
+        Cause::TinyVertices => vec![fewer_tasks(case)],
+        Cause::SmallFiles => [compact()]
+            .into_iter()
+            .chain(case.infers_schema().then(|| program::schema(case, false)))
+            .collect(),
+        Cause::DriverBottleneck if case.has_short_batches() => vec![larger_batches(case)],
+        Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
+            .into_iter()
+            .chain(case.any_row().map(program::any_row))
+            .collect(),
+        Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
+        Cause::IneffectiveCache if case.lists_files() => vec![program::schema(case, true)],
+        Cause::IneffectiveCache if case.evidence_number("cached columns").is_some() => {
+            vec![narrow_cache()]
+        }
+        Cause::IneffectiveCache => vec![cache()],
+        Cause::OverAllocation => vec![fewer_executors(case)],
+        Cause::OverProvisionedMemory => vec![less_memory(case)],
+        Cause::UnderAllocation => vec![more_executors(case)],
+        Cause::ExecutorLost => lost(case),
+        Cause::VertexRetries => vec![retries()],
+        Cause::SlowMachine => vec![slow_executor(case)],
+        Cause::QueueWait => vec![wait(case)],
+        Cause::UserCodeFailure
+        | Cause::LimitFailure
+        | Cause::CompileFailure
+        | Cause::InputFailure
+        | Cause::ExternalFailure
+        | Cause::BroadcastTooLarge => ended(case),
+        Cause::LateFilter => vec![earlier_filter()],
+        Cause::UnusedColumns | Cause::UnalignedInput | Cause::Misestimate => Vec::new(),
+    };
+    // the change is the one of the cause's first suggestion that is not only about settings
+    let mut change = case.program_change();
+    let with_change = |mut proposal: Proposal| {
+        let fits = proposal.kind != SuggestionKind::Parameter && proposal.rewrite.is_none();
+        if let Some(rewrite) = change.take_if(|_| fits) {
+            if rewrite.reorders {
+                proposal = proposal.con(program::unproven());
+            }
+            proposal.rewrite = Some(rewrite);
+        }
+        case.finish(proposal)
+    };
+    proposals.into_iter().map(with_change).collect()
+}
+
+/// Parts for the rows of a hot key: as large as the other partitions, but not many more than the slots.
+pub(crate) fn salts(case: &Case<'_>) -> f64 {
+    let slots = case.view.run.as_ref().map_or(1, |run| run.tokens) as f64;
+    let most = (SALTS_PER_SLOT * slots).clamp(SALTS_PER_SLOT, MOST_SALTS);
+    adaptive::partition(case).map_or(8.0, |p| p.parts().min(most))
+}
+
+fn join_skew(case: &Case<'_>) -> Vec<Proposal> {
+    let keys = case.key_list();
+    let adaptive::Unsplit { why, settings } = adaptive::unsplit(case);
+    let splits = !settings.is_empty();
+    let parts = salts(case);
+    let last = Number(parts - 1.0);
+    let copies = adaptive::hot_side(case).is_none_or(|(_, copies)| copies);
+    let reason = why.clone();
+    let split = splits.then(|| advice! { Parameter, Gain::Whole, "spark AQE skew join threshold";
+        title("让 AQE 切分倾斜的分区", "let AQE split the skewed partition");
+        step("Spark 没有自己切分：{why}", "Spark did not split it automatically: {why}", why = why);
+        settings(settings);
+        pro("不改代码", "no change to the code");
+        con("小分区更多", "more small partitions");
+    });
+    let salt = advice! { Rewrite, Gain::Whole, "spark salting hot key join";
+        title("单独处理 {keys} 的热点值", "handle the hot values of {keys} separately", keys = case.key_names());
+        [!splits] step("AQE 不能切分：{why}", "AQE cannot split it: {why}", why = reason);
+        step("空值或默认值不会匹配：SQL 用 WHERE {keys} IS NOT NULL 分开连接再 UNION ALL，DataFrame 用 filter 与 unionByName", "null or default values have no match: join without them and add them with UNION ALL (SQL: WHERE {keys} IS NOT NULL; DataFrame: filter and unionByName)", keys = keys);
+        [!copies] step("真正的热点值：对内连接加随机列 salt（0–{last}），没有匹配的行用 LEFT ANTI 连接单独算出，再 UNION ALL：被复制的一侧若保留未匹配的行，每个 salt 都会重复一次", "real hot values: salt an inner join (0 to {last}), and add the rows without a match from a left anti join with UNION ALL: if the copied side keeps its unmatched rows, each appears once per salt", last = last);
+        [copies] step("真正的热点值：大的一侧加随机列 salt（0–{last}），小的一侧用 explode(sequence(0, {last})) 复制，再按 {keys}, salt 连接", "real hot values: add a random column salt (0 to {last}) to the big side, copy the small side with explode(sequence(0, {last})), and join on {keys}, salt", keys = keys, last = last);
+        pro("任何版本都有效", "works in every version");
+        con("小的一侧变大 {parts} 倍；代码更复杂", "the small side grows {parts} times; the code gets harder to read", parts = Number(parts));
+    };
+    split.into_iter().chain([salt]).collect()
+}
+
+fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
+    let keys = case.key_names();
+    let needs_groups = |name: &str| {
+        name.starts_with("Window") || name.contains("MapGroups") || name.contains("CoGroups")
+    };
+    if case.has_operator(needs_groups) {
+        return vec![whole_groups(keys)];
+    }
+    let parts = salts(case);
+    vec![
+        advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
+            title("分两步聚合：先按 {keys} 与随机列，再按 {keys}", "aggregate in two steps: by {keys} and a random column first, then by {keys}", keys = keys);
+            step("DataFrame：withColumn(\"salt\", (rand() * {parts}).cast(\"int\"))，groupBy(keys, salt) 聚合，再 groupBy(keys) 合并", "DataFrame: withColumn(\"salt\", (rand() * {parts}).cast(\"int\")), aggregate with groupBy(keys, salt), then merge with groupBy(keys)", parts = Number(parts));
+            step("collect_list 和 collect_set 在 Shuffle 前不能缩小数据：能用 sum、count、max_by 就不要收集整行", "collect_list and collect_set cannot shrink before the shuffle: prefer sum, count, max_by to collecting rows");
+            step("AQE 只切分连接，不切分聚合", "AQE splits joins only, not aggregations");
+            pro("热点键的工作分给多个任务", "several tasks share the work of the hot key");
+            con("多一次 Shuffle；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
+        },
+    ]
+}
+
+advice! {
+    /// A window or a function of whole groups: one task needs all rows of a key, so a salt would change the result.
+    fn whole_groups(keys: Text) = Rewrite, Gain::Whole, "spark window skew partition by group hot key";
+    title("减少 {keys} 的热点值的行", "leave fewer rows to the hot values of {keys}", keys = keys);
+    step("窗口函数和按组的 Python 函数需要一个键的全部行在同一个任务中：不要加随机列，结果会改变", "windows and Python functions of groups need all rows of a key in one task: don't add a random column, which changes the result");
+    step("热点值是空值、默认值或测试数据时，先过滤掉，或单独计算后 UNION ALL", "if the hot value is null, a default or test data, filter it out first, or compute it separately and add it with UNION ALL");
+    step("在此之前过滤、聚合，只保留需要的列；语义允许时在分区键中加一列（如日期）", "filter, aggregate and drop unused columns before; add a column such as the date to the partition key if the meaning allows");
+    pro("热点任务的行更少，结果不变", "the hot task has fewer rows, with the same result");
+    con("真正的热点键仍由一个任务处理", "a real hot key stays with one task");
+}
+
+advice! { fn layout() = Layout, Gain::Whole, "spark file layout row groups split";
+    title("写入大小均匀、可切分的文件", "write files of even size that can be split");
+    step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
+    step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
+    pro("所有读取者都受益", "every reader gains");
+    con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
+}
+
+advice! { fn broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast join hint threshold";
+    title("广播小的一侧", "broadcast the small side");
+    step("SQL：SELECT /*+ BROADCAST(small) */ …；DataFrame：big.join(broadcast(small), keys)", "SQL: SELECT /*+ BROADCAST(small) */ …; DataFrame: big.join(broadcast(small), keys)");
+    settings(computed::broadcast_limit(case));
+    pro("大的一侧不再 Shuffle 和排序", "the big side is neither shuffled nor sorted");
+    con("小的一侧要装进 Driver 和每个 Executor 的内存；以后变大时应去掉提示", "the small side must fit into the memory of the driver and of every executor; drop the hint if it grows");
+}
+
+advice! { fn repartition() = Rewrite, Gain::Whole, "spark repartition coalesce redundant";
+    title("去掉没有用处的 repartition", "remove the useless repartition");
+    step("删去聚合或连接之前的 repartition：Spark 会按需要的键自己 Shuffle", "delete repartition before an aggregation or a join: Spark shuffles on the keys that it needs");
+    step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
+    pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
+    con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
+}
+
+advice! { fn gather() = Rewrite, Gain::Whole, "spark window without partition by single partition";
+    title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
+    step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
+    step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
+    pro("所有核都参与", "all cores take part");
+    con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
+}
+
+fn memory(case: &Case<'_>) -> Proposal {
+    let spilling = computed::spilling(case);
+    let settings = match spilling.is_empty() {
+        true => computed::heap(case).into_iter().collect(),
+        false => spilling,
+    };
+    advice! { Parameter, Gain::Whole, "spark executor memory fraction overhead shuffle partitions";
+        title("让每个任务有足够的内存", "give each task enough memory");
+        step("或减少 spark.executor.cores，使同时运行的任务更少", "or lower spark.executor.cores, so that fewer tasks run at once");
+        settings(settings);
+        pro("不再落盘，也不再因内存不足失败", "no more spilling, and no failures because of too little memory");
+        con("更小的分区更多，更大的 Executor 更贵", "smaller partitions are more of them, and larger executors cost more");
+    }
+}
+
+advice! { fn earlier_filter() = Rewrite, Gain::Whole, "spark late filter pushdown join";
+    title("在连接之前过滤", "filter before the join");
+    step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
+    pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+    con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
+}
+
+advice! { fn explosion() = Rewrite, Gain::Whole, "spark join explosion many to many";
+    title("让连接键在一侧唯一", "make the key unique on one side");
+    step("连接之前在一侧去重或聚合：SELECT key, max_by(…) … GROUP BY key，或 dropDuplicates", "make one side distinct or aggregate it before the join: SELECT key, max_by(…) … GROUP BY key, or dropDuplicates");
+    step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
+    pro("输出行数回到输入的规模", "the output is about as large as the input");
+    con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
+}
+
+advice! { fn nested_loop() = Rewrite, Gain::Whole, "spark nested loop join condition without equality range or";
+    title("给连接一个相等条件", "give the join a condition with an equality");
+    step("OR 连起来的相等条件：每个条件一个连接，用 union 合并后去重", "equalities joined by OR: one join for each, then union and distinct");
+    step("范围条件（BETWEEN、<、>）：两侧都算出区间的编号（如日期、floor(x / 宽度)），加上编号相等的条件", "ranges (BETWEEN, <, >): compute the number of an interval on both sides, such as the date or floor(x / width), and add its equality");
+    step("条件中的函数（lower、trim、cast）：先在各侧算成列，再按列相等连接", "functions in the condition (lower, trim, cast): compute them as columns of each side first, and join on their equality");
+    pro("只比较键相同的行", "only rows with the same key are compared");
+    con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
+}
+
+fn udf(case: &Case<'_>) -> Proposal {
+    // names of operators that hand batches or groups of rows to Python, by Arrow
+    let by_arrow = |name: &str| {
+        ["InPandas", "InArrow", "ArrowEvalPython"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    if case.has_operator(by_arrow) {
+        return pandas();
+    }
+    advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
+        title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
+        step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow)");
+        step("先过滤和聚合，再调用函数；同样的输入只算一次", "filter and aggregate before calling it; compute equal inputs once");
+        pro("数据不再逐行送往 Python", "rows are no longer sent to Python one by one");
+        con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
+    }
+}
+
+advice! {
+    /// A function that gets its rows as pandas or Arrow already.
+    fn pandas() = Rewrite, Gain::Whole, "spark pandas udf vectorized python function";
+    title("让 pandas 函数更快，或用内置函数代替", "make the pandas function faster, or replace it by built-in ones");
+    step("函数内避免逐行的 apply、iterrows 和循环：改用 pandas、NumPy 的整列运算", "avoid row-wise apply, iterrows and loops inside the function: use operations on whole columns of pandas or NumPy");
+    step("每个任务只加载一次模型或表：用迭代器形式的 pandas_udf 或 mapInPandas，在循环之前加载", "load models and tables once per task: use the iterator form of pandas_udf or mapInPandas, and load before the loop");
+    step("能用 pyspark.sql.functions 或窗口函数表达的部分移出 Python；先过滤和聚合", "move parts that pyspark.sql.functions or windows can express out of Python; filter and aggregate first");
+    pro("每行的开销更小", "each row costs less");
+    con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
+}
+
+fn more_tasks(case: &Case<'_>) -> Proposal {
+    let stage = case.stage.zip(case.job.spark.as_deref());
+    let by = stage.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
+    let settings = computed::more_partitions(case, by);
+    let by_code = settings.is_empty();
+    let is = |wanted: &[By]| by.is_none_or(|by| wanted.contains(&by));
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark parallelism gzip repartition shuffle partitions";
+        title("让所有核都有任务", "give every core a task");
+        [by == Some(By::Coalesce)] step("去掉 coalesce：它之前的工作也只由这么少的任务完成；确实需要少数文件时改用 repartition，之前的工作就仍然并行", "remove coalesce: the work before it also runs in so few tasks; if few files are really needed, use repartition, which leaves the work before it parallel");
+        [by == Some(By::Repartition)] step("去掉这个 repartition，或取 {slots}：一个文件的写出和之后的工作只由一个任务完成；读取者几乎总能读多个文件", "remove this repartition, or use {slots}: its few tasks do all the writing and the work after it, and readers can nearly always read several files", slots = slots(case));
+        [is(&[By::Files]) && by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
+        [is(&[By::Files, By::Rdd]) && by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
+        settings(settings);
+        pro("空闲的核参与工作", "idle cores take part");
+        [is(&[By::Files, By::Rdd]) && by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
+        [matches!(by, Some(By::Coalesce | By::Repartition))] con("输出多个文件", "the output has several files");
+        [!by_code] con("数据变小时分区会偏多", "too many partitions once the data shrinks");
+    };
+    proposal.topic = match by {
+        Some(By::Coalesce | By::Repartition) => "spark parallelism coalesce repartition",
+        _ if !by_code => "spark parallelism shuffle partitions AQE",
+        _ => proposal.topic,
+    };
+    if !by_code {
+        proposal.kind = SuggestionKind::Parameter;
+    }
+    proposal
+}
+
+/// Task slots of the application, for code.
+fn slots(case: &Case<'_>) -> String {
+    let run = case.view.run.as_ref();
+    run.map_or_else(|| "n".to_owned(), |run| run.tokens.to_string())
+}
+
+fn locality(case: &Case<'_>) -> Proposal {
+    let faster = text!(
+        "网络快或数据在对象存储时，本地读取并不更快",
+        "with a fast network, or data in an object store, local reads are no faster",
+    );
+    advice! { Parameter, Gain::Whole, "spark locality wait idle slots scheduling";
+        title("不要让任务等待数据所在的 Executor", "don't let tasks wait for the executors that have their data");
+        step("数据只在少数 Executor 上时（缓存、少量 HDFS 块），先 repartition 再反复使用", "if few executors have the data (a cache, few HDFS blocks), repartition it before it is used again and again");
+        settings(case.set("spark.locality.wait", "0s", faster));
+        pro("空闲的槽位立即开始工作", "idle slots start to work at once");
+        con("更多数据经过网络", "more data goes over the network");
+    }
+}
+
+advice! { fn fetch_wait() = Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
+    title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
+    step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
+    step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
+    step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
+    pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
+    con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
+}
+
+advice! { fn partition_filter() = Rewrite, Gain::Whole, "spark partition pruning filter pushdown scan";
+    title("按分区列过滤", "filter on the partition column");
+    step("在查询中加上分区列的条件（例如除时间戳外再限定 year 或 date），或改为按常用的过滤列分区", "add a condition on the partition column (year or date next to the timestamp, say), or partition the table by the column that queries filter on");
+    step("条件要能下推：不在分区列上调用函数或转换类型", "keep the condition free of functions and casts on the partition column, so that it is pushed down");
+    pro("只读取需要的文件", "only the files that are needed are read");
+    con("分区列与原条件必须一致，否则会漏行", "the two conditions must agree, or rows are lost");
+}
+
+advice! { fn growth() = Investigate, Gain::none_by_itself(), "spark structured streaming state growth watermark output mode";
+    title("查明微批次为什么越来越慢", "find out why micro-batches get slower");
+    step("状态：设置 withWatermark，让旧的键过期；查看 stateOperators 的行数", "state: set withWatermark, so that old keys expire; look at the rows of stateOperators");
+    step("结果：输出模式 complete 每次写出全部结果，改用 update 或 append", "result: output mode complete writes everything each time; use update or append");
+    step("文件：来源目录和检查点中的文件越来越多时，定期归档和压缩", "files: archive and compact if the source folder or the checkpoint keeps growing");
+    pro("每个批次的时间保持稳定", "batches stay as fast as the first ones");
+    con("水位线会丢弃迟到的数据", "a watermark drops data that comes too late");
+}
+
+advice! { fn commit() = Rewrite, Gain::Whole, "spark commit output committer rename driver insert";
+    title("让输出的提交更快", "commit the output faster");
+    step("写出更少、更大的文件：写之前按分区列 repartition", "write fewer and larger files: repartition by the partition columns before the write");
+    step("写对象存储时使用 S3A、ABFS 的提交器或 Delta、Iceberg 等表格式，不在 Driver 上逐个重命名文件", "on object stores use the S3A or ABFS committer, or a table format such as Delta or Iceberg, so that the driver renames no files one by one");
+    step("HDFS：mapreduce.fileoutputcommitter.algorithm.version=2 由任务重命名文件（任务中途失败时可能留下部分输出）", "HDFS: with mapreduce.fileoutputcommitter.algorithm.version=2 tasks rename their files (a failed run may leave partial output)");
+    pro("Executor 不再空等 Driver", "the executors no longer wait for the driver");
+    con("需要改变写入方式或提交器", "the way of writing or the committer changes");
+}
+
+advice! { fn expression() = Rewrite, Gain::Whole, "spark costly expression filter first";
+    title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
+    step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
+    step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
+    step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
+    pro("每行的开销回到通常水平", "the cost per row is back to normal");
+    con("要验证新旧结果一致", "results must be compared");
+}
+
+fn fewer_tasks(case: &Case<'_>) -> Proposal {
+    let slots = case.view.run.as_ref().map_or(1, |run| run.tokens);
+    let count = case
+        .stage
+        .and_then(|stage| merged_vertices(case.view, stage));
+    let count = count.unwrap_or(slots).max(slots);
+    let settings = computed::fewer_partitions(case, count);
+    let (by_code, streaming) = (settings.is_empty(), case.is_streaming());
+    let of_sql = case.is_of_sql();
+    let mut proposal = advice! { Rewrite, Gain::Whole, "spark shuffle partitions coalesce AQE small tasks";
+        title("减少任务数", "have fewer tasks");
+        [by_code && of_sql] step("代码规定了分区数：改用 repartition({count}) 或 coalesce({count})，SQL 用 COALESCE({count}) 提示", "the code sets the partitions: use repartition({count}) or coalesce({count}), in SQL the hint COALESCE({count})", count = count.to_string());
+        [by_code && !of_sql] step("代码或库规定了分区数（partitionBy(n)、numUserBlocks 等参数）：改为 {count}", "the code or a library sets the partitions (partitionBy(n), or a parameter such as numUserBlocks): use {count}", count = count.to_string());
+        [of_sql && !by_code && !streaming] step("只影响一个查询时用 COALESCE({count}) 提示", "for one query only, use the hint COALESCE({count})", count = count.to_string());
+        rewrite(case.fewer_in_program(count));
+        settings(settings);
+        pro("调度和启动的开销大幅减少", "much less time goes to scheduling and starting");
+        con("数据变大时要再调高", "raise it again if the data grows");
+        [streaming] con("有状态的查询保留首次启动时的分区数：要用新的检查点", "a query with state keeps the partitions of its first start: it needs a new checkpoint");
+    };
+    proposal.topic = match (streaming, by_code, of_sql) {
+        (true, ..) => "spark fewer partitions of state streaming checkpoint",
+        (_, true, true) => "spark fewer partitions in code repartition coalesce",
+        (_, true, false) => "spark fewer partitions of RDDs partitionBy numUserBlocks",
+        _ => proposal.topic,
+    };
+    if !by_code {
+        proposal.kind = SuggestionKind::Parameter;
+    }
+    proposal
+}
+
+advice! { fn compact() = Rewrite, Gain::Whole, "spark small files compact";
+    title("把小文件合并成 128 MB 左右的文件", "merge the small files into ones of about 128 MB");
+    step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
+    pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
+    con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
+}
+
+advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loop";
+    title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
+    step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
+    step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
+    pro("Executor 不再空等", "the executors no longer wait");
+    con("需要改写代码", "the code has to be rewritten");
+}
+
+advice! { fn larger_batches(case: &Case<'_>) = Rewrite, Gain::Whole, "spark structured streaming maxFilesPerTrigger trigger interval micro-batch overhead";
+    title("让每个微批次读取更多数据", "let each micro-batch read more");
+    step("提高 maxFilesPerTrigger（Kafka：maxOffsetsPerTrigger），约为现在的 {times} 倍；没有积压时用更长的 trigger(processingTime=…)", "raise maxFilesPerTrigger (Kafka: maxOffsetsPerTrigger) to about {times} times its value; without a backlog, use a longer trigger(processingTime=…)", times = case.times_larger().to_string());
+    pro("规划、写日志和提交的次数少得多", "planning, logging and committing happen far less often");
+    con("每个批次占用更多内存，结果晚一些到达", "a batch takes more memory, and results arrive later");
+}
+
+advice! { fn no_broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast too large shuffle hash merge hint";
+    title("不要广播这么大的一侧", "don't broadcast a side as large as this");
+    step("去掉 BROADCAST 提示，或改为 SHUFFLE_HASH、MERGE；也可先过滤、聚合这一侧", "remove the hint BROADCAST, or use SHUFFLE_HASH or MERGE; or filter and aggregate that side first");
+    settings(computed::no_broadcast(case));
+    pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
+    con("两侧都要 Shuffle", "both sides are shuffled");
+}
+
+advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
+    title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
+    step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
+    step("同样的行的多个计数或汇总可以一次算完：agg(count(when(条件, 1)), …)", "several counts or sums of the same rows fit into one pass: agg(count(when(condition, 1)), …)");
+    step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
+    pro("昂贵的部分只算一次", "the expensive part is computed once");
+    con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+}
+
+advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark cache persist columns select parquet";
+    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
+    step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
+    step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
+    pro("读取和保存的数据少得多", "much less is read and kept");
+    con("以后查询用到其他列时要补上", "further columns must be added when a query needs them");
+}
+
+/// Gain of a change that makes a run cheaper, not faster.
+fn resources_only() -> Gain {
+    Gain::Unknown(text!(
+        "省的是资源，不是运行时间",
+        "it saves resources, not run time"
+    ))
+}
+
+fn fewer_executors(case: &Case<'_>) -> Proposal {
+    let app = case.job.spark.as_deref();
+    let dynamic = app.is_some_and(|app| app.idle_timeout_ms().is_some());
+    advice! { Parameter, resources_only(), "spark dynamic allocation executors idle";
+        title("少占用 Executor", "hold fewer executors");
+        [dynamic] step("Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "if cached or shuffle data keeps idle executors, shorten cachedExecutorIdleTimeout and shuffleTracking.timeout");
+        [!dynamic] step("工作量变化大时改用 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled", "if the work varies, use spark.dynamicAllocation.enabled with shuffleTracking.enabled instead");
+        settings(computed::enough_executors(case));
+        pro("核时减少，运行时间不变", "less core time in the same run time");
+        [dynamic] con("缓存的数据随 Executor 丢失，再用时要重算", "cached data is lost with its executor and computed again");
+        [!dynamic] con("数据变大时余量更小", "less room when the data grows");
+    }
+}
+
+advice! { fn less_memory(case: &Case<'_>) = Parameter, resources_only(), "spark executor size memory cores";
+    title("给 Executor 更少的内存", "give the executors less memory");
+    step("或用同样的内存运行更多核（spark.executor.cores）", "or run more cores in the same memory (spark.executor.cores)");
+    settings(computed::less_memory(case));
+    pro("同样的机器放得下更多 Executor，运行时间不变", "more executors fit on the same machines, in the same run time");
+    con("数据增长时余量更小", "less room when the data grows");
+}
+
+advice! { fn more_executors(case: &Case<'_>) = Parameter, Gain::Whole, "spark executors maxExecutors instances";
+    title("使用更多 Executor", "use more executors");
+    step("先消除多余的工作；集群要有空闲的资源", "remove needless work first; the cluster needs free capacity");
+    settings(computed::more_executors(case));
+    pro("排队的任务可以同时运行", "tasks that queue run at once");
+    con("占用更多资源", "takes more resources");
+}
+
+/// Advice on the failure of an application.
+fn ended(case: &Case<'_>) -> Vec<Proposal> {
+    ended_spark::proposals(case, crate::failure::class(case))
+}
+
+/// Advice on lost executors, by the reason of the first loss.
+fn lost(case: &Case<'_>) -> Vec<Proposal> {
+    let failure = case.view.failure();
+    if failure.is_some_and(|f| f.class.cause() == Cause::ExecutorLost) {
+        return ended(case);
+    }
+    let app = case.job.spark.as_deref();
+    let mut executors = app.into_iter().flat_map(|app| &app.executors);
+    let reasons = executors
+        .by_ref()
+        .filter(|e| e.lost)
+        .filter_map(|e| e.reason.as_deref());
+    let classes = reasons.filter_map(::failure::class_of);
+    let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
+    // the advice on a failure already covers its memory
+    let memory = of_memory.next().filter(|_| !case.view.failed());
+    let memory = memory.map(|class| ended_spark::proposals(case, class));
+    let mut found = memory.unwrap_or_default();
+    let general = ended_spark::lost(case);
+    if found.iter().all(|p| p.title != general.title) {
+        found.push(general);
+    }
+    found
+}
+
+advice! { fn retries() = Investigate, Gain::Whole, "spark task failures retries cause";
+    title("消除任务失败的原因", "remove the cause of the failing tasks");
+    step("看失败任务的异常：外部服务的错误在函数里重试，而不是让整个任务重做", "read the exceptions of the failed tasks: retry errors of a service within the function, not by repeating the task");
+    step("不要只提高 spark.task.maxFailures：那样只会重复得更多", "don't just raise spark.task.maxFailures: that repeats more");
+    pro("任务不再做两次", "no task runs twice");
+    con("需要查清异常", "the exception has to be understood");
+}
+
+fn slow_executor(case: &Case<'_>) -> Proposal {
+    let copies = text!(
+        "慢任务会在另一个 Executor 上再运行一份",
+        "another executor then runs a copy of a slow task",
+    );
+    advice! { Parameter, Gain::Whole, "spark slow executor speculation exclude";
+        title("避开慢的 Executor", "avoid the slow executor");
+        step("总是同一台主机时，报告运维或用 spark.excludeOnFailure.enabled", "if it is always the same host, report it, or use spark.excludeOnFailure.enabled");
+        settings(case.set("spark.speculation", "true", copies));
+        pro("不改代码", "no change to the code");
+        con("推测执行多占资源；写外部系统的任务可能写两次", "speculation takes more resources; tasks that write to other systems may write twice");
+    }
+}
+
+advice! { fn wait(case: &Case<'_>) = Parameter, Gain::Whole, "spark wait for executors queue minExecutors";
+    title("缩短等待 Executor 的时间", "wait less for executors");
+    step("换用空闲的队列；常跑的作业可用长驻的应用", "use a queue with free capacity; for a job that runs often, keep an application running");
+    settings(computed::kept_executors(case));
+    pro("不改代码", "no change to the code");
+    con("保留的资源在空闲时也要付费", "kept resources are paid for while idle");
+}

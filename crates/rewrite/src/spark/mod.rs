@@ -1,0 +1,115 @@
+//! Changes of a PySpark program or of its queries. Each function makes one kind of change at one place, or none where the
+//! program is written in another way than the function understands.
+
+#[cfg(test)]
+mod changed_tests;
+pub mod columns;
+pub mod hints;
+pub mod partitions;
+pub mod rdd;
+pub mod reuse;
+pub mod schema;
+pub mod settings;
+pub mod streams;
+#[cfg(test)]
+mod tests;
+pub mod udf;
+
+use job::code::{Call, Place, Program};
+use report::{SameResult, Verified};
+
+use super::{Checked, Rewrite, indentation};
+
+impl Rewrite {
+    /// The diff of a program, if the program and the changed one parse.
+    pub fn checked_program(&self, program: &Program) -> Option<Checked> {
+        let text = self.apply(&program.text)?;
+        let changed = Program::parse(&program.file, &text);
+        if text == program.text || !program.is_sound() || !changed.is_sound() {
+            return None;
+        }
+        let same_result = match self.reorders {
+            true => SameResult::Unknown,
+            false => SameResult::Proven,
+        };
+        Some(Checked {
+            diff: program.diff(&text).text,
+            verified: Verified {
+                parses: true,
+                columns_preserved: true,
+                hints_known: true,
+                same_result,
+            },
+        })
+    }
+}
+
+/// The call at a place.
+fn call<'p>(program: &'p Program, place: &Place) -> Option<&'p Call> {
+    program.calls.get(place.call?)
+}
+
+/// The program's name of a function of `pyspark.sql.functions`. Adds an import if it has none.
+fn function(program: &Program, name: &str, rewrite: &mut Rewrite) -> Option<String> {
+    let syntax = &program.syntax;
+    let mut last = None;
+    for node in 0..syntax.nodes.len() {
+        if !matches!(
+            syntax.kind(node),
+            "import_statement" | "import_from_statement"
+        ) {
+            continue;
+        }
+        if syntax.nodes[node].parent == 0 {
+            last = Some(node);
+        }
+        let module = syntax
+            .child(node, "module_name")
+            .map_or("", |at| program.text_of(at));
+        let names = syntax
+            .children(node)
+            .filter(|at| syntax.nodes[*at].field == Some("name"));
+        for imported in names {
+            let of = |field| syntax.child(imported, field).map(|at| program.text_of(at));
+            let own = of("name").unwrap_or_else(|| program.text_of(imported));
+            let known = of("alias").unwrap_or(own);
+            match (module, own) {
+                ("pyspark.sql.functions", own) if own == name => return Some(known.to_owned()),
+                ("pyspark.sql", "functions") | ("", "pyspark.sql.functions") => {
+                    return Some(format!("{known}.{name}"));
+                }
+                _ => {}
+            }
+        }
+        if module == "pyspark.sql.functions" && program.text_of(node).trim_end().ends_with('*') {
+            return Some(name.to_owned());
+        }
+    }
+    let taken = program
+        .statements
+        .iter()
+        .any(|s| s.reads.contains("F") || s.target.as_deref() == Some("F"));
+    let after = syntax.span(last.filter(|_| !taken)?).end;
+    let line = "from pyspark.sql import functions as F";
+    if !rewrite.edits.iter().any(|edit| edit.text.ends_with(line)) {
+        rewrite.replace(0, after..after, format!("\n{line}"));
+    }
+    Some(format!("F.{name}"))
+}
+
+/// Inserts lines after a statement, at its indentation.
+fn lines_after(
+    program: &Program,
+    statement: usize,
+    lines: &[String],
+    rewrite: &mut Rewrite,
+) -> Option<()> {
+    let span = &program.statements.get(statement)?.span;
+    let indent = indentation(&program.text, span.start);
+    let text: String = lines
+        .iter()
+        .map(|line| format!("\n{indent}{line}"))
+        .collect();
+    rewrite.replace(statement, span.end..span.end, text);
+    Some(())
+}

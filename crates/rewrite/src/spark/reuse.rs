@@ -1,0 +1,124 @@
+//! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
+
+use job::code::{Program, Scope};
+
+use super::{Rewrite, indentation, lines_after};
+
+const ACTIONS: [&str; 10] = [
+    "collect",
+    "count",
+    "show",
+    "toPandas",
+    "first",
+    "take",
+    "parquet",
+    "save",
+    "saveAsTable",
+    "saveAsTextFile",
+];
+
+/// Functions whose values change from one computation to the next.
+const RANDOM: [&str; 6] = [
+    "rand(",
+    "randn(",
+    "uuid(",
+    "monotonically_increasing_id(",
+    "sample(",
+    "shuffle(",
+];
+
+/// Caches the rows that a statement assigns.
+pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
+    let value = program.statements.get(statement)?.value?;
+    if !program.assigns_rows(statement) {
+        return None;
+    }
+    let span = program.syntax.span(value);
+    let text = program.slice(&span);
+    if [".cache(", ".persist(", ".checkpoint("]
+        .iter()
+        .any(|kept| text.contains(kept))
+    {
+        return None;
+    }
+    let mut rewrite = Rewrite {
+        reorders: RANDOM.iter().any(|function| text.contains(function)),
+        ..Rewrite::default()
+    };
+    rewrite.replace(statement, span.end..span.end, ".cache()");
+    Some(rewrite)
+}
+
+/// Frees the rows that the program caches and never frees, after the last statement that needs them.
+pub fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let mut rewrite = Rewrite::default();
+    let kept = program.calls.iter().filter(|call| {
+        matches!(call.name.as_str(), "cache" | "persist") && scope.contains(call.statement)
+    });
+    for call in kept {
+        let statement = &program.statements[call.statement];
+        let last = program.last_use(call.statement);
+        let (Some(name), Some(last)) = (statement.target.as_deref(), last) else {
+            continue;
+        };
+        let is_action = |at: usize| {
+            let mut calls = program.calls.iter().filter(|call| call.statement == at);
+            calls.any(|call| ACTIONS.contains(&call.name.as_str()))
+        };
+        let used_later = (last + 1..program.statements.len()).any(is_action);
+        let freed = program.text.contains(&format!("{name}.unpersist("));
+        let at_top = |at: usize| program.statements[at].function.is_none();
+        let whole = statement.value == Some(call.node) && is_action(last);
+        let indented = indentation(&program.text, program.statements[last].span.start);
+        if used_later && !freed && whole && at_top(last) && indented.is_empty() {
+            lines_after(
+                program,
+                last,
+                &[format!("{name}.unpersist()")],
+                &mut rewrite,
+            )?;
+        }
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// `for row in df.collect()` as `for row in df.toLocalIterator()`.
+pub fn stream(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let collected = program.calls.iter().filter(|call| {
+        let node = &program.syntax.nodes[call.node];
+        let looped =
+            program.syntax.kind(node.parent) == "for_statement" && node.field == Some("right");
+        let fits = call.name == "collect" && call.arguments.is_empty() && looped;
+        fits && scope.contains(call.statement)
+    });
+    let mut rewrite = Rewrite::default();
+    for call in collected {
+        rewrite.replace(call.statement, call.span.clone(), ".toLocalIterator()");
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// `df.count() > 0` as a look at one row.
+pub fn any_row(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let mut rewrite = Rewrite::default();
+    let counts = program
+        .calls
+        .iter()
+        .filter(|call| call.name == "count" && call.arguments.is_empty())
+        .filter(|call| scope.contains(call.statement));
+    for call in counts {
+        let parent = program.syntax.nodes[call.node].parent;
+        let text = program.text_of(parent);
+        let rest = text.strip_prefix(program.text_of(call.node)).map(str::trim);
+        let compared = program.syntax.kind(parent) == "comparison_operator";
+        let operator = match rest.filter(|_| compared) {
+            Some("> 0" | "!= 0" | ">= 1") => ">",
+            Some("== 0" | "< 1") => "==",
+            _ => continue,
+        };
+        let receiver = program.text_of(call.receiver?);
+        let text = format!("len({receiver}.take(1)) {operator} 0");
+        rewrite.replace(call.statement, program.syntax.span(parent), text);
+    }
+    (!rewrite.edits.is_empty()).then_some(rewrite)
+}

@@ -1,0 +1,550 @@
+//! Replaces calls of a row-wise Python function by expressions of columns.
+//!
+//! The function must consist of assignments, `if` and `return` with expressions that have the same value in Spark for all values that are not null. For nulls, the
+//! operators of a translated expression return null where Python throws, so a run without an exception has the same
+//! rows; comparisons, which Python answers for None, are translated so that they never return null.
+
+use job::code::{Call, Program, only};
+
+use super::{Rewrite, function};
+
+/// Deepest expression that is translated.
+const MOST_DEPTH: usize = 40;
+
+/// Most statements that are translated; each branch repeats the ones after it.
+const MOST_STEPS: usize = 200;
+
+/// The kind of value of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Whole,
+    Real,
+    Truth,
+    /// The value of a column.
+    Unknown,
+}
+
+/// Text and kind of an expression of columns; `None` is null.
+type Value = Option<(String, Kind)>;
+
+/// A function of rows: its parameters, its statements or its only expression, and its declared type.
+struct Function<'p> {
+    parameters: Vec<&'p str>,
+    body: Vec<usize>,
+    returns: Option<Kind>,
+    kind: String,
+}
+
+/// Replaces all calls of the function that is called at `call`.
+pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
+    let own = definition(program, call)?;
+    let mut rewrite = Rewrite {
+        reorders: true,
+        ..Rewrite::default()
+    };
+    let same = |other: &&Call| match call.name.as_str() {
+        "" => other.node == call.node,
+        name => other.name == name && other.receiver.is_none(),
+    };
+    for call in program.calls.iter().filter(same) {
+        if !is_named(program, call) {
+            return None;
+        }
+        let columns = call
+            .arguments
+            .iter()
+            .map(|a| column(program, a.node, &mut rewrite));
+        let columns: Vec<String> = columns.collect::<Option<_>>()?;
+        if columns.len() != own.parameters.len() || columns.len() != call.arguments.len() {
+            return None;
+        }
+        let named = own.parameters.iter().copied().zip(columns);
+        let mut translation = Translation {
+            program,
+            names: named
+                .map(|(name, column)| (name, column, Kind::Unknown))
+                .collect(),
+            rewrite: &mut rewrite,
+            steps: 0,
+        };
+        let (text, kind) = translation.result(&own.body, 0)??;
+        let text = match (own.returns?, kind) {
+            (Kind::Text, Kind::Text) | (Kind::Truth, Kind::Truth) | (Kind::Real, Kind::Real) => {
+                text
+            }
+            (Kind::Whole | Kind::Real, Kind::Unknown) | (Kind::Whole, Kind::Whole) => {
+                format!("({text}).cast(\"{}\")", own.kind)
+            }
+            _ => return None,
+        };
+        rewrite.replace(call.statement, program.syntax.span(call.node), text);
+    }
+    Some(rewrite)
+}
+
+/// Whether the program names the column that a call makes: otherwise the text of the expression is its name.
+fn is_named(program: &Program, call: &Call) -> bool {
+    let above = program.syntax.upward(call.node).skip(1);
+    let calls = above.filter_map(|at| program.call_of(at));
+    let mut naming = calls.filter_map(|c| match c.name.as_str() {
+        "withColumn" | "alias" | "filter" | "where" => Some(true),
+        "select" | "selectExpr" | "agg" | "groupBy" | "groupby" => Some(false),
+        _ => None,
+    });
+    naming.next() == Some(true)
+}
+
+/// A column that is passed to a function.
+fn column(program: &Program, node: usize, rewrite: &mut Rewrite) -> Option<String> {
+    let text = program.text_of(node);
+    match program.string(node) {
+        Some(_) => Some(format!("{}({text})", function(program, "col", rewrite)?)),
+        None if matches!(
+            program.syntax.kind(node),
+            "call" | "attribute" | "subscript"
+        ) =>
+        {
+            Some(text.to_owned())
+        }
+        None => None,
+    }
+}
+
+/// The definition behind a call: decorated, assigned from `udf(…)`, or called as `udf(…)(…)`.
+fn definition<'p>(program: &'p Program, call: &Call) -> Option<Function<'p>> {
+    let syntax = &program.syntax;
+    if call.name.is_empty() {
+        let made = program.call_of(syntax.child(call.node, "function")?)?;
+        return of_udf(program, made);
+    }
+    let mut declared = program.calls.iter().filter(|c| {
+        c.name == "udf"
+            && program.statements[c.statement].target.as_deref() == Some(call.name.as_str())
+    });
+    if let Some(made) = declared.next() {
+        return of_udf(program, made).filter(|_| declared.next().is_none());
+    }
+    let node = named(program, &call.name)?;
+    let decorated = syntax.nodes[node].parent;
+    let children = syntax.children(decorated);
+    let decorator = only(children.filter(|at| syntax.kind(*at) == "decorator"))?;
+    let inner = syntax.children(decorator).next()?;
+    let kind = match program.call_of(inner) {
+        Some(made) if made.name == "udf" => returned(program, made, 0),
+        None if matches!(program.text_of(inner), "udf" | "F.udf") => Some("string".to_owned()),
+        _ => None,
+    };
+    of_definition(program, node, kind?)
+}
+
+fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
+    let syntax = &program.syntax;
+    let kind = returned(program, made, 1)?;
+    let code = made
+        .arguments
+        .first()
+        .filter(|a| made.name == "udf" && a.keyword.is_none())?
+        .node;
+    match syntax.kind(code) {
+        "lambda" => Some(Function {
+            parameters: parameters(program, syntax.child(code, "parameters")?)?,
+            body: vec![syntax.child(code, "body")?],
+            returns: kind_of(&kind),
+            kind,
+        }),
+        "identifier" => of_definition(program, named(program, program.text_of(code))?, kind),
+        _ => None,
+    }
+}
+
+/// The only definition of a function.
+fn named(program: &Program, name: &str) -> Option<usize> {
+    let syntax = &program.syntax;
+    only((0..syntax.nodes.len()).filter(|at| {
+        syntax.kind(*at) == "function_definition"
+            && syntax
+                .child(*at, "name")
+                .is_some_and(|own| program.text_of(own) == name)
+    }))
+}
+
+/// A function, without its description.
+fn of_definition(program: &Program, node: usize, kind: String) -> Option<Function<'_>> {
+    let syntax = &program.syntax;
+    let body = syntax.child(node, "body")?;
+    let is_text = |at: &usize| {
+        syntax.kind(*at) == "comment"
+            || syntax.kind(*at) == "expression_statement"
+                && syntax.children(*at).all(|c| syntax.kind(c) == "string")
+    };
+    Some(Function {
+        parameters: parameters(program, syntax.child(node, "parameters")?)?,
+        body: syntax.children(body).filter(|at| !is_text(at)).collect(),
+        returns: kind_of(&kind),
+        kind,
+    })
+}
+
+fn parameters(program: &Program, node: usize) -> Option<Vec<&str>> {
+    let syntax = &program.syntax;
+    let name = |at: usize| match syntax.kind(at) {
+        "identifier" => Some(program.text_of(at)),
+        "typed_parameter" => Some(program.text_of(syntax.children(at).next()?)),
+        _ => None,
+    };
+    syntax.children(node).map(name).collect()
+}
+
+/// The declared type of a `udf`, as Spark writes it; a string without one.
+fn returned(program: &Program, made: &Call, position: usize) -> Option<String> {
+    let Some(node) = program.argument(made, position, "returnType") else {
+        return Some("string".to_owned());
+    };
+    if let Some(text) = program.string(node) {
+        return Some(text.trim().to_lowercase());
+    }
+    let text = program.text_of(node).strip_suffix("()")?;
+    let class = text.rsplit('.').next()?.strip_suffix("Type")?;
+    Some(match class {
+        "Integer" => "int".to_owned(),
+        "Long" => "bigint".to_owned(),
+        other => other.to_lowercase(),
+    })
+}
+
+fn kind_of(declared: &str) -> Option<Kind> {
+    Some(match declared {
+        "string" => Kind::Text,
+        "int" | "integer" | "long" | "bigint" => Kind::Whole,
+        "double" => Kind::Real,
+        "boolean" => Kind::Truth,
+        _ => return None,
+    })
+}
+
+struct Translation<'t, 'p> {
+    program: &'p Program,
+    /// Parameters and assigned names, with their expressions; the last one of a name counts.
+    names: Vec<(&'p str, String, Kind)>,
+    rewrite: &'t mut Rewrite,
+    steps: usize,
+}
+
+impl<'p> Translation<'_, 'p> {
+    fn spark(&mut self, name: &str) -> Option<String> {
+        function(self.program, name, self.rewrite)
+    }
+
+    /// The value that statements return, or the value of a lambda.
+    fn result(&mut self, steps: &[usize], depth: usize) -> Option<Value> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        let Some((step, rest)) = steps.split_first() else {
+            return Some(None);
+        };
+        self.steps += 1;
+        if depth > MOST_DEPTH || self.steps > MOST_STEPS {
+            return None;
+        }
+        match syntax.kind(*step) {
+            "comment" => self.result(rest, depth),
+            "return_statement" => match syntax.children(*step).next() {
+                Some(value) => self.value(value, depth),
+                None => Some(None),
+            },
+            "expression_statement" => {
+                let assignment = only(syntax.children(*step))?;
+                let name = syntax.child(assignment, "left")?;
+                let is_plain =
+                    syntax.kind(assignment) == "assignment" && syntax.kind(name) == "identifier";
+                let value = syntax.child(assignment, "right").filter(|_| is_plain)?;
+                let (text, kind) = self.expression(value, depth + 1)?;
+                self.names.push((program.text_of(name), text, kind));
+                self.result(rest, depth + 1)
+            }
+            "if_statement" => {
+                let other = |at: &usize| syntax.nodes[*at].field == Some("alternative");
+                let clauses: Vec<usize> = [*step]
+                    .into_iter()
+                    .chain(syntax.children(*step).filter(other))
+                    .collect();
+                self.branch(&clauses, rest, depth + 1)
+            }
+            // the expression of a lambda
+            _ => self.value(*step, depth),
+        }
+    }
+
+    /// The value of the first of an `if`, its `elif` and its `else` whose condition holds, with the statements after them.
+    fn branch(&mut self, clauses: &[usize], rest: &[usize], depth: usize) -> Option<Value> {
+        let syntax = &self.program.syntax;
+        let Some((clause, others)) = clauses.split_first() else {
+            return self.result(rest, depth);
+        };
+        let block = syntax
+            .child(*clause, "consequence")
+            .or_else(|| syntax.child(*clause, "body"))?;
+        let steps: Vec<usize> = syntax.children(block).chain(rest.iter().copied()).collect();
+        let known = self.names.len();
+        let condition = match syntax.child(*clause, "condition") {
+            Some(condition) => Some(self.truth(condition, depth)?),
+            None => None,
+        };
+        let yes = self.result(&steps, depth)?;
+        self.names.truncate(known);
+        let Some(condition) = condition else {
+            return Some(yes);
+        };
+        let no = self.branch(others, rest, depth + 1)?;
+        self.names.truncate(known);
+        self.choice(&condition, yes, no)
+    }
+
+    fn truth(&mut self, node: usize, depth: usize) -> Option<String> {
+        let (text, kind) = self.expression(node, depth + 1)?;
+        (kind == Kind::Truth).then_some(text)
+    }
+
+    fn value(&mut self, node: usize, depth: usize) -> Option<Value> {
+        let syntax = &self.program.syntax;
+        match syntax.kind(node) {
+            "none" => Some(None),
+            "conditional_expression" => {
+                let mut parts = syntax.children(node);
+                let (yes, condition, no) = (parts.next()?, parts.next()?, parts.next()?);
+                let condition = self.truth(condition, depth)?;
+                let (yes, no) = (self.value(yes, depth + 1)?, self.value(no, depth + 1)?);
+                self.choice(&condition, yes, no)
+            }
+            _ => Some(Some(self.expression(node, depth + 1)?)),
+        }
+    }
+
+    /// Text and kind of the expression of columns with the same value.
+    fn expression(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        let text = program.text_of(node);
+        match syntax.kind(node) {
+            "identifier" => {
+                let mut named = self.names.iter().rev();
+                let (_, column, kind) = named.find(|(name, ..)| *name == text)?;
+                Some((column.clone(), *kind))
+            }
+            "parenthesized_expression" => {
+                let (inner, kind) = self.expression(syntax.children(node).next()?, depth + 1)?;
+                Some((format!("({inner})"), kind))
+            }
+            "string" if program.string(node).is_some() => {
+                Some((format!("{}({text})", self.spark("lit")?), Kind::Text))
+            }
+            "integer" => Some((format!("{}({text})", self.spark("lit")?), Kind::Whole)),
+            "float" => Some((format!("{}({text})", self.spark("lit")?), Kind::Real)),
+            "call" => self.call(node, depth),
+            "binary_operator" => self.operation(node, depth),
+            "subscript" => self.part(node, depth),
+            "comparison_operator" => self.comparison(node, depth),
+            "conditional_expression" => self.value(node, depth)?,
+            "not_operator" => {
+                let own = self.truth(syntax.child(node, "argument")?, depth)?;
+                Some((format!("~({own})"), Kind::Truth))
+            }
+            "boolean_operator" => {
+                let (left, right) = (syntax.child(node, "left")?, syntax.child(node, "right")?);
+                let between = syntax.span(left).end..syntax.span(right).start;
+                let both = program.slice(&between).trim() == "and";
+                let (a, b) = (self.truth(left, depth)?, self.truth(right, depth)?);
+                Some((
+                    format!("({a} {} {b})", if both { '&' } else { '|' }),
+                    Kind::Truth,
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn call(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+        let program = self.program;
+        let call = program.call_of(node)?;
+        let of = match (call.receiver, call.arguments.as_slice()) {
+            (Some(receiver), _) => receiver,
+            (None, [only]) if only.keyword.is_none() => only.node,
+            _ => return None,
+        };
+        let (own, kind) = self.expression(of, depth + 1)?;
+        let is_text = matches!(kind, Kind::Text | Kind::Unknown);
+        let strings: Option<Vec<&str>> = call
+            .arguments
+            .iter()
+            .map(|a| program.string(a.node))
+            .collect();
+        let method = (call.receiver.is_some(), call.name.as_str());
+        let name = match (method, strings.as_deref()) {
+            ((true, name @ ("upper" | "lower")), Some([])) if is_text => name,
+            // Spark's own trim removes blanks only, and its `\s` fewer characters than Python
+            ((true, "strip"), Some([])) if is_text => {
+                let replace = self.spark("regexp_replace")?;
+                return Some((
+                    format!(
+                        "{replace}({own}, r\"(?U)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$\", \"\")"
+                    ),
+                    Kind::Text,
+                ));
+            }
+            ((true, name @ ("startswith" | "endswith")), Some([_])) if is_text => {
+                let argument = program.text_of(call.arguments[0].node);
+                return Some((format!("({own}).{name}({argument})"), Kind::Truth));
+            }
+            ((true, "replace"), Some([from, to]))
+                if is_text && from.chars().count() == 1 && to.chars().count() == 1 =>
+            {
+                let texts: Vec<&str> = call
+                    .arguments
+                    .iter()
+                    .map(|a| program.text_of(a.node))
+                    .collect();
+                return Some((
+                    format!("{}({own}, {})", self.spark("translate")?, texts.join(", ")),
+                    Kind::Text,
+                ));
+            }
+            ((false, "len"), _) if is_text => {
+                return Some((format!("{}({own})", self.spark("length")?), Kind::Whole));
+            }
+            ((false, "abs"), _) if kind != Kind::Text => {
+                return Some((format!("{}({own})", self.spark("abs")?), kind));
+            }
+            ((false, "float"), _) if kind == Kind::Whole => {
+                return Some((format!("({own}).cast(\"double\")"), Kind::Real));
+            }
+            _ => return None,
+        };
+        Some((format!("{}({own})", self.spark(name)?), Kind::Text))
+    }
+
+    fn operation(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        let (left, right) = (syntax.child(node, "left")?, syntax.child(node, "right")?);
+        let between = syntax.span(left).end..syntax.span(right).start;
+        let operator = program.slice(&between).trim().to_owned();
+        let (a, kind_a) = self.expression(left, depth + 1)?;
+        let (b, kind_b) = self.expression(right, depth + 1)?;
+        let kinds = [kind_a, kind_b];
+        if kinds.contains(&Kind::Truth) {
+            return None;
+        }
+        if kinds.contains(&Kind::Text) {
+            // Python joins texts with texts only
+            let joins = operator == "+"
+                && kinds
+                    .iter()
+                    .all(|k| matches!(k, Kind::Text | Kind::Unknown));
+            return joins
+                .then_some(())
+                .and_then(|()| Some((format!("{}({a}, {b})", self.spark("concat")?), Kind::Text)));
+        }
+        let kind = match (operator.as_str(), kind_a, kind_b) {
+            ("/", _, _) => Kind::Real,
+            // the sign of Python's remainder is the one of the divisor
+            ("%", _, Kind::Whole) if program.integer(right).is_some_and(|n| n > 0) => {
+                let kind = if kind_a == Kind::Real {
+                    Kind::Real
+                } else {
+                    Kind::Unknown
+                };
+                return Some((format!("{}({a}, {b})", self.spark("pmod")?), kind));
+            }
+            ("+" | "-" | "*", Kind::Real, _) | ("+" | "-" | "*", _, Kind::Real) => Kind::Real,
+            ("+" | "-" | "*", Kind::Unknown, _) | ("+" | "-" | "*", _, Kind::Unknown) => {
+                Kind::Unknown
+            }
+            ("+" | "-" | "*", _, _) => Kind::Whole,
+            _ => return None,
+        };
+        Some((format!("({a} {operator} {b})"), kind))
+    }
+
+    /// `text[2:5]` with numbers that are not negative.
+    fn part(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        let slice = syntax
+            .child(node, "subscript")
+            .filter(|at| syntax.kind(*at) == "slice")?;
+        let (first, last) = program.text_of(slice).split_once(':')?;
+        let first: u64 = if first.trim().is_empty() {
+            0
+        } else {
+            first.trim().parse().ok()?
+        };
+        let last: u64 = last.trim().parse().ok()?;
+        let (own, kind) = self.expression(syntax.child(node, "value")?, depth + 1)?;
+        let length = last.saturating_sub(first);
+        let is_text = matches!(kind, Kind::Text | Kind::Unknown);
+        let substring = self.spark("substring").filter(|_| is_text)?;
+        Some((
+            format!("{substring}({own}, {}, {length})", first + 1),
+            Kind::Text,
+        ))
+    }
+
+    fn comparison(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+        let (program, syntax) = (self.program, &self.program.syntax);
+        let mut sides = syntax.children(node);
+        let (left, right) = (
+            sides.next()?,
+            sides.next().filter(|_| sides.next().is_none())?,
+        );
+        let between = syntax.span(left).end..syntax.span(right).start;
+        let operator = program.slice(&between).trim().to_owned();
+        let (a, _) = self.expression(left, depth + 1)?;
+        let none = syntax.kind(right) == "none";
+        let text = match operator.as_str() {
+            "is" if none => format!("({a}).isNull()"),
+            "is not" if none => format!("({a}).isNotNull()"),
+            "in" if matches!(syntax.kind(right), "tuple" | "list") => {
+                let literals = syntax
+                    .children(right)
+                    .all(|at| matches!(syntax.kind(at), "string" | "integer"));
+                let list = program
+                    .text_of(right)
+                    .trim_matches(['(', ')', '[', ']'])
+                    .trim_end_matches(',');
+                let (coalesce, lit) = (
+                    self.spark("coalesce")?,
+                    self.spark("lit").filter(|_| literals)?,
+                );
+                format!("{coalesce}(({a}).isin({list}), {lit}(False))")
+            }
+            "==" => format!("({a}).eqNullSafe({})", self.expression(right, depth + 1)?.0),
+            "!=" => format!(
+                "~({a}).eqNullSafe({})",
+                self.expression(right, depth + 1)?.0
+            ),
+            "<" | "<=" | ">" | ">=" => {
+                format!("({a} {operator} {})", self.expression(right, depth + 1)?.0)
+            }
+            _ => return None,
+        };
+        Some((text, Kind::Truth))
+    }
+
+    fn choice(&mut self, condition: &str, yes: Value, no: Value) -> Option<Value> {
+        let when = self.spark("when")?;
+        let chosen = match (yes, no) {
+            (None, None) => return Some(None),
+            (Some((a, kind)), None) => (format!("{when}({condition}, {a})"), kind),
+            (None, Some((b, kind))) => (format!("{when}(~({condition}), {b})"), kind),
+            (Some((a, kind_a)), Some((b, kind_b))) => {
+                let kind = match kind_a {
+                    Kind::Unknown => kind_b,
+                    kind_a => kind_a,
+                };
+                let alike = kind_a == kind_b || kind_a == Kind::Unknown || kind_b == Kind::Unknown;
+                alike.then(|| (format!("{when}({condition}, {a}).otherwise({b})"), kind))?
+            }
+        };
+        Some(Some(chosen))
+    }
+}
