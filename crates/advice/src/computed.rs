@@ -389,7 +389,7 @@ pub(crate) fn executors(case: &Case<'_>, count: usize, reason: Text) -> Option<W
         return case.set("spark.dynamicAllocation.maxExecutors", count, reason);
     }
     let master = app.setting(None, "spark.master").unwrap_or_default();
-    if master.starts_with("spark://") {
+    if master.starts_with("spark://") || app.setting(None, "spark.cores.max").is_some() {
         let cores = app.executors.iter().filter_map(|e| e.cores).max()? as usize;
         return case.set("spark.cores.max", count * cores, reason);
     }

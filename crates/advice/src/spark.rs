@@ -25,6 +25,9 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::RedundantRepartition => vec![repartition()],
         Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
+        Cause::JoinExplosion if case.evidence_number("compared pairs of rows").is_some() => {
+            vec![nested_loop()]
+        }
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![udf(case)],
         Cause::ParallelismTooLow => vec![more_tasks(case)],
@@ -38,7 +41,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => [compact()]
             .into_iter()
-            .chain(case.schema_of_json().map(program::schema))
+            .chain(case.infers_schema().then(|| program::schema(case, false)))
             .collect(),
         Cause::DriverBottleneck if case.has_short_batches() => vec![larger_batches(case)],
         Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
@@ -46,6 +49,10 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             .chain(case.any_row().map(program::any_row))
             .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
+        Cause::IneffectiveCache if case.lists_files() => vec![program::schema(case, true)],
+        Cause::IneffectiveCache if case.evidence_number("cached columns").is_some() => {
+            vec![narrow_cache()]
+        }
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::OverProvisionedMemory => vec![less_memory(case)],
@@ -204,6 +211,15 @@ advice! { fn explosion() = Rewrite, Gain::Whole, "spark join explosion many to m
     step("检查是否漏了连接条件（例如日期或文档号）", "look for a condition that is missing from the join, such as a date or a document");
     pro("输出行数回到输入的规模", "the output is about as large as the input");
     con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
+}
+
+advice! { fn nested_loop() = Rewrite, Gain::Whole, "spark nested loop join condition without equality range or";
+    title("给连接一个相等条件", "give the join a condition with an equality");
+    step("OR 连起来的相等条件：每个条件一个连接，用 union 合并后去重", "equalities joined by OR: one join for each, then union and distinct");
+    step("范围条件（BETWEEN、<、>）：两侧都算出区间的编号（如日期、floor(x / 宽度)），加上编号相等的条件", "ranges (BETWEEN, <, >): compute the number of an interval on both sides, such as the date or floor(x / width), and add its equality");
+    step("条件中的函数（lower、trim、cast）：先在各侧算成列，再按列相等连接", "functions in the condition (lower, trim, cast): compute them as columns of each side first, and join on their equality");
+    pro("只比较键相同的行", "only rows with the same key are compared");
+    con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
 }
 
 fn udf(case: &Case<'_>) -> Proposal {
@@ -397,6 +413,14 @@ advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoi
     step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
     pro("昂贵的部分只算一次", "the expensive part is computed once");
     con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+}
+
+advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark cache persist columns select parquet";
+    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
+    step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
+    step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
+    pro("读取和保存的数据少得多", "much less is read and kept");
+    con("以后查询用到其他列时要补上", "further columns must be added when a query needs them");
 }
 
 /// Gain of a change that makes a run cheaper, not faster.

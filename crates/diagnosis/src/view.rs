@@ -47,6 +47,8 @@ pub struct View<'a> {
     pub(crate) sort_pace: OnceCell<f64>,
     /// Slowdown of tasks because they share cores; computed on first use.
     pub(crate) contention: OnceCell<f64>,
+    /// Milliseconds of a Python task without rows, if measured; computed on first use.
+    pub(crate) python_task: OnceCell<Option<f64>>,
     /// Time over tokens or executors; computed on first use.
     curve: OnceCell<Option<Curve>>,
     failure: Option<Failure<'a>>,
@@ -84,6 +86,7 @@ impl<'a> View<'a> {
             short_s: None,
             sort_pace: OnceCell::new(),
             contention: OnceCell::new(),
+            python_task: OnceCell::new(),
             curve: OnceCell::new(),
             failure: failure::deciding(job),
             uneven: Vec::new(),

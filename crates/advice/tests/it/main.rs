@@ -10,6 +10,7 @@ mod metamorphic;
 mod mutate;
 mod programs;
 mod real_jobs;
+mod runs;
 mod scripts;
 mod settings;
 mod shared_cases;

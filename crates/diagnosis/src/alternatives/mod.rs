@@ -5,6 +5,7 @@
 pub(crate) mod broadcast;
 pub(crate) mod columns;
 pub(crate) mod cost;
+pub(crate) mod deduplicated;
 pub(crate) mod filter;
 pub(crate) mod gather;
 pub(crate) mod repartition;

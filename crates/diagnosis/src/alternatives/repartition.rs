@@ -2,7 +2,7 @@
 //! the possible output of an earlier exchange, or another stored layout of the
 //! inputs.
 
-use job::model::{Application, ExchangeKind, Operator, OperatorKind, Table};
+use job::model::{Application, Edge, ExchangeKind, Operator, OperatorKind, Table};
 
 use super::cost::{Rates, Work, node_rows, read_ms, sort_ms, write_ms};
 use crate::impact::Saved;
@@ -37,35 +37,63 @@ pub(crate) fn needless(view: &View<'_>, rates: &Rates) -> Vec<Needless> {
 /// computed on the way.
 const SLOWEST_MOVE: f64 = 4.0;
 
-/// Exchanges that an application's code requests, and that the next exchange makes useless: their readers
-/// only pass the rows on, and neither the number of tasks nor the sort order has an effect later. By
-/// their edge.
-pub(crate) fn passing(
-    view: &View<'_>,
-    app: &Application,
-    rates: &Rates,
-) -> Vec<(usize, Option<Saved>)> {
+/// An exchange that an application's code requests, and that the next step makes useless.
+pub(crate) struct Requested {
+    pub(crate) edge: usize,
+    /// Whether its reader aggregates the rows, else only passes them on.
+    pub(crate) aggregates: bool,
+    pub(crate) saved: Option<Saved>,
+}
+
+/// Largest share of the rows of an exchange that is left after an aggregation, which could do most of its work before the exchange.
+const AGGREGATED: f64 = 0.1;
+
+/// Exchanges that an application's code requests in vain: neither the number of tasks nor the sort order has an effect
+/// later, and their readers pass the rows on to the next exchange, or aggregate them.
+pub(crate) fn requested(view: &View<'_>, app: &Application, rates: &Rates) -> Vec<Requested> {
+    use OperatorKind::{Aggregate, Join, PartialAggregate, Process, Window};
     let asked = |e: &&job::model::Exchange| {
         let origin = e.origin.as_deref();
         origin.is_some_and(|o| o.starts_with("REPARTITION_BY"))
     };
-    let hands_on = |s: usize| {
-        use OperatorKind::{Aggregate, Join, Process, Window};
+    let has = |s: usize, kinds: &[OperatorKind]| {
         let operators = &view.job.stages[s].operators;
-        // the next exchange destroys any sort order
-        let works = |k| matches!(k, Aggregate | Join | Process | Window);
-        let stage = &app.stages[s];
-        !stage.writes.is_empty() && !stage.python && !operators.iter().any(|o| works(o.kind))
+        operators.iter().any(|o| kinds.contains(&o.kind))
+    };
+    // the next exchange destroys any sort order
+    let hands_on =
+        |s: usize| !app.stages[s].writes.is_empty() && !has(s, &[Aggregate, Join, Process, Window]);
+    let aggregates = |e: &Edge| {
+        let s = e.to;
+        let is_only = has(s, &[PartialAggregate]) && !has(s, &[Join, Process, Window]);
+        let nodes = view.derived().flow.of_stage(s);
+        let kept = nodes.filter(|(_, node)| node.operator.kind == Aggregate);
+        let kept = kept
+            .filter_map(|(_, node)| node_rows(view, node))
+            .reduce(f64::min);
+        let all = e.rows_written.unwrap_or(0.0);
+        is_only && kept.is_some_and(|kept| kept <= AGGREGATED * all)
     };
     let edges = view.job.edges.iter().enumerate();
     let slots = view.run.as_ref().map_or(1, |r| r.tokens) as u64;
     let busy = |s: usize| view.vertices(s).is_some_and(|n| n >= slots) && !view.is_uneven(s);
     let uids: Vec<u32> = app.exchanges.iter().filter(asked).map(|e| e.uid).collect();
-    edges
-        .filter(|(_, e)| e.uid.is_some_and(|uid| uids.contains(&uid)))
-        .filter(|(_, e)| hands_on(e.to) && busy(e.from))
-        .map(|(edge, _)| (edge, passed_by(view, rates, edge)))
-        .collect()
+    let asked = edges.filter(|(_, e)| e.uid.is_some_and(|uid| uids.contains(&uid)));
+    let useless = asked.filter(|(_, e)| busy(e.from) && !app.stages[e.to].python);
+    let found = useless.filter_map(|(edge, e)| {
+        let aggregates = aggregates(e);
+        let saved = match aggregates {
+            true => unmoved(view, rates, edge),
+            false if hands_on(e.to) => passed_by(view, rates, edge),
+            false => return None,
+        };
+        Some(Requested {
+            edge,
+            aggregates,
+            saved,
+        })
+    });
+    found.collect()
 }
 
 /// Saving without an exchange with a reader that only passes rows on. If the reader has no other work, its writer
@@ -236,7 +264,12 @@ fn writer(view: &View<'_>, edge: usize) -> Option<usize> {
 
 /// Saving if the reader of an edge runs inside its writer, which then takes `stretched`
 /// times as long: no writing, no reading, no start-up, and no second sort of sorted rows.
-fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Option<Saved> {
+pub(crate) fn without(
+    view: &View<'_>,
+    rates: &Rates,
+    edge: usize,
+    stretched: f64,
+) -> Option<Saved> {
     let derived = view.derived();
     let e = &view.job.edges[edge];
     let reader = derived.flow.reader(view.job, edge);
@@ -249,6 +282,21 @@ fn without(view: &View<'_>, rates: &Rates, edge: usize, stretched: f64) -> Optio
     work.add(e.from, -write_ms(view, rates, e));
     work.add(e.from, (view.stage_ms(e.from)) * (stretched - 1.0));
     work.add(e.to, -read_ms(view, rates, e) - sort);
+    work.merge(e.to, e.from);
+    work.saved(view)
+}
+
+/// Largest share of a stage's time that writing or reading an exchange takes if the rows remain to be computed and aggregated.
+const MOVING: f64 = 1.0 / 3.0;
+
+/// Saving of an application if the reader of an edge runs inside its writer and does the same work there.
+pub(crate) fn unmoved(view: &View<'_>, rates: &Rates, edge: usize) -> Option<Saved> {
+    let run = view.run.as_ref()?;
+    let e = &view.job.edges[edge];
+    let most = |stage: usize| run.stages[stage].run_s() * 1000.0 * MOVING;
+    let mut work = Work::default();
+    work.add(e.from, -write_ms(view, rates, e).min(most(e.from)));
+    work.add(e.to, -read_ms(view, rates, e).min(most(e.to)));
     work.merge(e.to, e.from);
     work.saved(view)
 }

@@ -1,4 +1,4 @@
-//! Rows that are shuffled and joined although a filter after the join drops them, on columns that are there before it.
+//! Rows that are shuffled and joined, or deduplicated, although a filter after that drops them, on columns that are there before it.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,18 @@ use report::{Cause, SegmentKind, text};
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
 use crate::facts::at;
+use crate::measurements::plan_parts::{columns_in, conjuncts, opaque_below};
 use crate::view::View;
 
 /// Least share of rows that a filter drops for its place to matter.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;
-/// A filter after a join, the condition that could be earlier, and the share of the joined rows that it keeps.
+/// A filter after a join or a deduplication, the condition that could be earlier, and the share of their rows that it keeps.
 struct Late<'a> {
     filter: &'a SparkNode,
+    of_duplicates: bool,
     condition: &'a str,
     kept: f64,
-    /// Stages of the join and of what writes its shuffles.
+    /// Stages of the join or the deduplication, and of what writes its shuffles.
     stages: HashSet<usize>,
 }
 
@@ -36,15 +38,22 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let shares = shares(unclaimed, &of_rows, dropped)?;
     let (worst, dropped) = shares.worst;
     let late = of_stage(worst)?;
-    let sentence = text!(
-        "连接之后的过滤 {condition} 去掉 {dropped} 的行，而它的列在连接之前就有",
-        "the filter {condition} after a join drops {dropped} of its rows, and has its columns before the join",
-        condition = late.condition,
-        dropped = Share(dropped),
-    );
+    let condition = late.condition;
+    let sentence = match late.of_duplicates {
+        true => text!(
+            "去重之后的过滤 {condition} 去掉 {share} 的行；若重复的行在它的列上相同，可以先过滤",
+            "the filter {condition} after a deduplication drops {share} of its rows, and could come before it if duplicates agree in its columns",
+            share = Share(dropped),
+        ),
+        false => text!(
+            "连接之后的过滤 {condition} 去掉 {share} 的行，而它的列在连接之前就有",
+            "the filter {condition} after a join drops {share} of its rows, and has its columns before the join",
+            share = Share(dropped),
+        ),
+    };
     let summary = text!(
-        "{stage}：{sentence}；对这些行的 Shuffle、排序和连接耗时 {time}",
-        "{stage}: {sentence}; shuffling, sorting and joining these rows takes {time}",
+        "{stage}：{sentence}；这些行在过滤之前耗时 {time}",
+        "{stage}: {sentence}; these rows take {time} before the filter",
         stage = view.name(worst),
         sentence = sentence.clone(),
         time = shares.seconds(),
@@ -72,55 +81,36 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
     let plan = &execution.plan;
     let found = plan.iter().enumerate().filter_map(|(at, filter)| {
         let filter = Some(filter).filter(|f| f.name.trim() == "Filter")?;
-        let (join, functions) = join_below(plan, at)?;
-        let joined = plan[join].metric("number of output rows")?;
-        let kept = filter.metric("number of output rows")? / joined.max(1.0);
         let conditions = conjuncts(filter.text.strip_prefix("Filter ")?).into_iter();
-        let mut conditions = conditions.filter(|c| may_precede(plan, join, c, &functions));
-        let condition = conditions.next().filter(|_| kept <= MOSTLY_DROPPED)?;
-        let below = below(plan, join);
+        let duplicates = first_of_each(plan, at);
+        let (before, condition) = match duplicates {
+            Some(group) => (
+                group,
+                { conditions }.find(|c| is_of_firsts(&plan[group], c))?,
+            ),
+            None => {
+                let (join, functions) = join_below(plan, at)?;
+                let early = |c: &&str| may_precede(plan, join, c, &functions);
+                (join, { conditions }.find(early)?)
+            }
+        };
+        let rows = plan[before].metric("number of output rows")?;
+        let kept = filter.metric("number of output rows")? / rows.max(1.0);
+        Some(()).filter(|()| kept <= MOSTLY_DROPPED)?;
+        let below = below(plan, before);
         let shuffles = below
             .into_iter()
             .filter(|n| plan[*n].name.contains("Exchange"));
-        let stages = shuffles.chain([join]).flat_map(|n| &plan[n].stages);
+        let stages = shuffles.chain([before]).flat_map(|n| &plan[n].stages);
         Some(Late {
             filter,
+            of_duplicates: duplicates.is_some(),
             condition: condition.trim(),
             kept,
             stages: stages.copied().collect(),
         })
     });
     found.collect()
-}
-
-/// The conditions that must all hold: what `AND` connects outside of other parentheses.
-pub(super) fn conjuncts(text: &str) -> Vec<&str> {
-    let (mut open, mut found) = (vec![text], Vec::new());
-    while let Some(text) = open.pop() {
-        let text = text.trim();
-        let (mut depth, mut from, mut own, mut closed) = (0_i32, 0, Vec::new(), text.len());
-        for (at, byte) in text.bytes().enumerate() {
-            match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                b' ' if depth == 0 && text[at..].starts_with(" AND ") => {
-                    own.push(&text[from..at]);
-                    from = at + " AND ".len();
-                }
-                _ => {}
-            }
-            if depth == 0 {
-                closed = closed.min(at + 1);
-            }
-        }
-        let is_enclosed = text.starts_with('(') && closed == text.len() && text.ends_with(')');
-        match own.is_empty() {
-            true if is_enclosed => open.push(&text[1..text.len() - 1]),
-            true => found.push(text),
-            false => open.extend(own.into_iter().chain([&text[from..]])),
-        }
-    }
-    found
 }
 
 /// The join whose rows a node takes, past nodes that pass each row on, with the Python functions on the way.
@@ -187,6 +177,21 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
             used == numbers
         });
     both || (of_left && used.is_subset(&left)) || (of_right && used.is_subset(&right))
+}
+
+/// The aggregation below a filter that keeps the first row of each key, as `dropDuplicates` does.
+fn first_of_each(plan: &[SparkNode], filter: usize) -> Option<usize> {
+    let group = opaque_below(plan, filter)?;
+    (plan[group].name.contains("Aggregate") && plan[group].text.contains("first(")).then_some(group)
+}
+
+/// Whether a condition needs only columns of the rows that an aggregation keeps.
+fn is_of_firsts(group: &SparkNode, condition: &str) -> bool {
+    let firsts = group.text.split("first(").skip(1);
+    let firsts: Vec<&str> = firsts.filter_map(|of| columns_in(of).next()).collect();
+    let mut used = columns_in(condition).peekable();
+    let is_trivial = condition.trim_start_matches('(').starts_with("isnotnull(");
+    !is_trivial && used.peek().is_some() && used.all(|column| firsts.contains(&column))
 }
 
 fn below(plan: &[SparkNode], node: usize) -> Vec<usize> {

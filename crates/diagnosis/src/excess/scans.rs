@@ -3,9 +3,10 @@
 use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, Text, text};
 
-use super::late::{MOSTLY_DROPPED, conjuncts};
+use super::late::MOSTLY_DROPPED;
 use super::{Excess, Unclaimed};
 use crate::facts::at;
+use crate::measurements::plan_parts::conjuncts;
 use crate::measurements::tasks::scans_of;
 use crate::view::View;
 use report::format::{Number, Share};

@@ -11,6 +11,7 @@ pub mod failure;
 pub(crate) mod hot;
 pub(crate) mod load;
 pub(crate) mod managed;
+pub(crate) mod plan_parts;
 pub(crate) mod retries;
 pub mod sizing;
 pub(crate) mod skew;

@@ -2,7 +2,7 @@
 
 use job::model::ExchangeKind;
 
-use super::contention::contention;
+use super::contention::{contention, empty_python_ms, has_few_rows};
 use crate::impact::StageWork;
 use crate::settings::threshold;
 use crate::view::View;
@@ -72,7 +72,7 @@ pub fn fitting_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
 pub fn merged_vertices(view: &View<'_>, stage: usize) -> Option<usize> {
     let run = view.run.as_ref()?;
     let work = &run.stages[stage];
-    let start_s = work.start_s() / work.vertices.len().max(1) as f64;
+    let start_s = starting_s(view, stage)? / work.vertices.len().max(1) as f64;
     let own_s = (work.run_s() - overhead_s(view, stage)?).max(0.0);
     let most = (own_s * LITTLE_START / start_s.max(f64::MIN_POSITIVE))
         .ceil()
@@ -92,7 +92,7 @@ pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     let (run_s, operators_s) = (work.run_s(), view.stage_ms(stage) / 1000.0);
     let untimed_s = (run_s - operators_s).max(0.0);
     if view.job.spark.is_some() {
-        return Some(empty_tasks_s(view, work)? + untimed_s);
+        return Some(empty_tasks_s(view, stage, work)? + untimed_s);
     }
     Some(match operators_s > 0.0 {
         true => untimed_s,
@@ -100,12 +100,31 @@ pub(crate) fn overhead_s(view: &View<'_>, stage: usize) -> Option<f64> {
     })
 }
 
+/// Seconds that the vertices of a stage take to start; with Python, a task also hands its function over, if that was measured.
+pub(crate) fn starting_s(view: &View<'_>, stage: usize) -> Option<f64> {
+    let work = &view.run.as_ref()?.stages[stage];
+    let empty_s = || empty_tasks_s(view, stage, work);
+    let handover_s = handover_ms(view, stage).and_then(|_| empty_s());
+    Some(work.start_s() + handover_s.unwrap_or(0.0))
+}
+
+/// Milliseconds of a Python task without rows, if tasks of the run show it. Tasks with few rows take little more.
+fn handover_ms(view: &View<'_>, stage: usize) -> Option<f64> {
+    let app = view.job.spark.as_deref()?;
+    match has_few_rows(view, stage) {
+        true => Some(f64::INFINITY),
+        false => empty_python_ms(view).filter(|_| app.stages[stage].python),
+    }
+}
+
 /// Seconds that the tasks of a stage would take without rows, at most the time of its shortest twentieth.
-fn empty_tasks_s(view: &View<'_>, work: &StageWork) -> Option<f64> {
+fn empty_tasks_s(view: &View<'_>, stage: usize, work: &StageWork) -> Option<f64> {
     let mut runs: Vec<f64> = work.vertices.iter().map(|v| v.run_s).collect();
     runs.sort_by(f64::total_cmp);
     let shortest = runs.get(runs.len() / 20)?;
-    let empty_s = shortest.min(EMPTY_TASK_MS * contention(view) / 1000.0);
+    let usual_ms = EMPTY_TASK_MS * contention(view);
+    let empty_ms = handover_ms(view, stage).unwrap_or(usual_ms);
+    let empty_s = shortest.min(empty_ms / 1000.0);
     Some(empty_s * runs.len() as f64)
 }
 

@@ -3,7 +3,7 @@
 use job::model::{Operator, Source, Table};
 
 use super::load;
-use super::sizing::{bytes_read, merged_vertices, overhead_s};
+use super::sizing::{bytes_read, merged_vertices, overhead_s, starting_s};
 use crate::facts::fact;
 use crate::impact::{Saved, regroup};
 use crate::settings::threshold;
@@ -29,7 +29,7 @@ threshold! {
 pub(crate) fn start_share(view: &View<'_>, stage: usize) -> Option<f64> {
     let work = &view.run.as_ref()?.stages[stage];
     let all = work.start_s() + work.run_s();
-    (all > 0.0).then_some(work.start_s() / all)
+    (all > 0.0).then_some(starting_s(view, stage)? / all)
 }
 
 /// Whether start-up takes much of the time of a stage's vertices, and its data requires at most half of them: the size of the

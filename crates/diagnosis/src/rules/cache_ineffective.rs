@@ -8,15 +8,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::{Derived, Spread};
-use job::model::{Application, Execution, SparkNode};
+use job::model::{Application, Execution};
 
 use super::support::{Symptom, rule};
+use super::wide_cache;
 use crate::facts::fact;
 use crate::impact::scale_run;
+use crate::measurements::plan_parts::{Parts, files, stages_below};
 use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
-use report::format::{FewNames, Names, Seconds, TIME};
+use report::format::{Bytes, FewNames, Names, Seconds, TIME};
 use report::{Evidence, Text, text};
 
 rule! { RULE = IneffectiveCache, examine;
@@ -38,6 +40,12 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             Some(repeated) => result.found(view, symptom(view, app, &same, repeated)),
             None => result.under(0.5, || evidence(view, app, &same)),
         }
+    }
+    for symptom in inferences(view, app)
+        .into_iter()
+        .chain(wide_cache::symptoms(view, app))
+    {
+        result.found(view, symptom);
     }
 }
 
@@ -166,128 +174,6 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     found
 }
 
-/// Parts of plans, identified by the origin of their rows: files, and the conditions, joins, groups and
-/// functions on the way. Projections and aggregates differ with the needed columns, so they don't count.
-#[derive(Debug, Default)]
-struct Parts {
-    /// The number of a part, by its last step and its input parts.
-    numbers: BTreeMap<(String, Vec<usize>), usize>,
-    steps: Vec<usize>,
-}
-
-impl Parts {
-    /// The part that each node of a plan completes; `None` for a node that reads no files, or reads a cache.
-    fn parts_of(&mut self, plan: &[SparkNode]) -> Vec<Option<usize>> {
-        let mut below: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); plan.len()];
-        let mut all = vec![None; plan.len()];
-        // a node is listed before its inputs
-        for (at, node) in plan.iter().enumerate().rev() {
-            let inputs = below[at].take();
-            let own = inputs.and_then(|inputs| self.completed_by(node, inputs));
-            if let Some(parent) = node.parent.filter(|p| *p < at) {
-                match (own, &mut below[parent]) {
-                    (Some(own), Some(inputs)) => inputs.push(own),
-                    (None, inputs) => *inputs = None,
-                    (_, None) => {}
-                }
-            }
-            all[at] = own;
-        }
-        all
-    }
-
-    fn completed_by(&mut self, node: &SparkNode, inputs: Vec<usize>) -> Option<usize> {
-        if node.name.contains("InMemoryTableScan") {
-            return None;
-        }
-        if inputs.is_empty() {
-            let files = files(node).filter(|_| !node.stages.is_empty())?;
-            return Some(self.number(files, inputs, 0));
-        }
-        match (step(node), inputs.as_slice()) {
-            (None, [only]) => Some(*only),
-            (None, _) => Some(self.number(String::new(), inputs, 0)),
-            (Some(step), _) => Some(self.number(step, inputs, 1)),
-        }
-    }
-
-    fn number(&mut self, step: String, inputs: Vec<usize>, own: usize) -> usize {
-        let before: usize = inputs.iter().map(|part| self.steps[*part]).sum();
-        let steps = &mut self.steps;
-        let numbers = self.numbers.entry((step, inputs));
-        *numbers.or_insert_with(|| {
-            steps.push(before.saturating_add(own));
-            steps.len() - 1
-        })
-    }
-}
-
-/// Stages that run a node and its subtree.
-fn stages_below(plan: &[SparkNode], node: usize) -> BTreeSet<usize> {
-    let mut is_below = vec![false; plan.len()];
-    let mut stages = BTreeSet::new();
-    for at in node..plan.len() {
-        let parent = plan[at].parent;
-        is_below[at] = at == node || parent.is_some_and(|p| is_below[p]);
-        let counts = files(&plan[at]).is_some() || step(&plan[at]).is_some();
-        if is_below[at] && counts {
-            stages.extend(&plan[at].stages);
-        }
-    }
-    stages
-}
-
-fn files(node: &SparkNode) -> Option<String> {
-    let is_scan = node.name.starts_with("Scan") || node.name.starts_with("FileScan");
-    let place = node.metadata.get("Location").filter(|_| is_scan)?;
-    let filters = node.metadata.get("PartitionFilters").map(|f| plain(f));
-    Some(format!("{place} {}", filters.unwrap_or_default()))
-}
-
-/// The step of a computing node, without Spark's column numbers. A condition that only
-/// excludes nulls was generated for a join and does not count.
-fn step(node: &SparkNode) -> Option<String> {
-    const STEPS: [&str; 6] = [
-        "Filter",
-        "Join",
-        "EvalPython",
-        "Generate",
-        "MapInPandas",
-        "Window",
-    ];
-    if node.name.contains("Aggregate") {
-        let text = plain(&node.text);
-        // `key=[` in a SortAggregate
-        let keys = text.split_once("=[")?.1.split(']').next()?;
-        return Some(format!("groups of [{keys}]"));
-    }
-    if !STEPS.iter().any(|s| node.name.contains(s)) {
-        return None;
-    }
-    let text = plain(&node.text);
-    let conditions = text.strip_prefix("Filter");
-    let is_trivial = conditions.is_some_and(|all| {
-        all.split(" AND ")
-            .all(|c| c.trim_matches([' ', '(', ')']).starts_with("isnotnull"))
-    });
-    (!is_trivial).then_some(text)
-}
-
-/// A text of the plan without the numbers of columns: `amount` of `amount#12L`.
-fn plain(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '#' {
-            kept.push(c);
-            continue;
-        }
-        while rest.next_if(|c| c.is_ascii_digit()).is_some() {}
-        rest.next_if(|c| *c == 'L');
-    }
-    kept
-}
-
 struct Repeated {
     /// Number of computations.
     times: usize,
@@ -355,6 +241,46 @@ fn symptom(
     }
 }
 
+/// Passes over all files that only look for a schema, before a query reads the same files.
+fn inferences(view: &View<'_>, app: &Application) -> Vec<Symptom> {
+    let bytes = |stage: usize| read_from_files(view, stage).map(|(_, bytes)| bytes);
+    let is_query = |stage: usize| app.stages[stage].execution.is_some();
+    let stages = 0..app.stages.len().min(view.facts.len());
+    let queries: Vec<f64> = stages
+        .clone()
+        .filter(|s| is_query(*s))
+        .filter_map(bytes)
+        .collect();
+    let inferred = stages.filter(|s| app.stages[*s].lists_files());
+    let symptom = |stage: usize| {
+        let read = bytes(stage)?;
+        queries
+            .iter()
+            .any(|b| *b >= read / SAME_BYTES)
+            .then_some(())?;
+        let (name, site) = (view.name(stage), &app.stages[stage].call_site);
+        Some(Symptom {
+            stage: Some(stage),
+            lines: None,
+            summary: text!(
+                "{name}（{site}）读取 {size} 只为推断模式，之后的查询再读一遍",
+                "{name} ({site}) reads {size} only to infer the schema, and a query reads them again",
+                size = Bytes(read),
+            ),
+            evidence: view.facts[stage].per_vertex.stored_bytes_read.as_ref()
+                .and_then(|of| of.sources.first())
+                .map(|source| fact! { view, "Bytes Read", read, "bytes", source.clone();
+                    "{name} 读取 {size}，没有 SQL 计划", "{name} reads {size} without a plan of SQL", size = Bytes(read) })
+                .into_iter()
+                .collect(),
+            saved: view.saved_in(stage, |stage| stage.vertices.clear()),
+            method: "schedule replayed without the stage that infers the schema",
+            strength: 0.9,
+        })
+    };
+    inferred.filter_map(symptom).collect()
+}
+
 fn evidence(view: &View<'_>, app: &Application, same: &[Computation]) -> Vec<Evidence> {
     let fact = |computation: &Computation| match computation.by {
         ComputedBy::Execution(at) => files_of(view, app, at, &computation.stages),
@@ -397,52 +323,29 @@ fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use job::model::SparkNode;
+
     use super::*;
 
-    fn node(name: &str, text: &str) -> SparkNode {
-        SparkNode {
-            name: name.into(),
-            text: text.into(),
-            ..SparkNode::default()
-        }
-    }
-
-    #[test]
-    fn steps_are_compared_without_the_numbers_of_columns() {
-        for (name, text, expected) in [
-            (
-                "Filter",
-                "Filter (edit#12 > 10)",
-                Some("Filter (edit > 10)"),
-            ),
-            (
-                "Filter",
-                "Filter (isnotnull(a#1L) AND isnotnull(b#2))",
-                None,
-            ),
-            ("Project", "Project [a#1L]", None),
-            (
-                "HashAggregate",
-                "HashAggregate(keys=[a#1, b#2L], functions=[partial_sum(c#3)])",
-                Some("groups of [a, b]"),
-            ),
-            (
-                "SortAggregate",
-                "SortAggregate(key=[a#1], functions=[partial_max(c#3)])",
-                Some("groups of [a]"),
-            ),
-        ] {
-            assert_eq!(step(&node(name, text)).as_deref(), expected, "{text}");
-        }
+    /// A scan is named after its format.
+    fn metadata(name: &str, text: &str) -> BTreeMap<String, String> {
+        let format = name.trim_start_matches("Scan ").to_uppercase();
+        let all = [("Location", text), ("Format", format.trim())];
+        all.map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into()
     }
 
     /// An execution with a chain of nodes, each in a separate stage.
     fn execution(nodes: &[(&str, &str)]) -> Execution {
         let chained = |(at, (name, text)): (usize, &(&str, &str))| SparkNode {
             parent: at.checked_sub(1),
-            metadata: [("Location".to_owned(), (*text).to_owned())].into(),
+            metadata: metadata(name, text),
             stages: vec![at],
-            ..node(name, text)
+            name: (*name).into(),
+            text: (*text).into(),
+            ..SparkNode::default()
         };
         Execution {
             plan: nodes.iter().enumerate().map(chained).collect(),
@@ -468,5 +371,33 @@ mod tests {
         assert_eq!(found[0], same);
         let cached = execution(&[groups, ("InMemoryTableScan", ""), groups, scan]);
         assert!(shared_parts(&[cached, other]).is_empty());
+    }
+
+    #[test]
+    fn reading_the_same_files_is_shared_only_if_their_rows_are_parsed() {
+        let count = |filter, scan| execution(&[("HashAggregate", ""), ("Filter", filter), scan]);
+        for (scan, filters, is_shared) in [
+            (
+                ("Scan csv ", "/data"),
+                ["Filter isnull(a#1)", "Filter isnull(b#2)"],
+                true,
+            ),
+            (
+                ("Scan parquet ", "/data [a#1]"),
+                ["Filter (a#1 > 1)", "Filter (a#1 > 2)"],
+                false,
+            ),
+            (
+                ("Scan parquet ", "/data [doc#1]"),
+                [
+                    "Filter (from_json(StructField(x), doc#1).x > 1)",
+                    "Filter (get_json_object(doc#1, $.y) > 1)",
+                ],
+                true,
+            ),
+        ] {
+            let found = shared_parts(&filters.map(|filter| count(filter, scan)));
+            assert_eq!(found.len(), usize::from(is_shared), "{scan:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use job::facts::{OperatorFacts, Role, value};
 use job::model::{Operator, OperatorKind};
 
+use super::nested_loop;
 use super::support::{Symptom, lacks, rule};
 use crate::facts::fact;
 use crate::impact::{Saved, scale_run};
@@ -16,7 +17,7 @@ use report::format::{Names, Number, ROW};
 use report::text;
 
 rule! { RULE = JoinExplosion, examine;
-    "多对多连接的输出行数远多于输入", "a many-to-many join produces far more rows than it reads";
+    "多对多连接的输出行数远多于输入，或连接逐对比较所有行", "a many-to-many join produces far more rows than it reads, or a join compares every pair of rows";
     needs RuntimeCounters, StageGraph;
     helps TableStatistics, Estimates;
     thresholds MIN_FACTOR;
@@ -33,6 +34,10 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             .enumerate()
             .filter(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
         {
+            if is_cross(view, join) {
+                result.under(0.0, Vec::new);
+                continue;
+            }
             let Some((out, should)) = output(view, stage, index) else {
                 if !view.failed() {
                     lacks! { result, view, RuntimeCounters, Some(stage);
@@ -51,11 +56,24 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             }
         }
     }
+    if let Some(app) = view.job.spark.as_deref().filter(|_| !view.failed()) {
+        for symptom in nested_loop::symptoms(view, app) {
+            result.found(view, symptom);
+        }
+    }
     let most = result.closest.as_ref().map_or(0.0, |c| c.of_limit * limit);
     result.cleared_by(text!(
         "连接输出最多为键只在一侧重复时的 {most:.1} 倍",
         "joins produce at most {most:.1} times as many rows as if the key repeated on one side only"
     ));
+}
+
+/// Whether the code asks for every pair of rows, by `crossJoin` or CROSS JOIN.
+fn is_cross(view: &View<'_>, join: &Operator) -> bool {
+    let plans = view.job.spark.iter().flat_map(|app| &app.executions);
+    let mut nodes = plans.flat_map(|execution| &execution.plan);
+    let node = nodes.find(|node| join.uid == Some(node.uid));
+    node.is_some_and(|node| node.text.split([',', ' ']).any(|word| word == "Cross"))
 }
 
 fn symptom(view: &View<'_>, stage: usize, index: usize, out: f64, should: f64) -> Symptom {

@@ -1,11 +1,12 @@
 //! Rule for `shuffle.missed_broadcast`: a side small enough to broadcast is repartitioned together
 //! with a big one.
 
-use job::model::ExchangeKind;
+use job::model::{Application, Exchange, ExchangeKind};
 
 use super::support::{Symptom, lacks, rule};
 use crate::alternatives::broadcast::{Broadcast, Limits, alternatives};
 use crate::alternatives::cost::Rates;
+use crate::alternatives::repartition::unmoved;
 use crate::configuration::broadcast_limit;
 use crate::measurements::estimate::wrong_fact_of;
 use crate::measurements::exchange::{feeds_join, measured_write, partitioner_fact};
@@ -55,9 +56,53 @@ fn examine(view: &View<'_>, result: &mut Examination) {
             "不知道 {stage} 的连接保留哪一侧，无法判断小的一侧能否广播", "without the kind of the join in {stage}, it is not known whether its small side could be broadcast", stage = view.name(stage) },
         }
     }
+    if let Some(app) = view.job.spark.as_deref() {
+        for edge in repartitioned_first(view, app) {
+            result.offer(view, broadcast_late(view, edge, &rates));
+        }
+    }
     result.exchanges(view, |e| {
         e.exchange == ExchangeKind::Hash && feeds_join(view, e)
     });
+}
+
+/// Exchanges that adaptive execution reads where they were written, because a join turned into a broadcast after it.
+fn repartitioned_first(view: &View<'_>, app: &Application) -> Vec<usize> {
+    let is_local = |e: &&Exchange| e.read.as_deref() == Some("local") && e.asked_for().is_none();
+    let local: Vec<u32> = app
+        .exchanges
+        .iter()
+        .filter(is_local)
+        .map(|e| e.uid)
+        .collect();
+    let edges = view.job.edges.iter().enumerate();
+    let edges = edges.filter(|(_, e)| e.uid.is_some_and(|uid| local.contains(&uid)));
+    edges
+        .filter(|(_, e)| feeds_join(view, e))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+fn broadcast_late(view: &View<'_>, edge: usize, rates: &Rates) -> Symptom {
+    let big = &view.job.edges[edge];
+    let mut evidence = measured_write(view, big);
+    evidence.extend(partitioner_fact(view, big));
+    Symptom {
+        stage: Some(big.to),
+        lines: None,
+        summary: text!(
+            "{from} 为 {to} 的连接按 {keys} 重分区 {size}，之后 Spark 才发现另一侧可以广播",
+            "{from} repartitions {size} on {keys} for the join in {to} before Spark finds that the other side can be broadcast",
+            from = view.name(big.from),
+            to = view.name(big.to),
+            size = Bytes(big.bytes_written.unwrap_or(0.0)),
+            keys = Names(&big.keys),
+        ),
+        evidence,
+        saved: unmoved(view, rates, edge),
+        method: "schedule replayed with the join run inside the stage that writes the exchange",
+        strength: 0.9,
+    }
 }
 
 fn symptom(view: &View<'_>, found: &Broadcast, rates: &Rates) -> Symptom {

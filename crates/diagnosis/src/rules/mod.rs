@@ -13,6 +13,7 @@ mod late_filter;
 mod memory_over_provisioned;
 mod misestimate;
 mod missed_broadcast;
+mod nested_loop;
 mod parallelism_too_low;
 mod queue_wait;
 mod redundant_repartition;
@@ -29,6 +30,7 @@ mod udo;
 mod unaligned_input;
 mod unused_columns;
 mod vertex_retries;
+mod wide_cache;
 
 use std::sync::LazyLock;
 

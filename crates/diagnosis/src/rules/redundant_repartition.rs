@@ -5,12 +5,12 @@ use job::model::{Edge, ExchangeKind};
 
 use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
-use crate::alternatives::repartition::{Needless, needless, passing};
-use crate::impact::Saved;
+use crate::alternatives::deduplicated;
+use crate::alternatives::repartition::{Needless, Requested, needless, requested};
 use crate::measurements::exchange::{measured_write, partitioner_fact};
 use crate::rule::Examination;
 use crate::view::View;
-use report::format::{Bytes, Names};
+use report::format::{Bytes, Names, ROW};
 use report::{Evidence, Text, text};
 
 rule! { RULE = RedundantRepartition, examine;
@@ -28,29 +28,65 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         result.offer(view, symptom(view, &found));
     }
     if let Some(app) = view.job.spark.as_deref() {
-        for (edge, saved) in passing(view, app, &rates) {
-            result.offer(view, handed_on(view, edge, saved));
+        for found in requested(view, app, &rates) {
+            result.offer(view, in_vain(view, found));
+        }
+        for found in deduplicated::needless(view, app, &rates) {
+            result.offer(view, finds_nothing(view, &found));
         }
     }
     result.exchanges(view, |e| e.exchange == ExchangeKind::Hash);
 }
 
-fn handed_on(view: &View<'_>, edge: usize, saved: Option<Saved>) -> Symptom {
-    let edge = &view.job.edges[edge];
+fn in_vain(view: &View<'_>, found: Requested) -> Symptom {
+    let edge = &view.job.edges[found.edge];
+    let then = match found.aggregates {
+        true => text!(
+            "，但 {to} 接着聚合这些行；去掉后，大部分行在 Shuffle 之前就已聚合",
+            ", where they are aggregated; without it, most rows would be aggregated before the shuffle",
+            to = view.name(edge.to)
+        ),
+        false => text!(
+            "，但 {to} 只是把数据再次重分区",
+            ", which only repartitions the rows again",
+            to = view.name(edge.to)
+        ),
+    };
     Symptom {
         stage: Some(edge.to),
         lines: None,
         summary: text!(
-            "{from} 到 {to} 按代码的要求重分区{moved}，但 {to} 只是把数据再次重分区",
-            "the code repartitions{moved} from {from} to {to}, which only repartitions the rows again",
+            "{from} 到 {to} 按代码的要求重分区{moved}{then}",
+            "the code repartitions{moved} from {from} to {to}{then}",
             from = view.name(edge.from),
             to = view.name(edge.to),
             moved = moved(edge),
+            then = then,
         ),
         evidence: measured_write(view, edge),
-        saved,
+        saved: found.saved,
         method: "schedule replayed with the reading stage run inside the writing one",
         strength: 0.9,
+    }
+}
+
+fn finds_nothing(view: &View<'_>, found: &deduplicated::Needless) -> Symptom {
+    let edge = &view.job.edges[found.edge];
+    Symptom {
+        stage: Some(edge.to),
+        lines: None,
+        summary: text!(
+            "distinct 为查找重复的行，从 {from} 到 {to} 重分区所有列{moved}，而 {rows} 中没有重复的",
+            "distinct repartitions all columns{moved} from {from} to {to} to find rows that repeat, and none of {rows} does",
+            from = view.name(edge.from),
+            to = view.name(edge.to),
+            moved = moved(edge),
+            rows = ROW.count(found.rows),
+        ),
+        evidence: measured_write(view, edge),
+        saved: found.saved.clone(),
+        method: "schedule replayed with the reading stage run inside the writing one",
+        strength: 0.8,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::support::{Symptom, lacks, rule};
 use crate::measurements::load::lines;
-use crate::measurements::sizing::bytes_read;
+use crate::measurements::sizing::{bytes_read, starting_s};
 use crate::measurements::tasks::small_files;
 use crate::measurements::tiny::{
     MIN_START, evidence, is_tiny, reads_small_files, reads_unknown_files, saved, start_share,
@@ -83,8 +83,8 @@ fn symptom(view: &View<'_>, stage: usize) -> Symptom {
     let n = view.vertices(stage).unwrap_or(1);
     let all = bytes_read(view, stage).unwrap_or(0.0);
     let work = view.run.as_ref().map(|r| &r.stages[stage]);
-    let run = work.map_or(0.0, |w| w.run_s()) / n as f64;
-    let start = work.map_or(0.0, |w| w.start_s()) / n as f64;
+    let start = starting_s(view, stage).unwrap_or(0.0) / n as f64;
+    let run = work.map_or(0.0, |w| w.start_s() + w.run_s()) / n as f64 - start;
     Symptom {
         stage: Some(stage),
         lines: lines(view, stage),

@@ -10,13 +10,13 @@ use job::runs::{RunState, VertexRun};
 use super::support::{Symptom, lacks, rule};
 use crate::facts::at_line;
 use crate::impact::scale_usual;
-use crate::measurements::contention::python_start_ms;
+use crate::measurements::contention::{has_few_rows, python_start_ms};
 use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
 use report::format::{Seconds, Share, VERTEX};
-use report::{Evidence, text};
+use report::{Cause, Evidence, text};
 
 /// Milliseconds that managed code usually takes per input row, and per byte of it.
 const MANAGED_MS_PER_ROW: f64 = 0.6e-3;
@@ -67,6 +67,10 @@ rule! { RULE = CpuBoundUdo, examine;
 
 fn examine(view: &View<'_>, result: &mut Examination) {
     for (index, stage) in view.job.stages.iter().enumerate() {
+        if has_few_rows(view, index) {
+            result.attributed(view, Cause::TinyVertices, index);
+            continue;
+        }
         let timed = timed(view, index);
         if let Some(symptom) = slow_code(view, index, &timed) {
             match gc(view, index) {

@@ -33,7 +33,14 @@ pub(super) fn partitioning(text: &str) -> Partitioning {
     let hash = by("hashpartitioning", ExchangeKind::Hash);
     let hash = hash.or_else(|| by("clusteredpartitioning", ExchangeKind::Hash));
     if let Some(found) = hash.or_else(|| by("rangepartitioning", ExchangeKind::Range)) {
-        return found;
+        // rows with the same constant as their key, as for a window over PARTITION BY 1, go to one partition
+        return match !found.keys.is_empty() && found.keys.iter().all(|key| is_constant(key, text)) {
+            true => Partitioning {
+                partitions: Some(1),
+                ..one(ExchangeKind::Gather)
+            },
+            false => found,
+        };
     }
     match () {
         () if text.contains("SinglePartition") => Partitioning {
@@ -49,6 +56,11 @@ pub(super) fn partitioning(text: &str) -> Partitioning {
             None => one(ExchangeKind::Unknown),
         },
     }
+}
+
+/// Whether a key in the text of a node is neither a column nor a call.
+fn is_constant(key: &str, text: &str) -> bool {
+    !key.contains('(') && !text.contains(&format!("{key}#"))
 }
 
 /// Origin of an exchange: `ENSURE_REQUIREMENTS`.
@@ -187,6 +199,7 @@ mod tests {
             &[],
             Some(24),
         );
+        is("Exchange hashpartitioning(1, 200)", X::Gather, &[], Some(1));
         is("Exchange hashpartitioning(cut", X::Unknown, &[], None);
     }
 

@@ -1,0 +1,56 @@
+//! Plans of applications without a needless `distinct`.
+
+use job::model::{Application, SparkNode};
+
+use super::cost::Rates;
+use super::repartition::without;
+use crate::impact::Saved;
+use crate::measurements::plan_parts::{input_of, opaque_above, opaque_below, rows_from};
+use crate::view::View;
+
+/// Least share of the rows that a needless `distinct` keeps.
+const ALL: f64 = 0.999;
+
+/// A `distinct` over all columns that finds no row twice.
+pub(crate) struct Needless {
+    pub(crate) edge: usize,
+    pub(crate) rows: f64,
+    pub(crate) saved: Option<Saved>,
+}
+
+pub(crate) fn needless(view: &View<'_>, app: &Application, rates: &Rates) -> Vec<Needless> {
+    let nodes = app.executions.iter().flat_map(|execution| {
+        let plan = execution.plan.as_slice();
+        (0..plan.len()).map(move |at| (plan, at))
+    });
+    let found = nodes.filter_map(|(plan, at)| {
+        let is_distinct = |node: &SparkNode| {
+            node.name.contains("Aggregate") && node.text.contains("functions=[]")
+        };
+        // the expansion of count(DISTINCT …) has such a node, too
+        let counts = |node: &SparkNode| ["distinct", "gid#"].iter().any(|w| node.text.contains(w));
+        let above = plan[at]
+            .parent
+            .map(|parent| &plan[opaque_above(plan, parent)]);
+        let is_own = is_distinct(&plan[at]) && !counts(&plan[at]) && !above.is_some_and(counts);
+        let exchange =
+            opaque_below(plan, at).filter(|at| is_own && plan[*at].name == "Exchange")?;
+        let partial = opaque_below(plan, exchange).filter(|at| is_distinct(&plan[*at]))?;
+        let rows = rows_from(plan, input_of(plan, partial)?)?;
+        let kept = plan[at].metric("number of output rows")?;
+        let edge = edge_of(view, &plan[exchange]).filter(|_| rows > 0.0 && kept >= ALL * rows)?;
+        Some(Needless {
+            edge,
+            rows,
+            saved: without(view, rates, edge, 1.0),
+        })
+    });
+    found.collect()
+}
+
+fn edge_of(view: &View<'_>, exchange: &SparkNode) -> Option<usize> {
+    view.job
+        .edges
+        .iter()
+        .position(|e| e.uid == Some(exchange.uid))
+}
