@@ -55,12 +55,16 @@ impl<'a> Case<'a> {
             Cause::MissedBroadcast => self.broadcast_in_program(),
             Cause::BroadcastTooLarge => hints::no_broadcast(program, scope),
             Cause::RedundantRepartition => {
-                let (program, place) = self.piece(&[Part::Partitioning])?;
+                let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
                 partitions::remove(program, &place)
             }
             Cause::CpuBoundUdo => {
                 let (program, place) = self.piece(&[Part::UserCode])?;
                 udf::builtin(program, program.calls.get(place.call?)?)
+            }
+            Cause::IneffectiveCache if self.lists_files() => None,
+            Cause::IneffectiveCache if self.evidence_number("cached columns").is_some() => {
+                reuse::uncache(program, scope)
             }
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;

@@ -59,6 +59,10 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
             .and_then(|place| job.lines_of(&place))
             .or_else(|| action_before_gaps(view)),
         Cause::UnexplainedOverhead => job.lines_of(&job.place_of_stream(Stream::Mode)?),
+        Cause::IneffectiveCache if stage.is_some_and(|stage| lists_files(job, stage)) => {
+            let place = program.find(Part::Read, &[], None)?;
+            Some(program.lines(&place.span))
+        }
         Cause::IneffectiveCache => {
             let statement = program.statements.get(job.shared_statement()?)?;
             Some(program.lines(&statement.span))
@@ -143,7 +147,7 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
             P::UserCode,
             P::Partitioning,
         ],
-        Cause::RedundantRepartition => &[P::Partitioning],
+        Cause::RedundantRepartition => &[P::Partitioning, P::Distinct],
         Cause::SerialGather => &[P::Gather, P::Sort],
         Cause::CpuBoundUdo | Cause::UserCodeFailure | Cause::VertexRetries => &[P::UserCode],
         Cause::TinyVertices | Cause::ParallelismTooLow if is_source => &[P::Read, P::Partitioning],
@@ -168,6 +172,12 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
         Cause::CommitOnDriver => &[P::Write],
         _ => &[],
     }
+}
+
+/// Whether a stage reads files before a plan, as to infer their schema.
+fn lists_files(job: &Job, stage: usize) -> bool {
+    let app = job.spark.as_deref();
+    app.is_some_and(|app| app.stages[stage].lists_files())
 }
 
 /// Whether a plan has the operators of a stage.

@@ -23,7 +23,8 @@ fn diff<'d>(found: &'d Diagnosis, finding: &Finding) -> Option<(Vec<&'d str>, Sa
     let own = |s: &&Suggestion| s.finding.as_deref() == Some(finding.id.as_str());
     let mut own = found.suggestions.iter().map(|s| &s.suggestion).filter(own);
     let (text, verified) = own.find_map(|s| Some((s.diff.as_deref()?, s.verified.as_ref()?)))?;
-    let is_change = |l: &&str| l.starts_with(['+', '-']) && !l.starts_with(["+++", "---"]);
+    let is_change =
+        |l: &&str| l.starts_with(['+', '-']) && !(l.starts_with("+++") || l.starts_with("---"));
     Some((
         text.lines().filter(is_change).collect(),
         verified.same_result,

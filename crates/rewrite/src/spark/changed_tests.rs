@@ -203,3 +203,23 @@ fn a_limit_of_rows_per_file_is_removed_from_its_writer() {
         assert_eq!(changed.as_deref(), after, "{before}");
     }
 }
+
+#[test]
+fn a_cache_is_removed_and_a_distinct_only_unproven() {
+    let text = "a = t.select(\"k\")\na = a.cache()  # for later\nb = a.distinct()\nb.count()\n";
+    let program = Program::parse("job.py", text);
+    let uncached = reuse::uncache(&program, &Scope::whole(&program)).expect("a change");
+    let after = uncached.apply(text);
+    let expected = "a = t.select(\"k\")\nb = a.distinct()\nb.count()\n";
+    assert_eq!(after.as_deref(), Some(expected));
+    for (part, same) in [
+        (Part::Distinct, Some(SameResult::Unknown)),
+        // not a partitioning
+        (Part::Expression, None),
+    ] {
+        let place = program.find(part, &[], None).expect("a piece");
+        let found = partitions::remove(&program, &place);
+        let found = found.and_then(|rewrite| rewrite.checked_program(&program));
+        assert_eq!(found.map(|checked| checked.verified.same_result), same);
+    }
+}

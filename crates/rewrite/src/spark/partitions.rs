@@ -7,7 +7,8 @@ use job::code::{Call, Place, Program, Scope, only};
 
 use super::{Rewrite, call, without_hint};
 
-/// Removes a `repartition`, `coalesce` or `partitionBy`, or a hint or `DISTRIBUTE BY` of a query.
+/// Removes a `repartition`, `coalesce` or `partitionBy`, or a hint or `DISTRIBUTE BY` of a query; or a `distinct`, which only
+/// the data makes needless.
 pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     let mut rewrite = Rewrite {
         reorders: depends_on_partitions(program),
@@ -25,24 +26,37 @@ pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
         rewrite.replace(place.statement, before..place.span.end, "");
         return Some(rewrite);
     };
-    let receiver = program.text_of(call.receiver?);
-    let statement = program.statements.get(call.statement)?;
+    match call.name.as_str() {
+        "repartition" | "repartitionByRange" | "coalesce" | "partitionBy" | "hint" => {}
+        "distinct" | "dropDuplicates" if call.arguments.is_empty() => rewrite.reorders = true,
+        _ => return None,
+    }
+    Some(without_call(program, call, rewrite))
+}
+
+/// Removes a call that returns rows like those of its receiver, with its statement if the statement does nothing else.
+pub(super) fn without_call(program: &Program, call: &Call, mut rewrite: Rewrite) -> Rewrite {
+    let receiver = call.receiver.map_or("", |at| program.text_of(at));
+    let statement = &program.statements[call.statement];
     // `df = df.repartition(8)` has no other effect
     if statement.value == Some(call.node) && statement.target.as_deref() == Some(receiver) {
         let start = program.text[..statement.span.start]
             .rfind('\n')
             .map_or(0, |at| at + 1);
-        let rest = &program.text[statement.span.end..];
-        let alone =
-            program.text[start..statement.span.start].trim().is_empty() && rest.starts_with('\n');
+        let (rest, _) = program.text[statement.span.end..]
+            .split_once('\n')
+            .unwrap_or_default();
+        let is_last = rest.trim().is_empty() || rest.trim_start().starts_with('#');
+        let end = statement.span.end + rest.len() + 1;
         // a block must not become empty
-        if alone && statement.function.is_none() && start == statement.span.start {
-            rewrite.replace(call.statement, start..statement.span.end + 1, "");
-            return Some(rewrite);
+        let at_top = statement.function.is_none() && start == statement.span.start;
+        if is_last && at_top && end <= program.text.len() {
+            rewrite.replace(call.statement, start..end, "");
+            return rewrite;
         }
     }
     rewrite.replace(call.statement, call.span.clone(), "");
-    Some(rewrite)
+    rewrite
 }
 
 /// Gives a partitioning or a source another number of partitions: in the argument that is this number, or where a name or

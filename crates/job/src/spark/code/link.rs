@@ -316,6 +316,9 @@ impl Job {
         Some(match operator.kind {
             K::Join if operator.keys.is_empty() => (Part::Join, words(&operator.args)),
             K::Join => (Part::Join, keys()),
+            K::Aggregate | K::PartialAggregate if self.only_distinct(operator) => {
+                (Part::Distinct, Vec::new())
+            }
             K::Aggregate | K::PartialAggregate if !operator.keys.is_empty() => {
                 let called = functions(&operator.args).into_iter();
                 let called = called.map(|name| format!("{name}("));
@@ -352,6 +355,12 @@ impl Job {
             _ if operator.class_name == "Generate" => (Part::Explode, functions(&operator.args)),
             _ => return None,
         })
+    }
+
+    /// Whether an operator removes rows that repeat, and one piece of the program does.
+    fn only_distinct(&self, operator: &Operator) -> bool {
+        let found = || self.program()?.find(Part::Distinct, &[], None);
+        operator.args.contains("functions=[]") && found().is_some()
     }
 
     /// Last part of the path or table that an operator scans.
