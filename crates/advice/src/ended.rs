@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
-use diagnosis::failure::Class;
+use ::failure::Class;
 use diagnosis::whence;
 use report::{Text, text};
 

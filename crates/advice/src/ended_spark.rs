@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::ended;
 use crate::proposal::{Gain, Proposal, advice};
 use crate::{computed, failed};
-use diagnosis::failure::Class;
+use ::failure::Class;
 use diagnosis::whence;
 use report::text;
 

@@ -6,7 +6,6 @@ use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
 use crate::{adaptive, computed, ended_spark, mechanism, program};
 use diagnosis::Suggested;
-use diagnosis::failure;
 use diagnosis::measurements::sizing::merged_vertices;
 use diagnosis::measurements::tasks::{By, origin};
 use report::format::Number;
@@ -410,6 +409,7 @@ advice! { fn no_broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast
 advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
     title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
     step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
+    step("同样的行的多个计数或汇总可以一次算完：agg(count(when(条件, 1)), …)", "several counts or sums of the same rows fit into one pass: agg(count(when(condition, 1)), …)");
     step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
     pro("昂贵的部分只算一次", "the expensive part is computed once");
     con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
@@ -478,7 +478,7 @@ fn lost(case: &Case<'_>) -> Vec<Proposal> {
         .by_ref()
         .filter(|e| e.lost)
         .filter_map(|e| e.reason.as_deref());
-    let classes = reasons.filter_map(failure::class_of);
+    let classes = reasons.filter_map(::failure::class_of);
     let mut of_memory = classes.filter(|c| c.cause() == Cause::LimitFailure);
     // the advice on a failure already covers its memory
     let memory = of_memory.next().filter(|_| !case.view.failed());

@@ -12,7 +12,6 @@ pub mod configuration;
 mod diagnosis;
 mod excess;
 mod facts;
-pub mod failure;
 #[cfg(test)]
 mod fixture;
 pub mod impact;

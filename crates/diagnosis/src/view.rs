@@ -13,7 +13,6 @@ use job::model::{
     Table, Task,
 };
 
-use crate::failure::{self, Failure};
 use crate::impact::{Basis, Fix, RunModel, Saved, StageWork};
 use crate::inputs::Tables;
 use crate::properties::Derived;
@@ -21,6 +20,7 @@ use crate::scans::scans;
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE, Settings, Threshold};
 use crate::uneven::Uneven;
 use crate::whatif::{Change, Curve, WhatIf};
+use failure::Failure;
 use report::format::Share;
 use report::{Language, Text, text};
 

@@ -7,12 +7,13 @@ use std::path::Path;
 use crate::support::root;
 
 /// Each crate with the crates of the workspace that it may need. The last two are for tests only.
-const LAYERS: [(&str, &str); 17] = [
+const LAYERS: [(&str, &str); 18] = [
     ("report", ""),
     ("job", "report"),
     ("rewrite", "report job"),
-    ("diagnosis", "report job rewrite"),
-    ("advice", "report job rewrite diagnosis"),
+    ("failure", "report job"),
+    ("diagnosis", "report job rewrite failure"),
+    ("advice", "report job rewrite failure diagnosis"),
     ("indexer", "report"),
     ("llm", "report"),
     ("equivalence", "report job"),

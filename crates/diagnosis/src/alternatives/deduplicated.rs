@@ -19,33 +19,44 @@ pub(crate) struct Needless {
 }
 
 pub(crate) fn needless(view: &View<'_>, app: &Application, rates: &Rates) -> Vec<Needless> {
-    let nodes = app.executions.iter().flat_map(|execution| {
-        let plan = execution.plan.as_slice();
-        (0..plan.len()).map(move |at| (plan, at))
-    });
-    let found = nodes.filter_map(|(plan, at)| {
-        let is_distinct = |node: &SparkNode| {
-            node.name.contains("Aggregate") && node.text.contains("functions=[]")
-        };
-        // the expansion of count(DISTINCT …) has such a node, too
-        let counts = |node: &SparkNode| ["distinct", "gid#"].iter().any(|w| node.text.contains(w));
-        let above = plan[at]
-            .parent
-            .map(|parent| &plan[opaque_above(plan, parent)]);
-        let is_own = is_distinct(&plan[at]) && !counts(&plan[at]) && !above.is_some_and(counts);
-        let exchange =
-            opaque_below(plan, at).filter(|at| is_own && plan[*at].name == "Exchange")?;
-        let partial = opaque_below(plan, exchange).filter(|at| is_distinct(&plan[*at]))?;
-        let rows = rows_from(plan, input_of(plan, partial)?)?;
-        let kept = plan[at].metric("number of output rows")?;
-        let edge = edge_of(view, &plan[exchange]).filter(|_| rows > 0.0 && kept >= ALL * rows)?;
-        Some(Needless {
-            edge,
-            rows,
-            saved: without(view, rates, edge, 1.0),
-        })
-    });
-    found.collect()
+    let plans = app
+        .executions
+        .iter()
+        .map(|execution| execution.plan.as_slice());
+    let nodes = plans.flat_map(|plan| (0..plan.len()).map(move |at| (plan, at)));
+    let own = nodes.filter(|(plan, at)| is_own_distinct(plan, *at));
+    own.filter_map(|(plan, at)| finds_nothing(view, rates, plan, at))
+        .collect()
+}
+
+fn finds_nothing(
+    view: &View<'_>,
+    rates: &Rates,
+    plan: &[SparkNode],
+    at: usize,
+) -> Option<Needless> {
+    let exchange = opaque_below(plan, at).filter(|at| plan[*at].name == "Exchange")?;
+    let partial = opaque_below(plan, exchange).filter(|at| is_distinct(&plan[*at]))?;
+    let rows = rows_from(plan, input_of(plan, partial)?)?;
+    let kept = plan[at].metric("number of output rows")?;
+    let edge = edge_of(view, &plan[exchange]).filter(|_| rows > 0.0 && kept >= ALL * rows)?;
+    Some(Needless {
+        edge,
+        rows,
+        saved: without(view, rates, edge, 1.0),
+    })
+}
+
+fn is_distinct(node: &SparkNode) -> bool {
+    node.name.contains("Aggregate") && node.text.contains("functions=[]")
+}
+
+/// Whether a node is the `distinct` of a query, not a part of `count(DISTINCT …)`.
+fn is_own_distinct(plan: &[SparkNode], at: usize) -> bool {
+    let counts = |node: &SparkNode| ["distinct", "gid#"].iter().any(|w| node.text.contains(w));
+    let node = &plan[at];
+    let above = || node.parent.map(|parent| &plan[opaque_above(plan, parent)]);
+    is_distinct(node) && !counts(node) && !above().is_some_and(counts)
 }
 
 fn edge_of(view: &View<'_>, exchange: &SparkNode) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Place of a job's failure: the limit, the stage, the vertex. [`failure`](mod@crate::failure) has the reason.
+//! Place of a job's failure: the limit, the stage, the vertex. the crate `failure` has the reason.
 
 use job::model::{JobError, Source};
 use job::runs::RunState;

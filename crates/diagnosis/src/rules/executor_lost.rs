@@ -6,10 +6,10 @@ use job::model::{Application, Executor, Task};
 
 use super::support::{Symptom, rule};
 use crate::facts::fact;
-use crate::failure::{Class, recognize};
 use crate::impact::drop_waste;
 use crate::rule::Examination;
 use crate::view::View;
+use failure::{Class, recognize};
 use report::format::{EXECUTOR, Names, Seconds};
 use report::{Cause, Evidence, Text, text};
 

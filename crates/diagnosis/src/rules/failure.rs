@@ -3,10 +3,10 @@
 
 use super::support::{Symptom, lacks, rule};
 use crate::facts::{at, fact};
-use crate::failure::{Class, Failure as Reason};
 use crate::measurements::failure;
 use crate::rule::Examination;
 use crate::view::View;
+use ::failure::{Class, Failure as Reason};
 use job::info::Information;
 use job::model::{JobError, Source};
 use job::script::StatementKind;

@@ -1,7 +1,7 @@
 //! Inputs, storage, services, stops.
 
-use super::super::class::Class::*;
 use super::wrong;
+use crate::class::Class::*;
 
 #[test]
 fn inputs_are_missing_damaged_mismatching_or_forbidden() {

@@ -1,8 +1,8 @@
 //! Numbers and names that programs agree on, and the order in which exceptions of a chain count.
 
-use super::super::class::Class::{self, *};
-use super::super::codes::{condition, exit, http, sqlstate};
 use super::wrong;
+use crate::class::Class::{self, *};
+use crate::codes::{condition, exit, http, sqlstate};
 
 #[test]
 fn codes_say_their_class() {

@@ -1,7 +1,7 @@
 //! Memory by its kind, and other limits.
 
-use super::super::class::Class::*;
 use super::wrong;
+use crate::class::Class::*;
 
 #[test]
 fn memory_is_told_apart_by_its_kind() {
