@@ -88,33 +88,3 @@ seals.write.csv("/out/seals")
     let found = diagnosed(&merged(), &call.replace(".coalesce(N)", ""));
     assert_eq!(diff(&found, finding(&found, "parallelism.too_low")), None);
 }
-
-#[test]
-fn a_lower_limit_of_partitions_is_changed_where_it_is_written() {
-    const PROGRAM: &str = r#"from pyspark import SparkContext
-sc = SparkContext(appName="a")
-SLICES = 1999
-calls = sc.textFile("/data/calls", SLICES).map(parse)
-calls.reduceByKey(add, 4).saveAsTextFile("/out/calls")
-"#;
-    let each = vec![0.03; 2000];
-    let mut at = 1.0;
-    let short = each.iter().map(|seconds| {
-        at += seconds;
-        (at - seconds, at, 0, 10_000, 100)
-    });
-    let short: Vec<_> = short.collect();
-    let log = Log::new(&[1]).stage(
-        "reduceByKey at /app/job.py:5",
-        &[("PairwiseRDD", "reduceByKey")],
-        2000,
-        0,
-        &short,
-    );
-    let found = diagnosed(&log.end(at + 1.0), PROGRAM);
-    let tiny = finding(&found, "parallelism.tiny_vertices");
-    assert_eq!(tiny.script_lines, Some([4, 4]));
-    let (lines, same) = diff(&found, tiny).expect("a diff");
-    assert_eq!((lines[0], same), ("-SLICES = 1999", SameResult::Proven));
-    assert_eq!(lines.len(), 2);
-}

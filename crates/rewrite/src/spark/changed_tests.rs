@@ -41,6 +41,12 @@ fn a_number_of_partitions_changes_only_where_it_is_one() {
             "def numbers(n):\n    return sc.parallelize(range(n), n)\n\nr = numbers(2500)\n",
             None,
         ),
+        // a lower limit: each file has a partition for its rest
+        (
+            "SLICES = 2499\nr = sc.textFile(path, SLICES)\n",
+            Some("SLICES = 16\nr = sc.textFile(path, SLICES)\n"),
+        ),
+        ("r = sc.textFile(path, 900)\n", None),
         ("r = sc.parallelize(range(2500))\n", None),
         ("r = a.repartition(\"k\")\n", None),
         ("r = a.join(b, \"k\")\n", None),
@@ -56,7 +62,7 @@ fn a_number_of_partitions_changes_only_where_it_is_one() {
                 let mut calls = program.calls.iter();
                 calls.position(|call| call.name == name)
             };
-            let call = ["parallelize", "ALS", "repartition", "join"]
+            let call = ["parallelize", "ALS", "repartition", "join", "textFile"]
                 .into_iter()
                 .find_map(named)?;
             partitions::resize(program, &program.place_of(call)?, 2500, 16)
