@@ -6,10 +6,16 @@ use crate::adaptive::{hot_side, is_left, join_of, kind_of};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
 use diagnosis::USUAL_BATCHES;
+use diagnosis::measurements::tasks::{By, origin};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
 use rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, streams, udf};
+
+/// Methods whose rows a change may spread over more tasks.
+const SOURCES: [&str; 8] = [
+    "parquet", "csv", "json", "orc", "text", "load", "table", "textFile",
+];
 
 impl<'a> Case<'a> {
     /// The piece of the program that the finding names.
@@ -49,12 +55,16 @@ impl<'a> Case<'a> {
             Cause::MissedBroadcast => self.broadcast_in_program(),
             Cause::BroadcastTooLarge => hints::no_broadcast(program, scope),
             Cause::RedundantRepartition => {
-                let (program, place) = self.piece(&[Part::Partitioning])?;
+                let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
                 partitions::remove(program, &place)
             }
             Cause::CpuBoundUdo => {
                 let (program, place) = self.piece(&[Part::UserCode])?;
                 udf::builtin(program, program.calls.get(place.call?)?)
+            }
+            Cause::IneffectiveCache if self.lists_files() => None,
+            Cause::IneffectiveCache if self.evidence_number("cached columns").is_some() => {
+                reuse::uncache(program, scope)
             }
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;
@@ -81,7 +91,9 @@ impl<'a> Case<'a> {
             ),
             Cause::SmallFiles => {
                 let place = self.job.place_in(self.stage?, Part::Write)?;
-                partitions::as_written(program, program.calls.get(place.call?)?, scope)
+                let write = program.calls.get(place.call?)?;
+                partitions::without_file_limit(program, write)
+                    .or_else(|| partitions::as_written(program, write, scope))
             }
             Cause::DriverBottleneck => columns::at_once(program, scope)
                 .or_else(|| columns::needed(program, scope, self.columns_read())),
@@ -140,19 +152,32 @@ impl<'a> Case<'a> {
             .filter(|_| scope.contains(place.statement))
     }
 
+    /// A change of the place that sets the number of tasks.
     fn more_tasks_in_program(&self) -> Option<Rewrite> {
+        let stage = self.stage?;
         let slots = self.view.run.as_ref()?.tokens as u64;
+        let by = origin(self.view, self.job.spark.as_deref()?, stage)?.by;
         let (program, place) = self.piece(&[Part::Partitioning, Part::Read])?;
-        let now = self.view.vertices(self.stage?)?;
-        let name = program.calls.get(place.call?)?.name.as_str();
-        match name {
-            "coalesce" if now < slots => partitions::remove(program, &place),
-            _ => partitions::resize(program, &place, now, slots).or_else(|| match name {
-                "parquet" | "csv" | "json" | "orc" | "text" | "load" | "table" | "textFile" => {
-                    partitions::spread(program, &place, slots)
-                }
-                _ => None,
-            }),
+        let now = self.view.vertices(stage)?;
+        let called = place.call.map(|at| program.calls[at].name.as_str());
+        let text = program.slice(&place.span).trim_start_matches('.');
+        let is_merge = text
+            .get(..8)
+            .is_some_and(|name| name.eq_ignore_ascii_case("coalesce"))
+            || called == Some("hint") && text.to_ascii_lowercase().contains("coalesce");
+        match by {
+            _ if is_merge => partitions::remove(program, &place).filter(|_| now < slots),
+            By::Coalesce | By::Setting | By::Splits | By::Merged => None,
+            By::Repartition => partitions::resize(program, &place, now, slots),
+            By::Files | By::Rdd => {
+                let scope = self.job.scope(self.stage)?;
+                let is_read = called.is_some_and(|name| SOURCES.contains(&name));
+                let spread = || partitions::spread(program, &place, slots);
+                let changed = partitions::resize(program, &place, now, slots);
+                changed.or_else(|| {
+                    spread().filter(|_| is_read && !partitions::merges(program, &scope))
+                })
+            }
         }
     }
 

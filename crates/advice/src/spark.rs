@@ -21,6 +21,11 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::GroupHotKey | Cause::LowCardinalityKey => group_skew(case),
         Cause::PartitionLayout => vec![layout()],
         Cause::MissedBroadcast => vec![broadcast(case)],
+        Cause::RedundantRepartition
+            if case.evidence_number("rows that distinct kept").is_some() =>
+        {
+            vec![no_distinct()]
+        }
         Cause::RedundantRepartition => vec![repartition()],
         Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
@@ -172,6 +177,14 @@ advice! { fn repartition() = Rewrite, Gain::Whole, "spark repartition coalesce r
     step("若只为减少输出文件，用 coalesce(n) 或 COALESCE 提示", "if it is for fewer output files, use coalesce(n) or the hint COALESCE");
     pro("少一次写入和读取 Shuffle 数据", "one shuffle less to write and read");
     con("如果它是为了打散倾斜或提高并行度，先确认不再需要", "make sure that it does not spread a skew or raise the parallelism");
+}
+
+advice! { fn no_distinct() = Rewrite, Gain::Whole, "spark distinct dropDuplicates unique rows needless shuffle";
+    title("去掉没有作用的 distinct", "remove the distinct that finds nothing");
+    step("先确认行的唯一性有保证（例如有主键，或写入方已去重），再删去 distinct", "make sure that the rows are unique, by a key or because their writer removed duplicates, and remove distinct");
+    step("若偶尔有重复，用 dropDuplicates([键]) 只按键比较", "if duplicates come now and then, compare only the key with dropDuplicates([key])");
+    pro("少一次所有列的 Shuffle", "one shuffle of all columns less");
+    con("以后若出现重复的行，结果会改变", "the result changes if rows ever repeat");
 }
 
 advice! { fn gather() = Rewrite, Gain::Whole, "spark window without partition by single partition";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use job::Job;
 use job::code::{Part, Place, Program, Stream};
 use job::link::Lines;
-use job::model::ExchangeKind;
+use job::model::{ExchangeKind, OperatorKind};
 
 use crate::view::View;
 use report::{Cause, Finding};
@@ -37,7 +37,9 @@ pub fn certain(job: &Job, cause: Cause, stage: usize) -> Option<Place> {
         Cause::LowCardinalityKey => job
             .place_asked_for(stage)
             .or_else(|| job.place_by_keys(stage)),
-        Cause::TinyVertices | Cause::ParallelismTooLow => job.place_of_count(stage),
+        Cause::TinyVertices | Cause::ParallelismTooLow => job
+            .place_of_count(stage)
+            .or_else(|| job.place_by_keys(stage)),
         Cause::RedundantRepartition => job.place_asked_for(stage),
         _ => None,
     }
@@ -57,6 +59,10 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
             .and_then(|place| job.lines_of(&place))
             .or_else(|| action_before_gaps(view)),
         Cause::UnexplainedOverhead => job.lines_of(&job.place_of_stream(Stream::Mode)?),
+        Cause::IneffectiveCache if stage.is_some_and(|stage| lists_files(job, stage)) => {
+            let place = program.find(Part::Read, &[], None)?;
+            Some(program.lines(&place.span))
+        }
         Cause::IneffectiveCache => {
             let statement = program.statements.get(job.shared_statement()?)?;
             Some(program.lines(&statement.span))
@@ -82,6 +88,12 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
         let place = place.or_else(|| parts.clone().find_map(needed));
         job.lines_of(&place?)
     };
+    let planned = stage.filter(|stage| !is_failure && is_planned(job, *stage));
+    let of_operator = || {
+        let of_part = |part: &Part| job.place_in(planned?, *part);
+        let place = job.place_by_keys(planned?);
+        job.lines_of(&place.or_else(|| OPERATORS.iter().find_map(of_part))?)
+    };
     let of_action = || {
         let site = match stage {
             Some(stage) => return job.lines_of_action(stage),
@@ -90,8 +102,19 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
         job.lines_at(site)
     };
     let found = thrown().or_else(of_cause).or_else(of_stage);
-    found.or_else(of_action).map(Into::into)
+    let found = found.or_else(of_operator).or_else(of_action);
+    found.map(Into::into)
 }
+
+/// The parts that take most of a stage's time, where its cause names none: those that usually cost most first.
+const OPERATORS: [Part; 6] = [
+    Part::Explode,
+    Part::Window,
+    Part::Join,
+    Part::Aggregate,
+    Part::Sort,
+    Part::Partitioning,
+];
 
 /// Causes in the cluster or its settings, not in the code.
 fn is_outside(cause: Cause) -> bool {
@@ -124,12 +147,12 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
             P::UserCode,
             P::Partitioning,
         ],
-        Cause::RedundantRepartition => &[P::Partitioning],
+        Cause::RedundantRepartition => &[P::Partitioning, P::Distinct],
         Cause::SerialGather => &[P::Gather, P::Sort],
         Cause::CpuBoundUdo | Cause::UserCodeFailure | Cause::VertexRetries => &[P::UserCode],
         Cause::TinyVertices | Cause::ParallelismTooLow if is_source => &[P::Read, P::Partitioning],
         Cause::TinyVertices => &[P::Partitioning, P::Aggregate, P::Join, P::Window, P::Read],
-        Cause::SmallFiles if !is_source => &[P::Write],
+        Cause::SmallFiles if !is_source || writes_files(job, stage) => &[P::Write],
         Cause::PartitionLayout
         | Cause::SmallFiles
         | Cause::ScanWithoutFilter
@@ -141,6 +164,8 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
         | Cause::LimitFailure
         | Cause::ExecutorLost => &[P::UserCode, P::Window, P::Aggregate, P::Join, P::Sort],
         Cause::LateFilter => &[P::Filter],
+        // a nested loop compares all pairs of rows
+        Cause::CostlyExpression if has_nested_loop(job, stage) => &[P::Join],
         // a filter sees the rows that the expressions above it no longer see
         Cause::CostlyExpression if has_pattern_filter(job, stage) => &[P::Filter, P::Expression],
         Cause::CostlyExpression => &[P::Expression, P::Filter],
@@ -149,10 +174,45 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
     }
 }
 
+/// Whether a stage reads files before a plan, as to infer their schema.
+fn lists_files(job: &Job, stage: usize) -> bool {
+    let app = job.spark.as_deref();
+    app.is_some_and(|app| app.stages[stage].lists_files())
+}
+
+/// Whether a plan has the operators of a stage.
+fn is_planned(job: &Job, stage: usize) -> bool {
+    let app = job.spark.as_deref();
+    app.is_some_and(|app| app.stages[stage].execution.is_some())
+}
+
 /// Whether no shuffle brings rows to a stage.
 fn is_source(job: &Job, stage: usize) -> bool {
     let mut edges = job.edges.iter().filter(|edge| edge.to == stage);
     edges.all(|edge| edge.exchange == ExchangeKind::Broadcast)
+}
+
+/// Whether the query of a stage writes more files than the stage reads.
+fn writes_files(job: &Job, stage: usize) -> bool {
+    let files = || {
+        let app = job.spark.as_deref()?;
+        let execution = app.stages.get(stage)?.execution?;
+        let nodes = app.executions.get(execution)?.plan.iter();
+        let written = nodes
+            .clone()
+            .find_map(|n| n.metric("number of written files"))?;
+        let own = nodes.filter(|n| n.stages.contains(&stage));
+        let read = own.filter_map(|n| n.metric("number of files read"));
+        Some(written > read.sum())
+    };
+    files().unwrap_or_default()
+}
+
+/// Whether a join of a stage has no keys.
+fn has_nested_loop(job: &Job, stage: usize) -> bool {
+    let operators = job.stages.get(stage).map_or(&[][..], |s| &s.operators);
+    let mut joins = operators.iter().filter(|o| o.kind == OperatorKind::Join);
+    joins.any(|o| o.keys.is_empty())
 }
 
 /// Whether a filter of a stage searches rows for a pattern.

@@ -203,8 +203,8 @@ impl Problem {
             ),
             P::OtherProgram(found, of) => (
                 text!(
-                    "这个程序不是该应用运行的程序：计划中的 {of} 个列名只有 {found} 个在其中",
-                    "this is not the program that the application ran: it has only {found} of the {of} names of columns in the plans",
+                    "这个程序不是该应用运行的程序：日志中来自程序的 {of} 个名称（列、调用位置、应用名）只有 {found} 个在其中",
+                    "this is not the program that the application ran: it has only {found} of the {of} names in the log that a program gives (columns, call sites, the application)",
                     found = found.to_string(),
                     of = of.to_string(),
                 ),

@@ -175,11 +175,16 @@ impl Log {
     }
 
     pub(crate) fn read(&self) -> Job {
+        self.read_with(None)
+    }
+
+    /// The application with its program.
+    pub(crate) fn read_with(&self, program: Option<&str>) -> Job {
         let text: String = self.lines.iter().map(|l| format!("{l}\n")).collect();
-        job::read_memory(
-            &[("log", FileKind::SparkEvents, text.as_bytes())],
-            &Options::default(),
-        )
+        let log = ("log", FileKind::SparkEvents, text.as_bytes());
+        let program = program.map(|text| ("job.py", FileKind::SparkScript, text.as_bytes()));
+        let files: Vec<_> = std::iter::once(log).chain(program).collect();
+        job::read_memory(&files, &Options::default())
     }
 }
 

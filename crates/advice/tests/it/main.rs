@@ -8,6 +8,7 @@ mod invariants;
 mod jobs_dev;
 mod metamorphic;
 mod mutate;
+mod programs;
 mod real_jobs;
 mod runs;
 mod scripts;

@@ -96,14 +96,26 @@ pub(crate) fn write_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let measured = view
         .node_ms(edge.from, edge.uid)
         .filter(|_| view.job.spark.is_none());
-    measured.unwrap_or_else(|| edge.bytes_written.unwrap_or(0.0) * rates.write)
+    let usual = edge.bytes_written.unwrap_or(0.0) * rates.write;
+    measured.unwrap_or_else(|| within(view, edge.from, usual))
 }
 
 pub(crate) fn read_ms(view: &View<'_>, rates: &Rates, edge: &Edge) -> f64 {
     let bytes = edge.bytes_read.or(edge.bytes_written).unwrap_or(0.0);
     view.node_ms(edge.to, edge.uid)
         .filter(|_| view.job.spark.is_none())
-        .unwrap_or(bytes * rates.read)
+        .unwrap_or_else(|| within(view, edge.to, bytes * rates.read))
+}
+
+/// Largest share of the time of an application's stage that writing or reading an exchange takes: the rest goes to its rows.
+const MOST_MOVING: f64 = 0.5;
+
+fn within(view: &View<'_>, stage: usize, usual_ms: f64) -> f64 {
+    let run = view.run.as_ref().filter(|_| view.job.spark.is_some());
+    let most = run
+        .and_then(|run| run.stages.get(stage))
+        .map(|work| work.run_s() * 1000.0 * MOST_MOVING);
+    most.map_or(usual_ms, |most| usual_ms.min(most))
 }
 
 /// Milliseconds of sorting an edge, if its reader sorts first.

@@ -1,6 +1,6 @@
 //! Plans of applications without a needless `distinct`.
 
-use job::model::{Application, SparkNode};
+use job::model::{Application, Execution, SparkNode};
 
 use super::cost::Rates;
 use super::repartition::without;
@@ -14,19 +14,25 @@ const ALL: f64 = 0.999;
 /// A `distinct` over all columns that finds no row twice.
 pub(crate) struct Needless {
     pub(crate) edge: usize,
+    /// Rows into it and out of it.
     pub(crate) rows: f64,
+    pub(crate) kept: f64,
+    /// Line of the execution in the log.
+    pub(crate) line: u64,
     pub(crate) saved: Option<Saved>,
 }
 
 pub(crate) fn needless(view: &View<'_>, app: &Application, rates: &Rates) -> Vec<Needless> {
-    let plans = app
-        .executions
-        .iter()
-        .map(|execution| execution.plan.as_slice());
-    let nodes = plans.flat_map(|plan| (0..plan.len()).map(move |at| (plan, at)));
-    let own = nodes.filter(|(plan, at)| is_own_distinct(plan, *at));
-    own.filter_map(|(plan, at)| finds_nothing(view, rates, plan, at))
-        .collect()
+    let of_execution = |execution: &Execution| {
+        let plan = execution.plan.as_slice();
+        let own = (0..plan.len()).filter(|at| is_own_distinct(plan, *at));
+        let found = own.filter_map(|at| finds_nothing(view, rates, plan, at));
+        let line = execution.line;
+        found
+            .map(|found| Needless { line, ..found })
+            .collect::<Vec<Needless>>()
+    };
+    app.executions.iter().flat_map(of_execution).collect()
 }
 
 fn finds_nothing(
@@ -43,6 +49,8 @@ fn finds_nothing(
     Some(Needless {
         edge,
         rows,
+        kept,
+        line: 0,
         saved: without(view, rates, edge, 1.0),
     })
 }

@@ -7,6 +7,7 @@ use super::support::{Symptom, rule};
 use crate::alternatives::cost::Rates;
 use crate::alternatives::deduplicated;
 use crate::alternatives::repartition::{Needless, Requested, needless, requested};
+use crate::facts::fact;
 use crate::measurements::exchange::{measured_write, partitioner_fact};
 use crate::rule::Examination;
 use crate::view::View;
@@ -72,6 +73,13 @@ fn in_vain(view: &View<'_>, found: Requested) -> Symptom {
 
 fn finds_nothing(view: &View<'_>, found: &deduplicated::Needless) -> Symptom {
     let edge = &view.job.edges[found.edge];
+    let mut evidence = measured_write(view, edge);
+    let app = view.job.spark.iter();
+    evidence.extend(app.map(|app| {
+        fact! { view, "rows that distinct kept", found.kept, "rows", app.at_line(found.line);
+        "distinct 保留 {kept}，读入 {rows}", "distinct keeps {kept} of {rows}",
+        kept = ROW.count(found.kept), rows = ROW.count(found.rows) }
+    }));
     Symptom {
         stage: Some(edge.to),
         lines: None,
@@ -83,7 +91,7 @@ fn finds_nothing(view: &View<'_>, found: &deduplicated::Needless) -> Symptom {
             moved = moved(edge),
             rows = ROW.count(found.rows),
         ),
-        evidence: measured_write(view, edge),
+        evidence,
         saved: found.saved.clone(),
         method: "schedule replayed with the reading stage run inside the writing one",
         strength: 0.8,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use job::code::Part;
 use job::model::{Application, SparkNode};
 
 use super::support::Symptom;
@@ -96,7 +97,9 @@ fn symptom(view: &View<'_>, app: &Application, place: &str, cache: &Cache<'_>) -
     );
     Some(Symptom {
         stage: Some(stage),
-        lines: None,
+        lines: (view.job.place_needed(stage, Part::Cache))
+            .and_then(|place| view.job.lines_of(&place))
+            .map(|lines| (lines.first, lines.last)),
         summary: text!(
             "{stage} 为缓存从文件读取 {size}：{sentence}",
             "{stage} reads {size} from files into a cache: {sentence}",

@@ -1,6 +1,6 @@
 //! Where a change edits a program: the argument that the plan names, and only the code that ran.
 
-use job::code::{Program, Scope};
+use job::code::{Part, Place, Program, Scope};
 use report::SameResult;
 
 use super::{Rewrite, columns, partitions, reuse};
@@ -41,6 +41,12 @@ fn a_number_of_partitions_changes_only_where_it_is_one() {
             "def numbers(n):\n    return sc.parallelize(range(n), n)\n\nr = numbers(2500)\n",
             None,
         ),
+        // a lower limit: each file has a partition for its rest
+        (
+            "SLICES = 2499\nr = sc.textFile(path, SLICES)\n",
+            Some("SLICES = 16\nr = sc.textFile(path, SLICES)\n"),
+        ),
+        ("r = sc.textFile(path, 900)\n", None),
         ("r = sc.parallelize(range(2500))\n", None),
         ("r = a.repartition(\"k\")\n", None),
         ("r = a.join(b, \"k\")\n", None),
@@ -56,7 +62,7 @@ fn a_number_of_partitions_changes_only_where_it_is_one() {
                 let mut calls = program.calls.iter();
                 calls.position(|call| call.name == name)
             };
-            let call = ["parallelize", "ALS", "repartition", "join"]
+            let call = ["parallelize", "ALS", "repartition", "join", "textFile"]
                 .into_iter()
                 .find_map(named)?;
             partitions::resize(program, &program.place_of(call)?, 2500, 16)
@@ -114,4 +120,112 @@ fn code_that_did_not_run_is_not_edited() {
         None
     );
     assert_eq!(changed(text, |p| reuse::stream(p, &Scope::default())), None);
+}
+
+#[test]
+fn hints_of_queries_are_removed_and_resized() {
+    type Change = fn(&Program, &Place) -> Option<Rewrite>;
+    let remove: Change = partitions::remove;
+    let resize: Change = |program, place| partitions::resize(program, place, 9, 4);
+    for (before, change, after) in [
+        (
+            "r = spark.sql(\"SELECT /*+ COALESCE(1) */ x FROM t\")\n",
+            remove,
+            Some("r = spark.sql(\"SELECT x FROM t\")\n"),
+        ),
+        (
+            "r = spark.sql(\"\"\"\n  SELECT /*+ COALESCE(1) */\n         x\n  FROM t\"\"\")\n",
+            remove,
+            Some("r = spark.sql(\"\"\"\n  SELECT\n         x\n  FROM t\"\"\")\n"),
+        ),
+        (
+            "r = spark.sql(\"SELECT /*+ BROADCAST(u), REBALANCE */ x FROM t JOIN u USING (k)\")\n",
+            remove,
+            Some("r = spark.sql(\"SELECT /*+ BROADCAST(u) */ x FROM t JOIN u USING (k)\")\n"),
+        ),
+        (
+            "r = spark.sql(\"SELECT /*+ REPARTITION(9, k), MERGE(u) */ x FROM t JOIN u USING (k)\")\n",
+            remove,
+            Some("r = spark.sql(\"SELECT /*+ MERGE(u) */ x FROM t JOIN u USING (k)\")\n"),
+        ),
+        (
+            "r = spark.sql(\"SELECT /*+ REPARTITION_BY_RANGE(9, k) */ x FROM t\")\n",
+            resize,
+            Some("r = spark.sql(\"SELECT /*+ REPARTITION_BY_RANGE(4, k) */ x FROM t\")\n"),
+        ),
+        // another number than the plan's
+        (
+            "r = spark.sql(\"SELECT /*+ REPARTITION(8) */ x FROM t\")\n",
+            resize,
+            None,
+        ),
+        (
+            "r = a.hint(\"coalesce\", 9).write.csv(\"o\")\n",
+            resize,
+            Some("r = a.hint(\"coalesce\", 4).write.csv(\"o\")\n"),
+        ),
+    ] {
+        let changed = changed(before, |program| {
+            let place = program.find(Part::Partitioning, &[], None);
+            change(program, &place.expect(before))
+        });
+        assert_eq!(changed.as_deref(), after, "{before}");
+    }
+}
+
+#[test]
+fn a_query_that_depends_on_its_partitions_is_not_proven() {
+    for (column, same) in [
+        ("sum(x)", SameResult::Proven),
+        ("first_value(x)", SameResult::Unknown),
+        ("COLLECT_LIST(x)", SameResult::Unknown),
+        ("monotonically_increasing_id()", SameResult::Unknown),
+    ] {
+        let text = format!("r = spark.sql(\"SELECT /*+ COALESCE(1) */ {column} FROM t\")\n");
+        let program = Program::parse("job.py", &text);
+        let place = program.find(Part::Partitioning, &[], None);
+        let rewrite = partitions::remove(&program, &place.expect("a hint")).expect("a change");
+        let checked = rewrite.checked_program(&program).expect("a diff");
+        assert_eq!(checked.verified.same_result, same, "{column}");
+    }
+}
+
+#[test]
+fn a_limit_of_rows_per_file_is_removed_from_its_writer() {
+    for (before, after) in [
+        (
+            "a.write.option(\"maxRecordsPerFile\", 150).mode(\"overwrite\").parquet(\"o\")\n",
+            Some("a.write.mode(\"overwrite\").parquet(\"o\")\n"),
+        ),
+        (
+            "a.write.option(\"compression\", \"gzip\").parquet(\"o\")\n",
+            None,
+        ),
+    ] {
+        let changed = changed(before, |program| {
+            let write = program.calls.iter().find(|c| c.name == "parquet");
+            partitions::without_file_limit(program, write.expect("a write"))
+        });
+        assert_eq!(changed.as_deref(), after, "{before}");
+    }
+}
+
+#[test]
+fn a_cache_is_removed_and_a_distinct_only_unproven() {
+    let text = "a = t.select(\"k\")\na = a.cache()  # for later\nb = a.distinct()\nb.count()\n";
+    let program = Program::parse("job.py", text);
+    let uncached = reuse::uncache(&program, &Scope::whole(&program)).expect("a change");
+    let after = uncached.apply(text);
+    let expected = "a = t.select(\"k\")\nb = a.distinct()\nb.count()\n";
+    assert_eq!(after.as_deref(), Some(expected));
+    for (part, same) in [
+        (Part::Distinct, Some(SameResult::Unknown)),
+        // not a partitioning
+        (Part::Expression, None),
+    ] {
+        let place = program.find(part, &[], None).expect("a piece");
+        let found = partitions::remove(&program, &place);
+        let found = found.and_then(|rewrite| rewrite.checked_program(&program));
+        assert_eq!(found.map(|checked| checked.verified.same_result), same);
+    }
 }

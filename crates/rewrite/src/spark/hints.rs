@@ -2,7 +2,7 @@
 
 use job::code::{Call, Place, Program, Scope, only, sql};
 
-use super::{Rewrite, call, function};
+use super::{Rewrite, call, function, without_hint};
 use crate::hint::Side;
 
 /// Broadcasts one side of a join.
@@ -159,17 +159,10 @@ pub fn no_broadcast(program: &Program, scope: &Scope) -> Option<Rewrite> {
         .collect();
     let queries = program.queries.iter();
     for query in queries.filter(|query| scope.contains(query.statement)) {
-        let tokens = sql::tokens(&program.text, &query.span);
-        let hints = tokens.iter().filter(|t| {
-            let text = &program.text[t.span.clone()];
-            let inner = text.strip_prefix("/*+").and_then(|t| t.strip_suffix("*/"));
-            inner.is_some_and(|inner| is_broadcast(inner) && inner.matches('(').count() == 1)
-        });
-        found.extend(hints.map(|hint| {
+        let hints = sql::hints(&program.text, &query.span).into_iter();
+        found.extend(hints.filter(|hint| is_broadcast(&hint.name)).map(|hint| {
             let mut rewrite = Rewrite::default();
-            let after = program.text[hint.span.end..].len()
-                - program.text[hint.span.end..].trim_start_matches(' ').len();
-            rewrite.replace(query.statement, hint.span.start..hint.span.end + after, "");
+            without_hint(program, query.statement, &hint, &mut rewrite);
             rewrite
         }));
     }

@@ -15,6 +15,7 @@ pub mod streams;
 mod tests;
 pub mod udf;
 
+use job::code::sql::SqlHint;
 use job::code::{Call, Place, Program};
 use report::{SameResult, Verified};
 
@@ -95,6 +96,35 @@ fn function(program: &Program, name: &str, rewrite: &mut Rewrite) -> Option<Stri
         rewrite.replace(0, after..after, format!("\n{line}"));
     }
     Some(format!("F.{name}"))
+}
+
+/// Removes a hint of a query, with its comment if the comment has no other.
+fn without_hint(program: &Program, statement: usize, hint: &SqlHint, rewrite: &mut Rewrite) {
+    let blank = |c: char| c == ' ' || c == '\t';
+    let text = &program.text;
+    let mut span = if hint.of == 1 {
+        hint.comment.clone()
+    } else {
+        hint.span.clone()
+    };
+    let after = text[span.end..].trim_start_matches(blank);
+    let is_list = hint.of > 1 && after.starts_with(',');
+    let after = if is_list {
+        after[1..].trim_start_matches(blank)
+    } else {
+        after
+    };
+    span.end = text.len() - after.len();
+    let before = text[..span.start].trim_end_matches(blank);
+    match hint.of {
+        1 if after.starts_with(['\r', '\n']) => span.start = before.len(),
+        2.. if !is_list => {
+            let kept = before.strip_suffix(',').unwrap_or(before);
+            span = kept.len()..hint.span.end;
+        }
+        _ => {}
+    }
+    rewrite.replace(statement, span, "");
 }
 
 /// Inserts lines after a statement, at its indentation.

@@ -2,17 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use job::code::{Call, Place, Program, Scope, only, sql};
+use job::code::sql::{self, SqlHint};
+use job::code::{Call, Place, Program, Scope, only};
 
-use super::{Rewrite, call};
+use super::{Rewrite, call, without_hint};
 
-/// Removes a `repartition`, `coalesce` or `partitionBy`, or a `DISTRIBUTE BY` of a query.
+/// Removes a `repartition`, `coalesce` or `partitionBy`, or a hint or `DISTRIBUTE BY` of a query; or a `distinct`, which only
+/// the data makes needless.
 pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     let mut rewrite = Rewrite {
         reorders: depends_on_partitions(program),
         ..Rewrite::default()
     };
     let Some(call) = call(program, place) else {
+        if let Some(hint) = hint_at(program, place) {
+            without_hint(program, place.statement, &hint, &mut rewrite);
+            return Some(rewrite);
+        }
         let query = program.query_of(&place.span)?;
         let clauses = sql::clauses(&program.text, &query.span, "DISTRIBUTE");
         clauses.contains(&place.span).then_some(())?;
@@ -20,30 +26,52 @@ pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
         rewrite.replace(place.statement, before..place.span.end, "");
         return Some(rewrite);
     };
-    let receiver = program.text_of(call.receiver?);
-    let statement = program.statements.get(call.statement)?;
+    match call.name.as_str() {
+        "repartition" | "repartitionByRange" | "coalesce" | "partitionBy" | "hint" => {}
+        "distinct" | "dropDuplicates" if call.arguments.is_empty() => rewrite.reorders = true,
+        _ => return None,
+    }
+    Some(without_call(program, call, rewrite))
+}
+
+/// Removes a call that returns rows like those of its receiver, with its statement if the statement does nothing else.
+pub(super) fn without_call(program: &Program, call: &Call, mut rewrite: Rewrite) -> Rewrite {
+    let receiver = call.receiver.map_or("", |at| program.text_of(at));
+    let statement = &program.statements[call.statement];
     // `df = df.repartition(8)` has no other effect
     if statement.value == Some(call.node) && statement.target.as_deref() == Some(receiver) {
         let start = program.text[..statement.span.start]
             .rfind('\n')
             .map_or(0, |at| at + 1);
-        let rest = &program.text[statement.span.end..];
-        let alone =
-            program.text[start..statement.span.start].trim().is_empty() && rest.starts_with('\n');
+        let (rest, _) = program.text[statement.span.end..]
+            .split_once('\n')
+            .unwrap_or_default();
+        let is_last = rest.trim().is_empty() || rest.trim_start().starts_with('#');
+        let end = statement.span.end + rest.len() + 1;
         // a block must not become empty
-        if alone && statement.function.is_none() && start == statement.span.start {
-            rewrite.replace(call.statement, start..statement.span.end + 1, "");
-            return Some(rewrite);
+        let at_top = statement.function.is_none() && start == statement.span.start;
+        if is_last && at_top && end <= program.text.len() {
+            rewrite.replace(call.statement, start..end, "");
+            return rewrite;
         }
     }
     rewrite.replace(call.statement, call.span.clone(), "");
-    Some(rewrite)
+    rewrite
 }
 
 /// Gives a partitioning or a source another number of partitions: in the argument that is this number, or where a name or
 /// a call that stands for nothing else gets it.
 pub fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Rewrite> {
-    let call = call(program, place)?;
+    let mut rewrite = Rewrite {
+        reorders: depends_on_partitions(program),
+        ..Rewrite::default()
+    };
+    let Some(call) = call(program, place) else {
+        let hint = hint_at(program, place)?;
+        let (span, count) = program.count_in(&hint)?;
+        rewrite.replace(place.statement, span.clone(), new.to_string());
+        return (count == old && old != new).then_some(rewrite);
+    };
     let syntax = &program.syntax;
     let asked = program.asks_for(call, old);
     let mut spans = BTreeSet::new();
@@ -80,14 +108,46 @@ pub fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Re
         let span = syntax.span(node);
         spans.insert((span.start, span.end));
     }
-    let mut rewrite = Rewrite {
-        reorders: depends_on_partitions(program),
-        ..Rewrite::default()
-    };
     for (start, end) in spans {
         rewrite.replace(place.statement, start..end, new.to_string());
     }
     (old != new && !rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+/// The hint of a query at a place.
+fn hint_at(program: &Program, place: &Place) -> Option<SqlHint> {
+    let mut hints = program.partition_hints();
+    let (_, hint) = hints.find(|(own, _)| own == place)?;
+    Some(hint)
+}
+
+/// Whether code that a change may edit merges the partitions of its rows: a source with more partitions has no effect then.
+pub fn merges(program: &Program, scope: &Scope) -> bool {
+    let is_merge = |name: &str| name.eq_ignore_ascii_case("coalesce");
+    let mut calls = program.calls.iter().filter(|c| scope.contains(c.statement));
+    let of_rows = |call: &Call| {
+        let first = call.arguments.first().and_then(|a| program.string(a.node));
+        call.receiver.is_some() && call.arguments.len() == 1 && is_merge(&call.name)
+            || call.name == "hint" && first.is_some_and(is_merge)
+    };
+    let mut hints = program.partition_hints();
+    calls.any(of_rows)
+        || hints.any(|(at, hint)| scope.contains(at.statement) && is_merge(&hint.name))
+}
+
+/// Removes the limit of rows per file from a writer.
+pub fn without_file_limit(program: &Program, write: &Call) -> Option<Rewrite> {
+    let mut call = program.call_of(write.receiver?)?;
+    loop {
+        let key = call.arguments.first().and_then(|a| program.string(a.node));
+        let is_limit = key.is_some_and(|key| key.eq_ignore_ascii_case("maxRecordsPerFile"));
+        if call.name == "option" && is_limit {
+            let mut rewrite = Rewrite::default();
+            rewrite.replace(call.statement, call.span.clone(), "");
+            return Some(rewrite);
+        }
+        call = program.call_of(call.receiver?)?;
+    }
 }
 
 /// Partitions rows by the columns by which a writer divides its files, so that one task writes all rows of a folder. A
@@ -141,28 +201,47 @@ pub fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewr
     Some(rewrite)
 }
 
-/// Whether results may depend on the partitions of the rows.
+/// Whether results may depend on the partitions of the rows or on their order.
 fn depends_on_partitions(program: &Program) -> bool {
-    const DEPENDENT: [&str; 14] = [
+    const DEPENDENT: [&str; 24] = [
         "mapPartitions",
         "mapPartitionsWithIndex",
         "mapInPandas",
         "mapInArrow",
         "glom",
+        "zip",
         "zipWithIndex",
         "zipWithUniqueId",
         "monotonically_increasing_id",
         "spark_partition_id",
         "rand",
         "randn",
+        "uuid",
+        "shuffle",
         "sample",
         "randomSplit",
+        "first_value",
+        "last_value",
+        "any_value",
+        "collect_list",
+        "array_agg",
+        "foreachPartition",
+        "TABLESAMPLE",
         "ALS",
     ];
-    program
-        .calls
-        .iter()
-        .any(|call| DEPENDENT.contains(&call.name.as_str()))
+    let depends = |name: &str| DEPENDENT.iter().any(|own| own.eq_ignore_ascii_case(name));
+    // the row of a key that comes first
+    let first = |call: &Call| match call.name.as_str() {
+        "dropDuplicates" | "drop_duplicates" => !call.arguments.is_empty(),
+        "first" | "last" => call.receiver.is_some() && !call.arguments.is_empty(),
+        _ => false,
+    };
+    let words = program.queries.iter().flat_map(|query| {
+        let tokens = sql::tokens(&program.text, &query.span).into_iter();
+        tokens.map(|token| &program.text[token.span])
+    });
+    let mut calls = program.calls.iter();
+    calls.any(|call| depends(&call.name) || first(call)) || words.into_iter().any(depends)
 }
 
 /// Spreads the rows behind a call over more tasks.

@@ -1,8 +1,8 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::{Program, Scope};
+use job::code::{Program, Scope, only};
 
-use super::{Rewrite, indentation, lines_after};
+use super::{Rewrite, indentation, lines_after, partitions};
 
 const ACTIONS: [&str; 10] = [
     "collect",
@@ -47,6 +47,24 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     };
     rewrite.replace(statement, span.end..span.end, ".cache()");
     Some(rewrite)
+}
+
+/// Removes the only cache of the code that a change may edit.
+pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let kept = program.calls.iter().filter(|call| {
+        matches!(call.name.as_str(), "cache" | "persist") && scope.contains(call.statement)
+    });
+    let call = only(kept)?;
+    let receiver = call.receiver.map_or("", |at| program.text_of(at));
+    let rewrite = Rewrite {
+        reorders: RANDOM
+            .iter()
+            .any(|function| program.text.contains(function)),
+        ..Rewrite::default()
+    };
+    let freed = program.text.contains("unpersist(");
+    let is_used = !freed && !receiver.is_empty();
+    is_used.then(|| partitions::without_call(program, call, rewrite))
 }
 
 /// Frees the rows that the program caches and never frees, after the last statement that needs them.

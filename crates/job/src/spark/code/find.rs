@@ -102,17 +102,26 @@ impl Program {
         match candidates.as_slice() {
             // a piece within the others, such as the join of a subquery
             several if several.iter().all(|c| inside(&first.span, &c.place.span)) => Some(first),
-            several => {
-                let same = several.iter().all(|c| c.place.statement == first.statement);
-                let statement = &self.statements.get(first.statement)?.span;
-                let whole = Place {
-                    span: statement.clone(),
-                    call: None,
-                    ..first
-                };
-                same.then_some(whole)
-            }
+            several => self.hull(several.iter().map(|c| &c.place)),
         }
+    }
+
+    /// The piece from the first to the last of several in the same statement or in consecutive ones.
+    pub(super) fn hull<'p>(&self, places: impl Iterator<Item = &'p Place>) -> Option<Place> {
+        let mut places: Vec<&Place> = places.collect();
+        places.sort_by_key(|place| place.span.start);
+        let (first, rest) = places.split_first()?;
+        let scopes = |at: usize| self.statements.get(at).map(|s| &s.scopes);
+        let follows = places.windows(2).all(|two| {
+            let [a, b] = [two[0].statement, two[1].statement];
+            a.abs_diff(b) <= 1 && scopes(a) == scopes(b)
+        });
+        let end = places.iter().map(|place| place.span.end).max()?;
+        follows.then(|| Place {
+            span: first.span.start..end,
+            statement: first.statement,
+            call: first.call.filter(|_| rest.is_empty()),
+        })
     }
 
     /// The body of the innermost loop around a statement.
@@ -162,6 +171,7 @@ impl Program {
                         .is_some_and(|at| self.text_of(at) == "1")
             }
             Part::Gather if name == "limit" => known,
+            Part::Partitioning if name == "hint" => self.is_partition_hint(call),
             Part::Gather => known && windowed().is_some_and(|text| !text.contains("partitionBy")),
             Part::Aggregate if name == "agg" => {
                 known
@@ -217,13 +227,7 @@ impl Program {
         let by_rows = Part::UserCode.methods().contains(&call.name.as_str());
         if wanted.is_empty() {
             let of_frames = call.name.starts_with("mapIn") || call.name.starts_with("applyIn");
-            let passed = call.arguments.first().map(|a| a.node);
-            let of_rdd = passed.is_some_and(|at| match self.syntax.kind(at) {
-                "lambda" => true,
-                "identifier" => self.defines(self.text_of(at)),
-                _ => false,
-            });
-            return (of_frames || by_rows && of_rdd).then_some(1);
+            return (of_frames || self.applies_function(call)).then_some(1);
         }
         let is_wanted = |name: &str| wanted.contains(name) || aliases.contains(name);
         let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
@@ -243,13 +247,6 @@ impl Program {
         let own = inline || call.receiver.is_none() && is_wanted(&call.name);
         (!declared && (own || by_rows && call.arguments.iter().any(passed) || in_text()))
             .then_some(1)
-    }
-
-    /// Whether the program defines a function of this name.
-    fn defines(&self, name: &str) -> bool {
-        self.statements
-            .iter()
-            .any(|s| s.function.as_deref() == Some(name))
     }
 
     /// Names that stand for user-defined functions made of the functions `wanted`.
@@ -321,6 +318,20 @@ impl Program {
                 }
                 (place(span), common(&text, wanted))
             };
+            let hints = || {
+                let all = self.partition_hints();
+                all.filter(|(place, _)| query.span.contains(&place.span.start))
+            };
+            if part == Part::Partitioning {
+                found.extend(hints().map(|(place, _)| add(place.span)));
+            } else if part == Part::Gather {
+                let one = |hint: &sql::SqlHint| self.count_in(hint).is_some_and(|(_, n)| n == 1);
+                found.extend(
+                    hints()
+                        .filter(|(_, h)| one(h))
+                        .map(|(place, _)| add(place.span)),
+                );
+            }
             if part == Part::Join {
                 found.extend(
                     sql::joins(&self.text, &query.span)

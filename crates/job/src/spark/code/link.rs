@@ -1,19 +1,14 @@
 //! Connects stages and operators of an application with the program that it ran.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use super::find::only;
 use super::needs::Definitions;
 use super::{Actions, Call, Language, Part, Place, Program, Scope, Stream};
 use crate::link::Lines;
 use crate::model::{Job, JobError, Operator, OperatorKind};
-use crate::problem::Problem;
 use crate::script::Span;
 use crate::text::base_name;
-
-/// A program with less than one in this many names of the plans' columns is another one than the one that ran: programs that ran
-/// have all of them.
-const MISSING: usize = 2;
 
 /// Limits on comparing operators with calls and statements: some seconds of work.
 const MOST_COMPARISONS: usize = 4_000_000;
@@ -39,9 +34,7 @@ impl Job {
         let named = |program: &Program| {
             let of_jobs = jobs.iter().filter_map(|job| job.call_site.as_deref());
             let sites = of_jobs.chain(stages.iter().map(|stage| stage.call_site.as_str()));
-            sites
-                .filter(|site| site_in(program, site).is_some())
-                .count()
+            sites.filter(|site| program.has_site(site)).count()
         };
         app.scripts
             .sort_by_cached_key(|p| std::cmp::Reverse((named(p), p.calls.len(), p.text.len())));
@@ -57,39 +50,6 @@ impl Job {
         let Some(app) = &mut self.spark else { return };
         let program = app.scripts.first().filter(is_small_enough);
         app.actions = program.map(|program| Actions::of(app, program));
-    }
-
-    /// Drops all programs, with a diagnostic, if the first one lacks the names in the plans: another program ran. Returns whether it did.
-    fn drops_other_program(&mut self) -> bool {
-        let Some(program) = self.program() else {
-            return false;
-        };
-        let [found, of] = self.names_in(program);
-        if found * MISSING >= of {
-            return false;
-        }
-        let file = program.file.clone();
-        self.note(&file, None, &Problem::OtherProgram(found, of));
-        if let Some(app) = &mut self.spark {
-            app.scripts.clear();
-        }
-        true
-    }
-
-    /// Names of keys and tables of the plans: those in a program, and all.
-    fn names_in(&self, program: &Program) -> [usize; 2] {
-        let is_name = |c: char| c.is_alphanumeric() || c == '_';
-        let known: HashSet<&str> = program.text.split(|c: char| !is_name(c)).collect();
-        let operators = self.stages.iter().flat_map(|s| &s.operators);
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        for o in operators.filter(|o| o.kind != OperatorKind::PartialAggregate) {
-            let keys = o.keys.iter().chain(&o.right_keys);
-            names.extend(keys.flat_map(|key| words(key)));
-        }
-        // names that Spark makes up begin with an underscore
-        names.retain(|name| !name.starts_with('_'));
-        let found = names.iter().filter(|name| known.contains(name.as_str()));
-        [found.count(), names.len()]
     }
 
     /// The program, if it is small enough to search the piece of each operator, with the statements of its actions.
@@ -206,6 +166,12 @@ impl Job {
     pub fn place_in(&self, stage: usize, part: Part) -> Option<Place> {
         let (program, actions) = self.searched()?;
         let needed = actions.needed(stage);
+        if part == Part::UserCode && self.spark.as_ref()?.stages.get(stage)?.execution.is_none() {
+            let functions = self.functions_of_rdds(program, stage);
+            if functions.is_some() {
+                return functions;
+            }
+        }
         let operators = self.stages.get(stage)?.operators.iter();
         let origins = operators.filter_map(|o| self.origin(o));
         let own = origins.filter(|(own, _)| *own == part);
@@ -294,15 +260,18 @@ impl Job {
             .filter(|e| e.to == stage)
             .flat_map(|e| &e.keys);
         let keys: BTreeSet<String> = shuffled.flat_map(|key| words(key)).collect();
+        let shuffled = self.edges.iter().filter(|e| e.to == stage);
+        let shuffled: Vec<&Vec<String>> = shuffled.map(|e| &e.keys).collect();
         let operators = self.stages.get(stage)?.operators.iter().enumerate();
         let mut keyed = operators.filter(|(_, o)| {
-            let own = o
-                .keys
-                .iter()
-                .chain(&o.right_keys)
-                .flat_map(|key| words(key));
+            let own = || o.keys.iter().chain(&o.right_keys);
+            let common = own()
+                .flat_map(|key| words(key))
+                .any(|word| keys.contains(&word));
+            // a constant has no words
+            let same = own().next().is_some() && shuffled.contains(&&o.keys);
             !matches!(o.kind, OperatorKind::PartialAggregate | OperatorKind::Sort)
-                && own.into_iter().any(|word| keys.contains(&word))
+                && (common || same)
         });
         keyed.find_map(|(at, _)| self.place_of_operator(stage, at))
     }
@@ -341,16 +310,25 @@ impl Job {
             let keys = operator.keys.iter().chain(&operator.right_keys);
             keys.flat_map(|key| words(key)).collect::<Vec<String>>()
         };
-        let asked_for = operator.args.contains("REPARTITION");
+        let asked_for = ["REPARTITION", "REBALANCE"]
+            .iter()
+            .any(|origin| operator.args.contains(origin));
         Some(match operator.kind {
             K::Join if operator.keys.is_empty() => (Part::Join, words(&operator.args)),
             K::Join => (Part::Join, keys()),
+            K::Aggregate | K::PartialAggregate if self.only_distinct(operator) => {
+                (Part::Distinct, Vec::new())
+            }
             K::Aggregate | K::PartialAggregate if !operator.keys.is_empty() => {
                 let called = functions(&operator.args).into_iter();
                 let called = called.map(|name| format!("{name}("));
                 (Part::Aggregate, keys().into_iter().chain(called).collect())
             }
-            K::Window => (Part::Window, keys()),
+            // windows over the same rows share their sort, whatever they compute
+            K::Window => {
+                let (_, over) = operator.args.split_once("], [")?;
+                (Part::Window, words(over))
+            }
             K::Process => (Part::UserCode, functions(&operator.args)),
             K::RangePartition if !asked_for => (Part::Sort, keys()),
             K::Sort => (Part::Sort, keys()),
@@ -371,9 +349,18 @@ impl Job {
             K::Transform if operator.class_name == "Project" => {
                 (Part::Expression, functions(&operator.args))
             }
+            _ if operator.class_name == "Coalesce" => {
+                (Part::Partitioning, vec![operator.args.clone()])
+            }
             _ if operator.class_name == "Generate" => (Part::Explode, functions(&operator.args)),
             _ => return None,
         })
+    }
+
+    /// Whether an operator removes rows that repeat, and one piece of the program does.
+    fn only_distinct(&self, operator: &Operator) -> bool {
+        let found = || self.program()?.find(Part::Distinct, &[], None);
+        operator.args.contains("functions=[]") && found().is_some()
     }
 
     /// Last part of the path or table that an operator scans.
@@ -403,8 +390,8 @@ pub(super) fn site_in<'s>(program: &Program, site: &'s str) -> Option<(&'s str, 
 }
 
 /// Names in an expression of a plan.
-fn words(expression: &str) -> Vec<String> {
-    const NO_NAMES: [&str; 22] = [
+pub(super) fn words(expression: &str) -> Vec<String> {
+    const NO_NAMES: [&str; 34] = [
         "cast",
         "as",
         "bigint",
@@ -427,6 +414,18 @@ fn words(expression: &str) -> Vec<String> {
         "BuildLeft",
         "BuildRight",
         "Cross",
+        "ASC",
+        "DESC",
+        "NULLS",
+        "FIRST",
+        "LAST",
+        "windowspecdefinition",
+        "specifiedwindowframe",
+        "RowFrame",
+        "RangeFrame",
+        "unboundedpreceding",
+        "unboundedfollowing",
+        "currentrow",
     ];
     let words = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let names = words.filter(|w| {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::find::only;
+use super::sql::{self, SqlHint};
 use super::{Call, Place, Program};
+use crate::script::Span;
 
 /// A method with a number of partitions: the position of the argument, and its name.
 type Counted = (&'static str, usize, &'static str);
@@ -23,12 +25,10 @@ const CERTAIN: [Counted; 11] = [
     ("setNumBlocks", 0, "value"),
 ];
 
-/// Methods with a column or another value in its place; `textFile` takes a lower limit.
-const POSSIBLE: [Counted; 16] = [
+/// Methods with a column or another value in its place.
+const POSSIBLE: [Counted; 15] = [
     ("range", 3, "numSlices"),
     ("range", 3, "numPartitions"),
-    ("textFile", 1, "minPartitions"),
-    ("wholeTextFiles", 1, "minPartitions"),
     ("repartition", 0, "numPartitions"),
     ("repartitionByRange", 0, "numPartitions"),
     ("partitionBy", 0, "numPartitions"),
@@ -41,6 +41,21 @@ const POSSIBLE: [Counted; 16] = [
     ("fullOuterJoin", 1, "numPartitions"),
     ("cogroup", 1, "numPartitions"),
     ("subtractByKey", 1, "numPartitions"),
+    ("hint", 1, "parameters"),
+];
+
+/// Methods that take a lower limit: each file has a partition for its rest.
+const AT_LEAST: [Counted; 2] = [
+    ("textFile", 1, "minPartitions"),
+    ("wholeTextFiles", 1, "minPartitions"),
+];
+
+/// Hints of a query that change the partitions of its rows.
+const HINTS: [&str; 4] = [
+    "COALESCE",
+    "REPARTITION",
+    "REPARTITION_BY_RANGE",
+    "REBALANCE",
 ];
 
 /// Most calls between a number and the call that takes it.
@@ -60,13 +75,18 @@ impl Program {
     /// The arguments of a call that ask for a number of partitions, with the places where it is written; an argument that
     /// may be any number has none.
     pub fn asks_for(&self, call: &Call, number: u64) -> Vec<(usize, Option<Number>)> {
-        let certain = CERTAIN.iter().map(|counted| (true, counted));
-        let counted = certain.chain(POSSIBLE.iter().map(|counted| (false, counted)));
+        let of = |counted: &'static [Counted]| counted.iter().filter(|c| c.0 == call.name);
         // `range` without a receiver is the one of Python
-        let is_own = call.receiver.is_some() || call.name == "ALS";
-        let own = counted.filter(|(_, (name, ..))| is_own && *name == call.name);
+        let is_own = match call.name.as_str() {
+            "ALS" => true,
+            "hint" => self.is_partition_hint(call),
+            _ => call.receiver.is_some(),
+        };
+        let own = of(&CERTAIN).chain(of(&POSSIBLE)).chain(of(&AT_LEAST));
         let mut found = Vec::new();
-        for (is_certain, (_, position, keyword)) in own {
+        for (_, position, keyword) in own.filter(|_| is_own) {
+            let is_certain = of(&CERTAIN).next().is_some();
+            let is_least = of(&AT_LEAST).next().is_some();
             let Some(node) = self.argument(call, *position, keyword) else {
                 continue;
             };
@@ -75,7 +95,10 @@ impl Program {
             if numbers.is_empty() && is_certain && !fixed {
                 found.push((node, None));
             }
-            let equal = numbers.into_iter().filter(|n| n.value == number);
+            // a limit that decides makes most of the partitions
+            let least = if is_least { number / 2 + 1 } else { number };
+            let equal = numbers.into_iter();
+            let equal = equal.filter(|n| (least..=number).contains(&n.value));
             found.extend(equal.map(|n| (node, Some(n))));
         }
         found.dedup();
@@ -145,19 +168,52 @@ impl Program {
         let taken: Vec<(usize, Option<Number>)> = taken.collect();
         let exact = taken.iter().filter_map(|(at, written)| {
             let written = written.filter(|n| is_needed(n.statement))?;
-            Some((*at, written.passed))
+            let place = self.place_of(written.passed.unwrap_or(*at))?;
+            Some(Place {
+                call: Some(*at),
+                ..place
+            })
         });
-        let exact: BTreeSet<(usize, Option<usize>)> = exact.collect();
+        let hints = self.partition_hints();
+        let hinted = hints.filter(|(place, hint)| {
+            let count = self.count_in(hint);
+            is_needed(place.statement) && count.is_some_and(|(_, count)| count == number)
+        });
+        let mut exact: Vec<Place> = exact.chain(hinted.map(|(place, _)| place)).collect();
+        exact.dedup();
         if exact.is_empty() {
             let unknown = taken.iter().filter(|(_, written)| written.is_none());
             return self.place_of(only(unknown)?.0);
         }
-        let (at, passed) = only(exact.into_iter())?;
-        let written = self.place_of(passed.unwrap_or(at))?;
-        Some(Place {
-            call: Some(at),
-            ..written
+        only(exact.into_iter())
+    }
+
+    /// The hints of queries that change the partitions of rows, with their places.
+    pub fn partition_hints(&self) -> impl Iterator<Item = (Place, SqlHint)> {
+        self.queries.iter().flat_map(|query| {
+            let all = sql::hints(&self.text, &query.span).into_iter();
+            let own = all.filter(|hint| HINTS.contains(&hint.name.as_str()));
+            own.map(|hint| {
+                let place = Place {
+                    span: hint.span.clone(),
+                    statement: query.statement,
+                    call: None,
+                };
+                (place, hint)
+            })
         })
+    }
+
+    /// Whether a call is such a hint of a DataFrame: `df.hint("coalesce", 1)`.
+    pub(super) fn is_partition_hint(&self, call: &Call) -> bool {
+        let name = call.arguments.first().and_then(|a| self.string(a.node));
+        call.name == "hint" && name.is_some_and(|n| HINTS.iter().any(|h| h.eq_ignore_ascii_case(n)))
+    }
+
+    /// The number of partitions in a hint, and its place.
+    pub fn count_in<'h>(&self, hint: &'h SqlHint) -> Option<(&'h Span, u64)> {
+        let mut numbers = hint.arguments.iter();
+        numbers.find_map(|span| Some((span, self.slice(span).parse().ok()?)))
     }
 
     /// Number of times that a name is read within a node, its definition included.

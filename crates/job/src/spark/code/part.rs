@@ -7,6 +7,8 @@ pub enum Part {
     Aggregate,
     Window,
     UserCode,
+    /// Removes rows that repeat.
+    Distinct,
     /// Changes the number of partitions or their keys.
     Partitioning,
     /// Brings all rows into one partition.
@@ -183,6 +185,7 @@ impl Part {
             Part::Aggregate => AGGREGATES,
             Part::Window | Part::Expression => COLUMNS,
             Part::UserCode => PANDAS,
+            Part::Distinct => &["distinct", "dropDuplicates", "drop_duplicates"],
             Part::Partitioning => PARTITIONS,
             Part::Gather => &[
                 "coalesce",
@@ -208,6 +211,7 @@ impl Part {
             Part::Window | Part::Gather => "OVER",
             Part::Sort => "ORDER",
             Part::Filter => "WHERE",
+            Part::Distinct => "DISTINCT",
             Part::Partitioning => "DISTRIBUTE",
             Part::Write => "INSERT",
             Part::Explode => "LATERAL",

@@ -22,6 +22,56 @@ pub struct SqlJoin {
     pub select: Option<Span>,
 }
 
+/// A hint, such as `COALESCE(1)` in `/*+ COALESCE(1), BROADCAST(a) */`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlHint {
+    pub span: Span,
+    /// In capital letters.
+    pub name: String,
+    pub arguments: Vec<Span>,
+    /// The comment with all its hints, and their number.
+    pub comment: Span,
+    pub of: usize,
+}
+
+/// The hints of a query, in order.
+pub fn hints(text: &str, span: &Span) -> Vec<SqlHint> {
+    let mut found = Vec::new();
+    for comment in tokens(text, span) {
+        let comment = comment.span;
+        let inner = text[comment.clone()].strip_prefix("/*+");
+        let Some(inner) = inner.and_then(|t| t.strip_suffix("*/")) else {
+            continue;
+        };
+        let start = comment.start + 3;
+        let words = tokens(text, &(start..start + inner.len()));
+        let outer = words.iter().enumerate().filter(|(_, t)| t.depth == 0);
+        let names = outer.filter(|(_, t)| is_word(text.as_bytes()[t.span.start]));
+        let own = names.map(|(at, name)| {
+            let after = &words[at + 1..];
+            let open = after.first().is_some_and(|t| text[t.span.clone()] == *"(");
+            let inside = after.iter().skip(1).take_while(|t| t.depth > 0);
+            let inside: Vec<&Token> = inside.filter(|_| open).collect();
+            let arguments = inside.split(|t| t.depth == 1 && text[t.span.clone()] == *",");
+            let arguments = arguments.filter(|part| !part.is_empty());
+            let close = after.get(inside.len() + 1).filter(|_| open);
+            SqlHint {
+                span: name.span.start..close.map_or(name.span.end, |t| t.span.end),
+                name: text[name.span.clone()].to_ascii_uppercase(),
+                arguments: arguments
+                    .map(|part| part[0].span.start..part[part.len() - 1].span.end)
+                    .collect(),
+                comment: comment.clone(),
+                of: 0,
+            }
+        });
+        let own: Vec<SqlHint> = own.collect();
+        let of = own.len();
+        found.extend(own.into_iter().map(|hint| SqlHint { of, ..hint }));
+    }
+    found
+}
+
 /// Tokens of `text[span]`, without comments except hints.
 pub fn tokens(text: &str, span: &Span) -> Vec<Token> {
     let bytes = text.as_bytes();

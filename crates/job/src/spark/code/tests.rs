@@ -132,6 +132,57 @@ fn texts_and_numbers_are_followed_through_helpers() {
     assert_eq!(asked(24), None);
 }
 
+const HINTED: &str = r#"SLICES = 1800
+lines = sc.textFile(PATH, SLICES).map(parse)
+counts = lines.reduceByKey(add, 4)
+spark.sql("""
+    CREATE TEMP VIEW ranked AS
+    SELECT /*+ BROADCAST(u), repartition(12, k) */
+           row_number() OVER (PARTITION BY 1 ORDER BY k) AS rn,
+           lag(v) OVER (PARTITION BY 1 ORDER BY k) AS before
+    FROM t JOIN u USING (k)
+""")
+one = spark.sql("SELECT /*+ COALESCE(1) */ k FROM ranked")
+"#;
+
+#[test]
+fn numbers_of_partitions_are_found_in_hints_and_behind_lower_limits() {
+    let program = Program::parse("job.py", HINTED);
+    let asked = |number: u64| {
+        let place = program.with_number(number, None)?;
+        Some(program.slice(&place.span))
+    };
+    // each of several files has a partition for its rest
+    assert_eq!(asked(1801), Some(".textFile(PATH, SLICES)"));
+    assert_eq!(asked(5000), None);
+    assert_eq!(asked(4), Some(".reduceByKey(add, 4)"));
+    assert_eq!(asked(12), Some("repartition(12, k)"));
+    assert_eq!(asked(1), Some("COALESCE(1)"));
+    let found = |part, named: &str| {
+        let place = program.find(part, &words(named), None)?;
+        Some(<[u32; 2]>::from(program.lines(&place.span)))
+    };
+    assert_eq!(found(Part::Partitioning, "k 12"), Some([6, 6]));
+    assert_eq!(found(Part::Gather, ""), None, "a window and a hint");
+    // equal windows are one piece
+    assert_eq!(found(Part::Window, "k"), Some([7, 8]));
+}
+
+#[test]
+fn hints_of_a_query() {
+    let text = "SELECT /*+ MERGE(a, b) REBALANCE */ x /* no hint */ FROM t";
+    let hints = sql::hints(text, &(0..text.len()));
+    let shown: Vec<(&str, &str, usize)> = hints
+        .iter()
+        .map(|h| (h.name.as_str(), &text[h.span.clone()], h.arguments.len()))
+        .collect();
+    assert_eq!(
+        shown,
+        [("MERGE", "MERGE(a, b)", 2), ("REBALANCE", "REBALANCE", 0)]
+    );
+    assert!(hints.iter().all(|h| h.of == 2));
+}
+
 #[test]
 fn joins_of_a_query() {
     let text = "SELECT a.x FROM t AS a LEFT JOIN u b ON a.k = b.k INNER JOIN `v` USING (k) WHERE x IN (SELECT 1)";
