@@ -44,7 +44,8 @@ pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, scan: &Scan) -> 
     };
     let named = intent.names.iter().map(String::as_str);
     let mut names: Vec<&str> = named.chain(words.filter(is_named)).collect();
-    names.retain(|name| has(script, name));
+    // a script often has the name of its job in a comment
+    names.retain(|name| run.report.job.name.as_deref() != Some(*name) && has(script, name));
     names.dedup();
     names
 }

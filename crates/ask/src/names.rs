@@ -384,9 +384,9 @@ impl<'a> Known<'a> {
         if found.iter().any(|(_, what, _)| Some(*what) == kind) {
             found.retain(|(_, what, _)| Some(*what) == kind);
         }
-        // an output may have the name of its application
-        if found.iter().any(|(.., subject)| *subject != Subject::Job) {
-            found.retain(|(.., subject)| *subject != Subject::Job);
+        // an output often has the name of its job
+        if kind.is_none() && found.iter().any(|(.., subject)| *subject == Subject::Job) {
+            found.retain(|(.., subject)| *subject == Subject::Job);
         }
         let attempts: Vec<Subject> = self.numbered(name).map(Subject::Stage).collect();
         let is_operator = is_name(name) || kind == Some(Kind::Operator);
