@@ -155,7 +155,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     said.len() > 0
 }
 
-/// Says what a stage or an operator does, if that is the question.
+/// Describes the work of a stage or an operator, if that is the question.
 fn does(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let wording = wording::Wording::of(&intent.text);
     let asks = wording.has(

@@ -134,7 +134,7 @@ pub(crate) fn why(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     }
 }
 
-/// Says what a stage does: its operators with their keys, its script lines and its neighbors.
+/// Describes a stage: its operators with their keys, its script lines and its neighbors.
 pub(crate) fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;

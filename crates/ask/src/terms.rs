@@ -310,7 +310,7 @@ impl Definition {
     }
 }
 
-/// Says what an operator of a plan does, by its id.
+/// Defines an operator of a plan, by its id.
 pub(crate) fn of_operator(said: &mut Said<'_>, id: &str) {
     let id = plain(id);
     let is_it = |term: &&Term| term.en.split('|').any(|name| id.starts_with(name));

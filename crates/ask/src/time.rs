@@ -178,7 +178,7 @@ pub(crate) fn seconds_of(run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>
     segments.filter(fits).map(|s| s.seconds).sum()
 }
 
-/// Says what a stage does on the critical path, the longest first.
+/// Describes the time of a stage on the critical path, the longest first.
 pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
     let time = run.report.time.iter();
     let mut sums: Vec<(f64, &Segment)> = Vec::new();

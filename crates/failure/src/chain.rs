@@ -40,7 +40,7 @@ impl<'a> Thrown<'a> {
     }
 }
 
-/// The exceptions of an error without repetition: those of its stack, then what else it says.
+/// The exceptions of an error without repetition: first the stack, then the rest of the text.
 pub(super) fn chain(error: &JobError) -> Vec<Thrown<'_>> {
     let is_code = |id: &&String| !id.contains('.');
     let code = error.id.as_ref().filter(is_code);
@@ -99,7 +99,7 @@ fn causes(text: &str) -> Vec<Thrown<'_>> {
         match part.split_once(TRACEBACK) {
             Some((before, traceback)) => {
                 found.push(Thrown::of(before));
-                // the first traceback is that of the exception which the later ones wrap
+                // the first traceback shows the exception that the later ones wrap
                 found.extend(raised(traceback).map(Thrown::of));
             }
             None => found.push(Thrown::of(part)),
@@ -108,7 +108,7 @@ fn causes(text: &str) -> Vec<Thrown<'_>> {
     found
 }
 
-/// What the first traceback of a text ends with: `ValueError: could not convert`.
+/// Last line of the first traceback of a text: `ValueError: could not convert`.
 fn raised(traceback: &str) -> Option<&str> {
     let mut at = 0;
     let mut from = None;

@@ -90,8 +90,8 @@ fn quotes_status(before: &str, after: &str) -> bool {
         || REASONS.split(" | ").any(|reason| after.starts_with(reason))
 }
 
-/// The class of an SQLSTATE that a line quotes, and whether it is the reason itself: some only say what was
-/// being done when something else failed.
+/// The class of an SQLSTATE that a line quotes, and whether it is the reason itself: some only name the
+/// operation during which something else failed.
 pub(super) fn sqlstate(line: &str) -> Option<Said> {
     const NAMES: [&str; 4] = ["SQLSTATE: ", "SQLSTATE=", "SQLState: ", "sqlState: '"];
     let (at, name) = NAMES
@@ -130,7 +130,7 @@ pub(super) fn sqlstate(line: &str) -> Option<Said> {
     Some((class, !wraps))
 }
 
-/// The class of a condition of Spark that begins a text, by what such names are made of:
+/// The class of a condition of Spark that begins a text, by the words in its name:
 /// `[UNRESOLVED_COLUMN.WITH_SUGGESTION] …`.
 pub(super) fn condition(line: &str) -> Option<Said> {
     const OF_ANALYSIS: &str = "UNRESOLVED | AMBIGUOUS | MISMATCH | NOT_FOUND | UNSUPPORTED | NOT_SUPPORTED | \

@@ -1,4 +1,4 @@
-//! Types of exceptions: those of languages and libraries by name, others by the words in their names.
+//! Types of exceptions: languages and libraries by name, others by the words in their names.
 
 use super::class::Class::{self, *};
 use super::codes::Said;
@@ -17,7 +17,7 @@ const BASIC: &str = "AttributeError | IndexError | KeyError | NameError | TypeEr
     DivideByZeroException | InvalidCastException | IndexOutOfRangeException | OverflowException | ArgumentNullException | \
     ArgumentOutOfRangeException | JsonReaderException | JsonParseException";
 
-/// Types of which one that Spark itself throws, outside code of the user, is its own fault.
+/// Types that are a fault of Spark if Spark itself throws them, outside code of the user.
 const INTERNAL: &str = "NullPointerException | ClassCastException | AssertionError | MatchError | \
     ArrayIndexOutOfBoundsException | IndexOutOfBoundsException | NegativeArraySizeException | IllegalStateException";
 

@@ -17,7 +17,7 @@ use class::Weight;
 use patterns::{GENERAL, GROUPS, Group, NAMED, WRAPPERS};
 use report::Cause;
 
-/// What an error was recognized by.
+/// The text by which an error was recognized.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recognized {
     pub class: Class,
@@ -104,7 +104,7 @@ fn of_text(text: &str) -> JobError {
     }
 }
 
-/// What kind of failure an error is; `None` if it says nothing at all.
+/// The kind of failure of an error; `None` if its text is empty.
 pub fn recognize(error: &JobError) -> Option<Recognized> {
     let chain = chain::chain(error);
     let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
@@ -142,14 +142,14 @@ pub fn recognize(error: &JobError) -> Option<Recognized> {
     }))
 }
 
-/// The class of a single text; `None` if nothing in it says one.
+/// The class of a single text; `None` if no pattern fits.
 pub fn class_of(text: &str) -> Option<Class> {
     reason(&of_text(text)).map(|found| found.class)
 }
 
-/// The reason that an error gives: by the type of its innermost exception where that decides, by what names
-/// itself anywhere, else by its exceptions, the innermost first. What may follow from something else counts
-/// where no exception around it says more.
+/// The reason that an error gives: by the type of its innermost exception if that decides, by a text that
+/// names its own class, else by its exceptions, the innermost first. An exception that may follow from another
+/// one counts if no exception around it says more.
 fn reason(error: &JobError) -> Option<Recognized> {
     let chain = chain::chain(error);
     let code = chain.iter().find(|t| is_scope_code(t));
@@ -167,7 +167,7 @@ fn is_scope_code(thrown: &Thrown<'_>) -> bool {
     thrown.lines.first().is_some_and(|l| l.starts_with("E_"))
 }
 
-/// Code that is missing, or a fault in code of the user, whatever the message of its exception says.
+/// Missing code, or a fault in code of the user, by the type of the exception alone.
 fn by_type(error: &JobError, thrown: &Thrown<'_>) -> Option<Recognized> {
     let kind = thrown.kind().filter(|_| thrown.begins_with_kind())?;
     let class = kinds::deciding(kind)?;
@@ -188,7 +188,7 @@ fn said(class: Class, line: &str) -> Recognized {
     }
 }
 
-/// The class of the code with which a process ended, if nothing else of the error names a reason.
+/// The class of the exit code of a process, if nothing else of the error names a reason.
 fn ended_with(chain: &[Thrown<'_>]) -> Option<Recognized> {
     const ENDED: [&str; 6] = ["ontainer", "xecutor", "ommand", "orker", "xited", "rocess"];
     let mut lines = chain.iter().flat_map(|thrown| &thrown.lines);
@@ -217,7 +217,7 @@ fn certain(thrown: &Thrown<'_>) -> Option<Recognized> {
         .or_else(|| by(lines, |line| codes::condition(line).and_then(decided)))
         .or_else(|| by(lines, codes::http))
         .or_else(|| {
-            // a type without a message says less than what another text says
+            // a type without a message says less than another text
             let says = |line: &str| line.contains(": ");
             by(lines, |line| {
                 let mut kinds = kinds_of(line).filter(|_| says(line));
@@ -226,7 +226,7 @@ fn certain(thrown: &Thrown<'_>) -> Option<Recognized> {
         })
 }
 
-/// What an exception says that may follow from another one.
+/// The message of an exception that may follow from another one.
 fn likely(thrown: &Thrown<'_>, error: &JobError) -> Option<Recognized> {
     let lines = &thrown.lines;
     let class = |(class, _): codes::Said| class;
@@ -249,7 +249,7 @@ fn likely(thrown: &Thrown<'_>, error: &JobError) -> Option<Recognized> {
     Some(Recognized { class, ..found })
 }
 
-/// What the types that a line names say, the innermost first.
+/// Classes of the types that a line names, the innermost first.
 fn kinds_of(line: &str) -> impl Iterator<Item = codes::Said> {
     let mut kinds: Vec<&str> = chain::kinds(line).collect();
     kinds.reverse();

@@ -133,7 +133,7 @@ groups! {
          cannot assign instance of | cannot import name | failed to find data source | data_source_not_found | \
          could not load file or assembly | cannot run program | has different version*than that in driver | \
          python_version_mismatch | no filesystem for scheme | serialversionuid | assembly*not found | unable to load dll";
-    // U-SQL and SCOPE: the compiler, and what the runtime says of inputs
+    // U-SQL and SCOPE: the compiler, and messages of the runtime about inputs
     System, "SCOPE compiler",
         "e_csc_system_internal | internal compiler error";
     InputMissing, "SCOPE compiler, store",

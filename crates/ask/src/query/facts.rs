@@ -1,4 +1,4 @@
-//! What the files of a run say, as facts with the words by which a question may ask for them.
+//! Statements about a run from its files, with the words of questions about them.
 
 use report::measure::{Entity, Measure, book};
 use report::{Cause, Finding, JobState, RuleOutcome, RuleResult, SegmentKind, Suggestion, text};
@@ -44,7 +44,7 @@ pub(super) enum Fact<'a> {
 }
 
 impl Fact<'_> {
-    /// Whether it says what follows from the records, and not what they say.
+    /// Whether it is a conclusion from the records, not a record.
     pub(super) fn is_conclusion(&self) -> bool {
         matches!(
             self,
@@ -63,7 +63,7 @@ const SENTENCES: usize = 2;
 /// Part of its weight that a fact has about the stage of an operator that is named, or about a cause that was ruled out.
 const NEIGHBOR: f64 = 0.6;
 
-/// The same of a finding whose cause is named, or that answers "why".
+/// The same for a finding that answers "why", or with a named cause.
 const WANTED: f64 = 1.3;
 
 /// Answers about the whole job that are facts of their own.
@@ -81,7 +81,7 @@ fn phrases((zh, en): (Phrases, Phrases)) -> String {
     format!("{zh} {en}").replace(['|', '*'], " ")
 }
 
-/// The words for a cause: its name, its description and what people call it.
+/// The words for a cause: its name, its description and the names that people use.
 fn of_cause(cause: Cause) -> String {
     let topics = TOPICS.iter().filter(|(includes, ..)| includes(cause));
     let topics: Vec<String> = topics.map(|(_, zh, en)| phrases((zh, en))).collect();
@@ -250,7 +250,7 @@ impl<'a> Query<'a> {
         rows
     }
 
-    /// Whether a kind of thing belongs to what the question names.
+    /// Whether a kind of thing belongs to the named one.
     fn reaches(&self, entity: Entity) -> bool {
         let is_any = |is_it: fn(&Subject) -> bool| self.subjects.iter().any(is_it);
         let (stage, operator) = (
@@ -282,7 +282,7 @@ impl<'a> Query<'a> {
     /// Part of its weight that a fact about a neighbor of the named things has.
     pub(super) fn nearness(&self, fact: &Fact<'_>) -> f64 {
         let stages = &self.run.summary.stages;
-        // a stage writes what its output does
+        // a stage writes the rows of its output
         let is_operator = |s: &Subject| match s {
             Subject::Operator(at, o) => stages[*at].operators[*o].kind != "output",
             _ => false,
@@ -333,7 +333,7 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Whether a fact is about what the question names, and has something to say.
+    /// Whether a fact is about the named thing, and is not empty.
     pub(super) fn fits(&self, fact: &Fact<'_>) -> bool {
         let is_whole = self.is_whole() && self.keywords().next().is_none();
         let has_stage = self

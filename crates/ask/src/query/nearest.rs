@@ -21,7 +21,7 @@ const TOLD: usize = 3;
 /// Least weight of a further fact, relative to the best one.
 const ALSO: f64 = 0.8;
 
-/// Part of a question about the whole job that the told facts must cover, and part of any question from which on they answer it.
+/// Least share of a question about the whole job that the facts must cover, and the share from which on they answer any question.
 const COVERED: f64 = 0.5;
 const WHOLE: f64 = 0.75;
 
@@ -109,7 +109,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     said.len() > begun
 }
 
-/// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to what these leave out.
+/// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to the words left over.
 fn told(query: &Query<'_>, facts: &[(Fact<'_>, Features)], weigher: &Weigher) -> Vec<usize> {
     let all: Vec<usize> = weigher.left(std::iter::empty());
     let weigh = |(at, (fact, features)): (usize, &(Fact<'_>, Features))| {
@@ -201,7 +201,7 @@ fn is_exchange(operator: &OperatorSummary) -> bool {
     operator.kind.ends_with("partition") || operator.kind == "gather"
 }
 
-/// Says what is known of a subject of which the question asks nothing that the files say.
+/// Describes a subject if the files hold no answer to the question about it.
 fn overview(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Intent) {
     match subject {
         Subject::Operator(at, operator) => {

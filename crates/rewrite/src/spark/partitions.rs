@@ -34,7 +34,7 @@ pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     Some(without_call(program, call, rewrite))
 }
 
-/// Removes a call that returns rows like those of its receiver, with its statement if the statement does nothing else.
+/// Removes a call that returns the rows of its receiver, with its statement if the statement does nothing else.
 pub(super) fn without_call(program: &Program, call: &Call, mut rewrite: Rewrite) -> Rewrite {
     let receiver = call.receiver.map_or("", |at| program.text_of(at));
     let statement = &program.statements[call.statement];

@@ -17,7 +17,7 @@ const ACTIONS: [&str; 10] = [
     "saveAsTextFile",
 ];
 
-/// Functions whose values change from one computation to the next.
+/// Functions with other values in each computation.
 const RANDOM: [&str; 6] = [
     "rand(",
     "randn(",
