@@ -428,7 +428,7 @@ advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoi
     con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
 }
 
-advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark cache persist columns select parquet";
+advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache select parquet";
     title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
     step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
     step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");

@@ -152,6 +152,7 @@ sections! {
     "gc.heap_pressure spark executor memory", "spark-gc-pressure", "给每个任务更多堆内存", "More heap per task";
     "spark executor memory", "spark-out-of-memory", "加大不够的那一部分", "Enlarge the part that ran out";
     "spark late filter", "spark-late-filter", "把过滤移到数据交换之前", "Move the filter before the exchange";
+    "spark nested loop", "spark-join-algorithms", "把 OR 拆成两个等值连接", "Split an OR into two equi-joins";
     "spark join explosion", "spark-join-explosion", "让一侧的键唯一", "Make one side unique";
     "spark python udf", "spark-udf-cost", "用内置函数", "Use built-in functions";
     "spark pandas udf", "spark-udf-cost", "成批传输", "Transfer in batches";

@@ -85,7 +85,7 @@ fn finds_nothing(view: &View<'_>, found: &deduplicated::Needless) -> Symptom {
         lines: None,
         summary: text!(
             "distinct 为查找重复的行，从 {from} 到 {to} 重分区所有列{moved}，而 {rows} 中没有重复的",
-            "distinct repartitions all columns{moved} from {from} to {to} to find rows that repeat, and none of {rows} does",
+            "distinct repartitions{moved} (all columns) from {from} to {to} to find rows that repeat, and none of {rows} does",
             from = view.name(edge.from),
             to = view.name(edge.to),
             moved = moved(edge),
