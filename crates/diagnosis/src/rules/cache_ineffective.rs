@@ -302,6 +302,11 @@ fn files_of(
     let execution = &app.executions[at];
     let place = execution.plan.iter().find_map(files)?;
     let id = execution.id;
+    // `InMemoryFileIndex(1 paths)[file:/data/labs]`
+    let listed = place
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
+    let path = listed.map_or(place.as_str(), |(path, _)| path);
     let names: Vec<&str> = stages.iter().map(|s| view.name(*s)).collect();
     let stages = match names.is_empty() {
         true => Text::default(),
@@ -309,7 +314,7 @@ fn files_of(
     };
     Some(
         fact! { view, "Location", &place, app.at_line(execution.line);
-        "SQL 执行 {id}{stages}从 {place} 计算", "SQL execution {id}{stages} computes from {place}", stages = stages },
+        "SQL 执行 {id}{stages}从 {path} 计算", "SQL execution {id}{stages} computes from {path}", stages = stages },
     )
 }
 
