@@ -7,10 +7,9 @@ use job::model::Edge;
 use job::script::flow::user_code;
 use job::script::{Dialect, Join, RowsetRef, Script, Statement, StatementKind};
 
-use diagnosis::Candidate;
-use diagnosis::Uneven;
-use diagnosis::View;
 use diagnosis::impact::Saved;
+use diagnosis::located;
+use diagnosis::{Candidate, Uneven, View};
 use report::format::Names;
 use report::{Evidence, EvidenceValue, Finding, Text, text};
 
@@ -63,9 +62,14 @@ impl<'a> Case<'a> {
 
     /// Whether the stage belongs to an execution of SQL or of a DataFrame.
     pub(crate) fn is_of_sql(&self) -> bool {
-        let app = self.job.spark.as_deref();
-        let stage = self.stage.and_then(|stage| app?.stages.get(stage));
-        stage.is_some_and(|stage| stage.execution.is_some())
+        let stage = self.stage;
+        stage.is_some_and(|stage| located::is_planned(self.job, stage))
+    }
+
+    /// Whether the finding's stage reads files without a plan.
+    pub(crate) fn lists_files(&self) -> bool {
+        let stage = self.stage;
+        stage.is_some_and(|stage| located::lists_files(self.job, stage))
     }
 
     /// Whether it is an application of Structured Streaming.

@@ -214,19 +214,8 @@ impl<'a> Case<'a> {
         hints::broadcast(program, &place, side)
     }
 
-    /// Whether the finding's stage reads files without a plan.
-    pub(crate) fn lists_files(&self) -> bool {
-        let app = self.job.spark.as_deref();
-        let stage = app.zip(self.stage).and_then(|(app, at)| app.stages.get(at));
-        stage.is_some_and(|stage| stage.lists_files())
-    }
-
-    /// Whether a job before the plan looked for the schema of JSON files, and the program can state it.
-    pub(crate) fn infers_schema(&self) -> bool {
-        self.schema_of_json().is_some()
-    }
-
-    fn schema_of_json(&self) -> Option<Rewrite> {
+    /// The schema of JSON files that a job before the plan looked for.
+    pub(crate) fn schema_of_json(&self) -> Option<Rewrite> {
         let app = self.job.spark.as_deref()?;
         let inferred = app
             .stages
@@ -262,19 +251,19 @@ pub(crate) fn unproven() -> Text {
     )
 }
 
-pub(crate) fn schema(case: &Case<'_>, is_whole: bool) -> Proposal {
-    let gain = text!(
+/// Gain of a stated schema, if the finding is not about the pass that infers it.
+pub(crate) fn without_inference() -> Gain {
+    Gain::Unknown(text!(
         "省去推断模式时对全部文件的一遍读取",
         "it saves the pass over all files that infers the schema",
-    );
-    let gain = match is_whole {
-        true => Gain::Whole,
-        false => Gain::Unknown(gain),
-    };
+    ))
+}
+
+pub(crate) fn schema(gain: Gain, change: Option<Rewrite>) -> Proposal {
     advice! { Rewrite, gain, "spark json schema inference";
         title("给出文件的模式，不再推断", "state the schema of the files instead of inferring it");
         step("用 spark.read.schema(…) 给出查询用到的列和类型", "give the columns and types that the queries use with spark.read.schema(…)");
-        rewrite(case.schema_of_json());
+        rewrite(change);
         pro("不再为推断而多读一遍文件", "the files are no longer read a second time to infer it");
         con("以后用到新的列时要补上；与模式不符的值会成为空值", "new columns must be added when they are used; values of another type become null");
     }

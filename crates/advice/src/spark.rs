@@ -43,17 +43,20 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::CostlyExpression => vec![expression().about(mechanism::of_expression(case))],
         Cause::UnexplainedStraggler => vec![crate::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
-        Cause::SmallFiles => [compact()]
-            .into_iter()
-            .chain(case.infers_schema().then(|| program::schema(case, false)))
-            .collect(),
+        Cause::SmallFiles => {
+            let stated = case.schema_of_json();
+            let schema = stated.map(|s| program::schema(program::without_inference(), Some(s)));
+            [compact()].into_iter().chain(schema).collect()
+        }
         Cause::DriverBottleneck if case.has_short_batches() => vec![larger_batches(case)],
         Cause::DriverBottleneck => [driver().about(mechanism::of_driver(case))]
             .into_iter()
             .chain(case.any_row().map(program::any_row))
             .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
-        Cause::IneffectiveCache if case.lists_files() => vec![program::schema(case, true)],
+        Cause::IneffectiveCache if case.lists_files() => {
+            vec![program::schema(Gain::Whole, case.schema_of_json())]
+        }
         Cause::IneffectiveCache if case.evidence_number("cached columns").is_some() => {
             vec![narrow_cache()]
         }

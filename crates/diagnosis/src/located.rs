@@ -175,13 +175,13 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
 }
 
 /// Whether a stage reads files before a plan, as to infer their schema.
-fn lists_files(job: &Job, stage: usize) -> bool {
+pub fn lists_files(job: &Job, stage: usize) -> bool {
     let app = job.spark.as_deref();
     app.is_some_and(|app| app.stages[stage].lists_files())
 }
 
 /// Whether a plan has the operators of a stage.
-fn is_planned(job: &Job, stage: usize) -> bool {
+pub fn is_planned(job: &Job, stage: usize) -> bool {
     let app = job.spark.as_deref();
     app.is_some_and(|app| app.stages[stage].execution.is_some())
 }

@@ -97,7 +97,10 @@ fn dot(a: &Weights, b: &Weights) -> f64 {
 
 /// Writes the weights into the source of the calibration.
 pub(crate) fn save(weights: Weights, seed: u64, jobs: usize) -> Result<(), Failure> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/calibration/weights.rs");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../diagnosis/src/calibration/weights.rs"
+    );
     let [a, b, c] = weights;
     let text = format!(
         "// Written by `cargo run --release -p advice --example accuracy -- --fit` (seed {seed}, {jobs} jobs).\n/// Weights of the features.\npub const WEIGHTS: [f64; 3] = [{a:.3}, {b:.3}, {c:.3}];\n"

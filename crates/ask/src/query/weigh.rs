@@ -196,13 +196,10 @@ pub(super) struct Weigher {
 impl Weigher {
     pub(super) fn new<'f>(pieces: Vec<Piece>, all: impl Iterator<Item = &'f Features>) -> Weigher {
         let (mut texts, mut having) = (0.0, HashMap::new());
+        let asked: HashSet<&String> = pieces.iter().flat_map(|p| &p.features).collect();
         for features in all {
             texts += 1.0;
-            let asked = pieces
-                .iter()
-                .flat_map(|p| &p.features)
-                .collect::<HashSet<_>>();
-            for feature in asked.into_iter().filter(|f| features.all.contains(*f)) {
+            for &feature in asked.iter().filter(|f| features.all.contains(**f)) {
                 *having.entry(feature.clone()).or_insert(0.0) += 1.0;
             }
         }

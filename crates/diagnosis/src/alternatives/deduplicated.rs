@@ -24,13 +24,9 @@ pub(crate) struct Needless {
 
 pub(crate) fn needless(view: &View<'_>, app: &Application, rates: &Rates) -> Vec<Needless> {
     let of_execution = |execution: &Execution| {
-        let plan = execution.plan.as_slice();
-        let own = (0..plan.len()).filter(|at| is_own_distinct(plan, *at));
-        let found = own.filter_map(|at| finds_nothing(view, rates, plan, at));
-        let line = execution.line;
-        found
-            .map(|found| Needless { line, ..found })
-            .collect::<Vec<Needless>>()
+        let own = (0..execution.plan.len()).filter(|at| is_own_distinct(&execution.plan, *at));
+        let found = own.filter_map(|at| finds_nothing(view, rates, execution, at));
+        found.collect::<Vec<Needless>>()
     };
     app.executions.iter().flat_map(of_execution).collect()
 }
@@ -38,9 +34,10 @@ pub(crate) fn needless(view: &View<'_>, app: &Application, rates: &Rates) -> Vec
 fn finds_nothing(
     view: &View<'_>,
     rates: &Rates,
-    plan: &[SparkNode],
+    execution: &Execution,
     at: usize,
 ) -> Option<Needless> {
+    let plan = execution.plan.as_slice();
     let exchange = opaque_below(plan, at).filter(|at| plan[*at].name == "Exchange")?;
     let partial = opaque_below(plan, exchange).filter(|at| is_distinct(&plan[*at]))?;
     let rows = rows_from(plan, input_of(plan, partial)?)?;
@@ -50,7 +47,7 @@ fn finds_nothing(
         edge,
         rows,
         kept,
-        line: 0,
+        line: execution.line,
         saved: without(view, rates, edge, 1.0),
     })
 }

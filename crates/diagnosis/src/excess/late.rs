@@ -9,7 +9,7 @@ use report::{Cause, SegmentKind, text};
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
 use crate::facts::at;
-use crate::measurements::plan_parts::{columns_in, conjuncts, opaque_below};
+use crate::measurements::plan_parts::{columns_in, conjuncts, inputs_of, opaque_below};
 use crate::view::View;
 
 /// Least share of rows that a filter drops for its place to matter.
@@ -118,8 +118,7 @@ fn join_below(plan: &[SparkNode], node: usize) -> Option<(usize, Vec<&str>)> {
     let mut functions = Vec::new();
     let mut at = node;
     loop {
-        let mut inputs = (at + 1..plan.len()).filter(|n| plan[*n].parent == Some(at));
-        at = inputs.next()?;
+        at = inputs_of(plan, at).next()?;
         let name = plan[at].name.trim();
         match name {
             _ if name.ends_with("Join") => return Some((at, functions)),
@@ -138,7 +137,7 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
     let computed = functions
         .iter()
         .filter(|f| columns(f).iter().any(|c| used.contains(c)));
-    let mut sides = (join + 1..plan.len()).filter(|n| plan[*n].parent == Some(join));
+    let mut sides = inputs_of(plan, join);
     let side = |side: Option<usize>| -> HashSet<&str> {
         let nodes = side
             .into_iter()

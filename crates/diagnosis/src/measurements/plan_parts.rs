@@ -152,9 +152,14 @@ pub(crate) fn conjuncts(text: &str) -> Vec<&str> {
     found
 }
 
+/// The inputs of a node, in order.
+pub(crate) fn inputs_of(plan: &[SparkNode], at: usize) -> impl Iterator<Item = usize> {
+    (at + 1..plan.len()).filter(move |below| plan[*below].parent == Some(at))
+}
+
 /// The input of a node; `None` if it has several.
 pub(crate) fn input_of(plan: &[SparkNode], at: usize) -> Option<usize> {
-    let mut inputs = (at + 1..plan.len()).filter(|below| plan[*below].parent == Some(at));
+    let mut inputs = inputs_of(plan, at);
     inputs.next().filter(|_| inputs.next().is_none())
 }
 

@@ -5,7 +5,7 @@ use job::model::{Application, SparkNode};
 use super::support::Symptom;
 use crate::facts::fact;
 use crate::impact::scale_run;
-use crate::measurements::plan_parts::rows_from;
+use crate::measurements::plan_parts::{inputs_of, rows_from};
 use crate::view::View;
 use report::format::{Number, ROW};
 use report::text;
@@ -40,8 +40,8 @@ fn compared(plan: &[SparkNode], at: usize) -> Option<f64> {
     let is_nested = ["BroadcastNestedLoopJoin", "CartesianProduct"].contains(&node.name.as_str());
     let has_condition = node.text.contains('(') && node.text.contains('#');
     (is_nested && has_condition).then_some(())?;
-    let sides = (at + 1..plan.len()).filter(|side| plan[*side].parent == Some(at));
-    let rows: Option<Vec<f64>> = sides.map(|side| rows_from(plan, side)).collect();
+    let sides = inputs_of(plan, at).map(|side| rows_from(plan, side));
+    let rows: Option<Vec<f64>> = sides.collect();
     let rows = rows.filter(|rows| rows.len() == 2)?;
     Some(rows.iter().product())
 }

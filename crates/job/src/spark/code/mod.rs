@@ -326,7 +326,7 @@ impl Program {
             .any(|head| text.starts_with(head))
     }
 
-    /// Earlier statements that assign a name that a statement sees: those of its own function, else those around it.
+    /// Earlier statements that assign a name for a statement: the ones in the same function, else the ones around it.
     pub(super) fn assigned_before(&self, name: &str, statement: usize) -> Vec<usize> {
         let assigning = self.assigning.get(name).map_or(&[][..], Vec::as_slice);
         let earlier = assigning.partition_point(|at| *at < statement);
