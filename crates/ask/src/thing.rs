@@ -115,6 +115,7 @@ pub(crate) fn describe_input(said: &mut Said<'_>, input: &InputSummary) {
     let mut keys: Vec<String> = input
         .columns
         .iter()
+        .filter(|c| c.is_key)
         .map(|c| values(c, input.get(&book::STORED_ROWS)).into(language))
         .collect();
     keys.truncate(2);

@@ -60,12 +60,11 @@ fn summary() -> RunSummary {
         id: "Join_5".into(),
         kind: "join".into(),
         keys: vec!["UserId".into()],
-        names: Vec::new(),
-        line: None,
         values: values(
             "x",
             &[(&book::OPERATOR_ROWS, 1e6), (&book::ESTIMATED_ROWS, 2e5)],
         ),
+        ..OperatorSummary::default()
     });
     RunSummary {
         values: values(
@@ -90,8 +89,10 @@ fn summary() -> RunSummary {
             layout: Some("none".into()),
             columns: vec![ColumnSummary {
                 name: "UserId".into(),
+                is_key: true,
                 top: Some(("42".into(), 3_000_000)),
                 values: values("tables.json", &[(&book::DISTINCT, 900.0)]),
+                ..ColumnSummary::default()
             }],
             ..InputSummary::default()
         }],

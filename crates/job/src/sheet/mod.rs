@@ -101,10 +101,16 @@ impl Filler<'_> {
             };
             values.set(&book::TASKS_RUN, of_tasks(e.tasks as f64, Fold::Count));
             values.set(&book::EXECUTOR_BUSY, of_tasks(e.busy_ms as f64, Fold::Sum));
-            let lost = e.removed_ms.zip(begun).filter(|_| e.lost);
-            let lost = lost.map(|(at, begun)| (at - begun) as f64 / 1e3);
-            let lost = lost.and_then(|seconds| Value::at(seconds, app.at_line(e.line)));
-            values.set(&book::EXECUTOR_LOST, lost);
+            let after = |at: Option<i64>| {
+                let seconds = at.zip(begun).map(|(at, begun)| (at - begun) as f64 / 1e3);
+                Value::at(seconds?, app.at_line(e.line))
+            };
+            let cores = e.cores.map(f64::from);
+            let cores = cores.and_then(|n| Value::at(n, app.at_line(e.line)));
+            values.set(&book::EXECUTOR_CORES, cores);
+            values.set(&book::EXECUTOR_ADDED, after(e.added_ms));
+            let lost = e.removed_ms.filter(|_| e.lost);
+            values.set(&book::EXECUTOR_LOST, after(lost));
             values
         };
         let all = app

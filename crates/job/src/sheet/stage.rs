@@ -138,6 +138,10 @@ impl Filler<'_> {
                 largest(facts, vertices).map(|(_, ratio)| ratio),
             );
             values.set(&book::OWN_TIME, at(&facts.own_ms));
+            values.set(&book::OPERATOR_BYTES, at(&facts.bytes));
+            values.set(&book::OPERATOR_SPILLED, at(&facts.spilled_bytes));
+            values.set(&book::OPERATOR_SPILLS, at(&facts.spilled));
+            values.set(&book::OPERATOR_MEMORY, at(&facts.peak_memory));
         }
         values.set(&book::ROWS_TAKEN, self.rows_taken(stage, operator));
         values.set(&book::ESTIMATED_ROWS, self.estimate(stage, operator));

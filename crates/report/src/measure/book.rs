@@ -328,6 +328,18 @@ measures! {
         says ("优化器估计 {name} 输出 {value}", "the optimizer expected {value} from {name}") asked ROWS;
     OWN_TIME = Operator "exclusive_ms" Ms Less
         title ("自身用时", "own time") says ("{name} 自身用时 {value}", "{name} itself takes {value}") asked NONE;
+    /// Read from or written to a channel or a store.
+    OPERATOR_BYTES = Operator "bytes" Bytes Neither
+        title ("大小", "bytes") says ("{name} 读写 {value}", "{name} moves {value}") asked NONE;
+    OPERATOR_SPILLED = Operator "spilled_bytes" Bytes Less
+        title ("落盘数据", "spilled") says ("{name} 落盘 {value}", "{name} spills {value} to disk") asked SPILL;
+    /// Buckets or runs that went to disk.
+    OPERATOR_SPILLS = Operator "spills" Count Less
+        title ("落盘次数", "spills") says ("{name} 落盘 {value} 次", "spills of {name}: {value}") asked SPILL;
+    /// Over all vertices.
+    OPERATOR_MEMORY = Operator "peak_memory_bytes" Bytes Less
+        title ("内存", "memory") says ("{name} 的内存峰值合计 {value}", "the memory of {name} peaks at {value} over all vertices")
+        asked NONE;
 
     PARTITIONS = Exchange "partitions" Partitions Neither
         title ("分区", "parts") says ("{name} 有 {value}", "{name} has {value}")
@@ -363,6 +375,12 @@ measures! {
     EXECUTOR_BUSY = Executor "busy_ms" Ms Neither
         title ("忙碌时间", "busy time")
         says ("{name} 上的 Task 共运行 {value}", "the tasks of {name} ran {value} in all") asked NONE;
+    EXECUTOR_CORES = Executor "cores" Count Neither
+        title ("核", "cores") says ("{name} 有 {value} 个核", "cores of {name}: {value}") asked NONE;
+    /// From the submission of the application to its registration.
+    EXECUTOR_ADDED = Executor "added_seconds" Seconds Neither
+        title ("就绪于", "registered after")
+        says ("{name} 在提交 {value}后就绪", "{name} registered {value} after the submission") asked NONE;
     /// From the submission of the application to its removal, if it was lost.
     EXECUTOR_LOST = Executor "lost_seconds" Seconds Neither
         title ("丢失于", "lost after")

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use job::Job;
 use job::model::{CodeExcerpt, ColumnStatistics, Edge, Operator, Stage, Table};
-use job::runs::{RunState, StageRuns};
+use job::runs::{RunState, StageRuns, VertexRun};
 use report::measure::{InputSheet, Measure, StageSheet, Values, book};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,13 @@ pub use charts::{Histogram, Timeline};
 
 /// The longest stages keep the places of their numbers; other stages keep numbers only.
 const WITH_PLACES: usize = 2000;
+
+/// Lost attempts and messages kept of a stage, columns of an input; bytes of a message and of the arguments of an operator.
+const LOST: usize = 8;
+const MESSAGES: usize = 3;
+const COLUMNS: usize = 200;
+const MESSAGE: usize = 300;
+const ARGUMENTS: usize = 300;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -69,6 +76,12 @@ pub struct StageSummary {
     pub vertex_bytes_read: Option<Histogram>,
     /// Script lines of its operators.
     pub lines: Vec<u32>,
+    /// Attempts that failed or were taken back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostAttempt>,
+    /// Messages of lost attempts with their counts, most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<(String, u64)>,
     /// The completed vertex that ran longest and its machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowest: Option<[String; 2]>,
@@ -91,8 +104,29 @@ pub struct OperatorSummary {
     /// Script line of its statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// Its arguments in the plan: conditions, expressions.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub args: String,
+    /// The input that it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<String>,
+    /// Columns that it reads from an input or writes to an output, with their types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     #[serde(flatten, deserialize_with = "Values::of_operator")]
     pub values: Values,
+}
+
+/// An attempt at a vertex without a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LostAttempt {
+    /// `SV2_Reduce[7]`.
+    pub vertex: String,
+    pub machine: String,
+    /// `failed` or `revoked`.
+    pub state: String,
+    pub ran_ms: u64,
 }
 
 /// A channel between two stages, by their index in [`RunSummary::stages`].
@@ -117,7 +151,10 @@ pub struct InputSummary {
     pub reader: Option<String>,
     /// `hash (UserId)`.
     pub layout: Option<String>,
-    /// Key columns of operators that have statistics.
+    /// `parquet`, `sstream`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Columns that have statistics or a type.
     pub columns: Vec<ColumnSummary>,
     #[serde(flatten, deserialize_with = "Values::of_input")]
     pub values: Values,
@@ -150,6 +187,11 @@ pub struct ExecutionSummary {
 #[serde(default)]
 pub struct ColumnSummary {
     pub name: String,
+    /// Type as written, with `?` if nullable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<String>,
+    /// Whether it is a key of an operator.
+    pub is_key: bool,
     /// The most frequent value and its rows.
     pub top: Option<(String, u64)>,
     #[serde(flatten, deserialize_with = "Values::of_column")]
@@ -284,6 +326,9 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         keys: operator.keys.clone(),
         names: own::names(job, operator),
         line: operator.line,
+        args: report::format::cut(&operator.args, ARGUMENTS).to_owned(),
+        reads: own::input(job, operator),
+        columns: own::columns(operator),
         values,
     };
     let runs = runs.as_ref();
@@ -299,9 +344,34 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         run_ms: charts::histogram_of(runs, |run| (run.ended_ms - run.running_ms) as f64),
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
         lines: lines.into_iter().collect(),
+        lost: runs.map(|runs| lost(job, index, runs)).unwrap_or_default(),
+        messages: runs.map(|runs| messages(runs)).unwrap_or_default(),
         slowest: runs.and_then(|runs| slowest(job, index, runs)),
         values: sheet.values,
     }
+}
+
+/// The first attempts of a stage without a result.
+fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt> {
+    let state = |run: &VertexRun| match run.state {
+        RunState::Failed => Some("failed"),
+        RunState::Revoked => Some("revoked"),
+        _ => None,
+    };
+    let lost = runs.runs.iter().filter_map(|run| Some((run, state(run)?)));
+    let attempt = |(run, state): (&VertexRun, &str)| LostAttempt {
+        vertex: format!("{}[{}]", job.stages[stage].name, run.index),
+        machine: runs.machines.get(run.machine as usize).map(|name| name.to_string()).unwrap_or_default(),
+        state: state.to_owned(),
+        ran_ms: run.ended_ms.saturating_sub(run.running_ms).max(0) as u64,
+    };
+    lost.map(attempt).take(LOST).collect()
+}
+
+fn messages(runs: &StageRuns) -> Vec<(String, u64)> {
+    let cut = |text: &str| report::format::cut(text.lines().next().unwrap_or_default(), MESSAGE).to_owned();
+    let events = runs.events.iter().take(MESSAGES);
+    events.map(|(text, count)| (cut(text), *count)).collect()
 }
 
 fn slowest(job: &Job, stage: usize, runs: &StageRuns) -> Option<[String; 2]> {
@@ -373,19 +443,21 @@ fn input(table: &Table, sheet: InputSheet, keys: &HashSet<&str>) -> InputSummary
     let layout = table.clustering.as_ref();
     let column = |(column, values): (&ColumnStatistics, Values)| ColumnSummary {
         name: column.name.clone(),
+        type_name: column.type_name.clone(),
+        is_key: keys.contains(column.name.as_str()),
         top: column.top_values.first().map(|v| (v.value.clone(), v.rows)),
         values,
     };
     let columns = table.columns.iter().zip(sheet.columns);
     let columns = columns.filter(|(c, values)| {
-        let is_known = !values.is_empty() || !c.top_values.is_empty();
-        is_known && keys.contains(c.name.as_str())
+        !values.is_empty() || !c.top_values.is_empty() || c.type_name.is_some()
     });
     InputSummary {
         name: table.name.clone(),
         reader: table.stream_id.clone(),
         layout: layout.map(|c| crate::with_keys(&c.kind, &c.keys)),
-        columns: columns.map(column).collect(),
+        format: table.kind.clone(),
+        columns: columns.map(column).take(COLUMNS).collect(),
         values: sheet.values,
     }
 }

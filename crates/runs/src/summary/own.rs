@@ -24,6 +24,28 @@ pub(super) fn names(job: &Job, operator: &Operator) -> Vec<String> {
     names
 }
 
+/// The input that an operator reads.
+pub(super) fn input(job: &Job, operator: &Operator) -> Option<String> {
+    // a partition of a stream has its number in brackets
+    let is_it = |channel: &str, id: &str| channel.split('[').next() == Some(id);
+    let reads = |id: &str| operator.id == id || operator.inputs.iter().any(|i| is_it(&i.id, id));
+    let mut tables = job.tables.iter();
+    let table = tables.find(|t| t.stream_id.as_deref().is_some_and(reads))?;
+    (operator.kind == OperatorKind::Extract).then(|| table.name.clone())
+}
+
+/// The columns that an operator reads from an input or writes to an output.
+pub(super) fn columns(operator: &Operator) -> Vec<String> {
+    let channels = match operator.kind {
+        OperatorKind::Extract => &operator.outputs,
+        OperatorKind::Output => &operator.inputs,
+        _ => return Vec::new(),
+    };
+    let columns = channels.iter().take(1).flat_map(|channel| &channel.schema);
+    let named = columns.map(|c| format!("{}: {}", c.name, c.type_name));
+    named.take(super::COLUMNS).collect()
+}
+
 /// The name of a class without its namespace; `None` for classes of the engine.
 fn class(name: &str) -> Option<String> {
     let own = name.rsplit('.').next()?;
