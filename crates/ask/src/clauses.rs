@@ -89,13 +89,15 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
     let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
+    // "and when did the second one arrive?"
+    let is_event = scan.has_any(&[Word::Arrived, Word::Lost]) && !scan.words.iter().any(is_thing);
     let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
     let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
     let points_back = wording.points_back() && (is_of_thing || has_no_subject());
     // "with 60 tokens, how long does it take, and what does it cost?"
     let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
     let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
-    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || points_back)
+    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || is_event || points_back)
 }
 
 /// A clause after the names of the clause before it, if it has none itself.

@@ -8,7 +8,7 @@ use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
-use crate::{Asked, amount, order};
+use crate::{Asked, amount, goal, order};
 
 /// Maximum subjects and quantities answered at once.
 const MOST: usize = 4;
@@ -45,6 +45,8 @@ pub(crate) struct Intent {
     pub(crate) text: String,
     /// Numbers in the question that belong to no name.
     pub(crate) numbers: Vec<f64>,
+    /// Times in it, in seconds.
+    pub(crate) durations: Vec<f64>,
     /// Seconds that the user wants to reach.
     pub(crate) goal: Option<f64>,
 }
@@ -54,29 +56,13 @@ impl Intent {
     pub(crate) fn of(question: &str, before: &[String], run: &Asked<'_>) -> Intent {
         let known = Known::of(run);
         let (question, except) = without_exception(question, &known, run);
-        let mut named = Named::of(&question, &known);
-        let says_nothing =
-            Wording::of(&named.rest).says_nothing() || Scan::of(&named.rest).is_elliptic();
-        if !named.subjects.is_empty() && says_nothing {
-            // "and SV3?" repeats the question before it
-            let last = before.last().map(|last| Named::of(last, &known).rest);
-            named.rest = last.unwrap_or(named.rest);
-        }
-        // "why not 12?" asks the question before it for another number
-        let is_alternative = named.subjects.is_empty() && words::only_denies(&named.rest);
-        if let Some(last) = before.last().filter(|_| is_alternative) {
-            named = Named::of(last, &known);
-        }
+        let named = continued(Named::of(&question, &known), before, &known);
         let wording = Wording::of(&named.rest);
-        let named_job = named.subjects.contains(&Subject::Job);
-        let mut subjects = named.subjects;
-        let (mut asked, mut measures) = asked_and_measures(&wording);
         let names_failure = wording.names_failure();
-        if names_failure
-            && run.report.job.state == JobState::Succeeded
-            && !asked.contains(&Quantity::Place)
-        {
-            // attempts may fail in a job that doesn't
+        // attempts may fail in a job that doesn't
+        let is_of_attempts = names_failure && run.report.job.state == JobState::Succeeded;
+        let (mut asked, mut measures) = asked_and_measures(&wording);
+        if is_of_attempts && !asked.contains(&Quantity::Place) {
             asked.retain(|q| !matches!(q, Quantity::Reason | Quantity::Verdict));
             let loss = LOSSES.iter().find(|m| !measures.contains(m));
             measures.extend(loss);
@@ -88,74 +74,34 @@ impl Intent {
             asked.retain(|q| *q != Quantity::Reason);
             measures.extend([&book::VERTICES, &book::TOKENS]);
         }
-        if !asked.contains(&Quantity::Reason) && !asked.contains(&Quantity::Remedy) {
-            let keys = wording
-                .settings()
-                .filter(|key| run.summary.settings.contains_key(*key));
-            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
-        }
-        let of_job = |m: &&Measure| OF_JOB.contains(m);
-        let is_open = subjects.is_empty() && named.unknown.is_empty() && !wording.is_about_job();
-        let is_open = is_open && !measures.iter().any(of_job) && !words::names_another(&named.rest);
-        // "how many rows in all?" is about the job
-        let is_open = is_open && !Scan::of(&named.rest).has(Word::Sum);
-        let asks_any = !asked.is_empty() || !measures.is_empty();
-        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-        let continues = only_measures && wording.causes().is_empty() && wording.continues();
-        // "which line threw, and what was it?" explains its own pronoun
-        let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-        if is_open && words::compares_unnamed(&named.rest) {
-            subjects.extend(last_two(before, &known));
-        }
-        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
-        let is_of_job = asked.iter().any(|q| of_job.contains(q));
-        if is_open && subjects.is_empty() && !is_of_job && (points_back || continues) {
-            subjects.extend(earlier(before, &known, run));
-        }
-        // "what should I change?" after "what is F2?"
-        let last = &before[before.len().saturating_sub(1)..];
-        if is_open && subjects.is_empty() && !last.is_empty() && wording.causes().is_empty() {
-            let of_finding =
-                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-            subjects.extend(earlier(last, &known, run).into_iter().filter(of_finding));
-        }
-        if is_open && subjects.is_empty() && wording.points_at_stage() {
-            subjects.extend(run.suspect().map(Subject::Stage));
-        }
-        if subjects.is_empty() {
-            subjects.push(Subject::Job);
-        }
-        // Every part belongs to the job, so the job is a subject only on its own.
-        if subjects.len() > 1 {
-            subjects.retain(|s| *s != Subject::Job);
-        }
-        subjects.truncate(MOST);
-        let goal = goal(&named.rest, &wording, &asked, run);
+        let mut causes = causes(&wording, &asked);
+        causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
+        let subjects = subjects(&named, &wording, (&asked, &measures), before, &known);
+        let scan = Scan::of(&named.rest);
+        let chooses = scan.has(Word::Which) && scan.has_any(&[Word::Most, Word::Least]);
         Intent {
             is_open: (wording.is_open() || wording.asks_why())
-                && (named_job || wording.is_about_job()),
+                && (named.subjects.contains(&Subject::Job) || wording.is_about_job()),
             except,
             names_failure,
-            compares: wording.compares() && is_comparable(&subjects),
+            compares: (wording.compares() || chooses) && is_comparable(&subjects),
             is_polar: wording.is_polar(),
             asks_why: wording.asks_why(),
             numbers: wording.numbers().collect(),
+            durations: goal::durations(&named.rest),
             is_about_other_runs: wording.is_about_other_runs()
                 && !asked.contains(&Quantity::Remedy),
-            text: named.rest,
             names_executors: wording.has("executor|执行器", "executor*"),
             names_driver: wording.has("driver", "driver"),
             names_job: wording.is_about_job(),
-            causes: match names_failure && run.report.job.state == JobState::Succeeded {
-                true => [causes(&wording, &asked), vec![Cause::VertexRetries]].concat(),
-                false => causes(&wording, &asked),
-            },
+            goal: goal::of(&named.rest, &wording, &asked, run),
+            text: named.rest,
+            causes,
             unknown: named.unknown,
             names: named.names,
             subjects,
             asked,
             measures,
-            goal,
         }
     }
 
@@ -167,6 +113,12 @@ impl Intent {
             .iter()
             .all(|s| matches!(s, Subject::Job | Subject::Input(_)));
         is_job && !self.measures.iter().any(is_count)
+    }
+
+    /// Whether it asks which attempts were lost, or why.
+    pub(crate) fn asks_for_attempts(&self) -> bool {
+        let detail = [Word::Which, Word::When, Word::Who];
+        self.asks_for(&LOSSES) && (self.asks_why || Scan::of(&self.text).has_any(&detail))
     }
 
     /// Whether it names a setting by the words of users.
@@ -196,6 +148,96 @@ impl Intent {
             && self.goal.is_none()
             && self.subjects == [Subject::Job]
     }
+}
+
+/// The names and the text of a question that goes on from the one before it.
+fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
+    let says_nothing =
+        Wording::of(&named.rest).says_nothing() || Scan::of(&named.rest).is_elliptic();
+    if !named.subjects.is_empty() && says_nothing {
+        // "and SV3?" repeats the question before it
+        let last = before.last().map(|last| Named::of(last, known).rest);
+        named.rest = last.unwrap_or(named.rest);
+    }
+    // "why not 12?" asks the question before it for another number
+    let is_alternative = named.subjects.is_empty() && words::only_denies(&named.rest);
+    match before.last().filter(|_| is_alternative) {
+        Some(last) => Named::of(last, known),
+        None => named,
+    }
+}
+
+/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+fn subjects(
+    named: &Named,
+    wording: &Wording,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let run = known.run;
+    let mut subjects = named.subjects.clone();
+    let has = |quantity| asked.contains(&quantity);
+    if !has(Quantity::Reason) && !has(Quantity::Remedy) {
+        let keys = wording.settings();
+        let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
+        subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+    }
+    let of_job = |m: &&Measure| OF_JOB.contains(m);
+    let is_open = subjects.is_empty()
+        && named.unknown.is_empty()
+        && !wording.is_about_job()
+        && !measures.iter().any(of_job)
+        && !words::names_another(&named.rest)
+        // "how many rows in all?" is about the job
+        && !Scan::of(&named.rest).has(Word::Sum);
+    if is_open {
+        subjects = before_it(named, wording, (asked, measures), before, known);
+    }
+    if subjects.is_empty() {
+        subjects.push(Subject::Job);
+    }
+    // Every part belongs to the job, so the job is a subject only on its own.
+    if subjects.len() > 1 {
+        subjects.retain(|s| *s != Subject::Job);
+    }
+    subjects.truncate(MOST);
+    subjects
+}
+
+/// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
+fn before_it(
+    named: &Named,
+    wording: &Wording,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let asks_any = !asked.is_empty() || !measures.is_empty();
+    let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+    let names_cause = !wording.causes().is_empty();
+    let continues = only_measures && !names_cause && wording.continues();
+    // "which line threw, and what was it?" explains its own pronoun
+    let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
+    let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+    let is_of_job = asked.iter().any(|q| of_job.contains(q));
+    let mut subjects = Vec::new();
+    if words::compares_unnamed(&named.rest) {
+        subjects.extend(last_two(before, known));
+    }
+    if subjects.is_empty() && !is_of_job && (points_back || continues) {
+        subjects.extend(earlier(before, known, known.run));
+    }
+    // "what should I change?" after "what is F2?"
+    let last = &before[before.len().saturating_sub(1)..];
+    if subjects.is_empty() && !last.is_empty() && !names_cause {
+        let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+        subjects.extend(earlier(last, known, known.run).into_iter().filter(of_finding));
+    }
+    if subjects.is_empty() && wording.points_at_stage() {
+        subjects.extend(known.run.suspect().map(Subject::Stage));
+    }
+    subjects
 }
 
 /// The question without "besides …", and the causes that are named there.
@@ -382,83 +424,10 @@ fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static
     named
 }
 
-/// The run time in a question that the user wants to reach, in seconds.
-fn goal(text: &str, wording: &Wording, asked: &[Quantity], run: &Asked<'_>) -> Option<f64> {
-    let job = &run.report.job;
-    let is_near = |said: f64, known: Option<f64>| {
-        known.is_some_and(|k| (said - k).abs() <= 0.25 * k.max(30.0))
-    };
-    let is_known =
-        |said: f64| is_near(said, job.elapsed_seconds) || is_near(said, job.total_seconds);
-    let said = durations(text);
-    let other = said.iter().copied().find(|s| !is_known(*s));
-    let changes = asked.contains(&Quantity::Change);
-    let elapsed = job.elapsed_seconds;
-    let half = elapsed
-        .filter(|_| wording.says_half() && !changes)
-        .map(|s| s / 2.0);
-    // the user explains a time of the run, or wants to reach one
-    let sets_goal = wording.sets_goal() && !wording.asks_why();
-    other.filter(|_| sets_goal && !changes).or(half)
-}
-
-/// Durations in a text, in seconds: `8 minutes`, `1.5h`, `12 分钟`.
-fn durations(text: &str) -> Vec<f64> {
-    const UNITS: &[(&str, f64)] = &[
-        ("毫秒|ms", 0.001),
-        ("秒|s|sec|secs|second|seconds", 1.0),
-        ("分|m|min|mins|minute|minutes", 60.0),
-        ("小时|个小时|h|hr|hrs|hour|hours", 3600.0),
-        ("个半小时", 5400.0),
-    ];
-    let lower = text.to_lowercase();
-    let mut found = Vec::new();
-    let mut rest = lower.as_str();
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let number = &rest[at..];
-        let end = number
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(number.len());
-        let after = number[end..].trim_start_matches([' ', '-']);
-        let word_end = after
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(after.len());
-        let is_it = |unit: &str| match unit.is_ascii() {
-            true => after[..word_end] == *unit,
-            false => after.starts_with(unit),
-        };
-        let fits = |(units, _): &&(&str, f64)| units.split('|').any(is_it);
-        let unit = UNITS.iter().find(fits);
-        if let (Some((_, seconds)), Ok(n)) = (unit, number[..end].parse::<f64>()) {
-            found.push(n * seconds);
-        }
-        rest = &number[end..];
-    }
-    found
-}
-
 /// Kinds of time that a quantity stands for.
 pub(crate) fn kind(quantity: Quantity) -> Option<SegmentKind> {
     match quantity {
         Quantity::Segment(kind) => Some(kind),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_read_in_both_languages() {
-        for (text, seconds) in [
-            ("in half the time (8 minutes today)", &[480.0][..]),
-            ("SLA(12 分钟)", &[720.0]),
-            ("跑了 1.5 小时，想压到 30 分钟", &[5400.0, 1800.0]),
-            ("2h or 45s", &[7200.0, 45.0]),
-            ("1,000 rows in 3 stages", &[]),
-        ] {
-            assert_eq!(durations(text), seconds, "{text}");
-        }
     }
 }

@@ -11,6 +11,7 @@ mod change;
 mod clauses;
 mod context;
 mod found;
+mod goal;
 mod intent;
 mod job;
 mod mention;
@@ -19,8 +20,10 @@ mod order;
 mod origin;
 mod phrases;
 mod plan;
+mod premise;
 mod query;
 mod rank;
+mod record;
 mod resource;
 mod said;
 mod setting;
@@ -70,6 +73,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     if !is_answered
         && !whole(&mut said, run, question, before)
         && !query::nearest::answer(&mut said, run, &Intent::of(question, before, run))
+        && said.is_empty()
     {
         not_understood(&mut said);
     }
@@ -123,6 +127,9 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         ));
         return true;
     }
+    if premise::check(said, run, &intent) {
+        return true;
+    }
     if does(said, run, &intent) || of_driver(said, run, &intent) || numbers(said, run, &intent) {
         return true;
     }
@@ -145,8 +152,10 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     conclusions(said, run, &intent);
     let text = said.text();
     // The answer to a goal names the goal.
+    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
     let is_strange = || {
         intent.goal.is_none()
+            && !intent.subjects.iter().any(is_setting)
             && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {

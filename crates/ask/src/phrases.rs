@@ -69,8 +69,8 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|end|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (Quantity::Remedy, "怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
+    (Quantity::Remedy, "跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+        "succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
     (Quantity::Gain, "节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
@@ -81,9 +81,9 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (Quantity::Duration, "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|how much time|how fast"),
     (Quantity::Share, "占总时间|占全程|占多少时间|时间占比|百分之几|百分比|占多大比例|占比", "share of the time|share of the run|what share|which share|percentage|percent|% of the"),
-    (Quantity::Bound, "cpu 密集|cpu密集|io 密集|io密集|i/o 密集|计算密集|cpu 瓶颈|io 瓶颈|i/o 瓶颈|cpu 还是|io 还是|i/o 还是|受限于|受 cpu|受 io",
-        "cpu bound|cpu-bound|io bound|io-bound|i o bound|o-bound|bound by|limited by|compute bound|compute-bound|cpu or|io or cpu"),
-    (Quantity::Single, "只有一个 task|只有一个task|只有一个任务|只有一个顶点|只有 1 个|单 task|单task|单个 task|单任务|单个任务|单顶点|单个顶点|一个 task 的|一个顶点的",
+    (Quantity::Bound, "cpu 密集|cpu密集|io 密集|io密集|i/o 密集|计算密集|cpu 瓶颈|io 瓶颈|i/o 瓶颈|cpu 还是|io 还是|i/o 还是|受限于|受 cpu|受 io|cpu 限制|cpu 受限|jvm 还是|python 还是|还是 python|还是在 python|还是 jvm|还是在 jvm|还是在等|还是等待",
+        "cpu bound|cpu-bound|io bound|io-bound|i o bound|o-bound|bound by|limited by|compute bound|compute-bound|cpu or|io or cpu|jvm or|python or|or python|or in python|or the jvm|in the jvm|cpu-limited|cpu limited|or waiting|mostly waiting|just waiting"),
+    (Quantity::Single, "只有一个任务|只有一个顶点|只有 1 个|只有1个|只用一个任务|只用一个顶点|单任务|单个任务|单顶点|单个顶点|一个任务的|一个顶点的",
         "one task|single task|single-task|one vertex|single vertex|single-vertex"),
     (Quantity::Settings, "设置|设为|设成|设的|设多少|应该设|配置|参数|开了|开启|启用|打开了", "set to|setting*|configur*|enabled|disabled|turned on|turned off|switched on|parameter*"),
     (Quantity::Which, "哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|最长|最重|最费时",
@@ -172,8 +172,14 @@ pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
         "executor memory|memory per executor|memory does an executor|memory does each executor|memory do the executors|memory does one executor"),
     ("spark.executor.cores", "executor 核|executor 的核|每个 executor 多少核|每个 executor 几核", "executor cores|cores per executor|cores does each executor"),
     ("spark.driver.memory", "driver 内存|driver 的内存", "driver memory"),
-    ("spark.sql.autoBroadcastJoinThreshold", "广播阈值|广播的阈值", "broadcast threshold|broadcast join threshold|threshold for broadcast*"),
+    ("spark.sql.autoBroadcastJoinThreshold", "自动广播阈值|广播阈值|广播的阈值", "broadcast threshold|broadcast join threshold|threshold for broadcast*"),
     ("spark.speculation", "推测执行", "speculation|speculative execution"),
+    ("spark.task.maxFailures", "最多允许失败|允许失败几次|失败几次|最大失败次数|失败上限", "max failures|task failures allowed|may fail|failures are allowed|allowed to fail"),
+    ("spark.default.parallelism", "默认并行度", "default parallelism"),
+    ("spark.serializer", "序列化", "serializer"),
+    ("spark.executor.memoryOverhead", "堆外内存|memory overhead", "memory overhead|overhead memory"),
+    ("spark.sql.ansi.enabled", "ansi", "ansi"),
+    ("spark.master", "master 是什么", "which master|spark master"),
     ("spark.dynamicAllocation.enabled", "动态分配", "dynamic allocation"),
     ("spark.memory.fraction", "内存比例", "memory fraction"),
     ("spark.sql.files.maxPartitionBytes", "输入分区大小|文件分区大小", "max partition bytes|input partition size|input split size"),

@@ -10,7 +10,7 @@ use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
 use crate::{Asked, found};
-use runs::StageSummary;
+use runs::{EdgeSummary, StageSummary};
 
 /// Stages listed by rank.
 const RANKED: usize = 3;
@@ -143,9 +143,7 @@ pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Me
             is_known = true;
             said.say_value(measure, value, run.report.job.label(), run.vertex());
         }
-        let stages = run.summary.stages.iter();
-        let known = stages.filter_map(|s| Some((s, s.values.value(measure)?)));
-        let mut known: Vec<_> = known.collect();
+        let mut known = known(run, measure);
         let is_measured = !known.is_empty();
         known.retain(|(_, value)| value.number() > 0.0);
         known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
@@ -171,20 +169,34 @@ pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Me
     }
 }
 
-/// Says the stages with a measure, most first.
+/// The values of a measure over stages, or over the channels between them.
+fn known<'a>(run: &'a Asked<'_>, measure: &'static Measure) -> Vec<(String, &'a Value)> {
+    let stages = &run.summary.stages;
+    let name = |at: usize| stages.get(at).map_or("", |s| s.name.as_str());
+    match measure.entity {
+        Entity::Exchange => {
+            let edges = run.summary.edges.iter();
+            let between = |e: &EdgeSummary| format!("{} → {}", name(e.from), name(e.to));
+            edges.filter_map(|e| Some((between(e), e.values.value(measure)?))).collect()
+        }
+        _ => stages.iter().filter_map(|s| Some((s.name.clone(), s.values.value(measure)?))).collect(),
+    }
+}
+
+/// Says the things with a measure, most first.
 fn over_stages(
     said: &mut Said<'_>,
     run: &Asked<'_>,
     measure: &'static Measure,
-    known: &[(&StageSummary, &Value)],
+    known: &[(String, &Value)],
 ) {
     let (language, vertex) = (said.language(), run.vertex());
     let mut ids = Vec::new();
     let is_sum = SUMS.contains(&measure);
     let listed = if is_sum { SUMMED } else { RANKED };
-    let shown = known.iter().take(listed).map(|(stage, value)| {
-        ids.extend(said.evidence_of(measure, value, &stage.name, vertex));
-        let (name, n) = (&stage.name, measure.shown(value.number(), vertex));
+    let shown = known.iter().take(listed).map(|(name, value)| {
+        ids.extend(said.evidence_of(measure, value, name, vertex));
+        let n = measure.shown(value.number(), vertex);
         text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
     });
     let mut shown: Vec<String> = shown.collect();

@@ -1,7 +1,10 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
 use report::format::{Change, Noun, Number, Seconds};
-use report::{Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Text, text};
+use job::model::SHUFFLE_PARTITIONS;
+use report::{
+    Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Suggestion, Text, text,
+};
 
 use super::said::Said;
 use super::time;
@@ -27,6 +30,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     }
     if let Some(why) = refusal(run, wanted) {
         said.say(why);
+        if wanted.resource == Resource::Partitions {
+            return partitions(said, run, intent);
+        }
         let is_memory = |f: &&Finding| f.cause.code().starts_with("memory.");
         let findings = run.report.findings.iter().filter(is_memory);
         return findings
@@ -56,6 +62,7 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     let count = match wanted.amount {
         Amount::Times(factor) => (now.count as f64 * factor).round().max(1.0),
         Amount::Count(count) => count.round(),
+        Amount::Plus(more) => (now.count as f64 + more).round().max(1.0),
         Amount::Open => return outlook(said, run, &counts, now),
     };
     if count == now.count as f64 {
@@ -84,6 +91,21 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             last = noun.count(last.count as f64),
         ));
     }
+}
+
+/// Says the number of partitions and what changes it.
+fn partitions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    if run.summary.settings.contains_key(SHUFFLE_PARTITIONS) {
+        setting::about(said, run, SHUFFLE_PARTITIONS, intent);
+    }
+    let sets = |s: &&Suggestion| s.settings.iter().any(|setting| setting.key == SHUFFLE_PARTITIONS);
+    for s in run.report.suggestions.iter().filter(sets) {
+        let (id, gain) = (&s.id, &s.gain);
+        said.say(text!("{id} 的收益：{gain}", "Gain of {id}: {gain}"));
+    }
+    let findings = run.report.findings.iter();
+    let of_vertices = findings.filter(|f| matches!(f.cause, Cause::ParallelismTooLow | Cause::TinyVertices));
+    of_vertices.for_each(|f| found::finding(said, f, false));
 }
 
 fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[CurvePoint]) {
@@ -163,6 +185,10 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
         Resource::Memory => text!(
             "无法回答：没有记录说明运行时间如何随内存变化；内存不足或过多会作为问题列出",
             "That can't be answered: no record shows how the run time depends on memory; too little or too much of it is reported as a finding"
+        ),
+        Resource::Partitions => text!(
+            "没有估算其他分区数下的运行时间",
+            "The run time with another number of partitions is not estimated"
         ),
         Resource::Hardware => text!(
             "无法回答：没有记录说明运行时间如何随机器、磁盘或网络变化",

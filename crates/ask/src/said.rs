@@ -41,8 +41,17 @@ impl<'a> Said<'a> {
 
     /// Begins the answer to the next clause of the question.
     pub(crate) fn next_clause(&mut self) {
-        self.earlier_clauses = self.sentences.len();
+        self.pin();
         self.told.clear();
+    }
+
+    /// Keeps the sentences so far, whatever becomes of the rest of the answer.
+    pub(crate) fn pin(&mut self) {
+        self.earlier_clauses = self.sentences.len();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
     }
 
     /// Whether a finding is mentioned for the first time.

@@ -62,6 +62,9 @@ pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         return;
     }
     if run.report.job.engine != Some(JobEngine::Spark) || run.summary.settings.is_empty() {
+        if hints(said, run) {
+            return;
+        }
         return said.say(text!(
             "没有文件给出作业的设置",
             "No file gives the settings of the job"
@@ -88,6 +91,27 @@ pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         "Settings: {shown}",
         shown = Text::joined(&shown, ["；", "; "])
     ));
+}
+
+/// Says the hints of the script, which are the settings of a SCOPE job. Returns false if it has none.
+pub(crate) fn hints(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
+    let text = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
+    let hints = run.statements().iter().flat_map(|s| &s.hints);
+    let shown = hints.take(LISTED).map(|hint| {
+        let line = text.get(..hint.span.start).unwrap_or_default().matches('\n').count() + 1;
+        let value = hint.value.as_ref().map_or(String::new(), |value| format!("={value}"));
+        text!("第 {line} 行 {name}{value}", "{name}{value} in line {line}", name = hint.name)
+    });
+    let shown: Vec<Text> = shown.collect();
+    if shown.is_empty() {
+        return false;
+    }
+    said.say(text!(
+        "脚本中的提示：{shown}",
+        "Hints of the script: {shown}",
+        shown = Text::joined(&shown, ["；", "; "])
+    ));
+    true
 }
 
 /// The default that a value comes from; empty for a value that the log sets.

@@ -7,7 +7,7 @@ use report::{Cause, Finding, Localize, Text, Verdict, text};
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
-use crate::{Asked, found, origin, time};
+use crate::{Asked, found, origin, record, time};
 use runs::{EdgeSummary, StageSummary};
 
 /// Measures that say how much a stage does.
@@ -31,10 +31,11 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     let judges =
         judges && (intent.asks_why || intent.measures.is_empty()) || is_plain || only_remedy;
     if stage.never_ran {
+        planned(said, run, at, intent);
         if judges {
             judge(said, run, at);
         }
-        return planned(said, run, at, intent);
+        return;
     }
     // the number that is asked for comes before its reason
     measures(said, run, at, intent);
@@ -102,6 +103,9 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
             ));
         }
     }
+    if intent.asks_for_attempts() {
+        record::attempts(said, stage);
+    }
     if intent.measures.contains(&&book::PARTITIONS) || origin::is_asked(stage, intent) {
         origin::partitions(said, run, at);
     }
@@ -116,8 +120,16 @@ pub(crate) fn why(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     judge(said, run, at);
     times(said, run, at);
     time::rows_of(said, run, &stage.name);
-    for measure in [&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN] {
-        let value = stage.values.value(measure).filter(|v| v.number() >= UNEVEN);
+    // waiting that takes most of the time is the reason
+    let waits = stage.get(&book::QUEUE).zip(stage.get(&book::MEAN_RUN));
+    let waits = waits.is_some_and(|(wait, run)| wait > run);
+    for (measure, least) in [
+        (&book::QUEUE, if waits { 0.0 } else { f64::INFINITY }),
+        (&book::MEAN_RUN, if waits { 0.0 } else { f64::INFINITY }),
+        (&book::RUN_MAX_OVER_MEAN, UNEVEN),
+        (&book::ROWS_MAX_OVER_MEAN, UNEVEN),
+    ] {
+        let value = stage.values.value(measure).filter(|v| v.number() >= least);
         if let Some(value) = value {
             said.say_value(measure, value, &stage.name, run.vertex());
         }

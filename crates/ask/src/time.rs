@@ -11,6 +11,9 @@ use crate::{Asked, found};
 /// One of two uses of time is the main one from this ratio on.
 const MAINLY: f64 = 2.0;
 
+/// Share of the CPU time in the run time below which vertices mostly wait.
+const WAITING: f64 = 0.3;
+
 /// Segments named in an answer.
 const SHOWN: usize = 3;
 
@@ -148,6 +151,10 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
         None => text!("从提交到结束的", ""),
     };
     let verdict = match computing / data {
+        _ if cpu_share(said, run, stage).is_some_and(|share| share < WAITING) => text!(
+            "不受 CPU 限制，大部分时间在等待",
+            "not CPU-bound: most of the time is waiting"
+        ),
         _ if computing + data < total / 2.0 => text!(
             "大部分时间两者都不是，而是启动、等待或长尾",
             "most of the time is neither, but start-up, waiting or stragglers"
@@ -167,6 +174,44 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
         other = Share(data / total),
         verdict = verdict
     ));
+}
+
+/// Says the CPU time of a stage, or of the job, next to the run time of its vertices, and of its user code. Returns the share of the CPU time.
+fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Option<f64> {
+    let stages = run.summary.stages.iter();
+    let stages: Vec<_> = stages.filter(|s| stage.is_none_or(|name| s.name == name)).collect();
+    let sum = |measure| {
+        let known: Vec<f64> = stages.iter().filter_map(|s| s.get(measure)).collect();
+        let total: f64 = known.iter().sum();
+        Some(total).filter(|total| *total > 0.0)
+    };
+    let (cpu, busy) = sum(&book::CPU_TIME).zip(sum(&book::BUSY))?;
+    let ids = stages.iter().take(1).flat_map(|s| {
+        let value = s.values.value(&book::CPU_TIME);
+        value.map(|v| said.evidence_of(&book::CPU_TIME, v, &s.name, run.vertex()))
+    });
+    let ids: Vec<String> = ids.flatten().collect();
+    let vertex = run.vertex();
+    let vertices = Text { zh: vertex.bare(), en: vertex.plural(2.0) };
+    said.cite(
+        text!(
+            "{vertices}共运行 {busy}，其中 CPU 时间 {cpu}（{share}）",
+            "The {vertices} run {busy} in all, with {cpu} of CPU time ({share})",
+            vertices = vertices,
+            busy = Seconds(busy / 1e3),
+            cpu = Seconds(cpu / 1e3),
+            share = Share(cpu / busy)
+        ),
+        &ids,
+    );
+    let operators = stages.iter().flat_map(|s| s.operators.iter().map(move |o| (s, o)));
+    let of_user = operators.filter(|(_, o)| !o.names.is_empty() && o.kind != "output");
+    for (s, o) in of_user {
+        if let Some(value) = o.values.value(&book::OWN_TIME) {
+            said.say_value(&book::OWN_TIME, value, &o.name_in(&s.name), run.vertex());
+        }
+    }
+    Some(cpu / busy)
 }
 
 /// Seconds of the critical path of one kind, in a stage or in the job.

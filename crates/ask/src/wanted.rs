@@ -21,6 +21,7 @@ pub(super) enum Resource {
     /// Memory and hardware: no record shows their effect.
     Memory,
     Hardware,
+    Partitions,
 }
 
 #[rustfmt::skip]
@@ -30,6 +31,7 @@ const RESOURCES: &[(Resource, &str, &str)] = &[
     (Resource::Cores, "核", "core*|cpu*|slot*"),
     (Resource::Input, "输入|数据", "input*|data|rows"),
     (Resource::Memory, "内存", "memory|ram|heap"),
+    (Resource::Partitions, "分区", "partition*"),
     (Resource::Hardware, "磁盘|硬盘|网络|带宽", "disk*|ssd*|network|bandwidth|machine*"),
 ];
 
@@ -44,8 +46,8 @@ const FACTORS: &[(f64, &str, &str)] = &[
 
 /// Numbers in words before "times" and “倍”.
 #[rustfmt::skip]
-const NUMBERS: [(&str, &str, f64); 9] = [
-    ("两", "two", 2.0), ("二", "two", 2.0), ("三", "three", 3.0), ("四", "four", 4.0), ("五", "five", 5.0),
+const NUMBERS: [(&str, &str, f64); 10] = [
+    ("一", "one", 1.0), ("两", "two", 2.0), ("二", "two", 2.0), ("三", "three", 3.0), ("四", "four", 4.0), ("五", "five", 5.0),
     ("六", "six", 6.0), ("八", "eight", 8.0), ("十", "ten", 10.0), ("百", "hundred", 100.0),
 ];
 
@@ -90,6 +92,8 @@ const OPEN: (&str, &str) = (
 pub(super) enum Amount {
     Times(f64),
     Count(f64),
+    /// "two more", “减少 3 个”
+    Plus(f64),
     /// "more", "fewer"
     Open,
 }
@@ -122,7 +126,12 @@ impl Wanted {
         let wanted = change(&question.to_lowercase())?;
         // a number of rows or bytes is no change of the input
         let is_count = matches!(wanted.amount, Amount::Count(_));
-        (wanted.resource != Resource::Input || !is_count).then_some(wanted)
+        let is_open = wanted.amount == Amount::Open;
+        match wanted.resource {
+            Resource::Input if is_count => None,
+            Resource::Partitions if is_open => None,
+            _ => Some(wanted),
+        }
     }
 }
 
@@ -194,7 +203,10 @@ fn amounts(text: &str) -> Vec<Found> {
         }
     }
     let spelled = NUMBERS.iter().flat_map(|(zh, en, n)| {
-        let zh = format!("{zh}倍");
+        let zh = match *n > 1.0 {
+            true => format!("{zh}倍|{zh}个|{zh}台"),
+            false => format!("{zh}个|{zh}台"),
+        };
         let places = places(text, &zh, en).into_iter();
         places.map(move |place| (*n, place))
     });
@@ -212,17 +224,19 @@ fn amounts(text: &str) -> Vec<Found> {
                 named.end <= place.start && text[named.end..place.start].trim().is_empty()
             })
         });
-        if n <= 0.0 || is_other || !is_times && (is_id || is_present(text, &place)) {
+        let sign = sign(text, &place);
+        // "one" and “两个” count other things too
+        let word = &text[place.clone()];
+        let is_word = (word == "one" || !word.is_ascii()) && !is_times && sign.is_none();
+        if n <= 0.0 || is_other || is_word || !is_times && (is_id || is_present(text, &place)) {
             continue;
         }
-        add(
-            if is_times {
-                Amount::Times(n)
-            } else {
-                Amount::Count(n)
-            },
-            place,
-        );
+        let amount = match sign {
+            _ if is_times => Amount::Times(n),
+            Some(sign) => Amount::Plus(sign * n),
+            None => Amount::Count(n),
+        };
+        add(amount, place);
     }
     let wants = Wording::of(text).has("", "need*|should|required");
     let many = places(text, "", "many").into_iter().filter(|_| wants);
@@ -230,6 +244,26 @@ fn amounts(text: &str) -> Vec<Found> {
         add(Amount::Open, place);
     }
     found
+}
+
+/// Whether a number is added to the present amount, or taken away from it: "two more", "add 2", “再加两个”, “减少 3 个”.
+fn sign(text: &str, place: &Range<usize>) -> Option<f64> {
+    let before = text[..place.start].trim_end();
+    let after = text[place.end..].trim_start();
+    let begins = |words: &str| words.split('|').any(|word| length(word, after).is_some());
+    let ends = |words: &str| {
+        words.split('|').any(|word| {
+            let head = before.strip_suffix(word);
+            head.is_some_and(|h| !word.is_ascii() || !h.ends_with(|c: char| c.is_ascii_alphabetic()))
+        })
+    };
+    if begins("more|additional|extra") || ends("加|再给|多给|多|add|adding|another|extra|additional") {
+        Some(1.0)
+    } else if begins("fewer|less") || ends("减少|减|少|去掉|少给|remove|removing|take away") {
+        Some(-1.0)
+    } else {
+        None
+    }
 }
 
 /// The numbers of a text in digits.
@@ -273,7 +307,7 @@ mod tests {
 
     #[test]
     fn changes_of_resources_are_told_from_goals_and_from_the_past() {
-        use Amount::{Count, Open, Times};
+        use Amount::{Count, Open, Plus, Times};
         use Resource::{Cores, Executors, Input, Memory, Tokens};
         for (question, expected) in [
             (
@@ -296,6 +330,10 @@ mod tests {
             ),
             ("Could it run in half the time?", None),
             ("Why did it get twice the data since last week?", None),
+            ("Would two more executors help?", Some((Executors, Plus(2.0)))),
+            ("再加两个 executor 能快吗?", Some((Executors, Plus(2.0)))),
+            ("token 减少 10 个会怎样", Some((Tokens, Plus(-10.0)))),
+            ("token 从 25 加到 50 有用吗", Some((Tokens, Count(50.0)))),
             ("Why is it slow?", None),
             ("How many executors does it need?", Some((Executors, Open))),
             ("双倍 executor 会快多少", Some((Executors, Times(2.0)))),

@@ -1,14 +1,38 @@
 //! Reads the quantities, causes and measures of a question from its phrases.
 
 use report::measure::book;
-use report::{Cause, SegmentKind};
+use report::{Cause, Language, SegmentKind};
 
 use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS};
 
 /// A question prepared for looking up phrases; names are taken out of it before.
 pub(crate) struct Wording {
     lower: String,
+    /// With Chinese words for English nouns in Chinese sentences: “哪些 stage 只有一个 vertex”.
+    chinese: String,
     words: Vec<String>,
+}
+
+/// English nouns in Chinese sentences.
+const NOUNS: [(&str, &str); 6] = [
+    ("stage", "阶段"),
+    ("vertices", "顶点"),
+    ("vertex", "顶点"),
+    ("task", "任务"),
+    ("token", "令牌"),
+    ("column", "列"),
+];
+
+/// A Chinese sentence with Chinese nouns, without spaces.
+fn in_chinese(lower: &str) -> String {
+    if Language::of(lower) != Language::Zh {
+        return String::new();
+    }
+    let mut text = lower.to_owned();
+    for (en, zh) in NOUNS {
+        text = text.replace(&format!("{en}s"), zh).replace(en, zh);
+    }
+    text.replace(' ', "")
 }
 
 impl Wording {
@@ -18,6 +42,7 @@ impl Wording {
         let words = lower.split(|c| !is_part(c)).filter(|w| !w.is_empty());
         Wording {
             words: words.map(str::to_owned).collect(),
+            chinese: in_chinese(&lower),
             lower: lower.clone(),
         }
     }
@@ -28,7 +53,8 @@ impl Wording {
 
     pub(super) fn has(&self, zh: Phrases, en: Phrases) -> bool {
         let mut zh = zh.split('|').filter(|phrase| !phrase.is_empty());
-        zh.any(|phrase| self.lower.contains(phrase)) || en.split('|').any(|p| self.says(p))
+        let is_in = |phrase| self.lower.contains(phrase) || self.chinese.contains(phrase);
+        zh.any(is_in) || en.split('|').any(|p| self.says(p))
     }
 
     fn says(&self, phrase: &str) -> bool {

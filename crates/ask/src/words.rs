@@ -64,6 +64,8 @@ pub(crate) enum Word {
     Key,
     /// Executors that went away.
     Lost,
+    /// Executors that came.
+    Arrived,
     /// The absence of something.
     Not,
     When,
@@ -95,7 +97,8 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Noun(Execution)], "查询", "query|queries|execution|executions|sql"),
     (&[Noun(Machine)], "机器|主机|节点", "machine|machines|host|hosts|node|nodes"),
     (&[Noun(Cache)], "缓存", "cache|cached|caches|caching"),
-    (&[Kind("JOIN")], "连接|关联", "join|joins|joined|joining"),
+    (&[Kind("JOIN")], "反半连接|半连接|反连接|左外连接|右外连接|全外连接|外连接|左连接|内连接|哈希连接|归并连接|连接|关联",
+        "hash join|merge join|sort-merge join|sort merge join|left join|outer join|left outer join|inner join|semi join|anti join|anti-semi join|semijoin|antijoin|join|joins|joined|joining"),
     (&[Kind("COMBINE")], "", "combine|combiner"),
     (&[Kind("GROUP BY")], "聚合|分组|汇总", "aggregate|aggregates|aggregation*|group by|grouping|groupby"),
     (&[Kind("WHERE")], "过滤条件|过滤器|过滤|筛选", "filter|filters|where clause|predicate*"),
@@ -105,7 +108,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Kind("EXTRACT")], "抽取|提取|扫描", "extract|extracts|extractor|extraction|scan|scans"),
     (&[Kind("OUTPUT")], "写出语句|输出语句", "output statement*|output clause*"),
     (&[Kind("UNION")], "合并", "union|unions|union all"),
-    (&[Kind("WINDOW")], "窗口", "window|windows"),
+    (&[Kind("WINDOW")], "窗口函数|窗口", "window function|window functions|window|windows"),
     (&[Kind("BROADCAST")], "广播", "broadcast*"),
     (&[Kind("DISTINCT")], "去重", "dedup*|de-dup*"),
     (&[Rows], "多少行|行数|多少条|条数|几行|行|记录", "row|rows|record|records|row count"),
@@ -120,12 +123,13 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
+    (&[Arrived], "加入|到达|就绪|上线|注册|来的", "arrive*|register*|came up|come up|show up|showed up|join the application"),
     (&[Other, Lost], "挂掉|挂了|挂|死掉|死了|死|掉线|被杀|没了", "died|die|dies|dead|killed|crash*|removed"),
     (&[Passed, Kind("WHERE")], "过滤掉|滤掉", "filter out|filters out|filtered out"),
     (&[Passed], "膨胀|放大|丢弃|丢掉|扔掉|去掉|减少了|减少|缩减|保留|留下|剩下|剩余|还剩|剩|通过",
         "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
          pass|passes|keep|keeps|kept|get through|selectivity|shrink*|reduces the rows|reduce the rows|reduces rows|reduced to"),
-    (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点", "straggler|stragglers|slow task|slow vertex"),
+    (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点|拖慢|拖住|拖后腿", "straggler|stragglers|slow task|slow vertex|holds up|hold up|holding up|drags|held up"),
     (&[Most, Time], "最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "slowest|longest|slower|longer"),
     (&[Most], "最大|最多|最高|最重|最宽|更大|更多|更高|较大|大", "largest|biggest|bigger|larger|greater|higher|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
     (&[Most, Time], "最贵|最耗资源|开销最大", "most expensive|costliest|most time"),
@@ -292,6 +296,8 @@ pub(crate) struct Scan {
     /// The words of each phrase.
     pub(super) phrases: Vec<&'static [Word]>,
     pub(crate) left: Vec<String>,
+    /// Whether its things are those of the part before it.
+    pub(super) inherits: bool,
 }
 
 impl Scan {
@@ -354,6 +360,7 @@ impl Scan {
                     let of_first = parts_words.iter().filter(|word| amounts.contains(word));
                     scan.words.extend(of_first);
                 }
+                scan.inherits = !scan.words.iter().any(is_thing);
                 scan.words.extend(&first);
                 scan.words.extend(measures.iter().filter(|_| is_elliptic));
             }

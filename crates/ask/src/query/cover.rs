@@ -32,8 +32,9 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Of(&book::WAVES), &["as many vertices as tokens", "as many tasks as", "令牌数的", "槽位数的", "wave", "波"]),
     (Of(&book::PLANNED), &["ran to", "运行到结束"]),
     (SparkJob, &[]),
+    (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
-    (When, &["submi", "after", "提交", "后"]),
+    (When, &["submi", "after", "提交", "后", "registered", "就绪"]),
     (Noun(Cache), &["cache", "缓存"]),
     (Noun(Column), &["column", "列", "key", "键", "on "]),
     (Noun(Executor), &["executor", "slot", "槽"]),
@@ -108,6 +109,15 @@ impl Word {
     }
 }
 
+/// Units of rows.
+const OF_ROWS: [&str; 8] = ["row", "rows", "M rows", "B rows", "T rows", "行", "万行", "亿行"];
+
+/// Whether a question asks for a number of rows that its answer lacks.
+pub(crate) fn lacks_rows(intent: &Intent, answer: &str) -> bool {
+    let asks = Wording::of(&intent.text).has("多少行|行数|几行|多少条", "how many rows|number of rows|row count|how many records");
+    asks && !has_number(answer, &OF_ROWS)
+}
+
 /// Whether an answer is silent about a word of its question.
 pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
     let operators = run.summary.stages.iter().flat_map(|s| &s.operators);
@@ -151,7 +161,7 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         "为|慢|失败|原因|问题|花",
         "why|slow*|fail*|problem*|took|takes|happened|time",
     );
-    only_explains || !scan.phrases.iter().all(says)
+    only_explains || lacks_rows(intent, answer) || !scan.phrases.iter().all(says)
 }
 
 /// Unknown words of an open question.

@@ -14,7 +14,8 @@ use crate::terms;
 use crate::wording::Wording;
 use crate::words::Word::{Define, Number, Place};
 use crate::words::{Scan, Thing};
-use crate::{Asked, found, job, mention, rank, setting, stage, thing, time};
+use crate::{Asked, found, job, mention, rank, record, setting, stage, thing, time};
+use runs::{OperatorSummary, StageSummary};
 
 /// One thing that the files say.
 #[derive(Clone, Copy)]
@@ -41,6 +42,28 @@ pub(super) enum Fact<'a> {
     /// A statement with hints, by its index.
     Hints(usize),
     Failure,
+    /// How joins are run.
+    Strategy,
+    /// Attempts without a result.
+    Attempts,
+    /// Readers of cached data.
+    Cache,
+    /// Columns of an input.
+    Columns(usize),
+    /// Columns of the outputs.
+    Written,
+    /// Readers of an input.
+    Reads(usize),
+    /// Arguments of operators.
+    Arguments,
+}
+
+fn is_join(o: &OperatorSummary) -> bool {
+    matches!(o.kind.as_str(), "join" | "combine")
+}
+
+fn is_output(o: &OperatorSummary) -> bool {
+    o.kind == "output"
 }
 
 impl Fact<'_> {
@@ -198,6 +221,14 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
     for (at, input) in run.summary.inputs.iter().enumerate() {
         let layout = input.layout.as_deref().unwrap_or_default();
         add(
+            Fact::Columns(at),
+            format!("列 字段 类型 模式 格式 columns column fields schema types type format {}", input.format.as_deref().unwrap_or_default()),
+        );
+        add(
+            Fact::Reads(at),
+            "读取次数 读几次 读了几次 重复 扫描 几遍 次 times often read reads scanned scans twice again repeatedly".to_owned(),
+        );
+        add(
             Fact::Input(at),
             format!(
                 "{layout} 存储 布局 列 键 空值 不同值 热点 最热 hot hottest frequent stored layout clustered column key null distinct"
@@ -223,6 +254,14 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
         let words = "失败 报错 错误 异常 抛出 崩溃 挂 类 方法 代码 failed error exception threw crashed class method code";
         add(Fact::Failure, format!("{words} {error}"));
     }
+    let fixed = [
+        (Fact::Strategy, "连接方式 连接类型 算法 广播 归并 哈希 分发 join kind type strategy algorithm implemented broadcast merge hash sort distributed"),
+        (Fact::Attempts, "失败 重试 尝试 原因 报错 机器 failed attempt attempts retried retry reason reasons error errors machine host lost message"),
+        (Fact::Cache, "缓存 cache cached persist persisted caching"),
+        (Fact::Written, "输出 列 字段 output columns column fields schema types"),
+        (Fact::Arguments, "条件 表达式 谓词 排序 分区 计算 condition expression predicate filter order sort partition computed formula window by argument"),
+    ];
+    fixed.into_iter().for_each(|(fact, words)| add(fact, words.to_owned()));
     add(
         Fact::Flow,
         "上游 下游 读自 写给 upstream downstream reads from feeds input of next before after"
@@ -374,7 +413,17 @@ impl<'a> Query<'a> {
                 }
                 _ => is_whole || has_stage,
             },
-            Fact::Input(at) => is_whole || self.subjects.contains(&Subject::Input(*at)),
+            Fact::Input(at) | Fact::Columns(at) => is_whole || self.subjects.contains(&Subject::Input(*at)),
+            Fact::Reads(at) => {
+                let input = &self.run.summary.inputs[*at];
+                let is_first = self.run.summary.inputs.iter().position(|i| i.name == input.name) == Some(*at);
+                is_first && (is_whole || self.subjects.contains(&Subject::Input(*at)))
+            }
+            Fact::Strategy => self.operators().any(|(.., o)| is_join(o)),
+            Fact::Arguments => !is_whole && self.operators().any(|(.., o)| !o.args.is_empty()),
+            Fact::Written => is_whole && self.run.summary.stages.iter().flat_map(|s| &s.operators).any(is_output),
+            Fact::Cache => self.run.summary.stages.iter().flat_map(|s| &s.operators).any(record::reads_cache),
+            Fact::Attempts => self.meant_stages().any(|s| !s.lost.is_empty() || !s.messages.is_empty()),
         }
     }
 
@@ -453,7 +502,49 @@ impl<'a> Query<'a> {
                 query.say(said, &rows, &[&book::OPERATOR_ROWS]);
             }
             Fact::Failure => job::failure(said, run),
+            Fact::Strategy => {
+                let joins = self.operators().filter(|(.., o)| is_join(o)).take(SENTENCES);
+                joins.for_each(|(at, o, _)| record::strategy(said, run, at, o));
+            }
+            Fact::Attempts => self.meant_stages().for_each(|s| record::attempts(said, s)),
+            Fact::Cache => record::cache(said, run),
+            Fact::Columns(at) => {
+                let input = &run.summary.inputs[*at];
+                record::columns(said, &input.name, &record::columns_of(run, input));
+                if let Some(format) = &input.format {
+                    let name = &input.name;
+                    said.say(text!("{name} 的格式：{format}", "The format of {name}: {format}"));
+                }
+            }
+            Fact::Written => {
+                let operators = run.summary.stages.iter().flat_map(|s| s.operators.iter().map(|o| (o.name_in(&s.name), o)));
+                let outputs = operators.filter(|(_, o)| is_output(o));
+                outputs.for_each(|(name, o)| record::columns(said, &name, &o.columns));
+            }
+            Fact::Reads(at) => record::reads(said, run, &run.summary.inputs[*at]),
+            Fact::Arguments => {
+                let all = self.operators().take(SENTENCES);
+                all.for_each(|(at, _, o)| record::arguments(said, &run.summary.stages[at].name, o));
+            }
         }
+    }
+
+    /// The operators that are meant, with the indices of their stage and their own.
+    fn operators(&self) -> impl Iterator<Item = (usize, usize, &'a OperatorSummary)> {
+        let stages = &self.run.summary.stages;
+        let rows = self.rows(Entity::Operator).into_iter();
+        rows.filter_map(|row| {
+            let (at, own) = (row.stage?, row.operator?);
+            let operator = stages[at].operators.iter().position(|o| o.id == own.id)?;
+            Some((at, operator, own))
+        })
+    }
+
+    /// The stages of the subjects; all of them if none is named.
+    fn meant_stages(&self) -> impl Iterator<Item = &'a StageSummary> {
+        let named: Vec<&str> = self.stages().collect();
+        let all = self.run.summary.stages.iter();
+        all.filter(move |s| named.is_empty() || named.contains(&s.name.as_str()))
     }
 
     /// Says the values of a measure: of each named thing, else the sum and the largest.

@@ -19,7 +19,7 @@ use report::{Text, text};
 
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
-use crate::said::{Said, names};
+use crate::said::Said;
 use crate::subject::Subject;
 use crate::words::Word::*;
 use crate::words::{Scan, Thing, Word};
@@ -124,7 +124,6 @@ fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
 impl<'a> Query<'a> {
     fn answer(&self, said: &mut Said<'_>) -> bool {
         place::answer(said, self)
-            || self.cache(said)
             || self.slowest(said)
             || passed::answer(said, self)
             || self.numbers(said)
@@ -145,28 +144,6 @@ impl<'a> Query<'a> {
 
     fn names(&self, thing: Thing) -> bool {
         self.has(Noun(thing))
-    }
-
-    /// The stages that read cached data.
-    fn cache(&self, said: &mut Said<'_>) -> bool {
-        if !self.names(Thing::Cache) || !self.names(Thing::Stage) {
-            return false;
-        }
-        let stages = self.run.summary.stages.iter();
-        let reads = stages.filter(|s| {
-            let mut operators = s.operators.iter();
-            operators.any(|o| o.id.starts_with("InMemoryTableScan"))
-        });
-        let reads: Vec<String> = reads.map(|s| s.name.clone()).collect();
-        said.say(match reads.is_empty() {
-            true => text!("没有阶段读取缓存", "No stage reads a cache"),
-            false => text!(
-                "读取缓存的阶段：{reads}",
-                "Stages that read a cache: {reads}",
-                reads = names(&reads, said.language())
-            ),
-        });
-        true
     }
 
     /// The vertex that ran longest: of the named stage, else of the job.
@@ -257,6 +234,9 @@ impl<'a> Query<'a> {
             return true;
         }
         if self.keys(said, entity, &rows) {
+            if self.has(Number) {
+                self.say(said, &rows, &measures);
+            }
             return true;
         }
         if measures.is_empty() {

@@ -6,7 +6,7 @@ use runs::OperatorSummary;
 
 use super::facts::{self, Fact};
 use super::weigh::{Features, Weigher, pieces};
-use super::{Query, passed};
+use super::{Query, cover, passed};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
@@ -65,14 +65,12 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         }
     }
     let told = told(&query, &facts, &weigher);
-    let is_named = is_named || told.iter().any(|at| query.names_setting(&facts[*at].0));
+    let names_setting = told.iter().any(|at| query.names_setting(&facts[*at].0));
+    let is_named = is_named || names_setting;
     if weigher.covered(told.iter().map(|at| &facts[*at].1)) < COVERED && !is_named {
         return false;
     }
-    let by_one = told
-        .iter()
-        .map(|at| weigher.covered(std::iter::once(&facts[*at].1)));
-    if by_one.fold(0.0, f64::max) < WHOLE {
+    if weigher.covered(told.iter().map(|at| &facts[*at].1)) < WHOLE && !names_setting {
         said.say(text!(
             "没有记录完全对应这个问题，以下是最接近的记录",
             "No record answers exactly this; the nearest records follow"
@@ -105,6 +103,10 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     }
     if said.only_repeats(preface) {
         said.truncate(begun);
+    }
+    if said.len() > begun && cover::lacks_rows(intent, &said.text()) {
+        said.truncate(begun);
+        said.say(text!("没有文件给出这样的行数", "No file gives such a number of rows"));
     }
     said.len() > begun
 }

@@ -1,7 +1,7 @@
 //! Rows that an operator drops or keeps: a filter, a join, an aggregation.
 
 use report::format::{Ratio, Share};
-use report::measure::{Entity, book};
+use report::measure::{Entity, Formula, Origin, Value, book};
 use report::{Text, text};
 
 use super::{Query, Row};
@@ -73,6 +73,17 @@ fn operators<'a>(query: &Query<'a>) -> Vec<Row<'a>> {
     rows
 }
 
+/// The rows of each input of an operator, in brackets.
+fn sides(query: &Query<'_>, row: &Row<'_>) -> Text {
+    let taken = row.values.value(&book::ROWS_TAKEN).map(Value::origin);
+    let Some(Origin::Formula(Formula::Sum, parts)) = taken else {
+        return Text::default();
+    };
+    let shown = parts.iter().map(|part| book::ROWS_TAKEN.shown(part.number(), query.run.vertex()));
+    let shown: Vec<Text> = shown.collect();
+    text!("（{sides}）", " ({sides})", sides = Text::joined(&shown, [" 和 ", " and "]))
+}
+
 /// The rows into and out of an operator.
 fn sentence(query: &Query<'_>, row: &Row<'_>, out: f64, taken: f64) -> Text {
     let shown = |n: f64| book::OPERATOR_ROWS.shown(n, query.run.vertex());
@@ -81,9 +92,10 @@ fn sentence(query: &Query<'_>, row: &Row<'_>, out: f64, taken: f64) -> Text {
     match out <= taken {
         // rows of two sides and rows of pairs can't be compared
         _ if matches!(kind, "join" | "combine") => text!(
-            "{name} 的各输入共 {a}，输出 {b}（{ratio}）",
-            "{name} takes in {a} from all its inputs and produces {b} ({ratio})",
+            "{name} 的各输入共 {a}{sides}，输出 {b}（{ratio}）",
+            "{name} takes in {a} from all its inputs{sides} and produces {b} ({ratio})",
             a = a,
+            sides = sides(query, row),
             b = b,
             ratio = Ratio(out / taken)
         ),

@@ -105,6 +105,7 @@ impl Query<'_> {
             Entity::Column => Vec::new(),
             Entity::Executor => match () {
                 _ if self.has(Lost) => vec![&book::EXECUTOR_LOST],
+                _ if self.has(Arrived) || self.has(When) => vec![&book::EXECUTOR_ADDED],
                 _ if self.names(Thing::Vertex) => vec![&book::TASKS_RUN],
                 _ if self.is_time() => vec![&book::EXECUTOR_BUSY],
                 _ => Vec::new(),

@@ -370,7 +370,7 @@ impl Query<'_> {
         let is_count = is_count && !self.scan.words.iter().any(is_other);
         let is_named = |s: &Subject| matches!(s, Subject::Operator(..) | Subject::Lines(..));
         let is_named = self.subjects.iter().any(is_named);
-        if !is_count || is_named || rows.is_empty() {
+        if !is_count || is_named || rows.is_empty() || self.scan.inherits {
             return false;
         }
         let language = said.language();

@@ -32,6 +32,7 @@ impl Filler<'_> {
             values.set(&book::ROWS_OUT, self.rows_out(index));
             amounts(&mut values, stage, facts, vertices.as_ref());
             troubles(&mut values, stage, facts);
+            self.spilled(&mut values, index);
         }
         values.set(&book::VERTICES, vertices.clone());
         let operators = 0..stage.operators.len();
@@ -88,6 +89,10 @@ impl Filler<'_> {
             &book::REVOKED,
             field(Fold::Count, runs.revoked as f64, "revoked"),
         );
+        values.set(
+            &book::ABANDONED,
+            field(Fold::Count, runs.abandoned as f64, "abandoned"),
+        );
     }
 
     /// Run time of all vertices of the job.
@@ -105,15 +110,53 @@ impl Filler<'_> {
     fn rows_in(&self, index: usize) -> Option<Value> {
         let channels = self.job.edges_into(index).map(|edge| self.received(edge));
         let read = self.rows_of(index, OperatorKind::Extract);
-        Value::sum(channels.chain(read))
+        let counted = Value::sum(channels.chain(read))?;
+        // each query over cached data repeats the scan that filled the cache
+        let details = &self.facts[index].per_vertex;
+        let of_tasks = spreading(
+            &self.job.stages[index],
+            details.rows_read.as_ref(),
+            "Records Read",
+            None,
+        );
+        let is_broadcast = |edge: &Edge| edge.exchange == ExchangeKind::Broadcast;
+        let is_less = |tasks: &Value| tasks.number() > 0.0 && tasks.number() < counted.number();
+        let of_tasks = of_tasks.total.filter(is_less);
+        match of_tasks.filter(|_| !self.job.edges_into(index).any(is_broadcast)) {
+            Some(of_tasks) => Some(of_tasks),
+            None => Some(counted),
+        }
+    }
+
+    /// Bytes that a stage spills, where only all of its temporary data is counted: without the channels to other stages.
+    fn spilled(&self, values: &mut Values, index: usize) {
+        let spills = values.get(&book::SPILLS).is_some_and(|n| n > 0.0);
+        let temporary = values.value(&book::TEMPORARY).cloned();
+        let Some(temporary) =
+            temporary.filter(|_| spills && values.value(&book::SPILLED).is_none())
+        else {
+            return;
+        };
+        let channels = self.channels_out_of(index).into_iter();
+        let written = channels.map(|e| {
+            self.crossing(e, super::Side::Written, super::Amount::Bytes)?
+                .times(-1.0)
+        });
+        let rest = Value::sum(std::iter::once(Some(temporary)).chain(written));
+        values.set(&book::SPILLED, rest.filter(|rest| rest.number() > 0.0));
+    }
+
+    /// The channels out of a stage, each once.
+    fn channels_out_of(&self, index: usize) -> Vec<&Edge> {
+        let mut channels: Vec<&Edge> = self.job.edges_out_of(index).collect();
+        channels.sort_by(|a, b| a.channel.cmp(&b.channel));
+        channels.dedup_by(|a, b| a.channel == b.channel);
+        channels
     }
 
     /// Rows over the channels out of a stage, each once, and those that it stores.
     fn rows_out(&self, index: usize) -> Option<Value> {
-        let mut channels: Vec<&Edge> = self.job.edges_out_of(index).collect();
-        channels.sort_by(|a, b| a.channel.cmp(&b.channel));
-        channels.dedup_by(|a, b| a.channel == b.channel);
-        let written = channels.into_iter();
+        let written = self.channels_out_of(index).into_iter();
         let written = written.map(|e| self.crossing(e, super::Side::Written, super::Amount::Rows));
         Value::sum(written.chain(self.rows_of(index, OperatorKind::Output)))
     }
@@ -348,6 +391,8 @@ fn troubles(values: &mut Values, stage: &Stage, facts: &StageFacts) {
     values.set(&book::FETCH_WAIT, fetch.total);
     let spilled = spread(&details.disk_spilled, "disk spilled");
     values.set(&book::SPILLED, spilled.total);
+    let in_memory = spread(&details.memory_spilled, "memory spilled");
+    values.set(&book::MEMORY_SPILLED, in_memory.total);
     let working = spread(&details.peak_memory, "peak memory");
     values.set(&book::WORKING_MEMORY, working.max);
     values.set(&book::GC_SHARE, gc_share(facts));

@@ -268,6 +268,9 @@ pub(super) fn exit_code(reason: &str) -> Option<i32> {
     digits.parse().ok()
 }
 
+/// Exit codes of crashes: uncaught exceptions, no memory, aborts, kills and faults.
+const CRASHES: [i32; 7] = [50, 51, 52, 53, 134, 137, 139];
+
 /// Whether an executor was lost, rather than removed on purpose.
 pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
     /// Time for removing all executors at the end of the application.
@@ -283,8 +286,10 @@ pub(super) fn is_lost(executor: &Executor, ended: Option<i64>) -> bool {
         "decommission",
         "shutdown",
     ];
-    // a kill for memory is no shutdown, even right before the end
-    let is_killed = reason.contains("exceed") || reason.contains("oom");
+    // a kill for memory or a crash is no shutdown, even right before the end
+    let is_killed = reason.contains("exceed")
+        || reason.contains("oom")
+        || exit_code(&reason).is_some_and(|code| CRASHES.contains(&code));
     let at_end = !is_killed && ended.is_some_and(|end| at + SHUTDOWN_MS >= end);
     executor.added_ms.is_some() && !at_end && !wanted.iter().any(|w| reason.contains(w))
 }

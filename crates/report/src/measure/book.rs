@@ -289,6 +289,10 @@ measures! {
     SPILLED = Stage "spilled_bytes" Bytes Less
         title ("落盘数据", "spilled")
         says ("{name} 落盘 {value}", "{name} spills {value} to disk") asked SPILL;
+    /// The size of spilled rows in memory.
+    MEMORY_SPILLED = Stage "memory_spilled_bytes" Bytes Less
+        title ("落盘数据在内存中的大小", "spilled, in memory")
+        says ("{name} 落盘的数据在内存中占 {value}", "the rows that {name} spills take {value} in memory") asked SPILL;
     /// Operators that went to disk.
     SPILLS = Stage "spills" Count Less
         title ("落盘算子", "spilling operators")
@@ -309,10 +313,14 @@ measures! {
         title ("失败", "failed") says ("{name} 失败的尝试：{value}", "failed attempts of {name}: {value}") asked LOST;
     REVOKED = Stage "revoked_attempts" Count Less
         title ("被收回", "revoked") says ("{name} 被收回的尝试：{value}", "revoked attempts of {name}: {value}") asked LOST;
+    ABANDONED = Stage "abandoned_attempts" Count Less
+        title ("放弃的副本", "abandoned")
+        says ("{name} 中因副本先完成或作业结束而取消的尝试：{value}", "attempts of {name} that a duplicate or the end of the job made useless: {value}")
+        asked LOST;
     /// Run time of failed, revoked and abandoned attempts.
     LOST_WORK = Stage "lost_ms" Ms Less
         title ("无效尝试", "lost attempts")
-        says ("{name} 中失败和被收回的尝试浪费了 {value}", "failed and revoked attempts of {name} cost {value}") asked LOST;
+        says ("{name} 中没有结果的尝试（失败、被收回、取消）用了 {value}", "attempts of {name} without a result (failed, revoked, cancelled) took {value}") asked LOST;
 
     /// Rows put out.
     OPERATOR_ROWS = Operator "rows" Rows Neither

@@ -361,7 +361,11 @@ fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt> {
     let lost = runs.runs.iter().filter_map(|run| Some((run, state(run)?)));
     let attempt = |(run, state): (&VertexRun, &str)| LostAttempt {
         vertex: format!("{}[{}]", job.stages[stage].name, run.index),
-        machine: runs.machines.get(run.machine as usize).map(|name| name.to_string()).unwrap_or_default(),
+        machine: runs
+            .machines
+            .get(run.machine as usize)
+            .map(|name| name.to_string())
+            .unwrap_or_default(),
         state: state.to_owned(),
         ran_ms: run.ended_ms.saturating_sub(run.running_ms).max(0) as u64,
     };
@@ -369,7 +373,9 @@ fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt> {
 }
 
 fn messages(runs: &StageRuns) -> Vec<(String, u64)> {
-    let cut = |text: &str| report::format::cut(text.lines().next().unwrap_or_default(), MESSAGE).to_owned();
+    let cut = |text: &str| {
+        report::format::cut(text.lines().next().unwrap_or_default(), MESSAGE).to_owned()
+    };
     let events = runs.events.iter().take(MESSAGES);
     events.map(|(text, count)| (cut(text), *count)).collect()
 }
