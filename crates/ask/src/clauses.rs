@@ -1,6 +1,5 @@
 //! The questions within a question: "how many vertices does it have, and why is it slow?".
 
-use crate::Asked;
 use crate::intent::asked_and_measures;
 use crate::names::{Known, Named};
 use crate::phrases::{Phrases, Quantity};
@@ -8,6 +7,7 @@ use crate::subject::Subject;
 use crate::wanted::Wanted;
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
+use crate::{Asked, premise};
 
 /// Words that begin an English question, also after a conjunction or a preposition.
 const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
@@ -91,13 +91,19 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
     // "and when did the second one arrive?"
     let is_event = scan.has_any(&[Word::Arrived, Word::Lost]) && !scan.words.iter().any(is_thing);
+    // "did any spill, and why?"
+    let is_around = |word: &Word| matches!(word, Word::Other | Word::Filler);
+    let is_bare = scan.left.is_empty() && scan.words.iter().all(is_around) && wording.asks_why();
+    let is_reason = is_bare && premise::names_trouble(&Wording::of(last));
     let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
     let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
     let points_back = wording.points_back() && (is_of_thing || has_no_subject());
     // "with 60 tokens, how long does it take, and what does it cost?"
     let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
     let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
-    named.subjects.is_empty() && named.unknown.is_empty() && (is_number || is_effect || is_event || points_back)
+    named.subjects.is_empty()
+        && named.unknown.is_empty()
+        && (is_number || is_effect || is_event || is_reason || points_back)
 }
 
 /// A clause after the names of the clause before it, if it has none itself.

@@ -1,5 +1,6 @@
 //! The intent of a question: parts of the run, quantities, goal.
 
+use job::model::SHUFFLE_PARTITIONS;
 use report::measure::{Measure, Unit, book};
 use report::{Cause, JobState, SegmentKind};
 
@@ -70,15 +71,22 @@ impl Intent {
         if !except.is_empty() && !asked.contains(&Quantity::Reason) {
             asked.push(Quantity::Remedy);
         }
+        if measures.contains(&&book::CACHED) {
+            asked.retain(|q| *q != Quantity::Which);
+        }
         if measures.contains(&&book::WAVES) {
             asked.retain(|q| *q != Quantity::Reason);
             measures.extend([&book::VERTICES, &book::TOKENS]);
+        }
+        let names_setting = wording.settings().next().is_some() && !wording.asks_why();
+        if names_setting {
+            asked.retain(|q| *q != Quantity::Reason);
         }
         let mut causes = causes(&wording, &asked);
         causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
         let subjects = subjects(&named, &wording, (&asked, &measures), before, &known);
         let scan = Scan::of(&named.rest);
-        let chooses = scan.has(Word::Which) && scan.has_any(&[Word::Most, Word::Least]);
+        let chooses = scan.has(Word::Which) && !asked.contains(&Quantity::Place);
         Intent {
             is_open: (wording.is_open() || wording.asks_why())
                 && (named.subjects.contains(&Subject::Job) || wording.is_about_job()),
@@ -108,17 +116,18 @@ impl Intent {
     /// Whether it may ask for the effect of other resources: about the job, and not for a number of this run.
     pub(crate) fn may_change(&self) -> bool {
         let is_count = |m: &&Measure| **m == book::BUSY_SLOTS;
+        let is_partitions =
+            |s: &Subject| matches!(s, Subject::Setting(key) if key == SHUFFLE_PARTITIONS);
         let is_job = self
             .subjects
             .iter()
-            .all(|s| matches!(s, Subject::Job | Subject::Input(_)));
+            .all(|s| matches!(s, Subject::Job | Subject::Input(_)) || is_partitions(s));
         is_job && !self.measures.iter().any(is_count)
     }
 
     /// Whether it asks which attempts were lost, or why.
     pub(crate) fn asks_for_attempts(&self) -> bool {
-        let detail = [Word::Which, Word::When, Word::Who];
-        self.asks_for(&LOSSES) && (self.asks_why || Scan::of(&self.text).has_any(&detail))
+        self.asks_for(&LOSSES)
     }
 
     /// Whether it names a setting by the words of users.
@@ -178,7 +187,7 @@ fn subjects(
     let run = known.run;
     let mut subjects = named.subjects.clone();
     let has = |quantity| asked.contains(&quantity);
-    if !has(Quantity::Reason) && !has(Quantity::Remedy) {
+    if !wording.asks_why() && !has(Quantity::Remedy) {
         let keys = wording.settings();
         let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
         subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
@@ -232,7 +241,11 @@ fn before_it(
     let last = &before[before.len().saturating_sub(1)..];
     if subjects.is_empty() && !last.is_empty() && !names_cause {
         let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-        subjects.extend(earlier(last, known, known.run).into_iter().filter(of_finding));
+        subjects.extend(
+            earlier(last, known, known.run)
+                .into_iter()
+                .filter(of_finding),
+        );
     }
     if subjects.is_empty() && wording.points_at_stage() {
         subjects.extend(known.run.suspect().map(Subject::Stage));

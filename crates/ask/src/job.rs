@@ -79,7 +79,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .for_each(|remark| said.say_line(without_stop(remark)));
     }
     if intent.asks_for_attempts() {
-        run.summary.stages.iter().for_each(|s| record::attempts(said, s));
+        run.summary
+            .stages
+            .iter()
+            .for_each(|s| record::attempts(said, s));
     }
     let is_kind = |word: &Word| matches!(word, Word::Kind(_));
     let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);
@@ -141,7 +144,7 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         let is_ranked = is_ranked && first.entity == Entity::Stage;
         match first {
             m if is_spread && *m != book::ROWS_MAX => {}
-            m if *m == book::VERTICES => vertices(said, run),
+            m if *m == book::VERTICES => rank::most(said, run, &[&book::JOB_VERTICES, m]),
             _ if is_spread => rank::widest(said, run),
             // the rank of the stages has said it, but not the sum over them
             _ if is_ranked => {}
@@ -188,40 +191,6 @@ pub(crate) fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
         error = error
     );
     said.say(sentence);
-}
-
-fn vertices(said: &mut Said<'_>, run: &Asked<'_>) {
-    let Some(n) = run.report.job.vertices else {
-        return said.say(text!(
-            "没有文件给出顶点数",
-            "No file gives the number of vertices"
-        ));
-    };
-    let stages = run.summary.stages.iter();
-    let known = stages.filter_map(|s| Some((s.get(&book::VERTICES)?, s)));
-    let largest = known.max_by(|a, b| a.0.total_cmp(&b.0));
-    let largest = match largest {
-        Some((most, stage)) => text!(
-            "，最多的阶段是 {name}，有 {most}",
-            "; {name} has the most, {most}",
-            name = stage.name,
-            most = run.vertex().count(most)
-        ),
-        None => Text::default(),
-    };
-    let sentence = text!(
-        "作业共有 {n}，分布在 {stages}中{largest}",
-        "The job has {n} in {stages}{largest}",
-        n = run.vertex().count(n as f64),
-        stages = STAGE.count(run.summary.stages.len() as f64),
-        largest = largest
-    );
-    let value = run.summary.values.value(&book::JOB_VERTICES);
-    let ids = value.map(|value| {
-        let name = run.report.job.label();
-        said.evidence_of(&book::JOB_VERTICES, value, name, run.vertex())
-    });
-    said.cite(sentence, &ids.unwrap_or_default());
 }
 
 fn stages(said: &mut Said<'_>, run: &Asked<'_>) {

@@ -43,11 +43,21 @@ pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, scan: &Scan) -> 
         word.len() > 3 && (is_name(word) && is_left(word) || is_of_script)
     };
     let named = intent.names.iter().map(String::as_str);
-    let mut names: Vec<&str> = named.chain(words.filter(is_named)).collect();
+    let named = named.chain(words.filter(is_named));
+    let mut names: Vec<&str> = named.chain(expressions(&intent.text)).collect();
     // a script often has the name of its job in a comment
     names.retain(|name| run.report.job.name.as_deref() != Some(*name) && has(script, name));
     names.dedup();
     names
+}
+
+/// Expressions in a question: `rn <= 1`.
+fn expressions(text: &str) -> impl Iterator<Item = &str> {
+    let is_outside = |c: char| !c.is_ascii() || matches!(c, '(' | ')' | ',' | '?' | '`');
+    let parts = text.split(is_outside).map(str::trim);
+    let is_expression =
+        |part: &&str| part.len() > 3 && part.contains(['<', '>', '=']) && !part.contains("->");
+    parts.filter(is_expression)
 }
 
 /// Says where a word of the script is, if the question asks for that and names no part of the run.

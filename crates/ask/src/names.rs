@@ -4,14 +4,13 @@
 use std::ops::Range;
 
 use job::script::hints;
-use report::measure::book;
 
-use crate::Asked;
 use crate::spelling::{
     STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short, stage_numbers,
 };
 use crate::subject::{Kind, Near, Subject, Unknown};
-use runs::{OperatorSummary, RunSummary};
+use crate::{Asked, record};
+use runs::RunSummary;
 
 /// Neighbors shown for a name that the run does not have.
 const NEAR: usize = 3;
@@ -144,24 +143,13 @@ fn digits(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().filter(char::is_ascii_digit)
 }
 
-/// The name of an operator in the run-time statistics: `MergeJoin` of `SV3_Combine/MergeJoin[@opId=20]/@rowCount`.
-pub(crate) fn in_statistics(o: &OperatorSummary) -> Option<String> {
-    let own = [&book::OPERATOR_ROWS, &book::OWN_TIME].into_iter();
-    let mut sources = own.filter_map(|measure| o.values.value(measure)?.source());
-    sources.find_map(|source| {
-        let locator = source.locator?;
-        let (element, _) = locator.split_once("[@opId")?;
-        element.rsplit('/').next().map(str::to_owned)
-    })
-}
-
 /// The names of operators without their numbers, and their names in the run-time statistics.
 fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
     let mut shared: Vec<(String, Subject)> = Vec::new();
     for (at, stage) in summary.stages.iter().enumerate() {
         for (operator, o) in stage.operators.iter().enumerate() {
             let base = o.id.rsplit_once('_').map(|(base, _)| base.to_owned());
-            let of_statistics = in_statistics(o);
+            let of_statistics = record::in_statistics(o);
             for name in base.into_iter().chain(of_statistics) {
                 let named = (name, Subject::Operator(at, operator));
                 if !shared.contains(&named) {

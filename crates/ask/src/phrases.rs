@@ -69,11 +69,11 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|end|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (Quantity::Remedy, "跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+    (Quantity::Remedy, "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
         "succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
-    (Quantity::Gain, "节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
+    (Quantity::Gain, "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
         "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|how much would|how much time would"),
     (Quantity::Account, "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
         "time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
@@ -82,7 +82,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|how much time|how fast"),
     (Quantity::Share, "占总时间|占全程|占多少时间|时间占比|百分之几|百分比|占多大比例|占比", "share of the time|share of the run|what share|which share|percentage|percent|% of the"),
     (Quantity::Bound, "cpu 密集|cpu密集|io 密集|io密集|i/o 密集|计算密集|cpu 瓶颈|io 瓶颈|i/o 瓶颈|cpu 还是|io 还是|i/o 还是|受限于|受 cpu|受 io|cpu 限制|cpu 受限|jvm 还是|python 还是|还是 python|还是在 python|还是 jvm|还是在 jvm|还是在等|还是等待",
-        "cpu bound|cpu-bound|io bound|io-bound|i o bound|o-bound|bound by|limited by|compute bound|compute-bound|cpu or|io or cpu|jvm or|python or|or python|or in python|or the jvm|in the jvm|cpu-limited|cpu limited|or waiting|mostly waiting|just waiting"),
+        "cpu bound|cpu-bound|io bound|io-bound|i o bound|o-bound|bound by|limited by|compute bound|compute-bound|cpu or|io or cpu|jvm or|python or|or python|or in python|or the jvm|in the jvm|cpu-limited|cpu limited|or waiting|mostly waiting|just waiting|is i o|i o time|io time"),
     (Quantity::Single, "只有一个任务|只有一个顶点|只有 1 个|只有1个|只用一个任务|只用一个顶点|单任务|单个任务|单顶点|单个顶点|一个任务的|一个顶点的",
         "one task|single task|single-task|one vertex|single vertex|single-vertex"),
     (Quantity::Settings, "设置|设为|设成|设的|设多少|应该设|配置|参数|开了|开启|启用|打开了", "set to|setting*|configur*|enabled|disabled|turned on|turned off|switched on|parameter*"),
@@ -132,7 +132,7 @@ type Topic = (fn(Cause) -> bool, Phrases, Phrases);
 
 #[rustfmt::skip]
 pub(crate) const TOPICS: &[Topic] = &[
-    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀|哪个 key|哪个key|哪个键|哪个值", "skew*|hot key*|uneven*|imbalance*|unbalanced|which key|what key|which value|heaviest key"),
+    (|c| c.problem_type() == ProblemType::DataSkew, "倾斜|热点|分布不均|数据不均|不均匀|哪个值", "skew*|hot key*|uneven*|imbalance*|unbalanced|which value|heaviest key"),
     (|c| c == Cause::NullOrDefaultKey, "空值|默认值|null|默认的", "null|nulls|default key|default value|default guid|default id*"),
     (|c| c == Cause::FetchWait, "fetch|等待 shuffle|拉取", "fetch*"),
     (|c| c.problem_type() == ProblemType::ExcessiveShuffle, "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),

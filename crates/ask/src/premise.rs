@@ -1,8 +1,7 @@
 //! Premises of a question that the run contradicts: "why does it spill?" about a stage that doesn't, "why did it take 10 minutes?"
 //! about a run of four.
 
-use report::format::Seconds;
-use report::measure::{Entity, Measure, Unit, book};
+use report::measure::{Measure, Unit, book};
 use report::{Cause, ProblemType, Text, text};
 use runs::StageSummary;
 
@@ -10,7 +9,8 @@ use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::words::{Scan, Word};
+use crate::wording::Wording;
+use crate::words::{Scan, Thing, Word};
 use crate::{Asked, rank, record};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
@@ -32,12 +32,62 @@ const NEAR: f64 = 0.25;
 /// Says the measurements that a question takes for granted. Returns true if they are otherwise, so that nothing is left to answer.
 pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if !intent.asks_why {
-        return false;
+        return intent.is_polar
+            && !intent.asks(Quantity::Remedy)
+            && asks_strategy(intent)
+            && strategies(said, run, intent);
     }
     number(said, run, intent);
-    let is_refuted = trouble(said, run, intent) || strategy(said, run, intent);
+    let is_refuted = executors(said, run, intent)
+        || trouble(said, run, intent)
+        || strategy(said, run, intent)
+        || cached(said, run, intent);
     said.pin();
     is_refuted
+}
+
+/// Whether a question names trouble that vertices have, which "and why?" after it asks the reason of.
+pub(crate) fn names_trouble(wording: &Wording) -> bool {
+    let causes = wording.causes();
+    let is_named = TROUBLES
+        .iter()
+        .any(|(is_it, ..)| causes.iter().any(|cause| is_it(*cause)));
+    (is_named || wording.names_failure()) && !wording.has("executor", "executor*")
+}
+
+/// "is it a broadcast join?"
+fn asks_strategy(intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    scan.has(Word::Kind("JOIN")) && scan.has(Word::Kind("BROADCAST"))
+}
+
+/// Corrects a question why executors were lost.
+fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let all = &run.summary.executors;
+    let is_lost = all
+        .iter()
+        .any(|e| e.values.value(&book::EXECUTOR_LOST).is_some());
+    let is_named = intent.names_executors && intent.causes.contains(&Cause::ExecutorLost);
+    let is_refuted = is_named && !all.is_empty() && !is_lost;
+    if is_refuted {
+        said.say(text!(
+            "并非如此：没有丢失 Executor",
+            "Not so: no executor was lost"
+        ));
+    }
+    is_refuted
+}
+
+/// Corrects a question why a cache is not used.
+fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let mut operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    let is_denied = scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not);
+    if !is_denied || !operators.any(record::reads_cache) {
+        return false;
+    }
+    record::cache(said, run);
+    true
 }
 
 /// The stages that a question is about; all of them if it names none.
@@ -67,17 +117,27 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     };
     let values: Vec<f64> = stages.iter().flat_map(values).collect();
     let is_found = |stage: Option<&str>| stages.iter().any(|s| Some(s.name.as_str()) == stage);
-    let mut findings = run.report.findings.iter().filter(|f| is_it(f.cause));
-    let is_found = findings.any(|f| !is_part || is_found(f.stage.as_deref()));
+    let mut findings = run
+        .report
+        .findings
+        .iter()
+        .filter(|f| intent.causes.contains(&f.cause));
+    let is_found = findings.any(|f| !is_part || !is_it(f.cause) || is_found(f.stage.as_deref()));
     let is_none = !is_found && !values.is_empty() && values.iter().all(|value| value <= limit);
     let mut causes = intent.causes.iter().filter(|cause| is_it(**cause));
-    let title: Text = causes.next().map_or_else(Text::default, |cause| cause.title().into());
+    let title: Text = causes
+        .next()
+        .map_or_else(Text::default, |cause| cause.title().into());
     if is_none {
         let name = match is_part {
             true => stages[0].name.clone(),
             false => run.report.job.label().to_owned(),
         };
-        said.say(text!("并非如此：{name} 没有“{title}”", "Not so: {name} has no {title}", title = title));
+        said.say(text!(
+            "并非如此：{name} 没有“{title}”",
+            "Not so: {name} has no {title}",
+            title = title
+        ));
     }
     for stage in stages.iter().filter(|_| is_part) {
         for measure in measures.iter() {
@@ -96,15 +156,40 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);
-    let is_meant = |at: usize| run.summary.stages.get(at).is_some_and(|s| stages.iter().any(|n| n.name == s.name));
-    let broadcasts = run.summary.edges.iter().filter(|e| e.exchange == "broadcast");
-    let is_broadcast = broadcasts.clone().any(|e| is_meant(e.to) || is_meant(e.from));
+    let is_meant = |at: usize| {
+        run.summary
+            .stages
+            .get(at)
+            .is_some_and(|s| stages.iter().any(|n| n.name == s.name))
+    };
+    let broadcasts = run
+        .summary
+        .edges
+        .iter()
+        .filter(|e| e.exchange == "broadcast");
+    let is_broadcast = broadcasts
+        .clone()
+        .any(|e| is_meant(e.to) || is_meant(e.from));
     let is_denied = Scan::of(&intent.text).has(Word::Not);
-    if !intent.causes.iter().any(of_broadcast) || is_broadcast != is_denied {
+    let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
+    if !intent.causes.iter().any(of_broadcast) || is_broadcast != is_denied || is_found {
         return false;
     }
+    strategies(said, run, intent)
+}
+
+/// Says how the joins are run that a question is about.
+fn strategies(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let (_, stages) = stages(run, intent);
+    let is_meant = |at: usize| stages.iter().any(|s| s.name == run.summary.stages[at].name);
     let begun = said.len();
-    for (at, stage) in run.summary.stages.iter().enumerate().filter(|(at, _)| is_meant(*at)) {
+    for (at, stage) in run
+        .summary
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| is_meant(*at))
+    {
         let joins = stage.operators.iter().enumerate();
         for (o, _) in joins.filter(|(_, o)| matches!(o.kind.as_str(), "join" | "combine")) {
             record::strategy(said, run, at, o);
@@ -115,43 +200,56 @@ fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 
 /// Corrects a time or a count that a question states.
 fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let is_far = |stated: f64, known: f64| (stated - known).abs() > NEAR * known.max(1.0);
-    let [subject] = &intent.subjects[..] else {
-        return;
-    };
-    let (name, values) = match subject {
-        Subject::Stage(at) => (run.summary.stages[*at].name.as_str(), &run.summary.stages[*at].values),
-        Subject::Job => (run.report.job.label(), &run.summary.values),
+    let (name, values, time, second) = match &intent.subjects[..] {
+        [Subject::Stage(at)] => {
+            let stage = &run.summary.stages[*at];
+            (stage.name.as_str(), &stage.values, &book::SPAN, 1e3)
+        }
+        [Subject::Job] => (
+            run.report.job.label(),
+            &run.summary.values,
+            &book::ELAPSED,
+            1.0,
+        ),
         _ => return,
     };
-    let vertex = run.vertex();
-    let counts = intent.measures.iter().filter(|m| matches!(m.unit, Unit::Vertices | Unit::Tokens));
-    let counts = counts.filter(|m| m.entity == Entity::Job || **m == &book::VERTICES);
-    for (measure, value) in counts.filter_map(|m| Some((m, values.value(m)?))) {
-        let is_stated = |n: &f64| !is_far(*n, value.number());
-        if let (Some(stated), None) = (intent.numbers.first(), intent.numbers.iter().find(|n| is_stated(n))) {
-            let ids = said.evidence_of(measure, value, name, vertex);
-            let (sentence, stated) = (measure.sentence(name, value.number(), vertex), measure.shown(*stated, vertex));
-            said.cite(text!("{sentence}，不是 {stated}", "{sentence}, not {stated}", sentence = sentence, stated = stated), &ids);
-        }
+    let counts = intent.measures.iter().copied();
+    let counts = counts.filter(|m| matches!(m.unit, Unit::Vertices | Unit::Tokens));
+    let mut stated: Vec<(&Measure, &[f64], f64)> =
+        counts.map(|m| (m, &intent.numbers[..], 1.0)).collect();
+    let names_part = intent.asked.iter().any(|q| kind(*q).is_some()) || !intent.measures.is_empty();
+    let is_whole = intent.subjects != [Subject::Job] || intent.names_job;
+    if is_whole && !names_part && !intent.asks(Quantity::Change) {
+        stated.push((time, &intent.durations, second));
     }
-    let is_of_part = intent.asked.iter().any(|q| kind(*q).is_some()) || !intent.measures.is_empty();
-    let (measure, unit) = match subject {
-        Subject::Job => (&book::ELAPSED, 1.0),
-        _ => (&book::SPAN, 1e-3),
-    };
-    let Some(value) = values.value(measure).filter(|_| !is_of_part && !intent.asks(Quantity::Change)) else {
-        return;
-    };
-    let known = [Some(value.number() * unit), run.report.job.total_seconds.filter(|_| *subject == Subject::Job)];
-    let is_known = |stated: &f64| known.iter().flatten().any(|known| !is_far(*stated, *known));
-    let is_whole = *subject != Subject::Job || intent.names_job;
-    if let [stated] = intent.durations[..]
-        && !is_known(&stated)
-        && is_whole
-    {
-        let ids = said.evidence_of(measure, value, name, vertex);
-        let (sentence, stated) = (measure.sentence(name, value.number(), vertex), Seconds(stated));
-        said.cite(text!("{sentence}，不是 {stated}", "{sentence}, not {stated}", sentence = sentence, stated = stated), &ids);
+    let total = run
+        .report
+        .job
+        .total_seconds
+        .filter(|_| *time == book::ELAPSED);
+    for (measure, numbers, unit) in stated {
+        let (Some(value), Some(first)) = (values.value(measure), numbers.first()) else {
+            continue;
+        };
+        let known = [
+            Some(value.number()),
+            total.filter(|_| *measure == book::ELAPSED),
+        ];
+        let is_near = |n: f64| {
+            known
+                .iter()
+                .flatten()
+                .any(|k| (n - k).abs() <= NEAR * k.max(1.0))
+        };
+        if !numbers.iter().any(|n| is_near(n * unit)) {
+            let ids = said.evidence_of(measure, value, name, run.vertex());
+            let sentence = text!(
+                "{sentence}，不是 {stated}",
+                "{sentence}, not {stated}",
+                sentence = measure.sentence(name, value.number(), run.vertex()),
+                stated = measure.shown(first * unit, run.vertex())
+            );
+            said.cite(sentence, &ids);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::order::{measure, ranked, superlative};
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
-use crate::{Asked, found};
+use crate::{Asked, found, record};
 use runs::{EdgeSummary, StageSummary};
 
 /// Stages listed by rank.
@@ -129,8 +129,8 @@ pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
 
 /// Measures with values that add up over stages.
 #[rustfmt::skip]
-pub(crate) const SUMS: [&Measure; 13] = [
-    &book::CROSS_POD, &book::SPILLED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
+pub(crate) const SUMS: [&Measure; 15] = [
+    &book::CROSS_POD, &book::SPILLED, &book::MEMORY_SPILLED, &book::ABANDONED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
     &book::BYTES_READ, &book::BYTES_WRITTEN, &book::FETCH_WAIT, &book::CPU_TIME, &book::LOST_WORK,
     &book::FAILED, &book::NETWORK,
 ];
@@ -138,6 +138,10 @@ pub(crate) const SUMS: [&Measure; 13] = [
 /// The stages with most of the measures that one question is about, and their sum.
 pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
     let mut is_known = false;
+    if *measures[0] == book::CACHED {
+        record::cache(said, run);
+        is_known = true;
+    }
     for measure in measures {
         if let Some(value) = run.summary.values.value(measure) {
             is_known = true;
@@ -177,9 +181,14 @@ fn known<'a>(run: &'a Asked<'_>, measure: &'static Measure) -> Vec<(String, &'a 
         Entity::Exchange => {
             let edges = run.summary.edges.iter();
             let between = |e: &EdgeSummary| format!("{} → {}", name(e.from), name(e.to));
-            edges.filter_map(|e| Some((between(e), e.values.value(measure)?))).collect()
+            edges
+                .filter_map(|e| Some((between(e), e.values.value(measure)?)))
+                .collect()
         }
-        _ => stages.iter().filter_map(|s| Some((s.name.clone(), s.values.value(measure)?))).collect(),
+        _ => stages
+            .iter()
+            .filter_map(|s| Some((s.name.clone(), s.values.value(measure)?)))
+            .collect(),
     }
 }
 

@@ -7,14 +7,27 @@ use report::text;
 use runs::{ColumnSummary, InputSummary, OperatorSummary, StageSummary};
 
 use crate::said::Said;
-use crate::{Asked, names, stage};
+use crate::{Asked, stage};
+
+/// The name of an operator in the run-time statistics: `MergeJoin` of `SV3_Combine/MergeJoin[@opId=20]/@rowCount`.
+pub(crate) fn in_statistics(o: &OperatorSummary) -> Option<String> {
+    let own = [&book::OPERATOR_ROWS, &book::OWN_TIME].into_iter();
+    let mut sources = own.filter_map(|measure| o.values.value(measure)?.source());
+    sources.find_map(|source| {
+        let locator = source.locator?;
+        let (element, _) = locator.split_once("[@opId")?;
+        element.rsplit('/').next().map(str::to_owned)
+    })
+}
 
 /// Says how a join is run, and how its inputs come.
 pub(crate) fn strategy(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
     let stage = &run.summary.stages[at];
     let o = &stage.operators[operator];
-    let own = o.id.rsplit_once('_').map_or(o.id.as_str(), |(base, _)| base);
-    let kind = names::in_statistics(o).unwrap_or_else(|| own.to_owned());
+    let own =
+        o.id.rsplit_once('_')
+            .map_or(o.id.as_str(), |(base, _)| base);
+    let kind = in_statistics(o).unwrap_or_else(|| own.to_owned());
     let name = runs::with_keys(&o.name_in(&stage.name), &o.keys);
     said.say(text!("{name} 是 {kind}", "{name} is a {kind}"));
     stage::flow(said, run, at);
@@ -34,7 +47,10 @@ pub(crate) fn columns(said: &mut Said<'_>, name: &str, columns: &[String]) {
         return;
     }
     let (count, shown) = (columns.len(), columns.join(", "));
-    said.say(text!("{name} 有 {count} 列：{shown}", "{name} has {count} columns: {shown}"));
+    said.say(text!(
+        "{name} 有 {count} 列：{shown}",
+        "{name} has {count} columns: {shown}"
+    ));
 }
 
 /// The columns of an input: those of its metadata, else those that its reader takes.
@@ -63,33 +79,53 @@ pub(crate) fn readers<'a>(
 
 /// Says how often an input is read, and by which operators.
 pub(crate) fn reads(said: &mut Said<'_>, run: &Asked<'_>, input: &InputSummary) {
-    let by: Vec<String> = readers(run, input).map(|(stage, o)| format!("{stage}/{}", o.id)).collect();
+    let by: Vec<String> = readers(run, input)
+        .map(|(stage, o)| format!("{stage}/{}", o.id))
+        .collect();
     let (name, count) = (&input.name, by.len());
     if count > 0 {
         let by = list(&by, said.language());
-        said.say(text!("{name} 被读取 {count} 次：{by}", "Times that {name} is read: {count}, by {by}"));
+        said.say(text!(
+            "{name} 被读取 {count} 次：{by}",
+            "Times that {name} is read: {count}, by {by}"
+        ));
     }
 }
 
 /// Says the attempts of a stage without a result, and their messages.
 pub(crate) fn attempts(said: &mut Said<'_>, stage: &StageSummary) {
     let shown = stage.lost.iter().map(|lost| {
-        let (vertex, machine, ran) = (&lost.vertex, &lost.machine, Seconds(lost.ran_ms as f64 / 1e3));
+        let (vertex, machine, ran) = (
+            &lost.vertex,
+            &lost.machine,
+            Seconds(lost.ran_ms as f64 / 1e3),
+        );
         let state = match lost.state.as_str() {
             "revoked" => text!("被收回", "revoked"),
             _ => text!("失败", "failed"),
         };
-        text!("{vertex}（{machine}，{state}，运行 {ran}）", "{vertex} on {machine} ({state} after {ran})", state = state, ran = ran)
-            .into(said.language())
+        text!(
+            "{vertex}（{machine}，{state}，运行 {ran}）",
+            "{vertex} on {machine} ({state} after {ran})",
+            state = state,
+            ran = ran
+        )
+        .into(said.language())
     });
     let shown: Vec<String> = shown.collect();
     if !shown.is_empty() {
         let shown = list(&shown, said.language());
-        said.say(text!("没有结果的尝试：{shown}", "Attempts without a result: {shown}"));
+        said.say(text!(
+            "没有结果的尝试：{shown}",
+            "Attempts without a result: {shown}"
+        ));
     }
     for (message, count) in &stage.messages {
         let (name, message) = (&stage.name, without_stop(message));
-        said.say(text!("{name} 中出现 {count} 次：{message}", "{count} times in {name}: {message}"));
+        said.say(text!(
+            "{name} 中出现 {count} 次：{message}",
+            "{count} times in {name}: {message}"
+        ));
     }
 }
 
@@ -109,7 +145,12 @@ pub(crate) fn cache(said: &mut Said<'_>, run: &Asked<'_>) {
     let shown = readers.iter().map(|(stage, o)| {
         let rows = o.get(&book::OPERATOR_ROWS);
         match rows.map(|n| book::OPERATOR_ROWS.shown(n, run.vertex())) {
-            Some(rows) => text!("{name}（{rows}）", "{name} ({rows})", name = stage.name, rows = rows),
+            Some(rows) => text!(
+                "{name}（{rows}）",
+                "{name} ({rows})",
+                name = stage.name,
+                rows = rows
+            ),
             None => text!("{name}", "{name}", name = stage.name),
         }
         .into(said.language())

@@ -1,7 +1,7 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
-use report::format::{Change, Noun, Number, Seconds};
 use job::model::SHUFFLE_PARTITIONS;
+use report::format::{Change, Noun, Number, Seconds};
 use report::{
     Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Suggestion, Text, text,
 };
@@ -98,13 +98,18 @@ fn partitions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if run.summary.settings.contains_key(SHUFFLE_PARTITIONS) {
         setting::about(said, run, SHUFFLE_PARTITIONS, intent);
     }
-    let sets = |s: &&Suggestion| s.settings.iter().any(|setting| setting.key == SHUFFLE_PARTITIONS);
+    let sets = |s: &&Suggestion| {
+        s.settings
+            .iter()
+            .any(|setting| setting.key == SHUFFLE_PARTITIONS)
+    };
     for s in run.report.suggestions.iter().filter(sets) {
         let (id, gain) = (&s.id, &s.gain);
         said.say(text!("{id} 的收益：{gain}", "Gain of {id}: {gain}"));
     }
     let findings = run.report.findings.iter();
-    let of_vertices = findings.filter(|f| matches!(f.cause, Cause::ParallelismTooLow | Cause::TinyVertices));
+    let of_vertices =
+        findings.filter(|f| matches!(f.cause, Cause::ParallelismTooLow | Cause::TinyVertices));
     of_vertices.for_each(|f| found::finding(said, f, false));
 }
 

@@ -98,9 +98,21 @@ pub(crate) fn hints(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
     let text = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
     let hints = run.statements().iter().flat_map(|s| &s.hints);
     let shown = hints.take(LISTED).map(|hint| {
-        let line = text.get(..hint.span.start).unwrap_or_default().matches('\n').count() + 1;
-        let value = hint.value.as_ref().map_or(String::new(), |value| format!("={value}"));
-        text!("第 {line} 行 {name}{value}", "{name}{value} in line {line}", name = hint.name)
+        let line = text
+            .get(..hint.span.start)
+            .unwrap_or_default()
+            .matches('\n')
+            .count()
+            + 1;
+        let value = hint
+            .value
+            .as_ref()
+            .map_or(String::new(), |value| format!("={value}"));
+        text!(
+            "第 {line} 行 {name}{value}",
+            "{name}{value} in line {line}",
+            name = hint.name
+        )
     });
     let shown: Vec<Text> = shown.collect();
     if shown.is_empty() {

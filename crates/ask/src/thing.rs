@@ -8,7 +8,7 @@ use report::{Text, text};
 use crate::intent::Intent;
 use crate::phrases::Quantity;
 use crate::said::Said;
-use crate::{Asked, found, stage, verdict};
+use crate::{Asked, found, record, stage, verdict};
 use runs::{ColumnSummary, InputSummary};
 
 pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
@@ -32,57 +32,26 @@ pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Ve
 
 pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let input = &run.summary.inputs[at];
-    unread(said, run, &input.name);
+    let mut operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    if operators.any(|o| o.reads.is_some()) && record::readers(run, input).next().is_none() {
+        said.say(text!(
+            "没有语句读取 {name}",
+            "No statement reads {name}",
+            name = input.name
+        ));
+    }
     describe_input(said, input);
     rows_read(said, run, input);
     mentions(said, run, &input.name, Some(intent));
 }
 
-/// Says how many rows the operator reads that scans an input, if no file gives the rows of the input.
+/// Says how many rows the operators read that scan an input, if no file gives the rows of the input.
 pub(crate) fn rows_read(said: &mut Said<'_>, run: &Asked<'_>, input: &InputSummary) {
-    if input.get(&book::STORED_ROWS).is_some() {
-        return;
-    }
-    for stage in &run.summary.stages {
-        let readers = stage.operators.iter();
-        for o in readers.filter(|o| input.reader.as_ref() == Some(&o.id)) {
-            if let Some(value) = o.values.value(&book::OPERATOR_ROWS) {
-                let name = o.name_in(&stage.name);
-                said.say_value(&book::OPERATOR_ROWS, value, &name, run.vertex());
-            }
+    for (stage, o) in record::readers(run, input) {
+        let value = o.values.value(&book::OPERATOR_ROWS);
+        if let Some(value) = value.filter(|_| input.get(&book::STORED_ROWS).is_none()) {
+            said.say_value(&book::OPERATOR_ROWS, value, &o.name_in(stage), run.vertex());
         }
-    }
-}
-
-/// Says that the script only declares an input and never reads it.
-fn unread(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
-    let Some(script) = &run.summary.script else {
-        return;
-    };
-    let lines: Vec<&str> = script.text.lines().collect();
-    let declares = |s: &&Statement| {
-        let value = lines.get(s.lines.0 as usize - 1..s.lines.1 as usize);
-        s.kind == StatementKind::Declare && value.is_some_and(|l| l.join("\n").contains(name))
-    };
-    let mut statements = run.statements().iter();
-    let Some(declared) = statements.find(declares) else {
-        return;
-    };
-    let (first, last) = declared.lines;
-    let variable = declared
-        .target
-        .as_deref()
-        .unwrap_or(name)
-        .trim_start_matches('@');
-    let is_used = lines.iter().enumerate().any(|(at, line)| {
-        let is_other = !(first..=last).contains(&(at as u32 + 1));
-        is_other && (line.contains(variable) || line.contains(name))
-    });
-    if !is_used {
-        said.say(text!(
-            "脚本只在第 {first} 行声明了 {name}，没有语句读取它",
-            "The script only declares {name}, in line {first}; no statement reads it"
-        ));
     }
 }
 
@@ -425,20 +394,7 @@ pub(crate) fn quote(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32)
 /// Quotes some script lines, says the stages that run them, and the findings there.
 pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32, intent: &Intent) {
     let (from, to) = quote(said, run, first, last);
-    let stages = run.summary.stages.iter().enumerate();
-    let run_by: Vec<(usize, String)> = stages
-        .filter(|(_, s)| s.lines.iter().any(|l| (from..=to).contains(l)))
-        .map(|(at, s)| (at, s.name.clone()))
-        .collect();
-    let names: Vec<String> = run_by.iter().map(|(_, name)| name.clone()).collect();
-    let range = range(from, to);
-    if !names.is_empty() {
-        said.say(text!(
-            "脚本第 {range} 行由 {names} 运行",
-            "Script lines {range} are run by {names}",
-            names = list(&names, said.language())
-        ));
-    }
+    let run_by = run_by(said, run, from, to);
     let there = run
         .report
         .findings
@@ -466,5 +422,22 @@ pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32,
         .iter()
         .take(2)
         .filter(|_| measures)
-        .for_each(|(at, _)| stage::about(said, run, *at, intent));
+        .for_each(|at| stage::about(said, run, *at, intent));
+}
+
+/// Says the stages that run some script lines, and returns them.
+pub(crate) fn run_by(said: &mut Said<'_>, run: &Asked<'_>, from: u32, to: u32) -> Vec<usize> {
+    let stages = &run.summary.stages;
+    let runs = |at: &usize| stages[*at].lines.iter().any(|l| (from..=to).contains(l));
+    let run_by: Vec<usize> = (0..stages.len()).filter(runs).collect();
+    let names: Vec<String> = run_by.iter().map(|at| stages[*at].name.clone()).collect();
+    let range = range(from, to);
+    if !names.is_empty() {
+        said.say(text!(
+            "脚本第 {range} 行由 {names} 运行",
+            "Script lines {range} are run by {names}",
+            names = list(&names, said.language())
+        ));
+    }
+    run_by
 }

@@ -150,8 +150,20 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
         Some(stage) => text!("{stage} 在关键路径上的", "{stage}'s "),
         None => text!("从提交到结束的", ""),
     };
+    let waits = cpu_share(said, run, stage).is_some_and(|share| share < WAITING);
+    let mut operators = run
+        .summary
+        .stages
+        .iter()
+        .filter(|s| stage.is_none_or(|name| s.name == name))
+        .flat_map(|s| &s.operators);
+    let is_python = operators.any(|o| o.id.contains("Python") || o.id.contains("Pandas"));
     let verdict = match computing / data {
-        _ if cpu_share(said, run, stage).is_some_and(|share| share < WAITING) => text!(
+        ratio if waits && ratio >= 1.0 && is_python => text!(
+            "不受 JVM 的 CPU 限制：时间用在 Python 代码或等待上",
+            "not bound by the CPU of the JVM: the time goes into the Python code, or into waiting"
+        ),
+        ratio if waits && ratio >= 1.0 => text!(
             "不受 CPU 限制，大部分时间在等待",
             "not CPU-bound: most of the time is waiting"
         ),
@@ -179,7 +191,9 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
 /// Says the CPU time of a stage, or of the job, next to the run time of its vertices, and of its user code. Returns the share of the CPU time.
 fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Option<f64> {
     let stages = run.summary.stages.iter();
-    let stages: Vec<_> = stages.filter(|s| stage.is_none_or(|name| s.name == name)).collect();
+    let stages: Vec<_> = stages
+        .filter(|s| stage.is_none_or(|name| s.name == name))
+        .collect();
     let sum = |measure| {
         let known: Vec<f64> = stages.iter().filter_map(|s| s.get(measure)).collect();
         let total: f64 = known.iter().sum();
@@ -192,7 +206,10 @@ fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Optio
     });
     let ids: Vec<String> = ids.flatten().collect();
     let vertex = run.vertex();
-    let vertices = Text { zh: vertex.bare(), en: vertex.plural(2.0) };
+    let vertices = Text {
+        zh: vertex.bare(),
+        en: vertex.plural(2.0),
+    };
     said.cite(
         text!(
             "{vertices}共运行 {busy}，其中 CPU 时间 {cpu}（{share}）",
@@ -204,7 +221,9 @@ fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Optio
         ),
         &ids,
     );
-    let operators = stages.iter().flat_map(|s| s.operators.iter().map(move |o| (s, o)));
+    let operators = stages
+        .iter()
+        .flat_map(|s| s.operators.iter().map(move |o| (s, o)));
     let of_user = operators.filter(|(_, o)| !o.names.is_empty() && o.kind != "output");
     for (s, o) in of_user {
         if let Some(value) = o.values.value(&book::OWN_TIME) {

@@ -254,12 +254,17 @@ fn sign(text: &str, place: &Range<usize>) -> Option<f64> {
     let ends = |words: &str| {
         words.split('|').any(|word| {
             let head = before.strip_suffix(word);
-            head.is_some_and(|h| !word.is_ascii() || !h.ends_with(|c: char| c.is_ascii_alphabetic()))
+            head.is_some_and(|h| {
+                !word.is_ascii() || !h.ends_with(|c: char| c.is_ascii_alphabetic())
+            })
         })
     };
-    if begins("more|additional|extra") || ends("加|再给|多给|多|add|adding|another|extra|additional") {
+    if begins("more|additional|extra")
+        || ends("加|再给|多给|多|add|adding|another|extra|additional")
+    {
         Some(1.0)
-    } else if begins("fewer|less") || ends("减少|减|少|去掉|少给|remove|removing|take away") {
+    } else if begins("fewer|less") || ends("减少|减|少|去掉|少给|remove|removing|take away")
+    {
         Some(-1.0)
     } else {
         None
@@ -330,7 +335,10 @@ mod tests {
             ),
             ("Could it run in half the time?", None),
             ("Why did it get twice the data since last week?", None),
-            ("Would two more executors help?", Some((Executors, Plus(2.0)))),
+            (
+                "Would two more executors help?",
+                Some((Executors, Plus(2.0))),
+            ),
             ("再加两个 executor 能快吗?", Some((Executors, Plus(2.0)))),
             ("token 减少 10 个会怎样", Some((Tokens, Plus(-10.0)))),
             ("token 从 25 加到 50 有用吗", Some((Tokens, Count(50.0)))),

@@ -1,7 +1,7 @@
 //! Reads the quantities, causes and measures of a question from its phrases.
 
 use report::measure::book;
-use report::{Cause, Language, SegmentKind};
+use report::{Cause, Language, ProblemType, SegmentKind};
 
 use crate::phrases::{Phrases, QUANTITIES, Quantity, SEGMENTS, SETTINGS, TOPICS};
 
@@ -107,7 +107,18 @@ impl Wording {
                 || self.lower.contains(title.en)
                 || self.lower.contains(cause.code())
         };
-        Cause::ALL.iter().copied().filter(is_named).collect()
+        // "which key" is about hot ones, unless the key of something is meant
+        let is_key = self.has("哪个 key|哪个key|哪个键", "which key|what key")
+            && !self.has(
+                "连接|关联|join|分组|聚合|分区|排序|窗口",
+                "join*|group*|aggregat*|partition*|sort*|window*",
+            );
+        let is_hot = |cause: &Cause| is_key && cause.problem_type() == ProblemType::DataSkew;
+        Cause::ALL
+            .iter()
+            .copied()
+            .filter(|cause| is_named(cause) || is_hot(cause))
+            .collect()
     }
 
     /// Whether it speaks of the whole job.

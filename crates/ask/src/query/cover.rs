@@ -1,6 +1,7 @@
 //! Whether an answer covers every word of its question.
 
 use job::script::hints;
+use report::StaticText;
 use report::measure::book;
 
 use crate::Asked;
@@ -110,12 +111,41 @@ impl Word {
 }
 
 /// Units of rows.
-const OF_ROWS: [&str; 8] = ["row", "rows", "M rows", "B rows", "T rows", "行", "万行", "亿行"];
+const OF_ROWS: [&str; 8] = [
+    "row", "rows", "M rows", "B rows", "T rows", "行", "万行", "亿行",
+];
 
-/// Whether a question asks for a number of rows that its answer lacks.
-pub(crate) fn lacks_rows(intent: &Intent, answer: &str) -> bool {
-    let asks = Wording::of(&intent.text).has("多少行|行数|几行|多少条", "how many rows|number of rows|row count|how many records");
-    asks && !has_number(answer, &OF_ROWS)
+/// Units of bytes.
+const OF_BYTES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/// What a question asks for a number of, if its answer has none.
+pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
+    let wording = Wording::of(&intent.text);
+    let is_unknown = ["no file", "没有文件", "did not run", "没有运行", "just"]
+        .iter()
+        .any(|text| answer.to_lowercase().contains(text));
+    let rows = wording.has(
+        "多少行|几行|多少条",
+        "how many rows|number of rows|row count|how many records",
+    );
+    let bytes = wording.has(
+        "多大|多少字节|多少 gb|多少 mb",
+        "how big|how large|how many bytes|how many gb|how many mb",
+    );
+    match () {
+        _ if is_unknown => None,
+        _ if rows && !has_number(answer, &OF_ROWS) => Some(StaticText {
+            zh: "行数",
+            en: "rows",
+        }),
+        _ if bytes && !has_number(answer, &OF_BYTES) && !has_number(answer, &OF_ROWS) => {
+            Some(StaticText {
+                zh: "大小",
+                en: "size",
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Whether an answer is silent about a word of its question.
@@ -161,7 +191,7 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         "为|慢|失败|原因|问题|花",
         "why|slow*|fail*|problem*|took|takes|happened|time",
     );
-    only_explains || lacks_rows(intent, answer) || !scan.phrases.iter().all(says)
+    only_explains || lacking(intent, answer).is_some() || !scan.phrases.iter().all(says)
 }
 
 /// Unknown words of an open question.

@@ -11,6 +11,7 @@ mod pick;
 mod place;
 mod rows;
 mod say;
+mod tell;
 mod weigh;
 
 use job::script::{Statement, StatementKind};

@@ -104,9 +104,13 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if said.only_repeats(preface) {
         said.truncate(begun);
     }
-    if said.len() > begun && cover::lacks_rows(intent, &said.text()) {
+    if let Some(amount) = cover::lacking(intent, &said.text()).filter(|_| said.len() > begun) {
         said.truncate(begun);
-        said.say(text!("没有文件给出这样的行数", "No file gives such a number of rows"));
+        said.say(text!(
+            "没有文件给出这里所问的{amount}",
+            "No file gives the asked {amount}",
+            amount = amount
+        ));
     }
     said.len() > begun
 }
@@ -118,7 +122,13 @@ fn told(query: &Query<'_>, facts: &[(Fact<'_>, Features)], weigher: &Weigher) ->
         (weigher.weigh(features, &all) * query.nearness(fact), at)
     };
     let weighed = facts.iter().enumerate().map(weigh);
-    let fits = |(weight, at): &(f64, usize)| *weight > 0.0 && query.fits(&facts[*at].0);
+    // the definition of a measure has ordinary words
+    let is_named = |(fact, features): &(Fact<'_>, Features)| {
+        !matches!(fact, Fact::Value(_)) || weigher.names_measure(features)
+    };
+    let fits = |(weight, at): &(f64, usize)| {
+        *weight > 0.0 && query.fits(&facts[*at].0) && is_named(&facts[*at])
+    };
     let mut weighed: Vec<(f64, usize)> = weighed.filter(fits).collect();
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = weighed.first().map_or(0.0, |(weight, _)| *weight);

@@ -79,9 +79,15 @@ fn sides(query: &Query<'_>, row: &Row<'_>) -> Text {
     let Some(Origin::Formula(Formula::Sum, parts)) = taken else {
         return Text::default();
     };
-    let shown = parts.iter().map(|part| book::ROWS_TAKEN.shown(part.number(), query.run.vertex()));
+    let shown = parts
+        .iter()
+        .map(|part| book::ROWS_TAKEN.shown(part.number(), query.run.vertex()));
     let shown: Vec<Text> = shown.collect();
-    text!("（{sides}）", " ({sides})", sides = Text::joined(&shown, [" 和 ", " and "]))
+    text!(
+        "（{sides}）",
+        " ({sides})",
+        sides = Text::joined(&shown, [" 和 ", " and "])
+    )
 }
 
 /// The rows into and out of an operator.

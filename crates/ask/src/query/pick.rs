@@ -222,10 +222,12 @@ impl Query<'_> {
     fn of_exchange(&self) -> Vec<&'static Measure> {
         let Amounts { rows, bytes, .. } = self.amounts();
         let partitions = self.names(Thing::Partition);
+        let is_amount = self.scan.has_any(&[Rows, Bytes, Data]);
+        let only_partitions = partitions && !is_amount;
         let asked = [
-            (rows, &book::ROWS_CROSSING),
-            (bytes, &book::BYTES_CROSSING),
-            (partitions && !rows && !bytes, &book::PARTITIONS),
+            (rows && !only_partitions, &book::ROWS_CROSSING),
+            (bytes && !only_partitions, &book::BYTES_CROSSING),
+            (partitions && !is_amount, &book::PARTITIONS),
         ];
         let asked = asked.into_iter().filter(|(is_asked, _)| *is_asked);
         asked.map(|(_, measure)| measure).collect()

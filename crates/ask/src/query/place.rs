@@ -1,7 +1,6 @@
 //! Where something is in the script.
 
 use job::script::{Statement, StatementKind};
-use report::format::list;
 use report::text;
 
 use super::Query;
@@ -124,30 +123,6 @@ fn say(said: &mut Said<'_>, query: &Query<'_>, statement: &Statement) {
             "Script line {line}: `{text}`"
         ));
     }
-    let lines = match first == last {
-        true => text!("第 {first} 行", "line {first}"),
-        false => text!("第 {first}–{last} 行", "lines {first}–{last}"),
-    };
-    let target = match &statement.target {
-        Some(target) => text!("（{target}）", " ({target})"),
-        None => report::Text::default(),
-    };
-    let stages = query.run.summary.stages.iter();
-    let runs = stages.filter(|s| s.lines.iter().any(|line| (first..=last).contains(line)));
-    let runs: Vec<String> = runs.map(|s| s.name.clone()).collect();
-    let by = match runs.is_empty() {
-        true => report::Text::default(),
-        false => text!(
-            "，由 {runs} 运行",
-            ", run by {runs}",
-            runs = list(&runs, said.language())
-        ),
-    };
-    said.say(text!(
-        "脚本{lines}{target}{by}",
-        "script {lines}{target}{by}",
-        lines = lines,
-        target = target,
-        by = by
-    ));
+    thing::quote(said, query.run, first, last);
+    thing::run_by(said, query.run, first, last);
 }

@@ -90,6 +90,8 @@ impl Features {
             (Estimated, &["estimated"]),
             (In, &["in", "read", "input"]),
             (Out, &["out", "written"]),
+            (Arrived, &["added"]),
+            (Lost, &["lost"]),
         ] {
             words.extend(has(parts).then_some(word));
         }
@@ -254,6 +256,14 @@ impl Weigher {
         };
         let narrower = text.narrower.iter().filter(lacks).count() as f64;
         weight * (1.0 - TOO_NARROW * narrower)
+    }
+
+    /// Whether a measure has a word of the question besides statistics and directions.
+    pub(super) fn names_measure(&self, text: &Features) -> bool {
+        let details = [In, Out, Most, Least, Sum, Mean, Median].map(|word| key(&word));
+        let is_key = |f: &&String| f.starts_with('=') && !details.contains(*f);
+        let mut asked = self.pieces.iter().flat_map(|p| &p.features).filter(is_key);
+        asked.any(|f| text.all.contains(f))
     }
 
     /// Whether the question has words of another subject only.

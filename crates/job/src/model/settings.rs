@@ -67,6 +67,15 @@ const DEFAULTS: &[(&str, &[(u32, &str)])] = &[
         "spark.python.worker.faulthandler.enabled",
         &[(302, "false")],
     ),
+    ("spark.task.maxFailures", &[(0, "4")]),
+    ("spark.task.cpus", &[(0, "1")]),
+    ("spark.stage.maxConsecutiveAttempts", &[(0, "4")]),
+    ("spark.memory.storageFraction", &[(0, "0.5")]),
+    ("spark.sql.ansi.enabled", &[(300, "false"), (400, "true")]),
+    (
+        "spark.sql.execution.arrow.pyspark.enabled",
+        &[(300, "false")],
+    ),
 ];
 
 /// Settings by another name before a version.
@@ -84,16 +93,15 @@ const RENAMED: [(&str, u32, &str); 2] = [
 ];
 
 /// Settings that decide how an application runs.
-const ABOUT_WORK: [&str; 10] = [
-    "spark.sql.adaptive",
-    "spark.sql.shuffle",
-    "spark.sql.autoBroadcast",
-    "spark.sql.files",
+const ABOUT_WORK: [&str; 9] = [
+    "spark.sql.",
+    "spark.task.",
     "spark.default.parallelism",
     "spark.executor.",
     "spark.driver.m",
     "spark.dynamicAllocation",
     "spark.memory",
+    "spark.python.",
     "spark.s",
 ];
 

@@ -121,7 +121,10 @@ impl Filler<'_> {
         );
         let is_broadcast = |edge: &Edge| edge.exchange == ExchangeKind::Broadcast;
         let is_less = |tasks: &Value| tasks.number() > 0.0 && tasks.number() < counted.number();
-        let of_tasks = of_tasks.total.filter(is_less);
+        // rows of a cache are counted by batches
+        let mut operators = self.job.stages[index].operators.iter();
+        let reads_cache = operators.any(|o| o.class_name.starts_with("InMemoryTableScan"));
+        let of_tasks = of_tasks.total.filter(is_less).filter(|_| !reads_cache);
         match of_tasks.filter(|_| !self.job.edges_into(index).any(is_broadcast)) {
             Some(of_tasks) => Some(of_tasks),
             None => Some(counted),
