@@ -6,7 +6,7 @@ use crate::phrases::{Phrases, Quantity};
 use crate::subject::Subject;
 use crate::wanted::Wanted;
 use crate::wording::Wording;
-use crate::words::{self, Scan, Word};
+use crate::words::{self, Scan, Thing, Word};
 use crate::{Asked, premise};
 
 /// Words that begin an English question, also after a conjunction or a preposition.
@@ -95,6 +95,16 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_around = |word: &Word| matches!(word, Word::Other | Word::Filler);
     let is_bare = scan.left.is_empty() && scan.words.iter().all(is_around) && wording.asks_why();
     let is_reason = is_bare && premise::names_trouble(&Wording::of(last));
+    // “在哪台机器上”
+    let is_where = |word: &Word| {
+        matches!(
+            word,
+            Word::Noun(Thing::Machine) | Word::Which | Word::Filler
+        )
+    };
+    let is_where = scan.left.is_empty()
+        && scan.has(Word::Noun(Thing::Machine))
+        && scan.words.iter().all(is_where);
     let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
     let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
     let points_back = wording.points_back() && (is_of_thing || has_no_subject());
@@ -103,7 +113,7 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
     named.subjects.is_empty()
         && named.unknown.is_empty()
-        && (is_number || is_effect || is_event || is_reason || points_back)
+        && (is_number || is_effect || is_event || is_where || is_reason || points_back)
 }
 
 /// A clause after the names of the clause before it, if it has none itself.
@@ -115,6 +125,11 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     match last.filter(|_| !is_own) {
         Some(last) => {
             let last = Named::of(last, &known);
+            let is_thing = |word: &Word| matches!(word, Word::Noun(_) | Word::Kind(_));
+            let own = Scan::of(clause).words.iter().any(is_thing);
+            if !own && Scan::of(&last.rest).has(Word::Noun(Thing::Executor)) {
+                return format!("executor {clause}");
+            }
             let is_part = !last.subjects.contains(&Subject::Job) && last.unknown.is_empty();
             let names = last.names.join(" ");
             if is_part {

@@ -125,11 +125,6 @@ impl Intent {
         is_job && !self.measures.iter().any(is_count)
     }
 
-    /// Whether it asks which attempts were lost, or why.
-    pub(crate) fn asks_for_attempts(&self) -> bool {
-        self.asks_for(&LOSSES)
-    }
-
     /// Whether it names a setting by the words of users.
     pub(crate) fn names_setting(&self, key: &str) -> bool {
         Wording::of(&self.text).settings().any(|named| named == key)
@@ -412,13 +407,13 @@ const OF_JOB: [&Measure; 6] = [
 
 /// Measures of trouble, which "why" asks the cause of.
 #[rustfmt::skip]
-const TROUBLE: [&Measure; 8] = [
-    &book::FAILED, &book::FETCH_WAIT, &book::GC_SHARE, &book::GC_TIME, &book::LOST_WORK,
+const TROUBLE: [&Measure; 10] = [
+    &book::ABANDONED, &book::MEMORY_SPILLED, &book::FAILED, &book::FETCH_WAIT, &book::GC_SHARE, &book::GC_TIME, &book::LOST_WORK,
     &book::REVOKED, &book::SPILLED, &book::SPILLS,
 ];
 
 /// Measures of lost attempts: "how many vertices failed" asks for their number, not for the reason.
-const LOSSES: [&Measure; 3] = [&book::FAILED, &book::REVOKED, &book::LOST_WORK];
+pub(crate) const LOSSES: [&Measure; 3] = [&book::FAILED, &book::REVOKED, &book::LOST_WORK];
 
 /// The causes that are named; a question about settings, the balance of the work or single tasks is not about a cause.
 fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {

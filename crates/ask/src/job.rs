@@ -10,7 +10,7 @@ use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
 use crate::words::{Scan, Word};
-use crate::{found, rank, record, setting, thing, time, verdict};
+use crate::{found, rank, setting, thing, time, verdict};
 use runs::InputSummary;
 
 /// Inputs, places and findings named in an answer.
@@ -77,12 +77,6 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         time.remarks
             .iter()
             .for_each(|remark| said.say_line(without_stop(remark)));
-    }
-    if intent.asks_for_attempts() {
-        run.summary
-            .stages
-            .iter()
-            .for_each(|s| record::attempts(said, s));
     }
     let is_kind = |word: &Word| matches!(word, Word::Kind(_));
     let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);

@@ -365,7 +365,7 @@ impl<'a> Known<'a> {
             known.eq_ignore_ascii_case(name)
                 && (!is_metric || known == name)
                 && (is_name(known)
-                    || *what == Kind::Value
+                    || *what == Kind::Value && !known.chars().all(char::is_alphabetic)
                     || place.is_quoted()
                     || kind == Some(*what)
                     || is_written && known == name

@@ -63,7 +63,7 @@ pub(crate) type Phrases = &'static str;
 #[rustfmt::skip]
 pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (Quantity::Verdict, "正常|有问题|是问题|问题吗|什么问题|健康|需要优化|能不能优化|可以优化|要优化|需要处理|要不要|值得|有没有|是否|是不是|例行检查|检查一下",
-        "a problem|any problem*|problem with|an issue|any issue*|wrong|healthy|normal|ok|okay|fine|should we|should i worry|do we need|need to worry|worth|anything to|\
+        "main problem|biggest problem|the problem|a problem|any problem*|problem with|an issue|any issue*|wrong|healthy|normal|ok|okay|fine|should we|should i worry|do we need|need to worry|worth|anything to|\
         anything we|check|could this|can this"),
     (Quantity::Reason, "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|咋|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|被杀|杀掉|杀死|退出码|根因|炸了|性能问题|慢|瓶颈",
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
@@ -105,7 +105,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
     (Quantity::Sources, "依据|证据|哪里来的|怎么知道|来源|怎么得出|根据什么", "evidence|how do you know|source of|based on|prove|proof|where does that number|how sure|confiden*"),
     (Quantity::Identity, "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|虚拟集群|集群|vc|作业 id|作业id",
-        "who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
+        "which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
 ];
 
 /// Kinds of time by the words that name them besides their titles.

@@ -2,7 +2,7 @@
 //! about a run of four.
 
 use report::measure::{Measure, Unit, book};
-use report::{Cause, ProblemType, Text, text};
+use report::{Cause, ProblemType, RuleResult, Text, text};
 use runs::StageSummary;
 
 use crate::intent::{Intent, kind};
@@ -17,10 +17,11 @@ use crate::{Asked, rank, record};
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
 
 #[rustfmt::skip]
-const TROUBLES: [Trouble; 5] = [
+const TROUBLES: [Trouble; 6] = [
     (|c| c == Cause::Spill, &[&book::SPILLED, &book::SPILLS], 0.0),
     (|c| c == Cause::HeapPressure, &[&book::GC_SHARE], 0.05),
     (|c| c == Cause::VertexRetries, &[&book::FAILED, &book::REVOKED], 0.0),
+    (|c| c == Cause::QueueWait, &[&book::QUEUED], 0.0),
     (|c| c == Cause::FetchWait, &[&book::FETCH_WAIT], 0.0),
     (|c| c.problem_type() == ProblemType::DataSkew,
         &[&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
@@ -86,8 +87,7 @@ fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if !is_denied || !operators.any(record::reads_cache) {
         return false;
     }
-    record::cache(said, run);
-    true
+    record::cache(said, run)
 }
 
 /// The stages that a question is about; all of them if it names none.
@@ -111,11 +111,19 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         return false;
     };
     let (is_part, stages) = stages(run, intent);
-    let values = |stage: &&StageSummary| {
-        let known = measures.iter().filter_map(|m| stage.get(m));
-        known.collect::<Vec<f64>>()
-    };
-    let values: Vec<f64> = stages.iter().flat_map(values).collect();
+    let of_job = measures.iter().filter_map(|m| run.summary.get(m));
+    let of_stages = stages
+        .iter()
+        .flat_map(|s| measures.iter().filter_map(move |m| s.get(m)));
+    let values: Vec<f64> = of_job.chain(of_stages).collect();
+    let rules = run
+        .report
+        .rules
+        .iter()
+        .filter(|r| intent.causes.contains(&r.cause));
+    let mut outcomes = rules.clone().map(|r| r.outcome);
+    let is_cleared =
+        outcomes.clone().next().is_some() && outcomes.all(|o| o == RuleResult::Cleared);
     let is_found = |stage: Option<&str>| stages.iter().any(|s| Some(s.name.as_str()) == stage);
     let mut findings = run
         .report
@@ -123,7 +131,11 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         .iter()
         .filter(|f| intent.causes.contains(&f.cause));
     let is_found = findings.any(|f| !is_part || !is_it(f.cause) || is_found(f.stage.as_deref()));
-    let is_none = !is_found && !values.is_empty() && values.iter().all(|value| value <= limit);
+    let is_none = match values.is_empty() {
+        true => is_cleared,
+        false => values.iter().all(|value| value <= limit),
+    };
+    let is_none = is_none && !is_found;
     let mut causes = intent.causes.iter().filter(|cause| is_it(**cause));
     let title: Text = causes
         .next()
@@ -146,8 +158,11 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
             }
         }
     }
-    if !is_part && is_none {
+    if !is_part && !values.is_empty() {
         rank::most(said, run, measures);
+    }
+    for rule in rules.filter(|_| is_none && values.is_empty()) {
+        said.say_line(&rule.text);
     }
     is_none
 }

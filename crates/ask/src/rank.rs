@@ -139,8 +139,7 @@ pub(crate) const SUMS: [&Measure; 15] = [
 pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
     let mut is_known = false;
     if *measures[0] == book::CACHED {
-        record::cache(said, run);
-        is_known = true;
+        is_known = record::cache(said, run);
     }
     for measure in measures {
         if let Some(value) = run.summary.values.value(measure) {
@@ -163,6 +162,10 @@ pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Me
             false => over_stages(said, run, measure, &known),
         }
         is_known |= is_measured;
+    }
+    if measures.contains(&&book::FAILED) {
+        let stages = run.summary.stages.iter().filter(|s| !s.lost.is_empty());
+        stages.take(RANKED).for_each(|s| record::attempts(said, s));
     }
     if !is_known {
         said.say(text!(

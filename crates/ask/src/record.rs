@@ -134,13 +134,13 @@ pub(crate) fn reads_cache(o: &OperatorSummary) -> bool {
     o.id.starts_with("InMemoryTableScan")
 }
 
-/// Says which stages read cached data, and how many rows.
-pub(crate) fn cache(said: &mut Said<'_>, run: &Asked<'_>) {
+/// Says which stages read cached data, and how many rows. Returns false if none does.
+pub(crate) fn cache(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
     let stages = run.summary.stages.iter();
     let readers = stages.flat_map(|s| s.operators.iter().map(move |o| (s, o)));
     let readers: Vec<_> = readers.filter(|(_, o)| reads_cache(o)).collect();
     if readers.is_empty() {
-        return said.say(text!("没有阶段读取缓存", "No stage reads a cache"));
+        return false;
     }
     let shown = readers.iter().map(|(stage, o)| {
         let rows = o.get(&book::OPERATOR_ROWS);
@@ -161,4 +161,5 @@ pub(crate) fn cache(said: &mut Said<'_>, run: &Asked<'_>) {
         "Stages that read a cache: {shown}",
         shown = crate::said::names(&shown, said.language())
     ));
+    true
 }

@@ -4,7 +4,7 @@ use report::format::{Names, Seconds, Share, list};
 use report::measure::{Better, Entity, Measure, book};
 use report::{Cause, Finding, Localize, Text, Verdict, text};
 
-use crate::intent::{Intent, kind};
+use crate::intent::{Intent, LOSSES, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
 use crate::{Asked, found, origin, record, time};
@@ -103,7 +103,7 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
             ));
         }
     }
-    if intent.asks_for_attempts() {
+    if intent.asks_for(&LOSSES) {
         record::attempts(said, stage);
     }
     if intent.measures.contains(&&book::PARTITIONS) || origin::is_asked(stage, intent) {

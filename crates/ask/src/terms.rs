@@ -321,6 +321,13 @@ pub(crate) fn of_operator(said: &mut Said<'_>, id: &str) {
 
 /// Says the definitions that a question asks for. Returns false for any other question.
 pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
+    // "what is the driver memory?" asks for a setting
+    if Wording::of(question)
+        .settings()
+        .any(|key| run.summary.settings.contains_key(key) && key.contains("emory"))
+    {
+        return false;
+    }
     let asked = asked(question);
     let is_one = asked.len() == 1;
     for definition in &asked {

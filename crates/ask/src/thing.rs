@@ -1,6 +1,6 @@
 //! Known facts about operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
-use job::script::{Statement, StatementKind};
+use job::script::Statement;
 use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
 use report::measure::{Entity, book};
 use report::{Text, text};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use report::format::{RULE, Seconds, Share, list, without_stop};
-use report::{Cause, Finding, Localize, RuleResult, Suggestion, Text, Verdict, text};
+use report::{Cause, Finding, Localize, ProblemType, RuleResult, Suggestion, Text, Verdict, text};
 
 use crate::found::{CITED, finding, finding_of, undecided};
 use crate::intent::Intent;
@@ -11,7 +11,8 @@ use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
-use crate::{Asked, setting, stage, time};
+use crate::words::{Scan, Thing, Word};
+use crate::{Asked, setting, stage, thing, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
@@ -103,6 +104,13 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             _ => {}
         }
     }
+    let scan = Scan::of(&intent.text);
+    if scan.has(Word::Noun(Thing::Column))
+        || intent.text.contains("值")
+        || intent.text.contains("value")
+    {
+        hot_values(said, run, intent);
+    }
     let open = |cause: Cause| {
         let mut rules = report.rules.iter();
         intent.causes.contains(&cause)
@@ -129,6 +137,23 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             titles = list(&titles, said.language())
         );
         said.say(sentence);
+    }
+}
+
+/// Says how the values of the columns are spread that skewed findings are about.
+fn hot_values(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let findings = run.report.findings.iter();
+    let skewed = findings.filter(|f| {
+        intent.causes.contains(&f.cause) && f.cause.problem_type() == ProblemType::DataSkew
+    });
+    let summaries: Vec<&str> = skewed.map(|f| f.summary.as_str()).collect();
+    let mut told: Vec<&str> = Vec::new();
+    for column in run.summary.inputs.iter().flat_map(|i| &i.columns) {
+        let name = column.name.as_str();
+        if !told.contains(&name) && summaries.iter().any(|summary| summary.contains(name)) {
+            told.push(name);
+            thing::column(said, run, name, Some(intent));
+        }
     }
 }
 

@@ -75,8 +75,12 @@ impl Wording {
 
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
-        let named = SETTINGS.iter().filter(|(_, zh, en)| self.has(zh, en));
-        named.map(|(key, ..)| *key)
+        // "how many executors, and how much memory does each have?"
+        let is_memory = self.has("executor|执行器", "executor*") && self.has("内存", "memory");
+        let is_named = move |(key, zh, en): &&(&str, Phrases, Phrases)| {
+            self.has(zh, en) || is_memory && *key == "spark.executor.memory"
+        };
+        SETTINGS.iter().filter(is_named).map(|(key, ..)| *key)
     }
 
     pub(crate) fn segments(&self) -> Vec<SegmentKind> {

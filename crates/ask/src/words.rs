@@ -88,7 +88,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Noun(Stage)], "阶段", "stage|stages|step|steps"),
     (&[Noun(Vertex)], "顶点|任务|实例", "vertex|vertices|vertexes|task|tasks"),
     (&[Noun(Operator)], "算子|操作", "operator|operators"),
-    (&[Noun(Exchange)], "数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
+    (&[Noun(Exchange)], "分发|数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
     (&[Noun(Input)], "输入表|源表|数据源|输入|表", "input|inputs|table|tables|dataset*|source|sources"),
     (&[Noun(Column)], "字段|列", "column|columns|field|fields"),
     (&[Noun(Partition)], "重新分区|重分区|分区|桶", "hashed|repartitioned|partition|partitions|partitioned|partitioning|bucket|buckets"),
@@ -170,11 +170,12 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job|最慢的 job", "which job|which jobs|slowest job|longest job|each job|per job"),
     (&[Who, Other], "谁", "who|who's|whose"),
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
+    (&[Key, Which], "键是什么|键是啥|键有哪些|key 是什么|键是哪", "what key"),
     (&[Key], "键|key", "key|keys"),
     (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
-    (&[Filler], "的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
+    (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
         "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
          job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
@@ -328,6 +329,11 @@ impl Scan {
                 }
             }
         }
+        // "when did the last executor join?"
+        if scan.has(Noun(Executor)) {
+            let joins = scan.words.iter_mut().filter(|word| **word == Kind("JOIN"));
+            joins.for_each(|word| *word = Arrived);
+        }
         scan
     }
 
@@ -339,7 +345,17 @@ impl Scan {
             .replace(" and ", "，")
             .replace([',', '；', ';', '、'], "，");
         let parts = lower.split('，').map(Scan::of);
-        let parts: Vec<Scan> = parts.filter(|scan| !scan.words.is_empty()).collect();
+        let mut parts: Vec<Scan> = parts.filter(|scan| !scan.words.is_empty()).collect();
+        // “哪个阶段写出最多，多少？”
+        let first = parts.first().is_some_and(|scan| scan.has(Which));
+        let mut at = 0;
+        parts.retain(|scan| {
+            at += 1;
+            at == 1 || !(first && scan.is_elliptic())
+        });
+        if parts.len() == 1 && at > 1 {
+            return parts;
+        }
         if parts.len() < 2 || !parts.iter().all(Scan::asks) {
             return vec![Scan::of(text)];
         }

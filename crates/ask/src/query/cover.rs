@@ -1,11 +1,12 @@
 //! Whether an answer covers every word of its question.
 
 use job::script::hints;
-use report::StaticText;
 use report::measure::book;
+use report::{SegmentKind, StaticText};
 
 use crate::Asked;
 use crate::intent::Intent;
+use crate::phrases::Quantity;
 use crate::wording::Wording;
 use crate::words::{ALL, Scan, Thing, Word, length, word};
 
@@ -115,15 +116,24 @@ const OF_ROWS: [&str; 8] = [
     "row", "rows", "M rows", "B rows", "T rows", "行", "万行", "亿行",
 ];
 
+/// Texts of answers that there is no such thing or number.
+#[rustfmt::skip]
+const UNKNOWN: [&str; 10] = [
+    "no file", "没有文件", "did not run", "没有运行", "ruled out", "已排除", "not so", "并非如此", "no stage has", "没有哪个阶段",
+];
+
 /// Units of bytes.
 const OF_BYTES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /// What a question asks for a number of, if its answer has none.
 pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
     let wording = Wording::of(&intent.text);
-    let is_unknown = ["no file", "没有文件", "did not run", "没有运行", "just"]
-        .iter()
-        .any(|text| answer.to_lowercase().contains(text));
+    let spoken = answer.to_lowercase();
+    let is_unknown = UNKNOWN.iter().any(|text| spoken.contains(text));
+    let scan = Scan::of(&intent.text);
+    // "which stage writes the most data?" is not about times
+    let amounts = [Rows, Bytes, Data];
+    let extreme = scan.has_any(&[Most, Least]) && scan.has_any(&amounts) && !scan.has(Time);
     let rows = wording.has(
         "多少行|几行|多少条",
         "how many rows|number of rows|row count|how many records",
@@ -138,6 +148,12 @@ pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
             zh: "行数",
             en: "rows",
         }),
+        _ if extreme && !has_number(answer, &OF_BYTES) && !has_number(answer, &OF_ROWS) => {
+            Some(StaticText {
+                zh: "数据量",
+                en: "amount of data",
+            })
+        }
         _ if bytes && !has_number(answer, &OF_BYTES) && !has_number(answer, &OF_ROWS) => {
             Some(StaticText {
                 zh: "大小",
@@ -166,13 +182,15 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
     let spoken = answer.to_lowercase();
     let scan = Scan::of(&intent.text);
     // "no file gives …" has no amount
-    let is_unknown = ["no file", "没有文件", "did not run", "没有运行"]
-        .iter()
-        .any(|text| spoken.contains(text));
+    let is_unknown = UNKNOWN.iter().any(|text| spoken.contains(text));
     // "was the broadcast small enough?" asks for a verdict
     let is_verdict = intent.is_polar && !intent.causes.is_empty();
     let is_excused = |word: &Word| match word {
-        Not => intent.asks_why || intent.is_polar && !scan.has(Which),
+        Not => {
+            let is_idle = intent.asks(Quantity::Segment(SegmentKind::Idle));
+            is_idle || intent.asks_why || intent.is_polar && !scan.has(Which)
+        }
+        Noun(_) if is_unknown || !intent.causes.is_empty() => true,
         Kind(_) if scan.has(Place) => true,
         Of(_) if !intent.causes.is_empty() => true,
         word => (intent.asks_why || is_unknown || is_verdict) && word.is_amount(),

@@ -24,7 +24,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::words::Word::*;
 use crate::words::{Scan, Thing, Word};
-use crate::{Asked, origin, rank};
+use crate::{Asked, origin, rank, record};
 use rows::Row;
 
 /// Lost executors named.
@@ -49,7 +49,16 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let is_lost = whole.has(Lost) && whole.has(Noun(Thing::Executor));
     let others = whole.words.iter().filter(|w| **w == Other).count();
     let lost = whole.words.iter().filter(|w| **w == Lost).count();
-    let is_other = others > if is_lost { lost } else { 0 };
+    // "what is the key?" asks for a name
+    let names_thing = whole.has_any(&[Key, Noun(Thing::Column), Noun(Thing::Machine)]);
+    let defines = whole.words.iter().filter(|w| **w == Define).count();
+    let excused = [(is_lost, lost), (names_thing, defines)];
+    let excused: usize = excused
+        .iter()
+        .filter(|(is_it, _)| *is_it)
+        .map(|(_, n)| n)
+        .sum();
+    let is_other = others > excused;
     let is_other = intent.goal.is_some() || is_other;
     // "stages with one vertex", "how much time goes to sorting", "does it spill?"
     let has_time = whole.has(Time) && intent.asked.iter().any(|q| kind(*q).is_some());
@@ -260,6 +269,9 @@ impl<'a> Query<'a> {
             return self.condition(said, &rows, &measures);
         }
         let is_said = self.say(said, &rows, &measures);
+        let stages = rows.iter().filter_map(|row| row.stage);
+        let stages = stages.filter(|_| measures.contains(&&book::FAILED));
+        stages.for_each(|at| record::attempts(said, &self.run.summary.stages[at]));
         self.sizes(said, &rows);
         is_said
     }

@@ -236,7 +236,7 @@ impl Query<'_> {
     fn of_input(&self) -> Vec<&'static Measure> {
         let Amounts { rows, bytes, .. } = self.amounts();
         let has = |word| self.has(word);
-        if self.names(Thing::Partition) {
+        if self.names(Thing::Partition) && !self.names(Thing::Input) {
             return match () {
                 _ if has(Most) => vec![&book::PARTITION_MAX],
                 _ if has(Least) => vec![&book::PARTITION_MIN],

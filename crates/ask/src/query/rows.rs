@@ -1,5 +1,6 @@
 //! The things that a question is about, with their values.
 
+use report::JobEngine;
 use report::measure::{Entity, Values, book};
 
 use super::Query;
@@ -80,7 +81,9 @@ impl<'a> Query<'a> {
             _ if self.names(Thing::Operator) => Entity::Operator,
             _ if self.names(of_executors[0]) && !has_stage => Entity::Executor,
             _ if self.names(of_executors[1]) && !has_stage => Entity::Execution,
-            _ if self.names(Thing::Partition) && !is_load => Entity::Exchange,
+            _ if self.names(Thing::Partition) && !is_load && !self.names(Thing::Input) => {
+                Entity::Exchange
+            }
             _ if has_stage || self.names(Thing::Stage) || self.names(Thing::Vertex) => {
                 Entity::Stage
             }
@@ -178,6 +181,9 @@ impl<'a> Query<'a> {
             line.is_some_and(is_there) && self.keywords().flat_map(kinds).any(|k| *k == kind)
         };
         let of_kind = rows.iter().any(at_lines);
+        // "the join of Cities": an operator of another statement takes its rows
+        let names_kind = self.keywords().next().is_some();
+        let is_named = is_named && (of_kind || is_operator_named || !names_kind);
         rows.retain(|row| match is_named {
             true if of_kind => at_lines(row),
             true => subjects.iter().any(|s| is_operator(s, row, summary)),
@@ -223,7 +229,8 @@ impl<'a> Query<'a> {
         }
         // a plan of Spark has its projections as transforms too
         let filters = |row: &Row<'_>| row.operator.is_some_and(|o| o.id.starts_with("Filter"));
-        if wanted == ["transform"] && rows.iter().any(filters) {
+        let is_spark = self.run.report.job.engine == Some(JobEngine::Spark);
+        if wanted == ["transform"] && (is_spark || rows.iter().any(filters)) {
             rows.retain(filters);
         }
     }

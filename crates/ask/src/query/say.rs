@@ -238,6 +238,14 @@ impl Query<'_> {
             rows.reverse();
         }
         self.first_of(said, measure, &rows);
+        let inputs = &self.run.summary.inputs;
+        let first = rows.first().filter(|_| entity == Entity::Input);
+        let first = first.and_then(|row| inputs.iter().find(|i| i.name == row.name));
+        let asks_layout = self.names(Thing::Partition) || self.has(Word::Key);
+        first
+            .filter(|_| asks_layout)
+            .iter()
+            .for_each(|input| thing::describe_input(said, input));
         // the rows of operators in a row are the same ones
         let adds = is_additive(measure) && entity != Entity::Operator;
         if self.has(Word::Sum) && adds {

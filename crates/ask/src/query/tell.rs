@@ -11,7 +11,7 @@ use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
-use crate::words::Word::{Number, Place};
+use crate::words::Word::{Define, Number, Place};
 use crate::words::{Scan, Thing};
 use crate::{found, job, mention, rank, record, setting, stage, thing, time};
 
@@ -97,7 +97,7 @@ impl<'a> Query<'a> {
             }
             Fact::Value(m) if m.entity == Entity::Job && self.intent.names_job => 1.0 / NEIGHBOR,
             Fact::Mention(_) if asks_place => 1.0 / NEIGHBOR,
-            Fact::Finding(_) if self.intent.asks_why => WANTED,
+            Fact::Finding(_) if self.intent.asks_why && !self.has(Define) => WANTED,
             Fact::Finding(found) if self.intent.causes.contains(&found.cause) && !counts => WANTED,
             Fact::Finding(_) | Fact::Suggestion(_) if counts || !is_open => NEIGHBOR,
             Fact::Rule(_) if counts => NEIGHBOR * NEIGHBOR,
@@ -134,6 +134,7 @@ impl<'a> Query<'a> {
             .subjects
             .iter()
             .any(|s| matches!(s, Subject::Stage(_) | Subject::Operator(..)));
+        let is_input = matches!(self.intent.subjects[..], [Subject::Input(_)]);
         match fact {
             Fact::Value(measure) => {
                 self.reaches(measure.entity) && !self.having(measure).is_empty()
@@ -160,7 +161,7 @@ impl<'a> Query<'a> {
             Fact::Setting(_) | Fact::Answer(_) | Fact::Failure => is_whole,
             Fact::Term(_) | Fact::Mention(_) => true,
             Fact::Hints(at) => is_whole || self.has_hints(*at),
-            Fact::Flow => self.stages().next().is_some(),
+            Fact::Flow => has_stage || is_input && self.stages().next().is_some(),
             Fact::Place => has_stage,
             Fact::Keys(entity) => match entity {
                 Entity::Operator => {
@@ -290,7 +291,9 @@ impl<'a> Query<'a> {
                 joins.for_each(|(at, o, _)| record::strategy(said, run, at, o));
             }
             Fact::Attempts => self.meant_stages().for_each(|s| record::attempts(said, s)),
-            Fact::Cache => record::cache(said, run),
+            Fact::Cache => {
+                record::cache(said, run);
+            }
             Fact::Columns(at) => {
                 let input = &run.summary.inputs[*at];
                 record::columns(said, &input.name, &record::columns_of(run, input));

@@ -24,6 +24,8 @@ pub(super) struct Piece {
 #[derive(Default)]
 pub(super) struct Features {
     all: HashSet<String>,
+    /// Those of the names of a measure, without its definition.
+    named: HashSet<String>,
     narrower: Vec<Word>,
 }
 
@@ -53,7 +55,7 @@ impl Features {
     pub(super) fn of_text(text: &str) -> Features {
         Features {
             all: terms(text).collect(),
-            narrower: Vec::new(),
+            ..Features::default()
         }
     }
 
@@ -96,7 +98,10 @@ impl Features {
             words.extend(has(parts).then_some(word));
         }
         let narrower = words.iter().filter(|w| NARROWER.contains(w));
+        let names = [measure.title, measure.words].map(|text| format!("{} {}", text.zh, text.en));
+        let named = names.iter().flat_map(|text| terms(text));
         Features {
+            named: words.iter().map(key).chain(named).collect(),
             narrower: narrower.copied().collect(),
             all: words.iter().map(key).chain(terms(text)).collect(),
         }
@@ -261,15 +266,15 @@ impl Weigher {
     /// Whether a measure has a word of the question besides statistics and directions.
     pub(super) fn names_measure(&self, text: &Features) -> bool {
         let details = [In, Out, Most, Least, Sum, Mean, Median].map(|word| key(&word));
-        let is_key = |f: &&String| f.starts_with('=') && !details.contains(*f);
-        let mut asked = self.pieces.iter().flat_map(|p| &p.features).filter(is_key);
-        asked.any(|f| text.all.contains(f))
+        let mut asked = self.pieces.iter().flat_map(|p| &p.features);
+        asked.any(|f| text.named.contains(f) && !details.contains(f))
     }
 
     /// Whether the question has words of another subject only.
     pub(super) fn is_foreign(&self) -> bool {
         let is_known = |piece: &Piece| piece.features.iter().any(|f| self.having.contains_key(f));
-        let is_foreign = |piece: &Piece| piece.weight >= 1.0 && !is_known(piece);
+        let is_word = |piece: &Piece| piece.features.iter().any(|f| f.starts_with('='));
+        let is_foreign = |piece: &Piece| piece.weight >= 1.0 && !is_known(piece) && !is_word(piece);
         self.pieces.iter().any(is_foreign) && !self.pieces.iter().any(is_known)
     }
 

@@ -73,6 +73,7 @@ fn summary() -> RunSummary {
                 (&book::ELAPSED, 100.0),
                 (&book::QUEUED, 12.0),
                 (&book::TOKENS, 50.0),
+                (&book::JOB_VERTICES, 20.0),
             ],
         ),
         stages: vec![stage("SV1_Extract", 8, 20.0, 1.1), join],
