@@ -1,7 +1,7 @@
 //! Premises of a question that the run contradicts: "why does it spill?" about a stage that doesn't, "why did it take 10 minutes?"
 //! about a run of four.
 
-use report::measure::{Measure, Unit, book};
+use report::measure::{Entity, Measure, Unit, book};
 use report::{Cause, ProblemType, RuleResult, Text, text};
 use runs::StageSummary;
 
@@ -158,7 +158,8 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
             }
         }
     }
-    if !is_part && !values.is_empty() {
+    let is_of_job = measures.iter().any(|m| m.entity == Entity::Job);
+    if !is_part && !values.is_empty() && (is_none || is_of_job) {
         rank::most(said, run, measures);
     }
     for rule in rules.filter(|_| is_none && values.is_empty()) {

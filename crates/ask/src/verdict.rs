@@ -11,7 +11,6 @@ use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
-use crate::words::{Scan, Thing, Word};
 use crate::{Asked, setting, stage, thing, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
@@ -71,16 +70,10 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     {
         match rule.outcome {
             RuleResult::Fired => {
-                for found in report.findings.iter().filter(|f| f.cause == rule.cause) {
-                    let of_executors =
-                        matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
-                    finding_of(
-                        said,
-                        run,
-                        &found.id,
-                        of_executors && (intent.names_executors || names_error),
-                    );
-                }
+                let of_executors = matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
+                let in_words = of_executors && (intent.names_executors || names_error);
+                let found = report.findings.iter().filter(|f| f.cause == rule.cause);
+                found.for_each(|f| finding_of(said, run, &f.id, in_words));
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {
                 let ids: Vec<String> = rule.evidence.iter().take(CITED).cloned().collect();
@@ -104,11 +97,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             _ => {}
         }
     }
-    let scan = Scan::of(&intent.text);
-    if scan.has(Word::Noun(Thing::Column))
-        || intent.text.contains("值")
-        || intent.text.contains("value")
-    {
+    if names_values(intent) {
         hot_values(said, run, intent);
     }
     let open = |cause: Cause| {
@@ -138,6 +127,27 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         );
         said.say(sentence);
     }
+}
+
+/// Whether it names columns or values.
+fn names_values(intent: &Intent) -> bool {
+    Wording::of(&intent.text).has("列|字段|值", "column*|field*|value*|key|keys")
+}
+
+/// Says the findings of the skew that a question names, with the values of their columns. Returns false if there are none.
+pub(crate) fn skew(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let begun = said.len();
+    let findings = run.report.findings.iter();
+    let named = findings.filter(|f| intent.causes.contains(&f.cause));
+    let skewed = named.filter(|f| f.cause.problem_type() == ProblemType::DataSkew);
+    skewed
+        .filter(|_| names_values(intent))
+        .for_each(|f| finding(said, f, false));
+    let is_found = said.len() > begun;
+    if is_found {
+        hot_values(said, run, intent);
+    }
+    is_found
 }
 
 /// Says how the values of the columns are spread that skewed findings are about.

@@ -34,8 +34,8 @@ pub(super) enum Fact<'a> {
     Input(usize),
     /// Lines of the script with a name of the question.
     Mention(&'a str),
-    /// A statement with hints, by its index.
-    Hints(usize),
+    /// Hints of the script.
+    Hints,
     Failure,
     /// How joins are run.
     Strategy,
@@ -222,14 +222,10 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
         let words = "脚本 代码 定义 调用 哪行 第几行 script code defined called line function";
         add(Fact::Mention(name), format!("{words} {}", texts.join(" ")));
     }
-    for (at, statement) in run
-        .statements()
-        .iter()
-        .enumerate()
-        .filter(|(_, s)| !s.hints.is_empty())
-    {
-        let hints: Vec<String> = statement.hints.iter().map(|h| h.name.clone()).collect();
-        add(Fact::Hints(at), format!("hint 提示 {}", hints.join(" ")));
+    let hints = run.statements().iter().flat_map(|s| &s.hints);
+    let hints: Vec<&str> = hints.map(|hint| hint.name.as_str()).collect();
+    if !hints.is_empty() {
+        add(Fact::Hints, format!("hint 提示 {}", hints.join(" ")));
     }
     if let Some(error) = &run.summary.error {
         let words = "失败 报错 错误 异常 抛出 崩溃 挂 类 方法 代码 failed error exception threw crashed class method code";

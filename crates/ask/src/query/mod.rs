@@ -52,7 +52,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     // "what is the key?" asks for a name
     let names_thing = whole.has_any(&[Key, Noun(Thing::Column), Noun(Thing::Machine)]);
     let defines = whole.words.iter().filter(|w| **w == Define).count();
-    let excused = [(is_lost, lost), (names_thing, defines)];
+    let whens = whole.words.iter().filter(|w| **w == When).count();
+    let arrives = whole.has(Arrived) && whole.has(Noun(Thing::Executor));
+    let excused = [(is_lost, lost), (names_thing, defines), (arrives, whens)];
     let excused: usize = excused
         .iter()
         .filter(|(is_it, _)| *is_it)

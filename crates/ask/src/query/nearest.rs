@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::Word::*;
 use crate::words::{Scan, Thing};
-use crate::{Asked, mention, stage, thing};
+use crate::{Asked, mention, stage, thing, verdict};
 
 /// Facts of one answer.
 const TOLD: usize = 3;
@@ -47,15 +47,18 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         intent.subjects != [Subject::Job] || !names.is_empty() || query.keywords().next().is_some();
     let facts = facts::all(run, &wording, &names);
     let features = facts.iter().map(|(_, features)| features);
-    let weigher = Weigher::new(pieces(&intent.text), features);
-    // "which stages did not spill?" asks for the things without a record
-    let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
-    let is_negative = query.has(Not) && query.has(Which) && !intent.asks_why;
-    let is_negative = is_negative && query.scan.has_any(&things);
-    if is_negative || weigher.is_foreign() || weigher.is_empty() && !is_named {
+    // names count as covered
+    let text = names
+        .iter()
+        .fold(intent.text.clone(), |text, name| text.replace(name, " "));
+    let weigher = Weigher::new(pieces(&text), features);
+    if asks_for_absence(&query) || weigher.is_foreign() || weigher.is_empty() && !is_named {
         return false;
     }
     let begun = said.len();
+    if verdict::skew(said, run, intent) {
+        return true;
+    }
     if intent.asks_why {
         let is_place = |s: &&Subject| matches!(s, Subject::Stage(_) | Subject::Operator(..));
         let places = intent.subjects.iter().filter(is_place);
@@ -76,7 +79,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
             "No record answers exactly this; the nearest records follow"
         ));
     }
-    let preface = said.len();
+    let mut preface = said.len();
     told.iter().for_each(|at| query.tell(said, &facts[*at].0));
     // "how many clicks does the filter let through?"
     let is_value = |at: &usize| matches!(facts[*at].0, Fact::Value(_));
@@ -85,21 +88,15 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         rows.truncate(TOLD);
         passed::both(said, &query, &rows);
     }
-    let measures = query.measures(query.entity());
-    if said.len() == preface && is_named && !measures.is_empty() {
-        said.truncate(begun);
-        let mut rows = query.rows(query.entity());
-        rows.truncate(TOLD);
-        if !query.has(Passed) || !passed::both(said, &query, &rows) {
-            query.say(said, &rows, &measures);
-        }
-        return said.len() > begun;
-    }
     if said.len() == preface {
         let asks_nothing = weigher.is_empty() && !intent.is_polar;
-        let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
-        let subjects = query.subjects.iter().filter(is_told);
-        subjects.for_each(|subject| overview(said, run, subject, intent));
+        said.truncate(begun);
+        preface = begun;
+        if !is_named || !amounts(said, &query) {
+            let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
+            let subjects = query.subjects.iter().filter(is_told);
+            subjects.for_each(|subject| overview(said, run, subject, intent));
+        }
     }
     if said.only_repeats(preface) {
         said.truncate(begun);
@@ -113,6 +110,25 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         ));
     }
     said.len() > begun
+}
+
+/// Whether it asks for the things without a record: "which stages did not spill?".
+fn asks_for_absence(query: &Query<'_>) -> bool {
+    let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
+    let is_negative = query.has(Not) && query.has(Which) && !query.intent.asks_why;
+    is_negative && query.scan.has_any(&things)
+}
+
+/// Says the amounts that the words of a question ask for. Returns false if they ask for none.
+fn amounts(said: &mut Said<'_>, query: &Query<'_>) -> bool {
+    let measures = query.measures(query.entity());
+    let mut rows = query.rows(query.entity());
+    rows.truncate(TOLD);
+    let is_asked = !measures.is_empty();
+    if is_asked && !(query.has(Passed) && passed::both(said, query, &rows)) {
+        query.say(said, &rows, &measures);
+    }
+    is_asked
 }
 
 /// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to the words left over.

@@ -160,7 +160,7 @@ impl<'a> Query<'a> {
             }
             Fact::Setting(_) | Fact::Answer(_) | Fact::Failure => is_whole,
             Fact::Term(_) | Fact::Mention(_) => true,
-            Fact::Hints(at) => is_whole || self.has_hints(*at),
+            Fact::Hints => true,
             Fact::Flow => has_stage || is_input && self.stages().next().is_some(),
             Fact::Place => has_stage,
             Fact::Keys(entity) => match entity {
@@ -206,19 +206,6 @@ impl<'a> Query<'a> {
                 .meant_stages()
                 .any(|s| !s.lost.is_empty() || !s.messages.is_empty()),
         }
-    }
-
-    /// Whether an operator of the subjects runs a statement.
-    fn has_hints(&self, statement: usize) -> bool {
-        let (first, last) = self.run.statements()[statement].lines;
-        let stages = &self.run.summary.stages;
-        self.subjects.iter().any(|subject| match subject {
-            Subject::Operator(at, o) => {
-                let line = stages[*at].operators[*o].line;
-                line.is_some_and(|line| (first..=last).contains(&line))
-            }
-            _ => false,
-        })
     }
 
     /// The stages of the subjects.
@@ -268,21 +255,18 @@ impl<'a> Query<'a> {
             }
             Fact::Input(at) => thing::describe_input(said, &run.summary.inputs[*at]),
             Fact::Mention(name) => mention::say(said, run, name),
-            Fact::Hints(at) => {
-                let (first, last) = run.statements()[*at].lines;
-                thing::quote(said, run, first, last);
-                let subjects = vec![Subject::Lines(first, last)];
-                let query = Query {
-                    subjects,
-                    ids: Vec::new(),
-                    of_script: Vec::new(),
-                    scan: Scan::default(),
-                    ..*self
-                };
-                let rows = query.rows(Entity::Operator);
-                query.say(said, &rows, &[&book::OPERATOR_ROWS]);
+            Fact::Hints => {
+                setting::hints(said, run);
             }
             Fact::Failure => job::failure(said, run),
+            record => self.tell_record(said, record),
+        }
+    }
+
+    /// Says a fact that is no number.
+    fn tell_record(&self, said: &mut Said<'_>, fact: &Fact<'_>) {
+        let run = self.run;
+        match fact {
             Fact::Strategy => {
                 let joins = self
                     .operators()
@@ -322,6 +306,7 @@ impl<'a> Query<'a> {
                     .take(ARGUMENTS);
                 all.for_each(|(at, _, o)| record::arguments(said, &run.summary.stages[at].name, o));
             }
+            _ => {}
         }
     }
 

@@ -339,8 +339,10 @@ measures! {
     /// Read from or written to a channel or a store.
     OPERATOR_BYTES = Operator "bytes" Bytes Neither
         title ("大小", "bytes") says ("{name} 读写 {value}", "{name} moves {value}") asked NONE;
-    OPERATOR_SPILLED = Operator "spilled_bytes" Bytes Less
-        title ("落盘数据", "spilled") says ("{name} 落盘 {value}", "{name} spills {value} to disk") asked SPILL;
+    /// The size of spilled rows in memory.
+    OPERATOR_SPILLED = Operator "memory_spilled_bytes" Bytes Less
+        title ("落盘数据在内存中的大小", "spilled, in memory")
+        says ("{name} 落盘的数据在内存中占 {value}", "the rows that {name} spills take {value} in memory") asked SPILL;
     /// Buckets or runs that went to disk.
     OPERATOR_SPILLS = Operator "spills" Count Less
         title ("落盘次数", "spills") says ("{name} 落盘 {value} 次", "spills of {name}: {value}") asked SPILL;
