@@ -5,9 +5,9 @@ use report::{Cause, SuggestionKind, Text, text};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
 use crate::{adaptive, computed, ended_spark, mechanism, program};
-use diagnosis::Suggested;
 use diagnosis::measurements::sizing::merged_vertices;
 use diagnosis::measurements::tasks::{By, origin};
+use diagnosis::{RECOMPUTED, Suggested};
 use report::format::Number;
 
 /// Largest number of copies of the small side of a salted join.
@@ -59,6 +59,9 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         }
         Cause::IneffectiveCache if case.evidence_number("cached columns").is_some() => {
             vec![narrow_cache()]
+        }
+        Cause::IneffectiveCache if case.evidence_number(RECOMPUTED).is_some() => {
+            vec![lasting_cache()]
         }
         Cause::IneffectiveCache => vec![cache()],
         Cause::OverAllocation => vec![fewer_executors(case)],
@@ -429,6 +432,14 @@ advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoi
     step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
     pro("昂贵的部分只算一次", "the expensive part is computed once");
     con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+}
+
+advice! { fn lasting_cache() = Rewrite, Gain::Whole, "spark cache does not fit storage memory MEMORY_AND_DISK persist";
+    title("让缓存放得下", "make the cache keep its data");
+    step("df.persist(StorageLevel.MEMORY_AND_DISK)：装不下的分区写到磁盘，而不是丢掉", "df.persist(StorageLevel.MEMORY_AND_DISK): partitions that don't fit go to disk instead of being dropped");
+    step("缓存前用 select(…) 去掉查询不读的列；或提高 spark.executor.memory、增加 Executor", "select(…) only the columns that the queries read before caching; or raise spark.executor.memory, or use more executors");
+    pro("昂贵的部分只算一次", "the expensive part is computed once");
+    con("占用 Executor 的磁盘", "takes disk space of the executors");
 }
 
 advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache select parquet";
