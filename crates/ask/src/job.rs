@@ -233,6 +233,15 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
         shown = names(&shown, language)
     );
     said.cite(sentence, &ids);
+    let total = run.summary.values.value(&book::INPUT_BYTES);
+    if let Some(total) = total.filter(|_| count > 1) {
+        said.say_value(
+            &book::INPUT_BYTES,
+            total,
+            run.report.job.label(),
+            run.vertex(),
+        );
+    }
 }
 
 fn cost(said: &mut Said<'_>, report: &Report) {

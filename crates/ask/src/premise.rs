@@ -6,7 +6,7 @@ use report::{Cause, ProblemType, RuleResult, Text, text};
 use runs::StageSummary;
 
 use crate::intent::{Intent, kind};
-use crate::phrases::Quantity;
+use crate::phrases::{Phrases, Quantity};
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
@@ -27,11 +27,20 @@ const TROUBLES: [Trouble; 6] = [
         &[&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
 ];
 
+/// Questions how joins are run.
+const STRATEGIES: (Phrases, Phrases) = (
+    "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join",
+    "join type|type of join|kind of join|join strategy|join algorithm|sort of join",
+);
+
 /// Part by which a stated number may differ from the measured one.
 const NEAR: f64 = 0.25;
 
 /// Says the measurements that a question takes for granted. Returns true if they are otherwise, so that nothing is left to answer.
 pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    if Wording::of(&intent.text).has(STRATEGIES.0, STRATEGIES.1) {
+        return strategies(said, run, intent);
+    }
     if !intent.asks_why {
         return intent.is_polar
             && !intent.asks(Quantity::Remedy)
@@ -59,7 +68,10 @@ pub(crate) fn names_trouble(wording: &Wording) -> bool {
 /// "is it a broadcast join?"
 fn asks_strategy(intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
-    scan.has(Word::Kind("JOIN")) && scan.has(Word::Kind("BROADCAST"))
+    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    scan.has(Word::Kind("JOIN"))
+        && scan.has(Word::Kind("BROADCAST"))
+        && !intent.subjects.iter().any(is_setting)
 }
 
 /// Corrects a question why executors were lost.

@@ -100,7 +100,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Kind("JOIN")], "反半连接|半连接|反连接|左外连接|右外连接|全外连接|外连接|左连接|内连接|哈希连接|归并连接|连接|关联",
         "hash join|merge join|sort-merge join|sort merge join|left join|outer join|left outer join|inner join|semi join|anti join|anti-semi join|semijoin|antijoin|join|joins|joined|joining"),
     (&[Kind("COMBINE")], "", "combine|combiner"),
-    (&[Kind("GROUP BY")], "聚合|分组|汇总", "aggregate|aggregates|aggregation*|group by|grouping|groupby"),
+    (&[Kind("GROUP BY")], "聚合|分组|汇总", "aggregate|aggregates|aggregation*|group by|group-by|grouping|groupby"),
     (&[Kind("WHERE")], "过滤条件|过滤器|过滤|筛选", "filter|filters|where clause|predicate*"),
     (&[Kind("ORDER BY")], "排序", "sort|sorts|sorting|order by"),
     (&[Kind("REDUCE")], "", "reduce|reducer|reducers"),
@@ -369,7 +369,10 @@ impl Scan {
         let measures: Vec<Word> = parts[0].words.iter().copied().filter(is_measure).collect();
         let with_things = |mut scan: Scan| {
             let mut own = scan.words.iter().filter(|word| is_thing(word));
-            if own.all(is_place) {
+            // "which executor is the busiest, and how many tasks did it run?"
+            let of_executor =
+                |word: &Word| *word == Noun(Vertex) && first.contains(&Noun(Executor));
+            if own.all(|word| is_place(word) || of_executor(word)) {
                 let is_elliptic = scan.is_elliptic();
                 let amounts = [Rows, Bytes, Data, Time, In, Out];
                 // "how many rows does the largest vertex read, and how many times the mean is that?"

@@ -222,6 +222,10 @@ impl<'a> Query<'a> {
         {
             return false;
         }
+        // the columns of a scan are no keys
+        if entity == Entity::Operator && self.names(Thing::Column) && !self.has(Rows) {
+            return self.keys(said, entity, &rows);
+        }
         if measures == [&book::PLANNED] {
             return self.unfinished(said, &rows);
         }

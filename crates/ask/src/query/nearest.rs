@@ -47,10 +47,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         intent.subjects != [Subject::Job] || !names.is_empty() || query.keywords().next().is_some();
     let facts = facts::all(run, &wording, &names);
     let features = facts.iter().map(|(_, features)| features);
-    // names count as covered
-    let text = names
-        .iter()
-        .fold(intent.text.clone(), |text, name| text.replace(name, " "));
+    // the statements of an expression are meant, not its words
+    let expressions = names.iter().filter(|name| name.contains(['<', '>', '=']));
+    let text = expressions.fold(intent.text.clone(), |text, part| text.replace(part, " "));
     let weigher = Weigher::new(pieces(&text), features);
     if asks_for_absence(&query) || weigher.is_foreign() || weigher.is_empty() && !is_named {
         return false;

@@ -17,7 +17,10 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     let is_lost = query.names(Thing::Executor) && query.has(Word::Lost);
     // "how much task time was lost?"
     let is_other = query.scan.words.iter().any(|w| matches!(w, Word::Of(_)));
+    // "where is the most time lost?"
+    let is_time = query.has(Word::Time) && !query.has(Word::Rows);
     if is_other
+        || is_time
         || !query.has(Word::Passed)
         || is_lost
         || query.is_about_outputs()

@@ -218,8 +218,11 @@ impl Query<'_> {
         measures: &[&'static Measure],
     ) -> bool {
         let is_least = self.has(Word::Least);
-        let Some(measure) = measures
-            .first()
+        let is_data = self.has(Word::Data);
+        let bytes = measures.iter().find(|m| m.unit == Unit::Bytes);
+        let Some(measure) = bytes
+            .filter(|_| is_data)
+            .or(measures.first())
             .copied()
             .or_else(|| self.default_measure(entity))
         else {

@@ -11,8 +11,8 @@ use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
+use crate::words::Thing;
 use crate::words::Word::{Define, Number, Place};
-use crate::words::{Scan, Thing};
 use crate::{found, job, mention, rank, record, setting, stage, thing, time};
 
 /// Operators with their arguments.

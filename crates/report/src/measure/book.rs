@@ -125,7 +125,7 @@ measures! {
     FIRST_EXECUTOR = Job "first_executor_seconds" Seconds Less
         title ("第一个 Executor", "first executor")
         says ("提交应用 {value}后第一个 Executor 就绪", "the first executor registered {value} after the submission of the application")
-        asked ("第一个 executor|首个 executor|executor 什么时候|executor 何时", "first executor|executor showed up|executor show up|first worker");
+        asked ("第一个 executor|首个 executor", "first executor|first worker");
     SPARK_JOBS = Job "spark_jobs" Count Neither
         title ("Spark Job", "Spark jobs") says ("应用提交了 {value} 个 Spark Job", "Spark jobs that the application submitted: {value}")
         asked (
