@@ -76,7 +76,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (Quantity::Gain, "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
         "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|how much would|how much time would"),
     (Quantity::Account, "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
-        "time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
+        "time lost|time is lost|time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
         timeline"),
     (Quantity::Duration, "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|how much time|how fast"),

@@ -252,7 +252,7 @@ pub(crate) fn names(items: &[String], language: Language) -> String {
 
 /// Whether a sentence begins with a word that is no name, so that it may be capitalized.
 fn is_ordinary(text: &str) -> bool {
-    const WORDS: &str = "the|this|no|every|most|it|its|nothing|little|each|one|costs|operators|failed|revoked|only|a|an|there|all|not";
+    const WORDS: &str = "the|this|no|every|most|it|its|nothing|little|each|one|costs|operators|failed|revoked|cancelled|cores|executors|spills|tasks|times|attempts|only|a|an|there|all|not";
     text.split(' ')
         .next()
         .is_some_and(|word| WORDS.split('|').any(|ordinary| ordinary == word))

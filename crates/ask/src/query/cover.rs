@@ -191,7 +191,7 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
             is_idle || intent.asks_why || intent.is_polar && !scan.has(Which)
         }
         Noun(_) if is_unknown || !intent.causes.is_empty() => true,
-        Kind(_) if scan.has(Place) => true,
+        Kind(_) if scan.has(Place) || scan.has(Arrived) => true,
         Place if intent.asks(Quantity::Remedy) => true,
         Of(_) if !intent.causes.is_empty() => true,
         word => (intent.asks_why || is_unknown || is_verdict) && word.is_amount(),

@@ -201,7 +201,7 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
         add(
             Fact::Columns(at),
             format!(
-                "列 字段 类型 模式 格式 columns column fields schema types type format {}",
+                "列 字段 模式 格式 columns column fields schema format {}",
                 input.format.as_deref().unwrap_or_default()
             ),
         );
@@ -247,7 +247,7 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
         ),
         (
             Fact::Arguments,
-            "条件 表达式 谓词 排序 分区 计算 condition expression predicate filter order sort partition computed formula window by argument",
+            "条件 表达式 谓词 排序 分区 计算 condition expression predicate filter order sort partition computed formula window by argument 列 columns column",
         ),
     ];
     fixed

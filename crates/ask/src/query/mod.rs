@@ -53,7 +53,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let names_thing = whole.has_any(&[Key, Noun(Thing::Column), Noun(Thing::Machine)]);
     let defines = whole.words.iter().filter(|w| **w == Define).count();
     let whens = whole.words.iter().filter(|w| **w == When).count();
-    let arrives = whole.has(Arrived) && whole.has(Noun(Thing::Executor));
+    let arrives = !whole.has(Lost) && whole.has(Noun(Thing::Executor));
     let excused = [(is_lost, lost), (names_thing, defines), (arrives, whens)];
     let excused: usize = excused
         .iter()

@@ -191,6 +191,7 @@ impl Query<'_> {
         let is_in = has(In) || self.names(Thing::Input);
         let is_amount = has(Rows) || has(Data) || is_in || has(Out);
         match () {
+            _ if self.names(Thing::Column) && !has(Rows) => Vec::new(),
             _ if has(Spread) => vec![&book::OPERATOR_SPREAD],
             _ if has(Bytes) => Vec::new(),
             _ if self.is_time() && !is_amount => vec![&book::OWN_TIME],

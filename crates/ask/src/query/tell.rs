@@ -169,6 +169,7 @@ impl<'a> Query<'a> {
                 }
                 _ => is_whole || has_stage,
             },
+            Fact::Columns(_) if self.is_whole() => true,
             Fact::Input(at) | Fact::Columns(at) => {
                 is_whole || self.subjects.contains(&Subject::Input(*at))
             }

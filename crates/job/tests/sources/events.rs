@@ -40,6 +40,11 @@ pub(crate) fn readings(text: &str, locator: &str) -> Readings {
         "completed" => in_state("Completed"),
         "failed" => in_state("Failed"),
         "revoked" => in_state("Revoked"),
+        "abandoned" => {
+            let told = ["Completed", "Failed", "Revoked"];
+            let others = of_stage.iter().filter(|a| !told.contains(&a.state.as_str()));
+            others.map(|_| 1.0).collect()
+        }
         // evidence of the rules about a stage as a whole
         "" => completed().map(|a| between(a, 3, 4)).collect(),
         _ => return Vec::new(),

@@ -152,7 +152,7 @@ impl Log {
             }
             "completed" => values(&|_, _| 1.0),
             "operators that spill" => self.spilling(stage),
-            "failed" | "revoked" | "running to ended, lost" => {
+            "failed" | "revoked" | "abandoned" | "running to ended, lost" => {
                 let lost = ends.iter().filter(|e| !is_good(e));
                 lost.map(|e| held(e)).collect()
             }

@@ -315,12 +315,12 @@ measures! {
         title ("被收回", "revoked") says ("{name} 被收回的尝试：{value}", "revoked attempts of {name}: {value}") asked LOST;
     ABANDONED = Stage "abandoned_attempts" Count Less
         title ("放弃的副本", "abandoned")
-        says ("{name} 中因副本先完成或作业结束而取消的尝试：{value}", "attempts of {name} that a duplicate or the end of the job made useless: {value}")
+        says ("{name} 中被取消的尝试（副本先完成或作业结束）：{value}", "cancelled attempts of {name}, because a duplicate or the job ended first: {value}")
         asked LOST;
     /// Run time of failed, revoked and abandoned attempts.
     LOST_WORK = Stage "lost_ms" Ms Less
         title ("无效尝试", "lost attempts")
-        says ("{name} 中没有结果的尝试（失败、被收回、取消）用了 {value}", "attempts of {name} without a result (failed, revoked, cancelled) took {value}") asked LOST;
+        says ("{name} 中没有结果的尝试（失败、被收回、取消）用了 {value}", "the attempts of {name} without a result (failed, revoked, cancelled) took {value}") asked LOST;
 
     /// Rows put out.
     OPERATOR_ROWS = Operator "rows" Rows Neither

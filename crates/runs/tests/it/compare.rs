@@ -17,8 +17,6 @@ fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
         id: id.into(),
         kind: kind.into(),
         keys: keys.iter().map(|k| (*k).to_owned()).collect(),
-        line: None,
-        names: Vec::new(),
         values: values(
             "x",
             &[
@@ -26,6 +24,7 @@ fn operator(id: &str, kind: &str, keys: &[&str]) -> OperatorSummary {
                 (&book::ESTIMATED_ROWS, 1000.0),
             ],
         ),
+        ..OperatorSummary::default()
     }
 }
 
