@@ -2,7 +2,7 @@
 //! about a run of four.
 
 use report::measure::{Entity, Measure, Unit, book};
-use report::{Cause, ProblemType, RuleResult, Text, text};
+use report::{Cause, ProblemType, RuleResult, SegmentKind, Text, text};
 use runs::StageSummary;
 
 use crate::intent::{Intent, kind};
@@ -11,7 +11,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{Scan, Thing, Word};
-use crate::{Asked, rank, record};
+use crate::{Asked, rank, record, time};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
@@ -123,6 +123,11 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         return false;
     };
     let (is_part, stages) = stages(run, intent);
+    // stages wait for capacity as well
+    let waits = time::seconds_of(run, SegmentKind::CapacityWait, None) > 0.0;
+    if is_it(Cause::QueueWait) && (is_part || waits) {
+        return false;
+    }
     let of_job = measures.iter().filter_map(|m| run.summary.get(m));
     let of_stages = stages
         .iter()

@@ -345,7 +345,7 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
         lines: lines.into_iter().collect(),
         lost: runs.map(|runs| lost(job, index, runs)).unwrap_or_default(),
-        messages: runs.map(|runs| messages(runs)).unwrap_or_default(),
+        messages: runs.map(messages).unwrap_or_default(),
         slowest: runs.and_then(|runs| slowest(job, index, runs)),
         values: sheet.values,
     }
