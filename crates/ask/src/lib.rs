@@ -73,7 +73,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     if !is_answered
         && !whole(&mut said, run, question, before)
         && !query::nearest::answer(&mut said, run, &Intent::of(question, before, run))
-        && said.is_empty()
+        && said.is_silent()
     {
         not_understood(&mut said);
     }

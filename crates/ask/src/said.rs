@@ -50,7 +50,7 @@ impl<'a> Said<'a> {
         self.earlier_clauses = self.sentences.len();
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.sentences.is_empty()
     }
 

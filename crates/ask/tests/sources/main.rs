@@ -127,7 +127,10 @@ async fn every_number_is_at_the_places_that_it_cites() {
         let (report, summary, sheet) = analyzed(&path).await;
         let files = Files::open(&path);
         let job = path.display();
-        let sheet = check::things(&sheet);
+        let executors = sheet.executors.iter();
+        let executors = executors.map(|values| ("executor".to_owned(), values));
+        let things = check::things(&sheet).into_iter();
+        let sheet: Vec<(String, &Values)> = things.chain(executors).collect();
         for evidence in cited(&report, &summary) {
             citations += 1;
             match value_of(&evidence, &sheet) {
