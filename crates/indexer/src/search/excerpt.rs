@@ -95,13 +95,16 @@ fn choose(
     weights: &HashMap<String, f32>,
     room: Room,
 ) {
-    let terms = |at: usize| -> HashSet<String> {
-        let terms = analyze::terms(&pieces[at].text).into_iter();
-        terms.filter(|term| weights.contains_key(term)).collect()
+    let terms = |at: usize| -> HashSet<&str> {
+        let mut terms = HashSet::new();
+        analyze::for_each_term(&pieces[at].text, |term| {
+            terms.extend(weights.get_key_value(term).map(|(term, _)| term.as_str()));
+        });
+        terms
     };
-    let terms: HashMap<usize, HashSet<String>> = part.clone().map(|at| (at, terms(at))).collect();
-    let sum = |terms: &HashSet<String>, seen: &HashSet<String>| -> f32 {
-        terms.difference(seen).map(|term| weights[term]).sum()
+    let terms: HashMap<usize, HashSet<&str>> = part.clone().map(|at| (at, terms(at))).collect();
+    let sum = |terms: &HashSet<&str>, seen: &HashSet<&str>| -> f32 {
+        terms.difference(seen).map(|term| weights[*term]).sum()
     };
     let mut seen = HashSet::new();
     let best = terms.values().map(|terms| sum(terms, &seen));
@@ -141,7 +144,7 @@ fn choose(
             false => all,
         };
         let now = chosen.iter().filter_map(|at| terms.get(at)).flatten();
-        seen.extend(now.cloned());
+        seen.extend(now.copied());
     }
 }
 
