@@ -104,6 +104,7 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
             .write(include_str!("../../../docs/skill.md"))
             .map(|()| Exit::Success),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
+        Command::Knowledge(command) => command::knowledge::run(command, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, &config, terminal),
     }

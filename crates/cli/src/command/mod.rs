@@ -15,6 +15,7 @@ pub(crate) mod history;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod knowledge;
 pub(crate) mod lint;
 pub(crate) mod mcp;
 mod plans;
