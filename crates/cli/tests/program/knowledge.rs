@@ -89,7 +89,7 @@ fn the_built_in_index_repairs_itself() {
         manifest["generation"].to_string()
     };
     for (what, from, to) in [
-        ("format", "\"payload\":\"6 ", "\"payload\":\"0 "),
+        ("format", "\"payload\":\"7 ", "\"payload\":\"0 "),
         ("sum", "chunker", "chopper"),
     ] {
         let before = generation();
@@ -127,6 +127,8 @@ fn no_question_of_a_page_repeats_a_query_that_only_measures() {
         &root().join("tests/judgements"),
         &user.path("knowledge/judgements"),
     );
+    // Some of the queries are in both folders.
+    fs::remove_file(user.path("knowledge/judgements/start.toml")).expect("removed");
     user.run_plain("lint").text();
 }
 
@@ -329,7 +331,7 @@ fn a_page_gets_the_questions_of_people_who_accepted_its_advice_and_judged_ones()
         user.read(QUESTIONS),
         ["made = \"questions of runs", "judged queries", asked],
     );
-    user.run_plain("lint").text();
+    testkit::lacks(user.run_plain("lint").out, ["question"]);
     let again = user
         .run_plain("knowledge expand skew-join-hot-key --format json")
         .json();

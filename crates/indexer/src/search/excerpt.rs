@@ -133,9 +133,12 @@ fn choose(
         };
         let left = part
             .clone()
-            .filter(|&at| !chosen.contains(&at) && is_open(at));
-        let fitting = left.filter(|&at| chosen.is_empty() || room.fits(&print(pieces, &with(at))));
-        let Some(at) = fitting.reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else {
+            .filter(|at| !chosen.contains(at) && is_open(*at));
+        let mut left: Vec<(f32, usize)> = left.map(|at| (gain(at), at)).collect();
+        // Stable: of equal pieces the first.
+        left.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let fits = |at: usize| chosen.is_empty() || room.fits(&print(pieces, &with(at)));
+        let Some(at) = left.into_iter().map(|(_, at)| at).find(|&at| fits(at)) else {
             break;
         };
         let all = with(at);
