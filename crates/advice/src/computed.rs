@@ -161,7 +161,7 @@ fn smaller_splits(case: &Case<'_>, slots: f64) -> Option<Wanted> {
         bytes = Bytes(bytes),
         slots = Number(slots),
     );
-    case.set(SPLIT, size(bytes / slots), reason)
+    case.set(SPLIT, size_above(bytes / slots), reason)
 }
 
 /// A lower cost of opening a file, so that a task reads more of them.

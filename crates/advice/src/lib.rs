@@ -5,6 +5,7 @@
 //! the saving of each of them alone; `rewrite` makes and checks the diffs.
 
 mod adaptive;
+mod cache;
 mod case;
 mod computed;
 mod edits;
@@ -25,6 +26,7 @@ mod spark;
 mod straggler;
 #[cfg(test)]
 mod tests;
+mod user_code;
 mod vertices;
 
 use diagnosis::whatif::{Unanswerable, WhatIf};

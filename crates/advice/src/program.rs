@@ -5,8 +5,8 @@ use job::code::{Part, Place, Program, Scope, Stream, only};
 use crate::adaptive::{hot_side, is_left, join_of, kind_of};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
-use diagnosis::USUAL_BATCHES;
 use diagnosis::measurements::tasks::{By, origin};
+use diagnosis::{RECOMPUTED, USUAL_BATCHES};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
@@ -65,6 +65,9 @@ impl<'a> Case<'a> {
             Cause::IneffectiveCache if self.lists_files() => None,
             Cause::IneffectiveCache if self.evidence_number("cached columns").is_some() => {
                 reuse::uncache(program, scope)
+            }
+            Cause::IneffectiveCache if self.evidence_number(RECOMPUTED).is_some() => {
+                reuse::spill_to_disk(program, scope)
             }
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;

@@ -4,7 +4,7 @@ use report::{Cause, SuggestionKind, Text, text};
 
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
-use crate::{adaptive, computed, ended_spark, mechanism, program};
+use crate::{adaptive, cache, computed, ended_spark, mechanism, program, user_code};
 use diagnosis::Suggested;
 use diagnosis::measurements::sizing::merged_vertices;
 use diagnosis::measurements::tasks::{By, origin};
@@ -33,14 +33,16 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             vec![nested_loop()]
         }
         Cause::JoinExplosion => vec![explosion()],
-        Cause::CpuBoundUdo => vec![udf(case)],
+        Cause::CpuBoundUdo => vec![user_code::advise(case)],
         Cause::ParallelismTooLow => vec![more_tasks(case)],
         Cause::IdleSlots => vec![locality(case)],
         Cause::FetchWait => vec![fetch_wait()],
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
-        Cause::CostlyExpression => vec![expression().about(mechanism::of_expression(case))],
+        Cause::CostlyExpression => {
+            vec![user_code::expression().about(mechanism::of_expression(case))]
+        }
         Cause::UnexplainedStraggler => vec![crate::straggler::investigate(case)],
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => {
@@ -54,13 +56,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             .chain(case.any_row().map(program::any_row))
             .collect(),
         Cause::BroadcastTooLarge if !case.view.failed() => vec![no_broadcast(case)],
-        Cause::IneffectiveCache if case.lists_files() => {
-            vec![program::schema(Gain::Whole, case.schema_of_json())]
-        }
-        Cause::IneffectiveCache if case.evidence_number("cached columns").is_some() => {
-            vec![narrow_cache()]
-        }
-        Cause::IneffectiveCache => vec![cache()],
+        Cause::IneffectiveCache => vec![cache::advise(case)],
         Cause::OverAllocation => vec![fewer_executors(case)],
         Cause::OverProvisionedMemory => vec![less_memory(case)],
         Cause::UnderAllocation => vec![more_executors(case)],
@@ -237,36 +233,6 @@ advice! { fn nested_loop() = Rewrite, Gain::Whole, "spark nested loop join condi
     con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
 }
 
-fn udf(case: &Case<'_>) -> Proposal {
-    // names of operators that hand batches or groups of rows to Python, by Arrow
-    let by_arrow = |name: &str| {
-        ["InPandas", "InArrow", "ArrowEvalPython"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    if case.has_operator(by_arrow) {
-        return pandas();
-    }
-    advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
-        title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
-        step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow)");
-        step("先过滤和聚合，再调用函数；同样的输入只算一次", "filter and aggregate before calling it; compute equal inputs once");
-        pro("数据不再逐行送往 Python", "rows are no longer sent to Python one by one");
-        con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
-    }
-}
-
-advice! {
-    /// A function that gets its rows as pandas or Arrow already.
-    fn pandas() = Rewrite, Gain::Whole, "spark pandas udf vectorized python function";
-    title("让 pandas 函数更快，或用内置函数代替", "make the pandas function faster, or replace it by built-in ones");
-    step("函数内避免逐行的 apply、iterrows 和循环：改用 pandas、NumPy 的整列运算", "avoid row-wise apply, iterrows and loops inside the function: use operations on whole columns of pandas or NumPy");
-    step("每个任务只加载一次模型或表：用迭代器形式的 pandas_udf 或 mapInPandas，在循环之前加载", "load models and tables once per task: use the iterator form of pandas_udf or mapInPandas, and load before the loop");
-    step("能用 pyspark.sql.functions 或窗口函数表达的部分移出 Python；先过滤和聚合", "move parts that pyspark.sql.functions or windows can express out of Python; filter and aggregate first");
-    pro("每行的开销更小", "each row costs less");
-    con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
-}
-
 fn more_tasks(case: &Case<'_>) -> Proposal {
     let stage = case.stage.zip(case.job.spark.as_deref());
     let by = stage.and_then(|(stage, app)| Some(origin(case.view, app, stage)?.by));
@@ -351,15 +317,6 @@ advice! { fn commit() = Rewrite, Gain::Whole, "spark commit output committer ren
     con("需要改变写入方式或提交器", "the way of writing or the committer changes");
 }
 
-advice! { fn expression() = Rewrite, Gain::Whole, "spark costly expression filter first";
-    title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
-    step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
-    step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
-    step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
-    pro("每行的开销回到通常水平", "the cost per row is back to normal");
-    con("要验证新旧结果一致", "results must be compared");
-}
-
 fn fewer_tasks(case: &Case<'_>) -> Proposal {
     let slots = case.view.run.as_ref().map_or(1, |run| run.tokens);
     let count = case
@@ -420,23 +377,6 @@ advice! { fn no_broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast
     settings(computed::no_broadcast(case));
     pro("Driver 不再收集全部数据，也不会因此内存不足", "the driver no longer collects all of it, nor runs out of memory");
     con("两侧都要 Shuffle", "both sides are shuffled");
-}
-
-advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
-    title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
-    step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
-    step("同样的行的多个计数或汇总可以一次算完：agg(count(when(条件, 1)), …)", "several counts or sums of the same rows fit into one pass: agg(count(when(condition, 1)), …)");
-    step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
-    pro("昂贵的部分只算一次", "the expensive part is computed once");
-    con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
-}
-
-advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache select parquet";
-    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
-    step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
-    step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
-    pro("读取和保存的数据少得多", "much less is read and kept");
-    con("以后查询用到其他列时要补上", "further columns must be added when a query needs them");
 }
 
 /// Gain of a change that makes a run cheaper, not faster.

@@ -48,7 +48,7 @@ pub use excess::USUAL_BATCHES;
 pub use inputs::{InputReader, input_readers};
 pub use notable::notable_values;
 pub use rule::{Candidate, Examination, Reading, Rule, Undecided};
-pub use rules::{rules, thresholds};
+pub use rules::{RECOMPUTED, rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;

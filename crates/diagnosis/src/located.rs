@@ -10,7 +10,7 @@ use job::model::{ExchangeKind, OperatorKind};
 
 use crate::view::View;
 use report::{Cause, Finding};
-use rewrite::spark::hints;
+use rewrite::spark::{columns, hints};
 
 /// Adds the script lines of an application's finding. A cause outside the code has none.
 pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
@@ -57,6 +57,10 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
         Cause::DriverBottleneck => job
             .place_of_stream(Stream::Pace)
             .and_then(|place| job.lines_of(&place))
+            .or_else(|| {
+                let rewrite = columns::at_once(program, &job.scope(None)?)?;
+                Some(program.lines(&rewrite.edits.first()?.span))
+            })
             .or_else(|| action_before_gaps(view)),
         Cause::UnexplainedOverhead => job.lines_of(&job.place_of_stream(Stream::Mode)?),
         Cause::IneffectiveCache if stage.is_some_and(|stage| lists_files(job, stage)) => {

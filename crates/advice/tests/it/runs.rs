@@ -1,4 +1,4 @@
-//! Real runs of small applications that another author wrote, slow by one change of code or setting each. Two only look slow.
+//! Real runs of small applications that other authors wrote, slow by one change of code or setting each. Two only look slow.
 
 use std::path::Path;
 
@@ -8,11 +8,13 @@ use job::Catalogue;
 use report::Language;
 
 /// Name of a run, its cause, and the seconds that it took longer than the application without it.
-const RUNS: [(&str, &str, f64); 11] = [
+const RUNS: [(&str, &str, f64); 13] = [
     ("labs_audit", "cache.ineffective", 25.9),
     ("chats_counts", "cache.ineffective", 33.7),
     ("turbines_infer", "cache.ineffective", 5.1),
     ("claims_cached", "cache.ineffective", 7.2),
+    ("stream_royalties", "cache.ineffective", 27.1),
+    ("auction_risk", "skew.join_hot_key", 10.7),
     ("leads_or", "join.explosion", 69.6),
     ("impressions_adv", "shuffle.missed_broadcast", 3.8),
     ("claims_repart", "shuffle.redundant_repartition", 4.3),

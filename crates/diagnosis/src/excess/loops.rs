@@ -11,7 +11,7 @@ use crate::facts::fact;
 use crate::view::View;
 use report::format::{Seconds, Share};
 
-/// From this many jobs of one kind on, they are a loop of the driver.
+/// From this many rounds with jobs of one kind on, they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
 /// Kinds of time that a job of a loop spends on itself, whatever its work is.
@@ -48,7 +48,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         }
     }
     let mut loops: Vec<Vec<usize>> = kinds.into_values().collect();
-    loops.retain(|jobs| jobs.len() >= MIN_JOBS);
+    loops.retain(|jobs| rounds(app, jobs) >= MIN_JOBS);
     loops.sort_by_key(|jobs| (Reverse(jobs.len()), jobs[0]));
     loops.truncate(MOST_LOOPS);
     let parts = parts_of(unclaimed, app, &loops)?;
@@ -64,6 +64,12 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         all.evidence.extend(further.evidence);
     }
     Some(all)
+}
+
+/// Number of rounds that submit some jobs: Spark itself submits those of one execution.
+fn rounds(app: &Application, jobs: &[usize]) -> usize {
+    let round = |job: &usize| app.jobs[*job].execution.ok_or(*job);
+    jobs.iter().map(round).collect::<HashSet<_>>().len()
 }
 
 /// The unclaimed parts of each loop, with the seconds of each: its stages, and the driver between a job and the next one of the loop.

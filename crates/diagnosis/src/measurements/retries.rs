@@ -1,7 +1,7 @@
 //! Lost attempts: their number, their cost, and whether memory is the reason.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::value;
 use job::model::Source;
@@ -66,6 +66,18 @@ impl Waste {
             useful_s: self.useful_s + other.useful_s,
         }
     }
+}
+
+/// Whether a task of a stage failed in several attempts, on executors that stayed: its work or its data is the reason, not chance.
+pub(crate) fn repeats(view: &View<'_>, stage: usize) -> bool {
+    let Some(app) = view.job.spark.as_deref() else {
+        return false;
+    };
+    let is_lost = |executor: u32| app.executors.get(executor as usize).is_some_and(|e| e.lost);
+    let attempts = app.stages[stage].attempts.iter();
+    let mut failed = attempts.filter(|t| !t.succeeded && !t.speculative && !is_lost(t.executor));
+    let mut seen = BTreeSet::new();
+    failed.any(|task| !seen.insert(task.index))
 }
 
 /// Waste of a stage, by its events or its statistics: truncated events lack attempts.

@@ -4,6 +4,7 @@ mod allocation;
 mod broadcast_too_large;
 mod cache_ineffective;
 mod driver_bottleneck;
+mod dropped_cache;
 mod estimate_too_low;
 mod executor_lost;
 mod failure;
@@ -32,6 +33,7 @@ mod unused_columns;
 mod vertex_retries;
 mod wide_cache;
 
+pub use dropped_cache::RECOMPUTED;
 use std::sync::LazyLock;
 
 use job::model::{FileKind, JobEngine};

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::support::{Symptom, lacks, rule};
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
-use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, waste};
+use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, repeats, waste};
 use crate::rule::Examination;
 use crate::settings::MIN_SHARE;
 use crate::view::View;
@@ -58,11 +58,13 @@ pub(super) fn lacking(view: &View<'_>, stage: usize, result: &mut Examination) {
     "没有文件说明 {stage} 的哪些顶点失败或被收回", "no file records which vertices of {stage} failed or were revoked", stage = view.name(stage) }
 }
 
-/// Lost attempts: many have a reason; a few are chance, even if they are costly.
+/// Lost attempts: many, or several of one task, have a reason; a few are chance, even if they are costly.
 fn examine_lost(view: &View<'_>, lost: Vec<(usize, Waste)>, result: &mut Examination) {
     let waste = || lost.iter().map(|(_, waste)| *waste);
     let total = waste().fold(Waste::default(), Waste::plus);
-    let many = total.matters(view) || waste().any(|w| w.matters(view));
+    let many = total.matters(view)
+        || waste().any(|w| w.matters(view))
+        || lost.iter().any(|(stage, _)| repeats(view, *stage));
     let seen = |(stage, _): &(usize, Waste)| view.job.stages[*stage].runs.is_some();
     let all_seen = lost.iter().all(seen);
     // the delay by a few lost attempts is only known with events of every attempt

@@ -42,6 +42,7 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
         }
     }
     let planned: HashSet<(usize, usize)> = edges.iter().map(|e| (e.from, e.to)).collect();
+    let reads_planned: HashSet<usize> = edges.iter().map(|e| e.to).collect();
     let written: usize = log.stages.values().map(|s| s.parents.len()).sum();
     let most = match written <= MOST_EDGES {
         true => usize::MAX,
@@ -61,8 +62,8 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
                     let written_at = &log.app.stages[from].call_site;
                     s.lineage.shuffle(written_at)
                 });
-                // a plan names the exchanges that it reads
-                let shuffle = shuffle.filter(|_| log.app.stages[to].execution.is_none());
+                // a plan names the exchanges that it reads, except those below an existing RDD
+                let shuffle = shuffle.filter(|_| !reads_planned.contains(&to));
                 edges.push(lineage(job, from, to, shuffle));
             }
         }

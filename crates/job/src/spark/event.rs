@@ -332,7 +332,8 @@ impl<'a> Rdds<'a> {
             self.last = Some((id, rdd.partitions.id()));
         }
         self.python |= rdd.name.0 == "PythonRDD";
-        self.cogroups |= rdd.name.0 == "CoGroupedRDD";
+        // the second is a join of a plan
+        self.cogroups |= ["CoGroupedRDD", "ZippedPartitionsRDD2"].contains(&&*rdd.name.0);
         if self.shuffled_by.is_none() && rdd.name.0.starts_with("Shuffled") {
             let scope = serde_json::from_str::<RddScope<'_>>(&rdd.scope.0).ok();
             self.shuffled_by = scope.and_then(|scope| scope.name.text());

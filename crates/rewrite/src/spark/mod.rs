@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod changed_tests;
 pub mod columns;
+mod declared;
 pub mod hints;
 pub mod partitions;
 pub mod rdd;

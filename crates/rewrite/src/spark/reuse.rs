@@ -67,6 +67,20 @@ pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
     is_used.then(|| partitions::without_call(program, call, rewrite))
 }
 
+/// Lets the only cache of the code that a change may edit use the disk.
+pub fn spill_to_disk(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let kept = program.calls.iter().filter(|call| {
+        call.name == "persist" && !call.arguments.is_empty() && scope.contains(call.statement)
+    });
+    let call = only(kept)?;
+    let level = program.syntax.span(call.arguments.first()?.node);
+    let in_memory = program.slice(&level).rfind("MEMORY_ONLY")?;
+    let start = level.start + in_memory;
+    let mut rewrite = Rewrite::default();
+    rewrite.replace(call.statement, start..level.end, "MEMORY_AND_DISK");
+    Some(rewrite)
+}
+
 /// Frees the rows that the program caches and never frees, after the last statement that needs them.
 pub fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut rewrite = Rewrite::default();

@@ -1,0 +1,42 @@
+//! Suggestions for rows of a Spark application that are computed again, or cached in vain.
+
+use diagnosis::RECOMPUTED;
+
+use crate::case::Case;
+use crate::program;
+use crate::proposal::{Gain, Proposal, advice};
+
+pub(crate) fn advise(case: &Case<'_>) -> Proposal {
+    let shows = |metric| case.evidence_number(metric).is_some();
+    match () {
+        () if case.lists_files() => program::schema(Gain::Whole, case.schema_of_json()),
+        () if shows("cached columns") => narrow_cache(),
+        () if shows(RECOMPUTED) => lasting_cache(),
+        () => cache(),
+    }
+}
+
+advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
+    title("缓存多次使用的 DataFrame", "cache the DataFrame that is used several times");
+    step("DataFrame：df.cache() 或 df.persist(StorageLevel.MEMORY_AND_DISK)，用完后 unpersist()；SQL：CACHE TABLE name AS SELECT …", "DataFrame: df.cache() or df.persist(StorageLevel.MEMORY_AND_DISK), and unpersist() afterwards; SQL: CACHE TABLE name AS SELECT …");
+    step("同样的行的多个计数或汇总可以一次算完：agg(count(when(条件, 1)), …)", "several counts or sums of the same rows fit into one pass: agg(count(when(condition, 1)), …)");
+    step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
+    pro("昂贵的部分只算一次", "the expensive part is computed once");
+    con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+}
+
+advice! { fn lasting_cache() = Rewrite, Gain::Whole, "spark cache does not fit storage memory MEMORY_AND_DISK persist";
+    title("让缓存放得下", "make the cache keep its data");
+    step("df.persist(StorageLevel.MEMORY_AND_DISK)：装不下的分区写到磁盘，而不是丢掉", "df.persist(StorageLevel.MEMORY_AND_DISK): partitions that don't fit go to disk instead of being dropped");
+    step("缓存前用 select(…) 去掉查询不读的列；或提高 spark.executor.memory、增加 Executor", "select(…) only the columns that the queries read before caching; or raise spark.executor.memory, or use more executors");
+    pro("昂贵的部分只算一次", "the expensive part is computed once");
+    con("占用 Executor 的磁盘", "takes disk space of the executors");
+}
+
+advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache select parquet";
+    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
+    step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
+    step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
+    pro("读取和保存的数据少得多", "much less is read and kept");
+    con("以后查询用到其他列时要补上", "further columns must be added when a query needs them");
+}

@@ -1,0 +1,134 @@
+//! The Python function that a program declares as a row-wise UDF.
+
+use job::code::{Call, Program, only};
+
+/// The kind of value of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Whole,
+    Real,
+    Truth,
+    /// The value of a column.
+    Unknown,
+}
+
+/// A function of rows: its parameters, its statements or its only expression, and its declared type.
+pub(super) struct Function<'p> {
+    pub(super) parameters: Vec<&'p str>,
+    pub(super) body: Vec<usize>,
+    pub(super) returns: Option<Kind>,
+    pub(super) kind: String,
+}
+
+/// The definition behind a call: decorated, assigned from `udf(…)`, or called as `udf(…)(…)`.
+pub(super) fn definition<'p>(program: &'p Program, call: &Call) -> Option<Function<'p>> {
+    let syntax = &program.syntax;
+    if call.name.is_empty() {
+        let made = program.call_of(syntax.child(call.node, "function")?)?;
+        return of_udf(program, made);
+    }
+    let mut declared = program.calls.iter().filter(|c| {
+        c.name == "udf"
+            && program.statements[c.statement].target.as_deref() == Some(call.name.as_str())
+    });
+    if let Some(made) = declared.next() {
+        return of_udf(program, made).filter(|_| declared.next().is_none());
+    }
+    let node = named(program, &call.name)?;
+    let decorated = syntax.nodes[node].parent;
+    let children = syntax.children(decorated);
+    let decorator = only(children.filter(|at| syntax.kind(*at) == "decorator"))?;
+    let inner = syntax.children(decorator).next()?;
+    let kind = match program.call_of(inner) {
+        Some(made) if made.name == "udf" => returned(program, made, 0),
+        None if matches!(program.text_of(inner), "udf" | "F.udf") => Some("string".to_owned()),
+        _ => None,
+    };
+    of_definition(program, node, kind?)
+}
+
+fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
+    let syntax = &program.syntax;
+    let kind = returned(program, made, 1)?;
+    let code = made
+        .arguments
+        .first()
+        .filter(|a| made.name == "udf" && a.keyword.is_none())?
+        .node;
+    match syntax.kind(code) {
+        "lambda" => Some(Function {
+            parameters: parameters(program, syntax.child(code, "parameters")?)?,
+            body: vec![syntax.child(code, "body")?],
+            returns: kind_of(&kind),
+            kind,
+        }),
+        "identifier" => of_definition(program, named(program, program.text_of(code))?, kind),
+        _ => None,
+    }
+}
+
+/// The only definition of a function.
+fn named(program: &Program, name: &str) -> Option<usize> {
+    let syntax = &program.syntax;
+    only((0..syntax.nodes.len()).filter(|at| {
+        syntax.kind(*at) == "function_definition"
+            && syntax
+                .child(*at, "name")
+                .is_some_and(|own| program.text_of(own) == name)
+    }))
+}
+
+/// A function, without its description.
+fn of_definition(program: &Program, node: usize, kind: String) -> Option<Function<'_>> {
+    let syntax = &program.syntax;
+    let body = syntax.child(node, "body")?;
+    let is_text = |at: &usize| {
+        syntax.kind(*at) == "comment"
+            || syntax.kind(*at) == "expression_statement"
+                && syntax.children(*at).all(|c| syntax.kind(c) == "string")
+    };
+    Some(Function {
+        parameters: parameters(program, syntax.child(node, "parameters")?)?,
+        body: syntax.children(body).filter(|at| !is_text(at)).collect(),
+        returns: kind_of(&kind),
+        kind,
+    })
+}
+
+fn parameters(program: &Program, node: usize) -> Option<Vec<&str>> {
+    let syntax = &program.syntax;
+    let name = |at: usize| match syntax.kind(at) {
+        "identifier" => Some(program.text_of(at)),
+        "typed_parameter" => Some(program.text_of(syntax.children(at).next()?)),
+        _ => None,
+    };
+    syntax.children(node).map(name).collect()
+}
+
+/// The declared type of a `udf`, as Spark writes it; a string without one.
+fn returned(program: &Program, made: &Call, position: usize) -> Option<String> {
+    let Some(node) = program.argument(made, position, "returnType") else {
+        return Some("string".to_owned());
+    };
+    if let Some(text) = program.string(node) {
+        return Some(text.trim().to_lowercase());
+    }
+    let text = program.text_of(node).strip_suffix("()")?;
+    let class = text.rsplit('.').next()?.strip_suffix("Type")?;
+    Some(match class {
+        "Integer" => "int".to_owned(),
+        "Long" => "bigint".to_owned(),
+        other => other.to_lowercase(),
+    })
+}
+
+fn kind_of(declared: &str) -> Option<Kind> {
+    Some(match declared {
+        "string" => Kind::Text,
+        "int" | "integer" | "long" | "bigint" => Kind::Whole,
+        "double" => Kind::Real,
+        "boolean" => Kind::Truth,
+        _ => return None,
+    })
+}
