@@ -86,6 +86,13 @@ impl<'a> Case<'a> {
         stage.is_some_and(|stage| stage.operators.iter().any(|o| is_meant(&o.id)))
     }
 
+    /// Whether no task of the stage reads files or a shuffle.
+    pub(crate) fn reads_no_files(&self) -> bool {
+        let facts = self.stage.and_then(|at| self.view.facts.get(at));
+        let bytes = facts.and_then(|f| f.bytes_read.as_ref());
+        bytes.is_none_or(|read| read.value.total <= 0.0) && self.edges().next().is_none()
+    }
+
     pub(crate) fn located(&self) -> Option<(&'a Script, &'a Statement)> {
         self.script.zip(self.statement)
     }

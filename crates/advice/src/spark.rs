@@ -43,7 +43,11 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::CostlyExpression => {
             vec![user_code::expression().about(mechanism::of_expression(case))]
         }
-        Cause::UnexplainedStraggler => vec![crate::straggler::investigate(case)],
+        Cause::UnexplainedStraggler => {
+            let slices = case.reads_no_files().then(|| even_slices(case));
+            let investigate = crate::straggler::investigate(case);
+            [investigate].into_iter().chain(slices).collect()
+        }
         Cause::TinyVertices => vec![fewer_tasks(case)],
         Cause::SmallFiles => {
             let stated = case.schema_of_json();
@@ -160,6 +164,14 @@ advice! { fn layout() = Layout, Gain::Whole, "spark file layout row groups split
     step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
     pro("所有读取者都受益", "every reader gains");
     con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
+}
+
+advice! { fn even_slices(case: &Case<'_>) = Rewrite, Gain::Unknown(text!("没有记录各份的大小", "the sizes of the slices are not recorded")), "spark jdbc partitionColumn lowerBound parallelize uneven slices";
+    title("让各任务的那一份数据一样多", "give each task an equal slice");
+    step("按分位数而不是等宽区间划分键（JDBC：给 predicates 列表，而不是 lowerBound 和 upperBound）", "divide the key at its quantiles, not into ranges of equal width (JDBC: a list of predicates instead of lowerBound and upperBound)");
+    step("或分成多得多的份，如 {slots} 的 4 倍：空闲的槽位接着处理下一份", "or make far more slices, such as 4 for each of the {slots} slots: a slot that is done takes the next one", slots = slots(case));
+    pro("没有任务独自运行到最后", "no task runs alone at the end");
+    con("分位数需要先查询一次", "quantiles need a query before");
 }
 
 advice! { fn broadcast(case: &Case<'_>) = Hint, Gain::Whole, "spark broadcast join hint threshold";
@@ -360,6 +372,7 @@ advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loo
     title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
     step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
     step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
+    step("在循环之外读取一次，并用 schema(…) 给出模式：每次 read 都要列目录和推断模式", "read once, outside of loops, with a stated schema(…): each read lists files and infers the schema again");
     pro("Executor 不再空等", "the executors no longer wait");
     con("需要改写代码", "the code has to be rewritten");
 }

@@ -47,7 +47,7 @@ pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
 pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};
-pub use prompts::{PromptError, Prompts};
+pub use prompts::{PromptError, Prompts, fence};
 pub use reasoner::{Reasoner, ReasonerError};
 pub use request::{AnalyzeError, Depth, Limits, Request, Services};
 pub use step::StepId;

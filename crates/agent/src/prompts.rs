@@ -159,7 +159,7 @@ fn template_error(name: &str, error: &minijinja::Error) -> PromptError {
 
 /// Puts a text of a job or document between marks that it cannot close: the mark is drawn when the
 /// request is sent, and any text inside that looks like a mark is broken up.
-pub(crate) fn fence(text: &str, kind: &str) -> String {
+pub fn fence(text: &str, kind: &str) -> String {
     let body = broken_up(text).replace(MARK, "# mark #");
     format!(
         "<<<data {kind} {MARK}\n{}\n>>>data {MARK}\n",

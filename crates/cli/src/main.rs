@@ -28,8 +28,6 @@ use server::Result;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    // most commands use it, and it takes as long to parse as the command line
-    let _ = std::thread::Builder::new().spawn(job::Catalogue::builtin);
     keep_large_writes_errors();
     report::set_interface(args::language_of_call(std::env::args_os().skip(1)));
     let (cli, worker) = match Cli::read(std::env::args_os()).and_then(Cli::into_worker) {
@@ -106,6 +104,7 @@ fn run(cli: &Cli, limits: Option<&args::Worker>, terminal: &Terminal) -> Result<
             .write(include_str!("../../../docs/skill.md"))
             .map(|()| Exit::Success),
         Command::Mcp(args) => command::mcp::run(args, &config, terminal),
+        Command::Knowledge(command) => command::knowledge::run(command, &config, terminal),
         Command::Case(command) => command::case::run(command, &config, terminal),
         Command::Config(command) => command::config::run(command, &layers, &config, terminal),
     }

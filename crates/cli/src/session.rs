@@ -56,6 +56,8 @@ fn open_as(
     keys: KeySource,
     is_resident: bool,
 ) -> Result<Session> {
+    // Parsed while the stores are opened.
+    let _ = std::thread::Builder::new().spawn(job::Catalogue::builtin);
     let settings = Settings {
         knowledge: knowledge(config)?,
         data: config::data_folder(config),

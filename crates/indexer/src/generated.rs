@@ -20,13 +20,25 @@ const FILE: &str = "questions.toml";
 /// Questions by path of their page.
 pub(crate) type Questions = HashMap<String, Vec<String>>;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    /// For people: a file must say how it was made.
-    #[serde(rename = "made")]
-    _made: String,
-    pages: BTreeMap<String, Vec<String>>,
+pub(crate) struct File {
+    /// How the questions were made.
+    pub(crate) made: String,
+    /// Questions by the name of the page's file.
+    pub(crate) pages: BTreeMap<String, Vec<String>>,
+}
+
+impl File {
+    pub(crate) fn parse(text: &str) -> Result<File, Problem> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            Problem {
+                line: line_at(text.as_bytes(), at.min(text.len())),
+                reason: error.message().to_owned(),
+            }
+        })
+    }
 }
 
 /// Whether the file at `path`, relative to the knowledge folder, holds generated questions.
@@ -44,15 +56,8 @@ pub(crate) fn beside(page: &str) -> String {
 
 /// The questions in the file at `path`, by path of their page.
 pub(crate) fn parse(path: &str, text: &str) -> Result<Questions, Problem> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        Problem {
-            line: line_at(text.as_bytes(), at.min(text.len())),
-            reason: error.message().to_owned(),
-        }
-    })?;
     let folder = path.strip_suffix(FILE).unwrap_or_default();
-    let pages = file.pages.into_iter();
+    let pages = File::parse(text)?.pages.into_iter();
     Ok(pages
         .map(|(page, questions)| (format!("{folder}{page}"), questions))
         .collect())

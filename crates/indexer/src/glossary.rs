@@ -24,6 +24,8 @@ struct Systems {
     elsewhere: Vec<String>,
     /// Of the engines themselves. They decide the engine, but not the problem.
     products: Vec<String>,
+    /// Names in `elsewhere` that have the name of an engine as a part.
+    longer: Vec<String>,
 }
 
 /// The system that a query names.
@@ -95,11 +97,16 @@ impl Glossary {
             scope,
             elsewhere,
             products,
+            longer,
         } = &mut systems;
-        let all = [spark, scope, elsewhere, products];
-        for name in all.into_iter().flatten() {
+        for name in [&mut *spark, scope, elsewhere, products]
+            .into_iter()
+            .flatten()
+        {
             *name = name.to_lowercase();
         }
+        let is_longer = |name: &&String| spark.iter().chain(&*scope).any(|e| has_word(name, e));
+        *longer = elsewhere.iter().filter(is_longer).cloned().collect();
         Glossary {
             terms: terms.collect(),
             systems,
@@ -113,12 +120,10 @@ impl Glossary {
             spark,
             scope,
             elsewhere,
+            longer,
             ..
         } = &self.systems;
         let mut query = query.to_lowercase();
-        let engines: Vec<&String> = spark.iter().chain(scope).collect();
-        let is_longer = |name: &&String| engines.iter().any(|engine| has_word(name, engine));
-        let longer: Vec<&String> = elsewhere.iter().filter(is_longer).collect();
         let is_other = longer.iter().any(|name| has_word(&query, name));
         for name in longer {
             query = query.replace(name.as_str(), " ");

@@ -14,6 +14,7 @@ mod document;
 pub mod embed;
 mod error;
 pub mod eval;
+pub mod expand;
 mod generated;
 mod glossary;
 mod guard;

@@ -28,4 +28,4 @@ pub use folder::{
 pub use model::Job;
 pub use scope::{counters, script};
 use scope::{read, sniff};
-pub use spark::code;
+pub use spark::{code, listed};

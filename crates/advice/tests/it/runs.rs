@@ -8,7 +8,7 @@ use job::Catalogue;
 use report::Language;
 
 /// Name of a run, its cause, and the seconds that it took longer than the application without it.
-const RUNS: [(&str, &str, f64); 13] = [
+const RUNS: [(&str, &str, f64); 15] = [
     ("labs_audit", "cache.ineffective", 25.9),
     ("chats_counts", "cache.ineffective", 33.7),
     ("turbines_infer", "cache.ineffective", 5.1),
@@ -20,6 +20,8 @@ const RUNS: [(&str, &str, f64); 13] = [
     ("claims_repart", "shuffle.redundant_repartition", 4.3),
     ("views_distinct", "shuffle.redundant_repartition", 16.5),
     ("views_late", "shuffle.late_filter", 11.3),
+    ("port_dwell", "shuffle.late_filter", 4.9),
+    ("carrier_sheets", "driver.bottleneck", 5.1),
     ("moves_rank", "shuffle.serial_gather", 2.7),
     ("s_rdd_parallelism", "parallelism.tiny_vertices", 126.5),
 ];

@@ -195,6 +195,33 @@ pub(crate) struct Eval {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum KnowledgeCommand {
+    /// Add generated questions to a page, so that people who ask in other words find it: questions of runs whose accepted suggestions cite
+    /// the page, judged queries that it answers, and with `--llm` questions of an LLM. They go into `questions.toml` next to the page.
+    /// ‖ 为一篇文档增加生成的问题，使换一种说法提问的人也能找到它：所采纳建议引用了该文档的运行中的提问、该文档能回答的已评判查询，以及用 `--llm` 由 LLM 写出的问题。它们写入文档旁的 `questions.toml`。
+    Expand(Expand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Expand {
+    /// Path of the page in the knowledge folder, or the name of its file.
+    /// ‖ 文档在知识库目录中的路径，或其文件名。
+    pub(crate) page: String,
+    /// Also ask an LLM that has read the page. Default profile: as configured.
+    /// ‖ 另请读过该文档的 LLM 提问。默认用所配置的 LLM。
+    #[arg(long, value_name = "PROFILE", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) llm: Option<String>,
+    /// Questions to request from the LLM.
+    /// ‖ 请 LLM 写多少个问题。
+    #[arg(long, value_name = "N", default_value_t = 12, requires = "llm", value_parser = clap::value_parser!(u16).range(1..=30))]
+    pub(crate) count: u16,
+    /// Output format.
+    /// ‖ 输出格式。
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum CaseCommand {
     /// Write `cases/NAME.md` in the knowledge folder from a run; a curator adds the knowledge that only
     /// people have.

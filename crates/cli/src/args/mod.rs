@@ -26,7 +26,9 @@ pub(crate) use batch::{
     BatchAdvise, BatchCommand, BatchEnqueue, BatchPlan, BatchReport, BatchRun, BatchWork, Engine,
     Nats, since,
 };
-pub(crate) use knowledge::{CaseCommand, CaseFrom, Eval, Index, IndexCommand, Lint, Search};
+pub(crate) use knowledge::{
+    CaseCommand, CaseFrom, Eval, Expand, Index, IndexCommand, KnowledgeCommand, Lint, Search,
+};
 pub(crate) use localized::language_of_call;
 pub(crate) use pipeline::{Budget, History, MessageForm, Notify};
 pub(crate) use runs::{Ask, FeedbackArgs, FeedbackCommand, Fix, Runs, SettingForm};
@@ -178,6 +180,10 @@ pub(crate) enum Command {
     /// Check the knowledge folder: front matter, headings, links, ids, coverage of causes.
     /// ‖ 检查知识库目录：头部信息、标题、链接、编号、原因覆盖。
     Lint(Lint),
+    /// Extend the knowledge folder.
+    /// ‖ 扩充知识库目录。
+    #[command(subcommand)]
+    Knowledge(KnowledgeCommand),
     /// Measure how well the index answers judged queries.
     /// ‖ 评测索引回答已评判查询的效果。
     Eval(Eval),

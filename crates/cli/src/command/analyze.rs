@@ -35,8 +35,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
         .is_given()
         .then(|| Pool::new(args.limits.budget(), terminal));
     // The documents are looked at while the jobs are analyzed.
-    let knowledge = session::knowledge(config)?;
-    let changed = std::thread::spawn(move || knowledge.changed_documents());
+    let changed = super::count_changes(&session::knowledge(config)?);
     let call = Call {
         args,
         asks: config.ask == Some(true),

@@ -1,6 +1,7 @@
 //! `scopeagent doctor`: whether an LLM profile works, and what to fix.
 
-use llm::{Server, Symptom, examine};
+use llm::{Profile, Server, Symptom, examine};
+use secrecy::SecretString;
 
 use crate::args::Doctor;
 use crate::config::Config;
@@ -10,19 +11,7 @@ use server::{Error, ErrorKind, Explain, Result};
 
 pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let (name, profile) = config.llm.profile(args.llm.as_deref())?;
-    let key = crate::keys::of_profile(profile).map_err(|reason| {
-        Error::new(
-            ErrorKind::Usage,
-            report::say!(
-                "无法取得配置 `{name}` 的密钥：{reason}",
-                "the key of profile `{name}` cannot be fetched: {reason}"
-            ),
-        )
-        .hint(report::say!(
-            "请修正该配置的 `api_key_env` 或 `api_key_command`",
-            "fix `api_key_env` or `api_key_command` of the profile"
-        ))
-    })?;
+    let key = key(name, profile)?;
     let hint = report::say!(
         "请修正 `[llm.profiles.{name}]`",
         "fix `[llm.profiles.{name}]`"
@@ -42,6 +31,23 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
         Exit::Success
     } else {
         Exit::Llm
+    })
+}
+
+/// The key of a profile.
+pub(super) fn key(name: &str, profile: &Profile) -> Result<Option<SecretString>> {
+    crate::keys::of_profile(profile).map_err(|reason| {
+        Error::new(
+            ErrorKind::Usage,
+            report::say!(
+                "无法取得配置 `{name}` 的密钥：{reason}",
+                "the key of profile `{name}` cannot be fetched: {reason}"
+            ),
+        )
+        .hint(report::say!(
+            "请修正该配置的 `api_key_env` 或 `api_key_command`",
+            "fix `api_key_env` or `api_key_command` of the profile"
+        ))
     })
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod history;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod knowledge;
 pub(crate) mod lint;
 pub(crate) mod mcp;
 mod plans;
@@ -31,7 +32,7 @@ use std::thread::JoinHandle;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
-use server::{Documents, Error, ErrorKind, Result};
+use server::{Documents, Error, ErrorKind, Knowledge, Result};
 
 use crate::args::Format;
 use crate::config::Config;
@@ -74,9 +75,17 @@ fn finding(file: &str, line: usize, color: AnsiColor, code: &str, message: &str)
     format!("{file}:{line}: {color}{code}{color:#}: {message}")
 }
 
+/// Counts the documents that changed since the index was built, in another thread, if the number would be shown.
+fn count_changes(knowledge: &Knowledge) -> Option<JoinHandle<usize>> {
+    let knowledge = knowledge.clone();
+    let is_shown = tracing::enabled!(tracing::Level::INFO);
+    is_shown.then(|| std::thread::spawn(move || knowledge.changed_documents()))
+}
+
 /// Reports how many documents changed since the index was built.
-fn warn_if_stale(changed: JoinHandle<usize>, terminal: &Terminal) {
-    let changed = changed.join().unwrap_or_default();
+fn warn_if_stale(changed: Option<JoinHandle<usize>>, terminal: &Terminal) {
+    let changed = changed.and_then(|changed| changed.join().ok());
+    let changed = changed.unwrap_or_default();
     if changed > 0 {
         let documents = count(changed, "document");
         terminal.remark(&report::say!(

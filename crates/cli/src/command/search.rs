@@ -25,8 +25,7 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     let (wanted, explained) = asked(args)?;
     let knowledge = session::knowledge(config)?;
     // The documents are looked at while the index is opened and searched.
-    let documents = knowledge.clone();
-    let changed = std::thread::spawn(move || documents.changed_documents());
+    let changed = super::count_changes(&knowledge);
     let open = knowledge.open(false, terminal)?;
     let index = open.current()?;
     let mut query = Query::new(wanted, usize::from(args.k));

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use testkit::contains;
+use testkit::llm::{Server, Turn};
 
-use crate::support::{Answer, User, small_knowledge};
+use crate::llm::configured;
+use crate::support::{Answer, User, case, copy, root, small_knowledge};
 
 fn about(hits: &[Value], subject: &str) -> bool {
     let id = |hit: &Value| hit["chunk"]["id"].as_str().map(str::to_owned);
@@ -87,7 +89,7 @@ fn the_built_in_index_repairs_itself() {
         manifest["generation"].to_string()
     };
     for (what, from, to) in [
-        ("format", "\"payload\":\"6 ", "\"payload\":\"0 "),
+        ("format", "\"payload\":\"7 ", "\"payload\":\"0 "),
         ("sum", "chunker", "chopper"),
     ] {
         let before = generation();
@@ -118,6 +120,19 @@ fn the_projects_knowledge_is_clean_and_its_index_whole() {
 }
 
 #[test]
+fn no_question_of_a_page_repeats_a_query_that_only_measures() {
+    let user = User::new();
+    copy(&root().join("knowledge"), &user.path("knowledge"));
+    copy(
+        &root().join("tests/judgements"),
+        &user.path("knowledge/judgements"),
+    );
+    // Some of the queries are in both folders.
+    fs::remove_file(user.path("knowledge/judgements/start.toml")).expect("removed");
+    user.run_plain("lint").text();
+}
+
+#[test]
 fn a_second_update_changes_nothing() {
     let user = User::new();
     let update = || {
@@ -136,7 +151,7 @@ fn init_writes_a_place_to_work_in() {
     user.run_plain("init .").text();
     assert!(user.path("scopeagent.toml").is_file());
     assert!(user.path("knowledge/elsewhere.md").is_file());
-    assert!(user.path("knowledge/judgements/fresh.toml").is_file());
+    assert!(user.path("knowledge/judgements/start.toml").is_file());
     user.run_plain("lint").text();
     user.run_plain("init .").refused(2);
 }
@@ -272,4 +287,91 @@ fn an_old_index_and_a_broken_document_are_mentioned() {
     let answer = user.run_plain("index");
     assert_eq!(answer.code, Some(10));
     contains(answer.err, ["skipped experience/new.md:2"]);
+}
+
+const PAGE: &str = "knowledge/experience/skew-join-hot-key.md";
+const QUESTIONS: &str = "knowledge/experience/questions.toml";
+
+#[test]
+fn a_page_gets_the_questions_of_people_who_accepted_its_advice_and_judged_ones() {
+    let user = User::new();
+    small_knowledge(&user.path("knowledge"));
+    let nothing = user.run_plain("knowledge expand skew-join-hot-key");
+    contains(&nothing.err, ["--llm"]);
+    assert!(!user.path(QUESTIONS).exists(), "{nothing:?}");
+    let job = case("join-hot-key-skew").display().to_string();
+    let asked = "our nightly trip merge hangs on its final worker for ages";
+    user.run_plain(&format!("analyze '{job}' --question '{asked}'"))
+        .text();
+    user.run_plain("feedback last accept S1").text();
+    let judged = [
+        ("tune", "a single customer id floods one reducer"),
+        (
+            "fresh",
+            "half of the clicks share one user and the merge stalls",
+        ),
+    ];
+    let judged: String = judged
+        .iter()
+        .map(|(split, text)| {
+            let answer = "{ document = \"experience/skew-join-hot-key.md\", grade = 3 }";
+            format!("[[query]]\ntext = \"{text}\"\nsplit = \"{split}\"\nrelevant = [{answer}]\n")
+        })
+        .collect();
+    fs::create_dir(user.path("knowledge/judgements")).expect("made");
+    user.write("knowledge/judgements/own.toml", &judged);
+    let expanded = user
+        .run_plain("knowledge expand skew-join-hot-key --format json")
+        .json();
+    assert_eq!(
+        expanded["added"],
+        json!([asked, "a single customer id floods one reducer"])
+    );
+    contains(
+        user.read(QUESTIONS),
+        ["made = \"questions of runs", "judged queries", asked],
+    );
+    testkit::lacks(user.run_plain("lint").out, ["question"]);
+    let again = user
+        .run_plain("knowledge expand skew-join-hot-key --format json")
+        .json();
+    assert_eq!([&again["added"], &again["copies"]], [&json!([]), &json!(2)]);
+}
+
+#[test]
+fn an_llm_that_reads_a_page_writes_questions_for_it() {
+    let answer = "1. the last reducer never ends\n2. why does one worker get all the users\n2. why does one worker get all the users?\n\
+                  最后一个任务一直不结束\n";
+    let server = Server::start([]).rule(move |_| Some(Turn::text(answer)));
+    let user = configured(&server);
+    small_knowledge(&user.path("knowledge"));
+    let page = user.read(PAGE);
+    let told = user.run_plain("knowledge expand experience/skew-join-hot-key.md --llm --count 4");
+    contains(
+        told.text(),
+        ["2 questions", "why does one worker get all the users"],
+    );
+    assert_eq!(user.read(PAGE), page, "the page stays as it is");
+    let request = server.requests().remove(0);
+    contains(request.system(), ["4 things in English"]);
+    contains(request.prompt(), ["## How to check"]);
+    let written = user.read(QUESTIONS);
+    contains(
+        &written,
+        [
+            "written by openai_compatible scripted from the page",
+            "the last reducer never ends",
+        ],
+    );
+    testkit::lacks(&written, ["1.", "最后一个"]);
+    user.run_plain("index").text();
+    let hits = user
+        .run_plain("search 'one worker gets all the users' --format json")
+        .json();
+    assert_eq!(
+        hits[0]["chunk"]["document"],
+        "experience/skew-join-hot-key.md"
+    );
+    let unknown = user.run_plain("knowledge expand no-such-page");
+    contains(unknown.refused(2), ["no-such-page"]);
 }

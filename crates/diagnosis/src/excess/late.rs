@@ -11,6 +11,7 @@ use super::{Excess, Unclaimed};
 use crate::facts::at;
 use crate::measurements::plan_parts::{columns_in, conjuncts, inputs_of, opaque_below};
 use crate::view::View;
+use job::listed;
 
 /// Least share of rows that a filter drops for its place to matter.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;
@@ -113,7 +114,8 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
     found.collect()
 }
 
-/// The join whose rows a node takes, past nodes that pass each row on, with the Python functions on the way.
+/// The join whose rows a node takes, past nodes that pass each row on, with the definitions of columns on the way: Python functions and
+/// expressions.
 fn join_below(plan: &[SparkNode], node: usize) -> Option<(usize, Vec<&str>)> {
     let mut functions = Vec::new();
     let mut at = node;
@@ -123,20 +125,32 @@ fn join_below(plan: &[SparkNode], node: usize) -> Option<(usize, Vec<&str>)> {
         match name {
             _ if name.ends_with("Join") => return Some((at, functions)),
             "BatchEvalPython" | "ArrowEvalPython" => functions.push(plan[at].text.as_str()),
-            "Project" | "InputAdapter" => {}
+            "Project" => functions.extend(definitions(&plan[at].text)),
+            "InputAdapter" => {}
             _ if name.starts_with("WholeStageCodegen") => {}
             _ => return None,
         }
     }
 }
 
+/// The expressions with a name in the text of a projection.
+fn definitions(project: &str) -> impl Iterator<Item = &str> {
+    let list = project.split_once('[').map_or("", |(_, list)| list);
+    listed(list.strip_suffix(']').unwrap_or(list))
+        .into_iter()
+        .filter(|item| item.contains(" AS "))
+}
+
 /// Whether a condition has all its columns on one side of a join that keeps the rows of that side, or compares a key that both have.
 fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&str]) -> bool {
     let text = plan[join].text.as_str();
     let used = columns(condition);
-    let computed = functions
-        .iter()
-        .filter(|f| columns(f).iter().any(|c| used.contains(c)));
+    // a function takes columns and makes one; an expression ends with the column that it makes
+    let makes_used = |f: &str| {
+        let made = f.rsplit_once(" AS ").map_or(f, |(_, made)| made);
+        columns(made).iter().any(|c| used.contains(c))
+    };
+    let computed = functions.iter().copied().filter(|f| makes_used(f));
     let mut sides = inputs_of(plan, join);
     let side = |side: Option<usize>| -> HashSet<&str> {
         let nodes = side

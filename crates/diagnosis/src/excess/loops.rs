@@ -14,6 +14,10 @@ use report::format::{Seconds, Share};
 /// From this many rounds with jobs of one kind on, they are a loop of the driver.
 const MIN_JOBS: usize = 8;
 
+/// From this many jobs on that only list the same files or infer a schema, the driver looks at files in a loop: applications read
+/// fewer tables.
+const MIN_LOOKS: usize = 12;
+
 /// Kinds of time that a job of a loop spends on itself, whatever its work is.
 const OVERHEAD: [SegmentKind; 3] = [
     SegmentKind::Driver,
@@ -48,7 +52,13 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         }
     }
     let mut loops: Vec<Vec<usize>> = kinds.into_values().collect();
-    loops.retain(|jobs| rounds(app, jobs) >= MIN_JOBS);
+    loops.retain(|jobs| {
+        let least = match looks_at_files(app, &app.jobs[jobs[0]]) {
+            true => MIN_LOOKS,
+            false => MIN_JOBS,
+        };
+        rounds(app, jobs) >= least
+    });
     loops.sort_by_key(|jobs| (Reverse(jobs.len()), jobs[0]));
     loops.truncate(MOST_LOOPS);
     let parts = parts_of(unclaimed, app, &loops)?;
@@ -117,16 +127,24 @@ fn kind(app: &Application, job: &DriverJob) -> Option<String> {
         return None;
     }
     let site = job.call_site.as_deref().unwrap_or_default();
-    let looks_at_files = job.stages.iter().all(|s| app.stages[*s].lists_files());
+    if looks_at_files(app, job) {
+        // the description of a listing names its folders
+        let folders = job.description.as_deref().unwrap_or_default();
+        return Some(format!("{site}|{folders}"));
+    }
     // Python calls Java there, from any line
-    let is_anywhere = job.execution.is_none() && site.contains("NativeMethodAccessorImpl");
-    if looks_at_files || is_anywhere {
+    if job.execution.is_none() && site.contains("NativeMethodAccessorImpl") {
         return None;
     }
     let plan = job.execution.and_then(|e| app.executions.get(e));
     let nodes = plan.iter().flat_map(|e| &e.plan).map(|n| n.name.as_str());
     let nodes: Vec<&str> = nodes.collect();
     Some(format!("{site}|{}", nodes.join("|")))
+}
+
+fn looks_at_files(app: &Application, job: &DriverJob) -> bool {
+    let mut stages = job.stages.iter();
+    !job.stages.is_empty() && stages.all(|s| app.stages[*s].lists_files())
 }
 
 fn of_jobs(
@@ -145,9 +163,10 @@ fn of_jobs(
     let seconds = |parts: &Parts| parts.iter().map(|(_, s)| s).sum::<f64>();
     let taken = seconds(&parts);
     let kind = |at: usize| unclaimed.account.parts[at].kind;
+    let looks = looks_at_files(app, &app.jobs[jobs[0]]);
     let overhead: Parts = parts
         .into_iter()
-        .filter(|(at, _)| OVERHEAD.contains(&kind(*at)))
+        .filter(|(at, _)| looks || OVERHEAD.contains(&kind(*at)))
         .collect();
     let overhead_s = seconds(&overhead);
     if claimed_s(unclaimed, app, jobs) > overhead_s {
@@ -166,12 +185,19 @@ fn of_jobs(
             .map(|(at, s)| (at, s * saved))
             .collect(),
         stages: Vec::new(),
-        summary: text!(
-            "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，其中 {share} 用于调度和启动，而不是计算",
-            "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each; {share} of that is scheduling and starting them, not work",
-            each = each,
-            share = Share(overhead_s * saved / taken.max(f64::MIN_POSITIVE)),
-        ),
+        summary: match looks {
+            true => text!(
+                "Driver 有 {count} 次列目录或推断模式（{site}），每次约 {each}：在循环中重复读取文件信息",
+                "the driver lists files or infers a schema {count} times ({site}), {each} each: a loop looks at files again and again",
+                each = each,
+            ),
+            false => text!(
+                "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，其中 {share} 用于调度和启动，而不是计算",
+                "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each; {share} of that is scheduling and starting them, not work",
+                each = each,
+                share = Share(overhead_s * saved / taken.max(f64::MIN_POSITIVE)),
+            ),
+        },
         certainty: 0.85,
         method: "time between the jobs of a loop and to start their tasks, less one job's start",
     })

@@ -25,7 +25,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use report::{Cause, Evidence, Impact, SegmentKind, Text, text};
 
 use crate::account::{Account, Claimed, Part};
-use crate::outcome;
 use crate::rule::{Candidate, Examination, severity};
 use crate::settings::{LEAST_UNKNOWN_S, MIN_SHARE};
 use crate::view::View;
@@ -136,7 +135,6 @@ pub(crate) fn claim(
         return;
     };
     let least = (view.limit(&MIN_SHARE) * run.elapsed_s).max(LEAST_UNKNOWN_S);
-    let open = examined.iter().any(|e| !outcome::open(e, view).is_empty());
     let attributed: Vec<&str> = examined
         .iter()
         .filter(|e| e.cause == Cause::SlowMachine)
@@ -154,7 +152,7 @@ pub(crate) fn claim(
             let named = e.stages.first().map(|s| view.name(*s));
             let explained = named.is_some_and(|name| attributed.contains(&name));
             let again = done.contains(&(e.cause, e.stages.first().copied()));
-            !again && (e.cause != Cause::UnexplainedStraggler || !(open || explained))
+            !again && (e.cause != Cause::UnexplainedStraggler || !explained)
         });
         let Some(largest) = known.max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
             break;

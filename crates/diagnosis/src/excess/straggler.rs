@@ -62,7 +62,7 @@ fn excess(
         }
         None => {
             // time explained by more data is not straggling
-            let expected = limit * more.max(1.0) * spread_of(&runs.runs, count);
+            let expected = limit * more.max(1.0) * spread_of(view, &runs.runs, count);
             if ran_s < UNUSUAL * expected {
                 return None;
             }
@@ -73,8 +73,10 @@ fn excess(
                 let kept = (1.0 - COLD_START_S / taken.max(f64::MIN_POSITIVE)).max(0.0);
                 parts.iter_mut().for_each(|(_, s)| *s *= kept);
             }
+            let is_unmeasured = completed().all(|r| r.bytes_read == 0);
             match slow_machine {
                 true => (Cause::SlowMachine, like_data(), 0.6),
+                false if is_unmeasured => (Cause::UnexplainedStraggler, unmeasured(), 0.45),
                 false => (Cause::UnexplainedStraggler, like_data(), 0.45),
             }
         }
@@ -101,13 +103,19 @@ fn excess(
 
 /// Factor on the expected run time of the slowest vertex if all vertices of the stage vary a lot: from the distance of the
 /// upper quartile to the median, beyond the usual noise.
-fn spread_of(runs: &[VertexRun], count: usize) -> f64 {
+fn spread_of(view: &View<'_>, runs: &[VertexRun], count: usize) -> f64 {
     let completed = runs.iter().filter(|r| r.state == RunState::Completed);
-    let mut seconds: Vec<f64> = completed
+    let mut completed: Vec<&VertexRun> = completed.collect();
+    // the first ones on their slots also load code
+    completed.sort_by_key(|r| r.running_ms);
+    let slots = view.run.as_ref().map_or(0, |run| run.tokens);
+    let first = slots.min(completed.len() / 4);
+    let seconds = completed[first..].iter();
+    let mut seconds: Vec<f64> = seconds
         .map(|r| (r.ended_ms - r.running_ms).max(1) as f64 / 1000.0)
         .collect();
     seconds.sort_by(f64::total_cmp);
-    if seconds.len() < MIN_SPREAD {
+    if completed.len() < MIN_SPREAD {
         return 1.0;
     }
     let quarter = seconds[seconds.len() * 3 / 4] / seconds[seconds.len() / 2];
@@ -129,6 +137,14 @@ fn like_data() -> Text {
     text!(
         "数据量相近，原因可能是机器、锁或代码；该机器的日志和这段时间的线程转储可以确定",
         "on a similar amount of data, so the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
+    )
+}
+
+/// Tasks that read by themselves, as from a database, without a count of their bytes.
+fn unmeasured() -> Text {
+    text!(
+        "没有记录这些任务读取的数据量：可能它的那一份大得多；若数据量相近，原因是机器、锁或代码，该机器的日志和这段时间的线程转储可以确定",
+        "the input of these tasks is not recorded: its slice may be far larger; on a similar amount of data, the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
     )
 }
 

@@ -250,16 +250,28 @@ fn step(node: &SparkNode) -> Option<String> {
         let keys = text.split_once("=[")?.1.split(']').next()?;
         return Some(format!("groups of [{keys}]"));
     }
+    let text = plain(&node.text);
+    if node.name.trim() == "Project" {
+        let functions = innermost_functions(&text);
+        return (!functions.is_empty()).then(|| format!("functions of {functions:?}"));
+    }
     if !STEPS.iter().any(|s| node.name.contains(s)) {
         return None;
     }
-    let text = plain(&node.text);
     let conditions = text.strip_prefix("Filter");
     let is_trivial = conditions.is_some_and(|all| {
         all.split(" AND ")
             .all(|c| c.trim_matches([' ', '(', ')']).starts_with("isnotnull"))
     });
     (!is_trivial).then_some(text)
+}
+
+/// The arguments of the innermost calls of a program's functions in an expression: what several projections compute first.
+fn innermost_functions(text: &str) -> BTreeSet<&str> {
+    let calls = text.split("UDF(").skip(1);
+    let arguments = calls.filter_map(|rest| rest.split_once(')'));
+    let arguments = arguments.map(|(arguments, _)| arguments.trim());
+    arguments.filter(|a| !a.is_empty()).collect()
 }
 
 /// A text of the plan without the numbers of columns: `amount` of `amount#12L`.
@@ -303,6 +315,11 @@ mod tests {
                 None,
             ),
             ("Project", "Project [a#1L]", None),
+            (
+                "Project",
+                "Project [UDF(UDF(body#2)) AS words#3, a#1L]",
+                Some("functions of {\"body\"}"),
+            ),
             (
                 "HashAggregate",
                 "HashAggregate(keys=[a#1, b#2L], functions=[partial_sum(c#3)])",

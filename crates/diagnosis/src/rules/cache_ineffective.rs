@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::{Derived, Spread};
-use job::model::{Application, Execution};
+use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, rule};
 use super::{dropped_cache, wide_cache};
@@ -143,14 +143,27 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     starts.into_iter().filter_map(of_start).collect()
 }
 
+/// Whether each node of a plan computes the rows of a cache.
+fn below_caches(plan: &[SparkNode]) -> Vec<bool> {
+    let mut below = vec![false; plan.len()];
+    for at in 0..plan.len() {
+        let parent = plan[at].parent.filter(|parent| *parent < at);
+        below[at] = parent.is_some_and(|p| below[p] || plan[p].name.contains("InMemoryTableScan"));
+    }
+    below
+}
+
 /// Common parts of the plans of several executions, from the files on, the most frequent and then the longest
 /// first. Each execution counts for only one part.
 fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
     let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
+        let cached = below_caches(&execution.plan);
         for (node, part) in known.parts_of(&execution.plan).into_iter().enumerate() {
-            if let Some(part) = part.filter(|part| known.steps[*part] > 0) {
+            // every plan that reads a cache also has the nodes that filled it
+            let own = part.filter(|part| known.steps[*part] > 0 && !cached[node]);
+            if let Some(part) = own {
                 // among equal nodes, the first one is computed last
                 nodes_of.entry(part).or_default().entry(at).or_insert(node);
             }
@@ -330,8 +343,6 @@ fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use job::model::SparkNode;
 
     use super::*;
 

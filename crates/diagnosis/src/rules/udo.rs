@@ -3,6 +3,7 @@
 //! User code is slow if it takes many times the usual time of managed code for rows of that
 //! width; a stage that merely runs user code is not.
 
+use job::code::Program;
 use job::facts::{Derived, Spread, StageFacts, value};
 use job::model::{Edge, Operator};
 use job::runs::{RunState, VertexRun};
@@ -94,7 +95,7 @@ fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
     let facts = &view.facts[stage];
     // an operator without input generates its rows; their number is unknown
     let reads_nothing = |o: &Operator| bytes_without_rows(facts, o).is_some_and(|b| b <= 0.0);
-    if managed(view, stage).any(|(_, o)| reads_nothing(o)) {
+    if managed(view, stage).any(|(_, o)| reads_nothing(o) || works_on_columns(view, o)) {
         return false;
     }
     let uncounted = facts.operators.is_empty();
@@ -108,11 +109,25 @@ struct Timed {
     usual: f64,
 }
 
+/// Whether an operator passes batches or groups of rows to functions of the program that work on whole columns. Their usual time is
+/// unknown: they may compute anything.
+fn works_on_columns(view: &View<'_>, operator: &Operator) -> bool {
+    let batches = ["InPandas", "InArrow", "ArrowEvalPython"];
+    let is_of_batches = batches
+        .iter()
+        .any(|part| operator.class_name.contains(part));
+    let program = view.job.program().filter(|_| is_of_batches);
+    program.is_some_and(Program::works_on_columns)
+}
+
 /// Managed operators of a stage with known time and rows, the slowest for its rows first.
 fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
     // garbage collection is another cause, and a skewed vertex has more of it than the mean
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let time = |(operator, o): (usize, &Operator)| {
+        if works_on_columns(view, o) {
+            return None;
+        }
         let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);
         let spent = (spent - python_start_ms(view, stage)).max(0.0);
         let usual = usual_ms(view, stage, o)?;

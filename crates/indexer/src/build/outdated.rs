@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::SystemTime;
 
 use super::plan;
-use super::read::Listing;
-use crate::error::BuildError;
+use super::read::{Listing, untouched_since};
+use crate::error::{BuildError, OpenError};
 use crate::store::generation;
 
 /// The number of documents that were added, changed or removed since `index` was built from `knowledge`. Texts are compared only if something
@@ -15,16 +14,19 @@ use crate::store::generation;
 /// # Errors
 /// When the documents or the index cannot be read.
 pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
-    let held = generation::hold(index, false)?;
-    let written =
-        fs::metadata(held.folder.join(held.manifest.documents_file())).and_then(|m| m.modified());
-    let listing = Listing::of(knowledge)?;
-    let is_touched = |written: SystemTime| listing.touched_since(knowledge, written);
+    let missing = || OpenError::Missing {
+        path: index.to_owned(),
+    };
+    let manifest = generation::manifest(index).ok_or_else(missing)?;
+    let written = fs::metadata(index.join(&manifest.documents_file)).and_then(|m| m.modified());
     // Where times are unknown, only the texts can tell.
-    if !written.map_or(true, is_touched) && listing.sources.len() == held.manifest.documents {
+    if let Ok(written) = written
+        && untouched_since(knowledge, written)? == Some(manifest.documents)
+    {
         return Ok(0);
     }
-    let documents = held.documents()?;
+    let listing = Listing::of(knowledge)?;
+    let documents = generation::documents(index, &manifest)?;
     let hashes = listing.hashes(Some(&documents))?;
     let changes = plan::changes(&listing.sources, &hashes, &documents);
     Ok(changes.added.len() + changes.changed.len() + changes.removed.len() + changes.moved.len())

@@ -1,7 +1,7 @@
 //! Lists and reads the documents of a knowledge folder.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -61,7 +61,12 @@ impl Listing {
     pub(crate) fn of(knowledge: &Path) -> Result<Listing, BuildError> {
         let listed = SystemTime::now();
         let mut found = Vec::new();
-        walk(knowledge, "", 0, &mut found)?;
+        walk(knowledge, "", 0, &mut |relative, entry| {
+            // Asked of the entry, the system need not look up the whole path.
+            let state = entry.metadata().ok().and_then(|about| State::of(&about));
+            let path = entry.path();
+            found.push((relative, Place { path, state }));
+        })?;
         if found.is_empty() {
             let path = knowledge.to_owned();
             return Err(BuildError::NoDocuments { path });
@@ -106,16 +111,6 @@ impl Listing {
         };
         let all = self.questions.get_or_init(read);
         all.get(path).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether a document, or a folder with documents, was modified after `written`.
-    pub(crate) fn touched_since(&self, knowledge: &Path, written: SystemTime) -> bool {
-        let mut folders: BTreeSet<&Path> = BTreeSet::from([knowledge]);
-        folders.extend(self.places.iter().filter_map(|place| place.path.parent()));
-        let folder = |folder: &Path| State::of(&fs::metadata(folder).ok()?);
-        let states = self.places.iter().map(|place| place.state);
-        let mut all = folders.into_iter().map(folder).chain(states);
-        all.any(|state| state.is_none_or(|state| state.is_written_after(written)))
     }
 
     /// File states of the documents, for documents whose state a later update can trust.
@@ -225,12 +220,39 @@ fn hash(bytes: &[u8], generated: &[String]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Adds the documents below `folder`: relative path and place.
+/// Number of the documents below `knowledge`; `None` if one of them, or a folder with documents, was modified after `written`.
+pub(crate) fn untouched_since(
+    knowledge: &Path,
+    written: SystemTime,
+) -> Result<Option<usize>, BuildError> {
+    let (mut documents, mut is_touched) = (0, false);
+    let mut folder = PathBuf::new();
+    let is_newer = |about: io::Result<Metadata>| {
+        let state = about.ok().and_then(|about| State::of(&about));
+        state.is_none_or(|state| state.is_written_after(written))
+    };
+    walk(knowledge, "", 0, &mut |relative, entry| {
+        if is_touched {
+            return;
+        }
+        is_touched = is_newer(entry.metadata());
+        documents += usize::from(!is_generated(&relative));
+        let path = entry.path();
+        if let Some(parent) = path.parent().filter(|parent| **parent != folder) {
+            is_touched |= is_newer(fs::metadata(parent));
+            parent.clone_into(&mut folder);
+        }
+    })?;
+    is_touched |= is_newer(fs::metadata(knowledge));
+    Ok((!is_touched).then_some(documents))
+}
+
+/// Calls `found` with each document and each file of generated questions below `folder`, by its relative path.
 fn walk(
     folder: &Path,
     prefix: &str,
     depth: usize,
-    out: &mut Vec<(String, Place)>,
+    found: &mut dyn FnMut(String, &DirEntry),
 ) -> Result<(), BuildError> {
     let entries = fs::read_dir(folder).map_err(read_error(folder))?;
     for entry in entries {
@@ -245,12 +267,9 @@ fn walk(
             _ => format!("{prefix}/{name}"),
         };
         if kind.is_dir() && depth < MAX_DEPTH {
-            walk(&entry.path(), &relative, depth + 1, out)?;
+            walk(&entry.path(), &relative, depth + 1, found)?;
         } else if kind.is_file() && (is_document(&relative) || is_generated(&relative)) {
-            // Asked of the entry, the system need not look up the whole path.
-            let state = entry.metadata().ok().and_then(|about| State::of(&about));
-            let path = entry.path();
-            out.push((relative, Place { path, state }));
+            found(relative, &entry);
         }
     }
     Ok(())
@@ -258,8 +277,9 @@ fn walk(
 
 pub(crate) fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_markdown =
-        name.to_lowercase().ends_with(".md") && !name.eq_ignore_ascii_case("readme.md");
+    let end = name.len().checked_sub(3).and_then(|at| name.get(at..));
+    let is_markdown = end.is_some_and(|end| end.eq_ignore_ascii_case(".md"))
+        && !name.eq_ignore_ascii_case("readme.md");
     is_markdown || path == "files.toml" || path == "glossary.toml"
 }
 

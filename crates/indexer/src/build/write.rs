@@ -13,9 +13,10 @@ use crate::glossary::Glossary;
 use crate::model::{Chunk, Engine};
 use crate::settings::Rebuild;
 use crate::store::entries::{Entry, LexicalWriter};
-use crate::store::files::{replace, write_error};
+use crate::store::files::write_error;
 use crate::store::generation::{Held, Writer};
-use crate::store::manifest::{DocumentEntry, Documents, Manifest, documents_file};
+use crate::store::manifest::{DocumentEntry, Documents, Manifest};
+use crate::store::named;
 use crate::store::stamp::State;
 use crate::store::vectors::{Vectors, VectorsWriter};
 use crate::{analyze, chunk, context, parallel};
@@ -62,10 +63,11 @@ pub(crate) fn run(
 
     start(progress, Phase::Write, new_chunks.len());
     let documents = documents(&job, &cuts);
-    let path = job.writer.index.join(documents_file(&generation));
-    let json = serde_json::to_vec(&documents).map_err(|error| write_error(&path)(error.into()))?;
-    replace(&path, &json).map_err(write_error(&path))?;
     let glossary = job.sources.iter().find(|s| s.path == super::GLOSSARY);
+    let glossary = glossary
+        .map(|s| Glossary::parse(&s.text))
+        .unwrap_or_default();
+    let folder = &job.writer.index;
     let manifest = Manifest {
         chunker: chunk::VERSION.to_owned(),
         analyser: analyze::VERSION.to_owned(),
@@ -75,10 +77,8 @@ pub(crate) fn run(
         chunks: documents.values().map(|entry| entry.chunks).sum(),
         vectors,
         rows,
-        documents_sum: blake3::hash(&json).to_hex().to_string(),
-        glossary: glossary
-            .map(|s| Glossary::parse(&s.text))
-            .unwrap_or_default(),
+        documents_file: named::write(folder, named::DOCUMENTS, &documents)?,
+        glossary_file: named::write(folder, named::GLOSSARY, &glossary)?,
         generation: generation.clone(),
     };
     write_entries(&job, &cuts, &embedded.rows, &manifest).map_err(|error| BuildError::Lexical {

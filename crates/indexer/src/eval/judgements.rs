@@ -52,6 +52,13 @@ pub struct Judged {
     pub place: (PathBuf, usize),
 }
 
+impl Judged {
+    /// Whether nothing may be learned from it.
+    pub(crate) fn only_measures(&self) -> bool {
+        matches!(self.split.as_deref(), Some("heldout" | "fresh"))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relevant {
     /// Id of a chunk, or path of a document.

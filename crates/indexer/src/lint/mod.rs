@@ -19,6 +19,7 @@ use serde::Serialize;
 
 pub use coverage::{CoverageRow, coverage};
 pub use fix::fix;
+pub(crate) use questions::{JudgedRuns, MOST_GENERATED};
 
 use crate::build::sources;
 use crate::chunk;

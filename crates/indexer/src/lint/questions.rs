@@ -7,12 +7,12 @@ use std::path::Path;
 use super::{Findings, Known, is_curated};
 use crate::analyze;
 use crate::document::{Document, Problem, split_front_matter};
-use crate::eval::{judgement_files, read_judgement_file};
+use crate::eval::{Judged, judgement_files, read_judgement_file};
 use crate::generated::{beside, parse};
 
 /// Questions that a person writes for a page, and questions that a program adds, at most: a search finds no more with twice as many.
 const MOST: usize = 10;
-const MOST_GENERATED: usize = 30;
+pub(crate) const MOST_GENERATED: usize = 30;
 
 /// A question must not share this many words or Chinese characters in a row with a judged query. Six words are shared by messages of an
 /// engine that both quote.
@@ -35,7 +35,7 @@ pub(super) fn check(
     known: &Known,
     out: &mut Findings,
 ) {
-    let (judged, lists) = (judged_runs(knowledge), generated(knowledge, known, out));
+    let (judged, lists) = (JudgedRuns::of(knowledge), generated(knowledge, known, out));
     let mut all = Vec::new();
     for document in documents {
         let questions = &document.front.questions;
@@ -77,14 +77,13 @@ pub(super) fn check(
         text,
     } in all
     {
-        let tokens = tokens(text);
-        if let Some((run, query)) = shared(&tokens, &judged) {
+        if let Some((run, query)) = judged.shared(text) {
             let message = format!(
                 "`{run}` is also in the judged query `{query}`, which must only measure; ask in other words"
             );
             out.error(file, line, "judged-question", message);
         }
-        if let Some(other) = seen.insert(tokens, page) {
+        if let Some(other) = seen.insert(tokens(text), page) {
             let message = format!("{other} answers the same question");
             out.error(file, line, "question-twice", message);
         }
@@ -136,28 +135,32 @@ fn line(document: &Document<'_>, text: &str) -> usize {
     at.map_or(1, |at| at + 2)
 }
 
-/// Runs in queries that only measure, each with the id of its query.
-fn judged_runs(knowledge: &Path) -> HashMap<Tokens, String> {
-    let files = judgement_files(&knowledge.join("judgements"));
-    let judged = files.into_iter().flatten();
-    // Other checks report a file that cannot be read.
-    let judged = judged.flat_map(|file| read_judgement_file(&file).unwrap_or_default());
-    let measures = |split: Option<&str>| matches!(split, Some("heldout" | "fresh"));
-    let mut out = HashMap::new();
-    for query in judged.filter(|query| measures(query.split.as_deref())) {
-        let tokens = tokens(&query.text);
-        for run in runs(&tokens) {
-            out.insert(run.to_vec(), query.id.clone());
-        }
-        out.insert(tokens, query.id);
-    }
-    out
-}
+/// Runs of words in queries that only measure, each with the id of its query.
+pub(crate) struct JudgedRuns(HashMap<Tokens, String>);
 
-/// What `question` shares with a judged query: all of it, or a run.
-fn shared(question: &Tokens, judged: &HashMap<Tokens, String>) -> Option<(String, String)> {
-    let mut parts = std::iter::once(question.as_slice()).chain(runs(question));
-    parts.find_map(|part| Some((part.join(" "), judged.get(part)?.clone())))
+impl JudgedRuns {
+    pub(crate) fn of(knowledge: &Path) -> JudgedRuns {
+        let files = judgement_files(&knowledge.join("judgements"));
+        let judged = files.into_iter().flatten();
+        // Other checks report a file that cannot be read.
+        let judged = judged.flat_map(|file| read_judgement_file(&file).unwrap_or_default());
+        let mut out = HashMap::new();
+        for query in judged.filter(Judged::only_measures) {
+            let tokens = tokens(&query.text);
+            for run in runs(&tokens) {
+                out.insert(run.to_vec(), query.id.clone());
+            }
+            out.insert(tokens, query.id);
+        }
+        JudgedRuns(out)
+    }
+
+    /// The words that `question` shares with a judged query: all of it, or a run.
+    pub(crate) fn shared(&self, question: &str) -> Option<(String, &str)> {
+        let question = tokens(question);
+        let mut parts = std::iter::once(question.as_slice()).chain(runs(&question));
+        parts.find_map(|part| Some((part.join(" "), self.0.get(part)?.as_str())))
+    }
 }
 
 fn runs(tokens: &Tokens) -> impl Iterator<Item = &[String]> {

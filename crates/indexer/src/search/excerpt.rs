@@ -95,13 +95,16 @@ fn choose(
     weights: &HashMap<String, f32>,
     room: Room,
 ) {
-    let terms = |at: usize| -> HashSet<String> {
-        let terms = analyze::terms(&pieces[at].text).into_iter();
-        terms.filter(|term| weights.contains_key(term)).collect()
+    let terms = |at: usize| -> HashSet<&str> {
+        let mut terms = HashSet::new();
+        analyze::for_each_term(&pieces[at].text, |term| {
+            terms.extend(weights.get_key_value(term).map(|(term, _)| term.as_str()));
+        });
+        terms
     };
-    let terms: HashMap<usize, HashSet<String>> = part.clone().map(|at| (at, terms(at))).collect();
-    let sum = |terms: &HashSet<String>, seen: &HashSet<String>| -> f32 {
-        terms.difference(seen).map(|term| weights[term]).sum()
+    let terms: HashMap<usize, HashSet<&str>> = part.clone().map(|at| (at, terms(at))).collect();
+    let sum = |terms: &HashSet<&str>, seen: &HashSet<&str>| -> f32 {
+        terms.difference(seen).map(|term| weights[*term]).sum()
     };
     let mut seen = HashSet::new();
     let best = terms.values().map(|terms| sum(terms, &seen));
@@ -130,9 +133,12 @@ fn choose(
         };
         let left = part
             .clone()
-            .filter(|&at| !chosen.contains(&at) && is_open(at));
-        let fitting = left.filter(|&at| chosen.is_empty() || room.fits(&print(pieces, &with(at))));
-        let Some(at) = fitting.reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else {
+            .filter(|at| !chosen.contains(at) && is_open(*at));
+        let mut left: Vec<(f32, usize)> = left.map(|at| (gain(at), at)).collect();
+        // Stable: of equal pieces the first.
+        left.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let fits = |at: usize| chosen.is_empty() || room.fits(&print(pieces, &with(at)));
+        let Some(at) = left.into_iter().map(|(_, at)| at).find(|&at| fits(at)) else {
             break;
         };
         let all = with(at);
@@ -141,7 +147,7 @@ fn choose(
             false => all,
         };
         let now = chosen.iter().filter_map(|at| terms.get(at)).flatten();
-        seen.extend(now.cloned());
+        seen.extend(now.copied());
     }
 }
 

@@ -37,8 +37,9 @@ impl Graphs {
         }
     }
 
-    pub(crate) fn get(&self) -> Option<Arc<Graph>> {
-        self.place.as_ref()?;
+    /// The graph for a search among this many rows; `None` if a scan takes less time.
+    pub(crate) fn over(&self, rows: usize) -> Option<Arc<Graph>> {
+        self.place.as_ref().filter(|(_, from)| rows >= *from)?;
         let state = self.state();
         state.ready.as_ref().map(|(_, graph)| Arc::clone(graph))
     }
@@ -50,6 +51,10 @@ impl Graphs {
         };
         let mut state = self.state();
         state.wanted = None;
+        if rows < *from_rows {
+            state.ready = None;
+            return;
+        }
         let known = state.ready.take().filter(|(known, _)| known == file);
         let open = || Some((file.to_owned(), Arc::new(Graph::open(folder, file, rows)?)));
         state.ready = known.or_else(open);

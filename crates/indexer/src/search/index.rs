@@ -16,7 +16,7 @@ use crate::document::language_of_query;
 use crate::embed::onnx::OnnxReranker;
 use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
-use crate::glossary::{Expansion, Named};
+use crate::glossary::{Expansion, Glossary, Named};
 use crate::guard::guarded;
 use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Part, Query, Remote};
 use crate::query::{self, Reading, Remark};
@@ -67,6 +67,7 @@ pub struct Index {
     pub(crate) rows: Rows,
     pub(crate) lexical: Lexical,
     pub(crate) questions: Option<Questions>,
+    glossary: Glossary,
     models: Arc<Models>,
 }
 
@@ -119,6 +120,7 @@ impl Index {
             rows: Rows::new(Arc::clone(vectors), graphs),
             lexical: held.lexical()?,
             questions: held.questions()?,
+            glossary: held.glossary()?,
             models,
             held,
         })
@@ -142,11 +144,14 @@ impl Index {
         let usual = || self.usual_fusion(&reading);
         let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
-            true => 0,
-            false => self.glossary_entries()?,
+            true => Vec::new(),
+            false => self
+                .lexical
+                .of_kind(Kind::Glossary)
+                .map_err(lexical_error)?,
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
-        let depth = DEPTH.max(4 * query.k) + hidden;
+        let depth = DEPTH.max(4 * query.k) + hidden.len();
         let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
         let search = Branch {
             reading: &reading,
@@ -155,7 +160,7 @@ impl Index {
             depth,
             remote: query.remote,
         };
-        let (bm25, (vector, nearest)) = self.branches(&search, hidden > 0)?;
+        let (bm25, (vector, nearest)) = self.branches(&search, &hidden)?;
         let cosine = |chunk| {
             let row = self.lexical.row(chunk)?;
             self.rows.cosine(row, vector.as_deref()?)
@@ -184,11 +189,11 @@ impl Index {
         self.hits(query, &reading, &fit, &scored)
     }
 
-    /// Both branches, without glossary entries if they are to be hidden.
+    /// Both branches, without the `hidden` chunks, which are sorted.
     fn branches(
         &self,
         search: &Branch<'_>,
-        hides: bool,
+        hidden: &[Ordinal],
     ) -> Result<(Ranking, Nearest), SearchError> {
         let by_words = || self.lexical_branch(search);
         let by_vector = || self.vector_branch(search);
@@ -198,10 +203,9 @@ impl Index {
             rayon::join(by_words, by_vector)
         };
         let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
-        if hides {
-            bm25.retain(|&(chunk, _)| !self.is_glossary(chunk));
-            nearest.retain(|&(chunk, _)| !self.is_glossary(chunk));
-        }
+        let is_shown = |(chunk, _): &(Ordinal, f32)| hidden.binary_search(chunk).is_err();
+        bm25.retain(is_shown);
+        nearest.retain(is_shown);
         Ok((bm25, (vector, nearest)))
     }
 
@@ -229,12 +233,7 @@ impl Index {
     }
 
     pub(super) fn read(&self, query: &Query<'_>) -> Reading {
-        query::read(
-            &query.text,
-            &query.without,
-            &self.held.manifest.glossary,
-            &self.lexical,
-        )
+        query::read(&query.text, &query.without, &self.glossary, &self.lexical)
     }
 
     /// A chunk; for the id of a section, its chunk with this section first. `None` if this generation has neither.
@@ -263,15 +262,6 @@ impl Index {
 
     pub fn info(&self) -> Info {
         Info::of(&self.held, &self.lexical)
-    }
-
-    fn glossary_entries(&self) -> Result<usize, SearchError> {
-        let count = self.lexical.count_kind(Kind::Glossary);
-        count.map(|n| n as usize).map_err(lexical_error)
-    }
-
-    fn is_glossary(&self, chunk: Ordinal) -> bool {
-        self.lexical.facets(chunk).is_of_kind(Kind::Glossary)
     }
 
     /// The chunks nearest to `vector`, found as for a query.

@@ -1,5 +1,6 @@
 //! The vector branch of an open index: an exact scan or, in a session, by graph.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -73,22 +74,16 @@ impl Rows {
         }
         let quantized = Quantized::new(query);
         let depth = limit + RESCORE;
-        let found = match (allowed, self.graphs.get()) {
-            // A graph cannot be restricted to the allowed rows.
-            (Some(allowed), _) => {
-                let row = |&chunk: &Ordinal| {
-                    let row = chunks.row(chunk)?;
-                    (row < self.vectors.len()).then_some((row as u32, chunk))
-                };
-                let rows: Vec<Row> = allowed.iter().filter_map(row).collect();
-                self.scan(&rows, &quantized, depth)
-            }
-            (None, None) => self.scan(self.live(chunks), &quantized, depth),
-            (None, Some(graph)) => {
-                let live = self.live(chunks);
-                let mut found = self.by_graph(&graph, live, &quantized, depth);
-                let newer = first_from(live, graph.rows());
-                found.extend(self.scan(&live[newer..], &quantized, depth));
+        let rows = match allowed {
+            None => Cow::Borrowed(self.live(chunks)),
+            Some(allowed) => Cow::Owned(self.rows_of(chunks, allowed)),
+        };
+        let found = match self.graphs.over(rows.len()) {
+            None => self.scan(&rows, &quantized, depth),
+            Some(graph) => {
+                let mut found = self.by_graph(&graph, &rows, &quantized, depth);
+                let newer = first_from(&rows, graph.rows());
+                found.extend(self.scan(&rows[newer..], &quantized, depth));
                 found
             }
         };
@@ -100,13 +95,24 @@ impl Rows {
         scored
     }
 
-    fn by_graph(&self, graph: &Graph, live: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
+    /// The chunks and their rows, sorted by row.
+    fn rows_of(&self, chunks: &Lexical, allowed: &[Ordinal]) -> Vec<Row> {
+        let row = |&chunk: &Ordinal| {
+            let row = chunks.row(chunk)?;
+            (row < self.vectors.len()).then_some((row as u32, chunk))
+        };
+        let mut rows: Vec<Row> = allowed.iter().filter_map(row).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn by_graph(&self, graph: &Graph, rows: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
         let of_row = |row: usize| {
-            let same = live[first_from(live, row)..].iter();
+            let same = rows[first_from(rows, row)..].iter();
             same.take_while(move |(other, _)| *other as usize == row)
         };
-        let is_live = |row: usize| of_row(row).next().is_some();
-        let near = graph.near(&self.vectors, query, depth, is_live);
+        let is_wanted = |row: usize| of_row(row).next().is_some();
+        let near = graph.near(&self.vectors, query, depth, is_wanted);
         near.into_iter().flat_map(of_row).copied().collect()
     }
 
@@ -130,7 +136,7 @@ impl Rows {
     }
 }
 
-/// Position of the first live chunk from `row` on.
-fn first_from(live: &[Row], row: usize) -> usize {
-    live.partition_point(|(other, _)| (*other as usize) < row)
+/// Position of the first chunk from `row` on.
+fn first_from(rows: &[Row], row: usize) -> usize {
+    rows.partition_point(|(other, _)| (*other as usize) < row)
 }

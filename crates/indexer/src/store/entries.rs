@@ -53,6 +53,9 @@ pub(crate) struct QuestionFields {
     numbers: [Field; 3],
 }
 
+/// Path of the document of an entry.
+pub(crate) const ASKED: &str = "asked";
+
 /// Numbers of an entry: chunks of its document, features, and whether it is about Spark.
 pub(crate) const COUNT: &str = "count";
 pub(crate) const FEATURES: &str = "number";
@@ -60,7 +63,7 @@ pub(crate) const SPARK: &str = "spark";
 const NUMBERS: [&str; 3] = [COUNT, FEATURES, SPARK];
 
 fn add_fields(schema: &mut SchemaBuilder) {
-    schema.add_text_field("asked", STRING);
+    schema.add_text_field(ASKED, STRING | FAST);
     schema.add_text_field("features", terms_option());
     for number in NUMBERS {
         schema.add_u64_field(number, FAST);
@@ -71,7 +74,7 @@ impl QuestionFields {
     pub(crate) fn find(schema: &Schema) -> tantivy::Result<QuestionFields> {
         let [count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
         Ok(QuestionFields {
-            document: schema.get_field("asked")?,
+            document: schema.get_field(ASKED)?,
             features: schema.get_field("features")?,
             numbers: [count?, features?, spark?],
         })

@@ -14,15 +14,18 @@ use tantivy::Searcher;
 use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
 
+use super::checked::Files;
 use super::directory::{Folder, is_of_segment};
 use super::files::{self, write_error};
 use super::lexical::{self, Lexical};
-use super::manifest::{DOCUMENTS, Documents, Manifest, check_format};
+use super::manifest::{Documents, Manifest, check_format};
+use super::named::{self, is_named};
 use super::questions::Questions;
 use super::stamp::State;
 use super::vectors::Vectors;
 use super::{GRAPHS, graph};
 use crate::error::{BuildError, OpenError, damaged};
+use crate::glossary::Glossary;
 use crate::guard::guarded;
 
 const META: &str = "meta.json";
@@ -36,7 +39,8 @@ const OLDER_GENERATION: &str = "gen-";
 const OPEN_ATTEMPTS: usize = 100;
 const OPEN_PAUSE: Duration = Duration::from_millis(2);
 
-/// Size of an index up to which every opening compares all checksums, which takes milliseconds; `index verify` compares those of any.
+/// Size of an index up to which an opening compares the checksums of files that have changed, which takes milliseconds; `index verify`
+/// compares all checksums of any index.
 const CHECKED: u64 = 64 << 20;
 
 /// A commit, open for reading.
@@ -63,34 +67,74 @@ impl Held {
         documents(&self.folder, &self.manifest)
     }
 
+    pub(crate) fn glossary(&self) -> Result<Glossary, OpenError> {
+        glossary(&self.folder, &self.manifest)
+    }
+
     /// Files of this commit that are not as they were written, with the reason.
     pub(crate) fn damaged_files(&self) -> Vec<(PathBuf, String)> {
         let index = self.searcher.index();
-        damaged_files(&self.folder, index, &self.manifest, &self.vectors)
+        let names = files_of_segments(&self.folder, index);
+        damaged_files(&self.folder, index, &names, &self.manifest, &self.vectors)
     }
 }
 
-fn documents(folder: &Path, manifest: &Manifest) -> Result<Documents, OpenError> {
-    let path = folder.join(manifest.documents_file());
-    let wrong = |reason: String| damaged(&path, reason);
-    let bytes = files::read_regular(&path).map_err(|error| wrong(error.to_string()))?;
-    if blake3::hash(&bytes).to_hex().as_str() != manifest.documents_sum {
-        return Err(wrong("its checksum is wrong".to_owned()));
+pub(crate) fn documents(folder: &Path, manifest: &Manifest) -> Result<Documents, OpenError> {
+    named::read(folder, named::DOCUMENTS, &manifest.documents_file)
+}
+
+fn glossary(folder: &Path, manifest: &Manifest) -> Result<Glossary, OpenError> {
+    named::read(folder, named::GLOSSARY, &manifest.glossary_file)
+}
+
+fn files_of_segments(folder: &Path, index: &tantivy::Index) -> Vec<String> {
+    let ids = index.searchable_segment_ids().unwrap_or_default();
+    let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
+    let is_used = |name: &String| ids.iter().any(|id| name.starts_with(id));
+    let names = names(folder).unwrap_or_default().into_iter();
+    names.map(|(name, _)| name).filter(is_used).collect()
+}
+
+/// Compares the checksums of a small index, unless its files are as they were when they were right.
+fn check_files(
+    folder: &Path,
+    index: &tantivy::Index,
+    manifest: &Manifest,
+    vectors: &Vectors,
+) -> Result<(), OpenError> {
+    let mut names = files_of_segments(folder, index);
+    names.sort_unstable();
+    let others = [
+        &manifest.vectors,
+        &manifest.documents_file,
+        &manifest.glossary_file,
+    ];
+    let all: Vec<String> = names.iter().chain(others).cloned().collect();
+    let files = Files::of(folder, &all);
+    if files.as_ref().is_some_and(|files| files.are_known(folder))
+        || files::folder_bytes(folder) > CHECKED
+    {
+        return Ok(());
     }
-    serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
+    let damages = damaged_files(folder, index, &names, manifest, vectors);
+    if let Some((path, reason)) = damages.into_iter().next() {
+        return Err(damaged(&path, reason));
+    }
+    documents(folder, manifest)?;
+    glossary(folder, manifest)?;
+    if let Some(files) = files {
+        files.note(folder);
+    }
+    Ok(())
 }
 
 fn damaged_files(
     folder: &Path,
     index: &tantivy::Index,
+    names: &[String],
     manifest: &Manifest,
     vectors: &Vectors,
 ) -> Vec<(PathBuf, String)> {
-    let ids = index.searchable_segment_ids().unwrap_or_default();
-    let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
-    let is_used = |name: &String| ids.iter().any(|id| name.starts_with(id));
-    let names = names(folder).unwrap_or_default().into_iter();
-    let names: Vec<String> = names.map(|(name, _)| name).filter(is_used).collect();
     let reason = |name: &String| {
         let check = || match index.directory().validate_checksum(Path::new(name)) {
             // A commit after this one may have removed the file, which this reader has open.
@@ -114,12 +158,11 @@ pub(crate) fn state(index: &Path) -> Option<State> {
     State::of(&fs::symlink_metadata(index.join(META)).ok()?)
 }
 
-/// `None` if there is no readable index.
-pub(crate) fn current_name(index: &Path) -> Option<String> {
+/// The manifest of the last commit; `None` if there is no readable index.
+pub(crate) fn manifest(index: &Path) -> Option<Manifest> {
     let meta = files::read_regular(&index.join(META)).ok()?;
     let meta: serde_json::Value = serde_json::from_slice(&meta).ok()?;
-    let manifest = Manifest::parse(meta["payload"].as_str()?).ok()?;
-    Some(manifest.generation)
+    Manifest::parse(meta["payload"].as_str()?).ok()
 }
 
 /// Opens the last commit; with `check`, compares the checksums of a small index first.
@@ -167,12 +210,8 @@ fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
     if vectors.dimension() != manifest.dimension || vectors.len() < manifest.rows {
         return Err(damaged(&path, "it does not fit the manifest"));
     }
-    if check && files::folder_bytes(folder) <= CHECKED {
-        let damages = damaged_files(folder, &index, &manifest, &vectors);
-        if let Some((path, reason)) = damages.into_iter().next() {
-            return Err(damaged(&path, reason));
-        }
-        documents(folder, &manifest)?;
+    if check {
+        check_files(folder, &index, &manifest, &vectors)?;
     }
     let open = || lexical::searcher(&index).map_err(|error| damaged(folder, error));
     Ok(Held {
@@ -274,7 +313,7 @@ impl Writer {
             let path = entry.map_err(write_error(&self.index))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let is_older = name.starts_with(OLDER_GENERATION) || OLDER.contains(&&*name);
-            let is_index = is_of_segment(&name) || name.starts_with(DOCUMENTS) || name == META;
+            let is_index = is_of_segment(&name) || is_named(&name) || name == META;
             let is_cache = name.ends_with(".vec") || name == GRAPHS;
             let removed = match path.is_dir() && !path.is_symlink() {
                 _ if !(is_older || is_index || all && is_cache) => Ok(()),
@@ -289,10 +328,15 @@ impl Writer {
     /// Removes the files that the commit no longer needs; tantivy removes its own. A failed removal is tried again next time.
     pub(crate) fn collect(&self, manifest: &Manifest) {
         let model = model_of(&manifest.vectors);
-        let (documents, vectors) = (manifest.documents_file(), &manifest.vectors);
+        let Manifest {
+            vectors,
+            documents_file,
+            glossary_file,
+            ..
+        } = manifest;
         let is_old = |name: &String| {
             let is_of_model = is_vectors_of(name, model) && name != vectors;
-            is_of_model || (name.starts_with(DOCUMENTS) && *name != documents)
+            is_of_model || is_named(name) && name != documents_file && name != glossary_file
         };
         let names = names(&self.index).unwrap_or_default().into_iter();
         for (name, _) in names.filter(|(name, _)| is_old(name)) {

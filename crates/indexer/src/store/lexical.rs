@@ -3,16 +3,15 @@
 //! Terms come from our analyzer, and spaces part them. Tantivy never parses a query, since its parser turns a Chinese sentence into one
 //! exact phrase. Positions are not stored, since there are no phrase queries.
 
-mod among;
-mod columns;
+pub(super) mod columns;
 
 use std::collections::BTreeMap;
 
-use tantivy::collector::{Count, DocSetCollector, TopDocs};
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+use tantivy::collector::{Count, DocSetCollector};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
-    DocId, DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
+    DocId, Index, IndexReader, InvertedIndexReader, ReloadPolicy, Searcher, SegmentReader,
     TantivyDocument, Term,
 };
 
@@ -21,7 +20,7 @@ use super::facets::{CHUNK, Facets, excluded, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
-use columns::Columns;
+use columns::{Columns, numbers};
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.
@@ -41,9 +40,9 @@ pub(crate) struct Words {
 }
 
 /// A term to look for, and how much it counts.
-pub(super) struct Clause {
-    pub(super) term: Term,
-    pub(super) weight: f32,
+struct Clause {
+    term: Term,
+    weight: f32,
 }
 
 pub(crate) fn searcher(index: &Index) -> tantivy::Result<Searcher> {
@@ -58,26 +57,30 @@ pub(super) fn idf(all: f32, having: u64) -> f32 {
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }
 
-pub(super) fn any_of(clauses: impl Iterator<Item = Clause>) -> BooleanQuery {
-    let clauses = clauses.map(|Clause { term, weight }| {
-        let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-        let query: Box<dyn Query> = match weight {
-            1.0 => query,
-            _ => Box::new(BoostQuery::new(query, weight)),
-        };
-        (Occur::Should, query)
-    });
-    BooleanQuery::new(clauses.collect())
-}
-
-/// The entries of a list that were not deleted.
-pub(crate) fn alive(mut list: impl DocSet, segment: &SegmentReader) -> impl Iterator<Item = DocId> {
-    let all = std::iter::from_fn(move || {
-        let entry = Some(list.doc()).filter(|&entry| entry != TERMINATED)?;
-        list.advance();
-        Some(entry)
-    });
-    all.filter(|&entry| !segment.is_deleted(entry))
+/// Calls `found` with each live entry that has `term`, and how often. Returns the number of entries with the dead ones.
+pub(super) fn each(
+    term: &Term,
+    index: &InvertedIndexReader,
+    segment: &SegmentReader,
+    mut found: impl FnMut(DocId, u32),
+) -> tantivy::Result<u32> {
+    let Some(info) = index.get_term_info(term)? else {
+        return Ok(0);
+    };
+    let kind = IndexRecordOption::WithFreqs;
+    let mut blocks = index.read_block_postings_from_terminfo(&info, kind)?;
+    let has_dead = segment.has_deletes();
+    while !blocks.docs().is_empty() {
+        // A field without frequencies has none here.
+        let counts = blocks.freqs().iter().copied().chain(std::iter::repeat(1));
+        for (&entry, count) in blocks.docs().iter().zip(counts) {
+            if !(has_dead && segment.is_deleted(entry)) {
+                found(entry, count);
+            }
+        }
+        blocks.advance();
+    }
+    Ok(info.doc_freq)
 }
 
 pub(crate) struct Lexical {
@@ -88,21 +91,6 @@ pub(crate) struct Lexical {
     /// Live chunks, and all chunks with the dead ones in unmerged segments.
     chunks: usize,
     total: u64,
-}
-
-/// BM25 counts chunks, and no questions.
-impl Bm25StatisticsProvider for Lexical {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.searcher.total_num_tokens(field)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.total)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.searcher.doc_freq(term)
-    }
 }
 
 impl Lexical {
@@ -194,8 +182,8 @@ impl Lexical {
             let Some(rows) = &columns.rows else {
                 continue;
             };
-            let row = |doc| Some((rows.first(doc)? as u32, Ordinal::new(number, doc)));
-            out.extend(segment.doc_ids_alive().filter_map(row));
+            let rows = numbers(rows, segment).into_iter();
+            out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
         out
@@ -206,7 +194,8 @@ impl Lexical {
         self.with_term(self.fields.document, document)
     }
 
-    /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, only these chunks.
+    /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, which is sorted, only these chunks. A query has dozens
+    /// of terms and wants hundreds of chunks, so adding up all scores takes less time than tantivy's search for the best.
     pub(crate) fn search(
         &self,
         words: &Words,
@@ -216,18 +205,47 @@ impl Lexical {
         if words.terms.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        let clauses = self.clauses(words);
-        if let Some(allowed) = allowed {
-            return among::search(self, clauses, allowed, limit);
+        let mut found = Vec::new();
+        let clauses: Vec<(Clause, Bm25Weight)> = self
+            .clauses(words)
+            .map(|clause| Ok((self.bm25(&clause)?, clause)))
+            .filter_map(|found| {
+                found
+                    .map(|(bm25, clause)| Some((clause, bm25?)))
+                    .transpose()
+            })
+            .collect::<tantivy::Result<_>>()?;
+        for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let mut scores = vec![0.0; segment.max_doc() as usize];
+            for (Clause { term, .. }, bm25) in &clauses {
+                let lengths = segment.get_fieldnorms_reader(term.field())?;
+                let index = segment.inverted_index(term.field())?;
+                each(term, &index, segment, |doc, count| {
+                    scores[doc as usize] += bm25.score(lengths.fieldnorm_id(doc), count);
+                })?;
+            }
+            let scored = (0..).zip(scores).filter(|(_, score)| *score > 0.0);
+            found.extend(scored.map(|(doc, score)| (Ordinal::new(number, doc), score)));
         }
-        let query = any_of(clauses);
-        let top = TopDocs::with_limit(limit).order_by_score();
-        let searcher = &self.searcher;
-        let found = searcher.search_with_statistics_provider(&query, &top, self)?;
-        let ranked = found.into_iter();
-        Ok(ranked
-            .map(|(score, address)| (address.into(), score))
-            .collect())
+        if let Some(allowed) = allowed {
+            found.retain(|(chunk, _)| allowed.binary_search(chunk).is_ok());
+        }
+        let order =
+            |(a, p): &(Ordinal, f32), (b, q): &(Ordinal, f32)| q.total_cmp(p).then(a.cmp(b));
+        if found.len() > limit {
+            found.select_nth_unstable_by(limit, order);
+            found.truncate(limit);
+        }
+        found.sort_unstable_by(order);
+        Ok(found)
+    }
+
+    /// `None` if no chunk has the term. BM25 counts chunks, and no questions.
+    fn bm25(&self, Clause { term, weight }: &Clause) -> tantivy::Result<Option<Bm25Weight>> {
+        let having = self.searcher.doc_freq(term)?;
+        let length = self.searcher.total_num_tokens(term.field())? as f32 / self.total as f32;
+        let bm25 = || Bm25Weight::for_one_term_without_explain(having, self.total, length);
+        Ok((having > 0).then(|| bm25().boost_by(*weight)))
     }
 
     fn clauses(&self, words: &Words) -> impl Iterator<Item = Clause> {
@@ -269,9 +287,9 @@ impl Lexical {
         let mut out = Vec::new();
         for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
             let index = segment.inverted_index(field)?;
-            let list = index.read_postings(&term, IndexRecordOption::Basic)?;
-            let docs = list.into_iter().flat_map(|list| alive(list, segment));
-            out.extend(docs.map(|doc| Ordinal::new(number, doc)));
+            each(&term, &index, segment, |doc, _| {
+                out.push(Ordinal::new(number, doc))
+            })?;
         }
         Ok(out)
     }
@@ -306,11 +324,9 @@ impl Lexical {
         Ok(idf(self.chunks as f32, self.frequency(term)?))
     }
 
-    /// Chunks of this kind, including dead ones in unmerged segments.
-    pub(crate) fn count_kind(&self, kind: Kind) -> tantivy::Result<u64> {
-        let value = facet("kind", kind.as_str());
-        let term = Term::from_field_text(self.fields.facet, &value);
-        self.searcher.doc_freq(&term)
+    /// The chunks of this kind, sorted.
+    pub(crate) fn of_kind(&self, kind: Kind) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(self.fields.facet, &facet("kind", kind.as_str()))
     }
 
     /// Live chunks with this facet.

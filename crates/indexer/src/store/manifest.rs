@@ -8,7 +8,6 @@ use tantivy::DocAddress;
 use super::FORMAT;
 use super::stamp::State;
 use crate::error::Mismatch;
-use crate::glossary::Glossary;
 use crate::{analyze, chunk};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,15 +23,13 @@ pub(crate) struct Manifest {
     /// File of the vectors, and the number of rows in use.
     pub(crate) vectors: String,
     pub(crate) rows: usize,
-    /// BLAKE3 of the file of the documents.
-    pub(crate) documents_sum: String,
-    pub(crate) glossary: Glossary,
+    /// File of [`Documents`].
+    pub(crate) documents_file: String,
+    /// File of the glossary.
+    pub(crate) glossary_file: String,
 }
 
-/// Beginning of the name of the file of the documents.
-pub(crate) const DOCUMENTS: &str = "documents-";
-
-/// The file `documents-….json`, which an update compares with.
+/// What an update compares with.
 pub(crate) type Documents = BTreeMap<String, DocumentEntry>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +38,6 @@ pub(crate) struct DocumentEntry {
     pub(crate) hash: String,
     pub(crate) chunks: usize,
     /// File state with this hash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<State>,
 }
 
@@ -98,11 +94,6 @@ impl Manifest {
         serde_json::from_str(json).map_err(|error| Err(error.to_string()))
     }
 
-    /// File of the documents in an index.
-    pub(crate) fn documents_file(&self) -> String {
-        documents_file(&self.generation)
-    }
-
     /// Rejects an index that this program would not have built with this embedder.
     pub(crate) fn check(&self, embedder: &str) -> Result<(), Mismatch> {
         self.check_code()?;
@@ -118,10 +109,6 @@ impl Manifest {
     pub(crate) fn check_embedder(&self, embedder: &str) -> Result<(), Mismatch> {
         differs("embedder", &self.embedder, embedder, "--reembed")
     }
-}
-
-pub(crate) fn documents_file(generation: &str) -> String {
-    format!("{DOCUMENTS}{generation}.json")
 }
 
 pub(crate) fn check_format(found: &str) -> Result<(), Mismatch> {

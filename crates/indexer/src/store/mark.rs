@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::files::{read_regular, replace, write_error};
-use super::generation::current_name;
+use super::generation::manifest;
 use crate::error::BuildError;
 
 const SOURCE: &str = "SOURCE";
@@ -15,8 +15,8 @@ const SOURCE: &str = "SOURCE";
 /// caller with rarely changing documents need not hash them at every start.
 pub fn has_mark(index: &Path, mark: &[u8]) -> bool {
     let noted = read_regular(&index.join(SOURCE));
-    let is_noted = |name: String| noted.is_ok_and(|noted| noted == text(&name, mark).as_bytes());
-    current_name(index).is_some_and(is_noted)
+    let is_noted = |name: &str| noted.is_ok_and(|noted| noted == text(name, mark).as_bytes());
+    manifest(index).is_some_and(|manifest| is_noted(&manifest.generation))
 }
 
 /// Records that `generation` was made from the documents of `mark`.

@@ -4,13 +4,16 @@
 //! index/meta.json              tantivy's list of segments; its payload is the manifest
 //! index/<segment>.*            tantivy: chunks, and the questions that documents say they answer
 //! index/<model>-<n>.vec        vectors by row; rows are only ever appended
-//! index/documents-<n>.json     hashes of the documents, which an update compares
+//! index/documents-<hash>       hashes of the documents, which an update compares
+//! index/glossary-<hash>        names for the same thing, which a query is expanded by
 //! index/LOCK                   held by the writer
+//! index/CHECKED                states of the files whose checksums were right; a cache
 //! index/SOURCE                 the documents that the caller last built from; a cache
 //! index/graph/                 graphs over many vectors; a cache
 //! ```
 
 pub(crate) mod best;
+pub(crate) mod checked;
 pub(crate) mod directory;
 pub(crate) mod entries;
 pub(crate) mod facets;
@@ -22,12 +25,13 @@ pub(crate) mod lexical;
 pub(crate) mod manifest;
 pub(crate) mod map;
 pub(crate) mod mark;
+pub(crate) mod named;
 pub(crate) mod questions;
 pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 6;
+pub(crate) const FORMAT: u32 = 7;
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";

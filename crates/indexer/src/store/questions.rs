@@ -7,14 +7,13 @@
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use tantivy::fastfield::Column;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyError, Term};
+use tantivy::{Searcher, SegmentReader, Term};
 
-use super::entries::{COUNT, FEATURES, QuestionFields, SPARK, page};
-use super::lexical::{self, Lexical, Weighted, alive};
+use super::entries::{ASKED, COUNT, FEATURES, QuestionFields, SPARK, page};
+use super::lexical::columns::{names, numbers};
+use super::lexical::{self, Lexical, Weighted, each};
 use super::manifest::Ordinal;
 use crate::model::subject;
 
@@ -92,14 +91,13 @@ impl Questions {
         chunks: &Lexical,
     ) -> tantivy::Result<Asked<'_>> {
         let entries = self.entries()?;
-        let lists = self.lists()?;
         let (mut words, mut shares) = (vec![0.0; entries.subjects], vec![0.0; entries.subjects]);
         let mut likeness: Vec<Vec<f32>> = entries.of.iter().map(|of| vec![0.0; of.len()]).collect();
         let (mut most, mut leaning, mut elsewhere) = (0.0, 0.0, 0.0);
         for (position, (feature, weight)) in features.iter().enumerate() {
             shares.fill(0.0);
             let (mut all, mut having, mut spark, mut not) = (0.0, 0.0, 0.0, 0.0);
-            let (frequency, found) = self.having(&lists, feature)?;
+            let (frequency, found) = self.having(feature)?;
             let rarity = weight * lexical::idf(entries.all + entries.elsewhere, frequency);
             most += rarity;
             for (segment, entry) in found {
@@ -153,33 +151,15 @@ impl Questions {
         })
     }
 
-    /// By segment, which questions have which features.
-    fn lists(&self) -> tantivy::Result<Vec<Arc<InvertedIndexReader>>> {
-        let segments = self.searcher.segment_readers().iter();
-        let lists = segments.map(|segment| segment.inverted_index(self.fields.features));
-        lists.collect()
-    }
-
     /// Number of entries with the feature, including dead ones in unmerged segments, and the other entries by segment
     /// and number.
-    fn having(
-        &self,
-        lists: &[Arc<InvertedIndexReader>],
-        feature: &str,
-    ) -> tantivy::Result<(u64, Vec<(usize, usize)>)> {
+    fn having(&self, feature: &str) -> tantivy::Result<(u64, Vec<(usize, usize)>)> {
         let term = Term::from_field_text(self.fields.features, feature);
         let (mut frequency, mut found) = (0, Vec::new());
-        for (number, (list, segment)) in lists
-            .iter()
-            .zip(self.searcher.segment_readers())
-            .enumerate()
-        {
-            let Some(info) = list.get_term_info(&term)? else {
-                continue;
-            };
-            frequency += u64::from(info.doc_freq);
-            let entries = list.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-            found.extend(alive(entries, segment).map(|entry| (number, entry as usize)));
+        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let list = segment.inverted_index(self.fields.features)?;
+            let add = |entry, _| found.push((number, entry as usize));
+            frequency += u64::from(each(&term, &list, segment, add)?);
         }
         Ok((frequency, found))
     }
@@ -193,7 +173,7 @@ impl Questions {
         if let Some(known) = self.entries.get() {
             return Ok(known);
         }
-        let read = Entries::read(&self.searcher, self.fields)?;
+        let read = Entries::read(&self.searcher)?;
         Ok(self.entries.get_or_init(|| read))
     }
 }
@@ -227,57 +207,28 @@ impl Entries {
         best.into_iter().map(mean).collect()
     }
 
-    fn read(searcher: &Searcher, fields: QuestionFields) -> tantivy::Result<Entries> {
-        let segments = searcher.segment_readers();
-        // By segment, the share of each feature of each entry; deleted entries have none.
-        let mut shares: Vec<Vec<f32>> = Vec::with_capacity(segments.len());
-        // Each document of each segment with its entries.
-        let mut lists: Vec<(Document, usize, Vec<DocId>)> = Vec::new();
-        for (number, segment) in segments.iter().enumerate() {
-            let columns = Columns::open(segment)?;
-            let of_documents = segment.inverted_index(fields.document)?;
-            let mut paths = of_documents.terms().stream()?;
-            let mut share = vec![0.0; segment.max_doc() as usize];
-            while paths.advance() {
-                let list = of_documents
-                    .read_postings_from_terminfo(paths.value(), IndexRecordOption::Basic)?;
-                let entries: Vec<DocId> = alive(list, segment).collect();
-                let Some(&first) = entries.first() else {
-                    continue;
-                };
-                for &entry in &entries {
-                    let features = columns.number(&columns.features, entry)?;
-                    share[entry as usize] = 1.0 / features.max(1) as f32;
-                }
-                lists.push((columns.document(paths.key(), first)?, number, entries));
-            }
-            shares.push(share);
-        }
+    fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
+        let segments = searcher.segment_readers().iter().map(Listed::of);
+        let segments = segments.collect::<tantivy::Result<Vec<Listed>>>()?;
         let count = |is_counted: fn(&Document) -> bool| -> f32 {
-            let lists = lists.iter().filter(|(document, ..)| is_counted(document));
-            lists.map(|(.., entries)| entries.len() as f32).sum()
+            let all = segments.iter().flat_map(|segment| &segment.documents);
+            let counted = all.flatten().filter(|(document, _)| is_counted(document));
+            counted.map(|(_, entries)| *entries).sum()
         };
-        let documents = lists.iter().map(|(document, ..)| document);
-        let documents = documents.filter(|d| d.has_text()).cloned();
-        let mut documents: Vec<Document> = documents.collect();
+        let documents = segments.iter().flat_map(|segment| &segment.documents);
+        let documents = documents.flatten().map(|(document, _)| document);
+        let mut documents: Vec<Document> = documents.filter(|d| d.has_text()).cloned().collect();
         documents.sort_unstable();
         documents.dedup();
         let mut subjects: Vec<&str> = documents.iter().map(Document::subject).collect();
         subjects.sort_unstable();
         subjects.dedup();
         let position = |subject: &str| subjects.partition_point(|other| *other < subject);
-        let mut of: Vec<Vec<(u32, f32)>> = shares
-            .into_iter()
-            .map(|shares| shares.into_iter().map(|share| (ELSEWHERE, share)).collect())
-            .collect();
-        for (document, segment, entries) in lists.iter().filter(|(d, ..)| d.has_text()) {
-            let at = documents.partition_point(|other| other < document) as u32;
-            for &entry in entries {
-                of[*segment][entry as usize].0 = at;
-            }
-        }
         Ok(Entries {
-            of,
+            of: segments
+                .iter()
+                .map(|segment| segment.of_documents(&documents))
+                .collect(),
             all: count(Document::has_text),
             spark: count(|d| d.has_text() && d.is_spark),
             elsewhere: count(|d| !d.has_text()),
@@ -286,6 +237,62 @@ impl Entries {
             pages: documents.iter().map(|d| d.page).collect(),
             documents,
         })
+    }
+}
+
+/// The questions of a segment.
+#[derive(Default)]
+struct Listed {
+    /// By the number of its path: the document, and how many of its questions are here.
+    documents: Vec<Option<(Document, f32)>>,
+    /// By entry: the number of the document's path, and the share of each of its features; deleted entries have none.
+    entries: Vec<(usize, f32)>,
+}
+
+impl Listed {
+    fn of(segment: &SegmentReader) -> tantivy::Result<Listed> {
+        let columns = segment.fast_fields();
+        let Some(asked) = columns.str(ASKED)? else {
+            return Ok(Listed::default());
+        };
+        let number = |name| Ok::<_, tantivy::TantivyError>(numbers(&columns.u64(name)?, segment));
+        let (chunks, features, spark) = (number(COUNT)?, number(FEATURES)?, number(SPARK)?);
+        let paths = names(&asked)?;
+        let mut documents = vec![None; paths.len()];
+        let mut entries = vec![(0, 0.0); segment.max_doc() as usize];
+        let asked = numbers(asked.ords(), segment).into_iter();
+        for ((((entry, path), chunks), features), spark) in
+            asked.zip(chunks).zip(features).zip(spark)
+        {
+            let path = path as usize;
+            entries[entry as usize] = (path, 1.0 / features.1.max(1) as f32);
+            let (_, count) = documents[path].get_or_insert_with(|| {
+                let path = paths[path].clone();
+                let document = Document {
+                    page: page(&path),
+                    chunks: chunks.1,
+                    is_spark: spark.1 > 0,
+                    path,
+                };
+                (document, 0.0)
+            });
+            *count += 1.0;
+        }
+        Ok(Listed { documents, entries })
+    }
+
+    /// By entry: position in `documents`, or [`ELSEWHERE`], and the share of each of its features.
+    fn of_documents(&self, documents: &[Document]) -> Vec<(u32, f32)> {
+        let position = |listed: &Option<(Document, f32)>| {
+            let with_text = listed.as_ref().filter(|(document, _)| document.has_text());
+            with_text.map_or(ELSEWHERE, |(document, _)| {
+                documents.partition_point(|other| other < document) as u32
+            })
+        };
+        let positions: Vec<u32> = self.documents.iter().map(position).collect();
+        let all = self.entries.iter();
+        all.map(|&(path, share)| (positions.get(path).copied().unwrap_or(ELSEWHERE), share))
+            .collect()
     }
 }
 
@@ -305,40 +312,6 @@ impl Document {
 
     fn subject(&self) -> &str {
         subject(&self.path)
-    }
-}
-
-/// The numbers of the entries of a segment.
-struct Columns {
-    count: Column<u64>,
-    features: Column<u64>,
-    spark: Column<u64>,
-}
-
-impl Columns {
-    fn open(segment: &SegmentReader) -> tantivy::Result<Columns> {
-        let columns = segment.fast_fields();
-        Ok(Columns {
-            count: columns.u64(COUNT)?,
-            features: columns.u64(FEATURES)?,
-            spark: columns.u64(SPARK)?,
-        })
-    }
-
-    /// The document at `path`; `entry` is one of its questions.
-    fn document(&self, path: &[u8], entry: DocId) -> tantivy::Result<Document> {
-        let path = String::from_utf8_lossy(path).into_owned();
-        Ok(Document {
-            page: page(&path),
-            chunks: self.number(&self.count, entry)?,
-            is_spark: self.number(&self.spark, entry)? > 0,
-            path,
-        })
-    }
-
-    fn number(&self, column: &Column<u64>, entry: DocId) -> tantivy::Result<u64> {
-        let none = || TantivyError::InternalError("a question without its numbers".to_owned());
-        column.first(entry).ok_or_else(none)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The index from outside.
 
+mod checked;
 mod concurrent;
 mod faults;
 mod index;

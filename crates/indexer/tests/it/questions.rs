@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use indexer::expand::{Found, Page};
 use indexer::{Part, Query, Rebuild, Section};
 
 use crate::support::{World, ids};
@@ -174,4 +175,46 @@ fn the_answer_comes_before_the_exceptions() {
         (Some(1), Some("experience/spill.md"))
     );
     assert_eq!(explained.lacks, ["zanzibar"]);
+}
+
+#[test]
+fn a_page_is_expanded_without_near_copies_judged_queries_and_other_languages() {
+    let world = world();
+    world.write(
+        "judgements/own.toml",
+        "[[query]]\ntext = \"who waits for the slowest one of all reducers\"\nsplit = \"heldout\"\nrelevant = []\n",
+    );
+    let page = Page::find(&world.knowledge(), "skew").expect("read");
+    let page = page.expect("a page");
+    let many = |from: usize, to| (from..to).map(|n| format!("number{n}x of what{n}x"));
+    let questions = |more: &[&str], from, to| Found {
+        made: "by hand".to_owned(),
+        questions: more
+            .iter()
+            .map(|&q| q.to_owned())
+            .chain(many(from, to))
+            .collect(),
+    };
+    let first = [
+        "why does everyone wait for the last vertex",
+        "who waits for the slowest one of all reducers",
+        "最后一个顶点很慢",
+        "a \"quoted\" thing",
+    ];
+    let expand = |found| page.expand(&world.knowledge(), &[found]).expect("written");
+    let expanded = expand(questions(&first, 0, 10));
+    assert_eq!(expanded.added.len(), 11);
+    assert_eq!(
+        (expanded.copies, expanded.judged, expanded.beyond),
+        (1, 1, 0)
+    );
+    let expanded = expand(questions(&[], 10, 40));
+    assert_eq!((expanded.added.len(), expanded.beyond), (19, 11));
+    world.update();
+    assert_eq!(
+        world.search("quoted thing")[0].split('#').next(),
+        Some("experience/skew.md")
+    );
+    let text = fs::read_to_string(world.knowledge().join("experience/questions.toml"));
+    assert_eq!(text.expect("read").matches("by hand").count(), 1);
 }

@@ -26,7 +26,7 @@ fn assert_alike(by_graph: &Index, by_scan: &Index) {
     for text in "salt of the hot key|word17x|垃圾回收|spill in stage 12".split('|') {
         let mut query = Query::new(text, 10);
         query.fusion = Some(Fusion::Vector);
-        for languages in [vec![], vec![Language::Zh]] {
+        for languages in [vec![], vec![Language::Zh], vec![Language::En]] {
             query.filter.languages = languages;
             assert_eq!(ids(by_graph, &query), ids(by_scan, &query), "{text}");
         }

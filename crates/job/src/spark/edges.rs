@@ -56,11 +56,12 @@ pub(super) fn add_edges(log: &Collector, index: &Index, links: &[Link], job: &mu
             parents.truncate(most);
             parents.sort_unstable();
         }
+        let several = parents.len() > 1;
         for from in parents {
             if from < to && !planned.contains(&(from, to)) {
                 let shuffle = log.stages.get(key).map(|s| {
                     let written_at = &log.app.stages[from].call_site;
-                    s.lineage.shuffle(written_at)
+                    s.lineage.shuffle(written_at, several)
                 });
                 // a plan names the exchanges that it reads, except those below an existing RDD
                 let shuffle = shuffle.filter(|_| !reads_planned.contains(&to));

@@ -318,6 +318,8 @@ pub(super) struct Rdds<'a> {
     pub(super) last: Option<(u32, u32)>,
     pub(super) python: bool,
     pub(super) cogroups: bool,
+    /// Whether it takes two RDDs partition by partition, as the joins of a plan do.
+    pub(super) zips: bool,
     /// API method of the first shuffled RDD that names it.
     pub(super) shuffled_by: Option<String>,
     /// RDDs without parents.
@@ -332,8 +334,8 @@ impl<'a> Rdds<'a> {
             self.last = Some((id, rdd.partitions.id()));
         }
         self.python |= rdd.name.0 == "PythonRDD";
-        // the second is a join of a plan
-        self.cogroups |= ["CoGroupedRDD", "ZippedPartitionsRDD2"].contains(&&*rdd.name.0);
+        self.cogroups |= rdd.name.0 == "CoGroupedRDD";
+        self.zips |= rdd.name.0 == "ZippedPartitionsRDD2";
         if self.shuffled_by.is_none() && rdd.name.0.starts_with("Shuffled") {
             let scope = serde_json::from_str::<RddScope<'_>>(&rdd.scope.0).ok();
             self.shuffled_by = scope.and_then(|scope| scope.name.text());

@@ -19,7 +19,7 @@ pub(super) fn partitioning(text: &str) -> Partitioning {
     };
     let by = |name: &str, kind| {
         let arguments = inside(&text[text.find(name)? + name.len()..], '(')?;
-        let mut keys = split(arguments);
+        let mut keys = listed(arguments);
         let partitions = keys.last().and_then(|n| n.parse().ok());
         if partitions.is_some() {
             keys.pop();
@@ -76,7 +76,7 @@ pub(super) fn keys(name: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let list = |text: Option<&str>| -> Vec<String> {
         let inner = text.and_then(|t| inside(t, '['));
         inner.map_or_else(Vec::new, |inner| {
-            split(inner).iter().map(|k| sort_key(k)).collect()
+            listed(inner).iter().map(|k| sort_key(k)).collect()
         })
     };
     match () {
@@ -113,7 +113,7 @@ fn inside(text: &str, open: char) -> Option<&str> {
 }
 
 /// The parts between top-level commas.
-fn split(list: &str) -> Vec<&str> {
+pub fn listed(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
     for (at, c) in list.char_indices() {
         match c {

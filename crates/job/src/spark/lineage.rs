@@ -14,6 +14,8 @@ pub(super) struct Lineage {
     pub(super) partitions: u32,
     /// Whether it joins the rows of several RDDs by their keys.
     cogroups: bool,
+    /// Whether it takes two RDDs partition by partition.
+    zips: bool,
     /// API method that created the RDD behind a shuffle.
     shuffled_by: String,
 }
@@ -29,17 +31,19 @@ impl Lineage {
             },
             partitions: rdds.last.map_or(0, |(_, partitions)| partitions),
             cogroups: rdds.cogroups,
+            zips: rdds.zips,
             shuffled_by: rdds.shuffled_by.clone().unwrap_or_default(),
         }
     }
 
     /// Kind of the shuffle that a stage reads, and the operation on its rows. `written_at` is
-    /// the call site of the stage that writes it: for Python, only that call site names the method.
-    pub(super) fn shuffle(&self, written_at: &str) -> (ExchangeKind, OperatorKind) {
+    /// the call site of the stage that writes it: for Python, only that call site names the method. `several` tells whether
+    /// it reads several shuffles.
+    pub(super) fn shuffle(&self, written_at: &str, several: bool) -> (ExchangeKind, OperatorKind) {
         let called = written_at.split(" at ").next().unwrap_or_default();
         let known = shuffle_of(called).or_else(|| shuffle_of(&self.shuffled_by));
         match known {
-            _ if self.cogroups => (ExchangeKind::Hash, OperatorKind::Join),
+            _ if self.cogroups || self.zips && several => (ExchangeKind::Hash, OperatorKind::Join),
             Some(known) => known,
             None => (ExchangeKind::Hash, OperatorKind::Other),
         }
@@ -95,7 +99,7 @@ mod tests {
                 ..Lineage::default()
             };
             assert_eq!(
-                lineage.shuffle(written_at),
+                lineage.shuffle(written_at, false),
                 expected,
                 "{written_at} {scope}"
             );

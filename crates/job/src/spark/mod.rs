@@ -35,6 +35,7 @@ mod tasks;
 mod texts;
 mod values;
 
+pub use expression::listed;
 use std::fs::File;
 use std::io::Read;
 

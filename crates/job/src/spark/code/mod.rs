@@ -1,6 +1,7 @@
 //! The program of a Spark application: the statements, method calls and queries of a PySpark script, the queries of a
 //! SQL file; of other languages only the text.
 
+mod batches;
 mod find;
 mod link;
 mod needs;
