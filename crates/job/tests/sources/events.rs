@@ -42,7 +42,9 @@ pub(crate) fn readings(text: &str, locator: &str) -> Readings {
         "revoked" => in_state("Revoked"),
         "abandoned" => {
             let told = ["Completed", "Failed", "Revoked"];
-            let others = of_stage.iter().filter(|a| !told.contains(&a.state.as_str()));
+            let others = of_stage
+                .iter()
+                .filter(|a| !told.contains(&a.state.as_str()));
             others.map(|_| 1.0).collect()
         }
         // evidence of the rules about a stage as a whole
