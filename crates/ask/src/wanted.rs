@@ -157,6 +157,7 @@ fn change(text: &str) -> Option<Wanted> {
         // "half the time with these tokens" is about the time
         let is_other = Wording::of(gap).has("", "time|minutes|seconds|hours|with|and");
         let length = gap.chars().count();
+        let is_other = is_other || is_of_time(&text[found.place.end..]);
         (length <= APART && !is_other).then_some((found.amount == Amount::Open, length))
     };
     let near = resources.flat_map(|(resource, place)| {
@@ -169,6 +170,23 @@ fn change(text: &str) -> Option<Wanted> {
     let nearest = near.min_by_key(|(distance, ..)| *distance)?;
     let (_, resource, amount) = nearest;
     Some(Wanted { resource, amount })
+}
+
+/// Whether the words after an amount are about the time: "halve the run time".
+fn is_of_time(after: &str) -> bool {
+    const ADJECTIVES: [&str; 8] = [
+        "the",
+        "its",
+        "my",
+        "our",
+        "run",
+        "running",
+        "total",
+        "execution",
+    ];
+    let words = after.split(|c: char| !c.is_ascii_alphabetic());
+    let mut words = words.filter(|word| !word.is_empty() && !ADJECTIVES.contains(word));
+    matches!(words.next(), Some("time" | "runtime" | "duration"))
 }
 
 /// Where a text has words of one language or the other; English ones as whole words, or as stems before `*`.
@@ -329,6 +347,10 @@ mod tests {
             ),
             ("What if it had 200 tokens?", Some((Tokens, Count(200.0)))),
             ("Would more memory help?", Some((Memory, Open))),
+            (
+                "Would doubling the executors halve the run time?",
+                Some((Executors, Times(2.0))),
+            ),
             (
                 "how fast would it be on 4x the cores",
                 Some((Cores, Times(4.0))),

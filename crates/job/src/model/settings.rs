@@ -93,8 +93,13 @@ const RENAMED: [(&str, u32, &str); 2] = [
 ];
 
 /// Settings that decide how an application runs.
-const ABOUT_WORK: [&str; 9] = [
+const ABOUT_WORK: [&str; 14] = [
     "spark.sql.",
+    "spark.cores.max",
+    "spark.locality",
+    "spark.network",
+    "spark.rdd",
+    "spark.reducer",
     "spark.task.",
     "spark.default.parallelism",
     "spark.executor.",
