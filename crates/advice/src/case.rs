@@ -86,6 +86,16 @@ impl<'a> Case<'a> {
         stage.is_some_and(|stage| stage.operators.iter().any(|o| is_meant(&o.id)))
     }
 
+    /// Whether the program asks for all exchanges that the stage reads.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        let read = self.stage.zip(self.job.spark.as_deref());
+        read.is_some_and(|(stage, app)| {
+            let read = app.stages[stage].reads.iter();
+            let mut read = read.filter_map(|at| app.exchanges.get(*at)).peekable();
+            read.peek().is_some() && read.all(|exchange| exchange.asked_for().is_some())
+        })
+    }
+
     /// Whether no task of the stage reads files or a shuffle.
     pub(crate) fn reads_no_files(&self) -> bool {
         let facts = self.stage.and_then(|at| self.view.facts.get(at));

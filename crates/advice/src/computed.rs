@@ -66,34 +66,33 @@ pub(crate) fn more_partitions(case: &Case<'_>, by: Option<By>) -> Vec<Wanted> {
             bytes = Bytes(bytes),
             count = Number(count),
         );
-        let key = match case.is_on(PARALLELISM_FIRST) {
-            true => LEAST_PARTITION,
-            false => ADVISORY,
+        // partitions are merged up to the larger one of both
+        let keys: &[&'static str] = match case.is_on(PARALLELISM_FIRST) {
+            true => &[LEAST_PARTITION],
+            false => &[ADVISORY, LEAST_PARTITION],
         };
-        let is_smaller = case.number(key).is_none_or(|now| each < now);
-        is_smaller
-            .then(|| case.set(key, size(each), smaller))
-            .flatten()
+        let smaller_than_now = |key: &&&'static str| case.number(key).is_none_or(|now| each < now);
+        let lowered = keys.iter().filter(smaller_than_now);
+        lowered
+            .filter_map(|key| case.set(key, size(each), smaller.clone()))
+            .collect::<Vec<_>>()
     };
-    let found = match by {
-        Some(By::Setting) if coalesces(case) => [case.set(PARTITIONS, count, reason), merged()],
-        Some(By::Setting) => [case.set(PARTITIONS, count, reason), None],
+    let partitions = || case.set(PARTITIONS, count, reason.clone());
+    match by {
+        Some(By::Setting) if coalesces(case) => partitions().into_iter().chain(merged()).collect(),
+        Some(By::Setting) => partitions().into_iter().collect(),
         Some(By::Merged) => {
             let raised = case.number(PARTITIONS).is_some_and(|now| now < count);
-            [
-                merged(),
-                raised
-                    .then(|| case.set(PARTITIONS, count, reason))
-                    .flatten(),
-            ]
+            let raised = raised.then(partitions).flatten();
+            merged().into_iter().chain(raised).collect()
         }
-        Some(By::Splits) => [smaller_splits(case, slots), None],
+        Some(By::Splits) => smaller_splits(case, slots).into_iter().collect(),
         Some(By::Rdd) if case.edges().next().is_some() && sets_tasks_of_rdds(case, tasks) => {
-            [case.set(DEFAULT_PARALLELISM, count, reason), None]
+            let set = case.set(DEFAULT_PARALLELISM, count, reason);
+            set.into_iter().collect()
         }
-        _ => [None, None],
-    };
-    found.into_iter().flatten().collect()
+        _ => Vec::new(),
+    }
 }
 
 /// Fewer partitions: as many as the work needs.

@@ -44,7 +44,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             vec![user_code::expression().about(mechanism::of_expression(case))]
         }
         Cause::UnexplainedStraggler => {
-            let slices = case.reads_no_files().then(|| even_slices(case));
+            let slices = case.reads_no_files().then(even_slices);
             let investigate = crate::straggler::investigate(case);
             [investigate].into_iter().chain(slices).collect()
         }
@@ -134,6 +134,9 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
     if case.has_operator(needs_groups) {
         return vec![whole_groups(keys)];
     }
+    if case.is_asked_for() && !case.has_operator(|name| name.contains("Aggregate")) {
+        return vec![without_keys(keys)];
+    }
     let parts = salts(case);
     vec![
         advice! { Rewrite, Gain::Whole, "spark two-phase aggregation salted group by";
@@ -145,6 +148,16 @@ fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
             con("多一次 Shuffle；聚合函数必须能分步合并", "one more shuffle; the aggregate must be mergeable");
         },
     ]
+}
+
+advice! {
+    /// A repartition that the program asks for, and nothing after it that needs the rows of a key together.
+    fn without_keys(keys: Text) = Rewrite, Gain::Whole, "spark repartition by column uneven partitions";
+    title("不按 {keys} 重新分区", "repartition without {keys}", keys = keys);
+    step("repartition(n) 不带列时均匀分配行；之后的算子不需要同一键的行在一起", "repartition(n) without columns deals out the rows evenly; no operator after it needs the rows of a key together");
+    step("若写出时按列分目录，加一列或 rand() 再分区，让一个值的行分给几个任务", "if the output has a folder for each value, repartition by one more column or rand(), so that several tasks share the rows of a value");
+    pro("各任务得到同样多的行", "all tasks get equally many rows");
+    con("一个值的行分到多个任务和文件", "the rows of a value are in several tasks and files");
 }
 
 advice! {
@@ -166,10 +179,10 @@ advice! { fn layout() = Layout, Gain::Whole, "spark file layout row groups split
     con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");
 }
 
-advice! { fn even_slices(case: &Case<'_>) = Rewrite, Gain::Unknown(text!("没有记录各份的大小", "the sizes of the slices are not recorded")), "spark jdbc partitionColumn lowerBound parallelize uneven slices";
+advice! { fn even_slices() = Rewrite, Gain::Unknown(text!("没有记录各份的大小", "the sizes of the slices are not recorded")), "spark jdbc partitionColumn lowerBound parallelize uneven slices";
     title("让各任务的那一份数据一样多", "give each task an equal slice");
     step("按分位数而不是等宽区间划分键（JDBC：给 predicates 列表，而不是 lowerBound 和 upperBound）", "divide the key at its quantiles, not into ranges of equal width (JDBC: a list of predicates instead of lowerBound and upperBound)");
-    step("或分成多得多的份，如 {slots} 的 4 倍：空闲的槽位接着处理下一份", "or make far more slices, such as 4 for each of the {slots} slots: a slot that is done takes the next one", slots = slots(case));
+    step("或分成多得多的份，如现在的 10 倍：空闲的槽位接着处理下一份", "or make far more slices, such as ten times as many: a slot that is done takes the next one");
     pro("没有任务独自运行到最后", "no task runs alone at the end");
     con("分位数需要先查询一次", "quantiles need a query before");
 }
@@ -364,6 +377,7 @@ fn fewer_tasks(case: &Case<'_>) -> Proposal {
 advice! { fn compact() = Rewrite, Gain::Whole, "spark small files compact";
     title("把小文件合并成 128 MB 左右的文件", "merge the small files into ones of about 128 MB");
     step("写入方用 REBALANCE 提示或 repartition 控制文件数；已有的文件重写一次（Delta、Iceberg 用 OPTIMIZE 或 rewrite_data_files）", "in the writer, set the number of files with the hint REBALANCE or repartition; rewrite existing ones once (OPTIMIZE in Delta, rewrite_data_files in Iceberg)");
+    step("用 partitionBy 写出时，先按同样的列 repartition：每个目录就只由一个任务写", "before a write with partitionBy, repartition by the same columns: one task then writes each folder");
     pro("所有读取者都受益，列目录也更快", "every reader gains, and listing gets faster");
     con("需要改写入方并重写历史数据", "the writer changes, and history has to be rewritten");
 }

@@ -42,7 +42,10 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
         return None;
     }
     let mut rewrite = Rewrite {
-        reorders: RANDOM.iter().any(|function| text.contains(function)),
+        // a seeded algorithm depends on the order of the rows, which changes with the columns that are read
+        reorders: RANDOM.iter().any(|function| text.contains(function))
+            || program.text.contains("seed=")
+            || program.text.contains("randomSplit("),
         ..Rewrite::default()
     };
     rewrite.replace(statement, span.end..span.end, ".cache()");
