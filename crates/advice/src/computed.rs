@@ -150,6 +150,18 @@ fn sets_tasks_of_rdds(case: &Case<'_>, tasks: f64) -> bool {
     in_force.is_none_or(|n| n == tasks)
 }
 
+/// One core for each task, if tasks reserve several: a function of rows uses one, or waits.
+pub(crate) fn one_core(case: &Case<'_>) -> Option<Wanted> {
+    const TASK_CORES: &str = "spark.task.cpus";
+    let now = case.number(TASK_CORES).filter(|now| *now > 1.0)?;
+    let reason = text!(
+        "每个任务占 {now} 个核，而逐行的函数只用一个；同时运行的任务可以多到 {now} 倍",
+        "each task reserves {now} cores, and a function of rows uses one; {now} times as many tasks could run at once",
+        now = Number(now),
+    );
+    case.set(TASK_CORES, 1, reason)
+}
+
 /// Splits of files for a task in each slot.
 fn smaller_splits(case: &Case<'_>, slots: f64) -> Option<Wanted> {
     let scans = diagnosis::measurements::tasks::scans_of(case.view, case.stage?);

@@ -26,6 +26,7 @@ mod spark;
 mod straggler;
 #[cfg(test)]
 mod tests;
+mod uneven;
 mod user_code;
 mod vertices;
 

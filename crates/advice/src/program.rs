@@ -196,7 +196,7 @@ impl<'a> Case<'a> {
             (false, true) => Side::Right,
             (_, false) => return None,
         };
-        hints::salt(program, &place, large, crate::spark::salts(self) as u64)
+        hints::salt(program, &place, large, crate::uneven::salts(self) as u64)
     }
 
     fn broadcast_in_program(&self) -> Option<Rewrite> {

@@ -1,6 +1,7 @@
 //! Suggestions for functions of the user that take the time of a Spark stage.
 
 use crate::case::Case;
+use crate::computed;
 use crate::proposal::{Gain, Proposal, advice};
 
 pub(crate) fn advise(case: &Case<'_>) -> Proposal {
@@ -15,7 +16,7 @@ pub(crate) fn advise(case: &Case<'_>) -> Proposal {
     }
     let is_rdd = |name: &str| name.starts_with("Python_");
     if case.has_operator(is_rdd) && !case.has_operator(|name| name.contains("EvalPython")) {
-        return rdd_function();
+        return rdd_function(case);
     }
     advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
         title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
@@ -26,11 +27,12 @@ pub(crate) fn advise(case: &Case<'_>) -> Proposal {
     }
 }
 
-advice! { fn rdd_function() = Rewrite, Gain::Whole, "spark rdd mapPartitions foreachPartition connection python function";
+advice! { fn rdd_function(case: &Case<'_>) = Rewrite, Gain::Whole, "spark rdd mapPartitions foreachPartition connection python function";
     title("让 RDD 的函数每行做得更少", "do less for each row in the function of the RDD");
     step("每个分区只做一次的工作（连接、模型、正则表达式）放进 mapPartitions 或 foreachPartition；对外部服务成批调用", "do work that a partition needs once (connections, models, regular expressions) in mapPartitions or foreachPartition; call services in batches");
     step("先 filter，再 map 或 flatMap；同样的输入只算一次", "filter before map or flatMap; compute equal inputs once");
     step("能用 DataFrame 的内置函数表达的部分移出 Python", "move parts that built-in functions of DataFrames can express out of Python");
+    settings(computed::one_core(case));
     pro("每行的开销更小", "each row costs less");
     con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
 }
