@@ -10,7 +10,7 @@ use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
 use crate::words::{Scan, Word};
-use crate::{found, rank, setting, thing, time, verdict};
+use crate::{column, found, rank, setting, thing, time, verdict};
 use runs::InputSummary;
 
 /// Inputs, places and findings named in an answer.
@@ -222,7 +222,7 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
         .iter()
         .take(SHOWN)
         .map(|input| {
-            ids.extend(thing::evidence_of_input(said, input));
+            ids.extend(column::evidence_of_input(said, input));
             format!("{}{}", input.name, thing::sizes(input).into(language))
         })
         .collect();

@@ -9,6 +9,7 @@ mod amount;
 mod asked;
 mod change;
 mod clauses;
+mod column;
 mod context;
 mod found;
 mod goal;

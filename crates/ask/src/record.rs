@@ -1,13 +1,13 @@
-//! Records of a run that are no numbers: how joins are run, arguments and columns of operators, readers of inputs and caches, lost
+//! Records of a run that are no numbers: the neighbours of a stage, how joins are run, arguments and columns of operators, readers of inputs and caches, lost
 //! attempts.
 
-use report::format::{Seconds, list, without_stop};
+use report::format::{Names, Seconds, list, without_stop};
 use report::measure::book;
-use report::text;
-use runs::{ColumnSummary, InputSummary, OperatorSummary, StageSummary};
+use report::{Localize, Text, text};
+use runs::{ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, StageSummary};
 
-use crate::said::Said;
-use crate::{Asked, stage};
+use crate::Asked;
+use crate::said::{self, Said};
 
 /// The name of an operator in the run-time statistics: `MergeJoin` of `SV3_Combine/MergeJoin[@opId=20]/@rowCount`.
 pub(crate) fn in_statistics(o: &OperatorSummary) -> Option<String> {
@@ -30,7 +30,7 @@ pub(crate) fn strategy(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
     let kind = in_statistics(o).unwrap_or_else(|| own.to_owned());
     let name = runs::with_keys(&o.name_in(&stage.name), &o.keys);
     said.say(text!("{name} 是 {kind}", "{name} is a {kind}"));
-    stage::flow(said, run, at);
+    flow(said, run, at);
 }
 
 /// Says the arguments of an operator in the plan.
@@ -162,4 +162,48 @@ pub(crate) fn cache(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
         shown = crate::said::names(&shown, said.language())
     ));
     true
+}
+
+/// Says the stages it reads from and the stages that read it.
+pub(crate) fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
+    let language = said.language();
+    let named = |edges: &[usize], other: fn(&EdgeSummary) -> usize| {
+        let edges = edges.iter().map(|edge| &run.summary.edges[*edge]);
+        let named = edges.filter_map(|edge| {
+            let (other, kind) = (&stages.get(other(edge))?.name, &edge.exchange);
+            let keys = match Names(&edge.keys).localize(language) {
+                none if none.is_empty() => Text::default(),
+                keys => text!("，键 {keys}", " on {keys}"),
+            };
+            let text = text!(
+                "{other}（{kind}{keys}）",
+                "{other} ({kind}{keys})",
+                keys = keys
+            );
+            Some(text.into(language))
+        });
+        let mut named: Vec<String> = named.collect();
+        named.dedup();
+        said::names(&named, language)
+    };
+    let channels = run.channels();
+    let from = named(&channels.into[at], |edge| edge.from);
+    let to = named(&channels.out_of[at], |edge| edge.to);
+    let from = match from.is_empty() {
+        true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
+        false => text!(
+            "{name} 读取 {from} 的输出",
+            "{name} reads from {from}",
+            from = from
+        ),
+    };
+    said.say(from);
+    if !to.is_empty() {
+        said.say(text!(
+            "它的输出由 {to} 读取",
+            "What it writes is read by {to}",
+            to = to
+        ));
+    }
 }

@@ -1,14 +1,14 @@
 //! Measurements of a stage.
 
-use report::format::{Names, Seconds, Share, list};
+use report::format::{Seconds, Share, list};
 use report::measure::{Better, Entity, Measure, book};
-use report::{Cause, Finding, Localize, Text, Verdict, text};
+use report::{Cause, Finding, Text, Verdict, text};
 
 use crate::intent::{Intent, LOSSES, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
 use crate::{Asked, found, origin, record, time};
-use runs::{EdgeSummary, StageSummary};
+use runs::StageSummary;
 
 /// Measures that say how much a stage does.
 #[rustfmt::skip]
@@ -49,7 +49,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             Quantity::Duration | Quantity::Account | Quantity::Share => times(said, run, at),
             Quantity::Bound => time::balance(said, run, Some(&stage.name)),
             Quantity::Place => place(said, run, stage),
-            Quantity::Flow | Quantity::Inputs => flow(said, run, at),
+            Quantity::Flow | Quantity::Inputs => record::flow(said, run, at),
             Quantity::Sources => {
                 findings(run, stage).for_each(|f| found::finding_of(said, run, &f.id, true))
             }
@@ -168,7 +168,7 @@ pub(crate) fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     if !stage.lines.is_empty() {
         place(said, run, stage);
     }
-    flow(said, run, at);
+    record::flow(said, run, at);
 }
 
 /// Answers a question about a stage that did not run: only its plan is known.
@@ -179,7 +179,7 @@ fn planned(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
         place(said, run, stage);
     }
     if intent.asks(Quantity::Flow) || intent.asks(Quantity::Inputs) {
-        flow(said, run, at);
+        record::flow(said, run, at);
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn describe(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
             }
         }
     }
-    flow(said, run, at);
+    record::flow(said, run, at);
 }
 
 /// Whether a measure says something that those before it don't.
@@ -395,48 +395,4 @@ pub(crate) fn place(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) 
         ),
     };
     said.say(sentence);
-}
-
-/// Says the stages it reads from and the stages that read it.
-pub(crate) fn flow(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
-    let (name, stages) = (&run.summary.stages[at].name, &run.summary.stages);
-    let language = said.language();
-    let named = |edges: &[usize], other: fn(&EdgeSummary) -> usize| {
-        let edges = edges.iter().map(|edge| &run.summary.edges[*edge]);
-        let named = edges.filter_map(|edge| {
-            let (other, kind) = (&stages.get(other(edge))?.name, &edge.exchange);
-            let keys = match Names(&edge.keys).localize(language) {
-                none if none.is_empty() => Text::default(),
-                keys => text!("，键 {keys}", " on {keys}"),
-            };
-            let text = text!(
-                "{other}（{kind}{keys}）",
-                "{other} ({kind}{keys})",
-                keys = keys
-            );
-            Some(text.into(language))
-        });
-        let mut named: Vec<String> = named.collect();
-        named.dedup();
-        said::names(&named, language)
-    };
-    let channels = run.channels();
-    let from = named(&channels.into[at], |edge| edge.from);
-    let to = named(&channels.out_of[at], |edge| edge.to);
-    let from = match from.is_empty() {
-        true => text!("{name} 直接读取输入", "{name} reads the inputs of the job"),
-        false => text!(
-            "{name} 读取 {from} 的输出",
-            "{name} reads from {from}",
-            from = from
-        ),
-    };
-    said.say(from);
-    if !to.is_empty() {
-        said.say(text!(
-            "它的输出由 {to} 读取",
-            "What it writes is read by {to}",
-            to = to
-        ));
-    }
 }

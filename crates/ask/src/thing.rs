@@ -1,15 +1,16 @@
 //! Known facts about operators, inputs, columns, files, script lines, findings, suggestions and evidence.
 
 use job::script::Statement;
-use report::format::{DISTINCT_VALUE, ROW, Share, VERTEX, list, without_stop};
+use report::format::{VERTEX, list, without_stop};
 use report::measure::{Entity, book};
 use report::{Text, text};
 
+use crate::column::{self, evidence_of_input, values};
 use crate::intent::Intent;
 use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::{Asked, found, record, stage, verdict};
-use runs::{ColumnSummary, InputSummary};
+use runs::InputSummary;
 
 pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator: usize) {
     let stage = &run.summary.stages[at];
@@ -22,12 +23,6 @@ pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
             said.say_value(measure, value, &of_stage, run.vertex());
         }
     }
-}
-
-/// Evidence of the size of an input.
-pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
-    let values: Vec<_> = input.values.iter().collect();
-    said.evidence_of_all(&values, &input.name, VERTEX)
 }
 
 pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
@@ -110,44 +105,6 @@ pub(crate) fn sizes(input: &InputSummary) -> Text {
     }
 }
 
-/// How the values of a column are spread.
-fn values(column: &ColumnSummary, rows: Option<f64>) -> Text {
-    let name = &column.name;
-    let distinct = match column.get(&book::DISTINCT) {
-        Some(n) => text!(" 有 {n}", " has {n}", n = DISTINCT_VALUE.count(n)),
-        None => Text::default(),
-    };
-    let share = |n: f64| match rows.filter(|rows| *rows > 0.0) {
-        Some(rows) => text!("，占 {share}", ", {share}", share = Share(n / rows)),
-        None => Text::default(),
-    };
-    let top = match &column.top {
-        Some((value, n)) => text!(
-            "，最多的值 `{value}` 有 {n}{share}",
-            ", its most frequent value `{value}` is in {n}{share}",
-            n = ROW.count(*n as f64),
-            share = share(*n as f64)
-        ),
-        None => Text::default(),
-    };
-    let nulls = match column.get(&book::NULLS) {
-        Some(n) if n > 0.0 => text!(
-            "，空值 {n}{share}",
-            ", null in {n}{share}",
-            n = ROW.count(n),
-            share = share(n)
-        ),
-        _ => Text::default(),
-    };
-    text!(
-        "{name}{distinct}{top}{nulls}",
-        "{name}{distinct}{top}{nulls}",
-        distinct = distinct,
-        top = top,
-        nulls = nulls
-    )
-}
-
 /// Says the findings that mention a name.
 fn mentions(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: Option<&Intent>) {
     let asks = |q| intent.is_some_and(|intent| intent.asks(q));
@@ -191,26 +148,7 @@ pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: O
         uses.extend(operators.map(|o| format!("{}/{}", stage.name, o.id)));
     }
     uses.truncate(6);
-    let known = run
-        .summary
-        .inputs
-        .iter()
-        .flat_map(|i| i.columns.iter().map(move |c| (i, c)));
-    for (input, column) in known.filter(|(_, c)| c.name == name) {
-        let mut ids = evidence_of_input(said, input);
-        for (measure, value) in column.values.iter() {
-            ids.extend(said.evidence_of(measure, value, name, VERTEX));
-        }
-        let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
-        said.cite(
-            text!(
-                "{table} 中的 {values}",
-                "In {table}, {values}",
-                values = values
-            ),
-            &ids,
-        );
-    }
+    column::spread(said, run, name);
     if !uses.is_empty() && intent.is_none_or(Intent::asks_nothing) {
         said.say(text!(
             "以 {name} 为键的算子：{uses}",

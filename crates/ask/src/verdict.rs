@@ -11,7 +11,7 @@ use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
-use crate::{Asked, setting, stage, thing, time};
+use crate::{Asked, column, setting, stage, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
 const FINDINGS: usize = 3;
@@ -162,7 +162,7 @@ fn hot_values(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         let name = column.name.as_str();
         if !told.contains(&name) && summaries.iter().any(|summary| summary.contains(name)) {
             told.push(name);
-            thing::column(said, run, name, Some(intent));
+            column::spread(said, run, name);
         }
     }
 }

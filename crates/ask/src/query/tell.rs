@@ -246,7 +246,7 @@ impl<'a> Query<'a> {
             Fact::Term(term) => said.say(term.says.into()),
             Fact::Setting(key) => setting::about(said, run, key, self.intent),
             Fact::Answer(quantity) => job::answer(said, run, *quantity, self.intent),
-            Fact::Flow => at.iter().for_each(|at| stage::flow(said, run, *at)),
+            Fact::Flow => at.iter().for_each(|at| record::flow(said, run, *at)),
             Fact::Place => at
                 .iter()
                 .for_each(|at| stage::place(said, run, &run.summary.stages[*at])),
