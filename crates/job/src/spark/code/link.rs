@@ -66,7 +66,7 @@ impl Job {
         let of_plans = ran.filter_map(|(at, _)| known.action(at));
         let of_jobs = app.jobs.iter().filter(|job| job.execution.is_none());
         let of_jobs = of_jobs.filter_map(|job| {
-            let (_, line) = site_in(program, job.call_site.as_deref()?)?;
+            let (_, line) = program.site(job.call_site.as_deref()?)?;
             program.statement_at(line)
         });
         let actions: BTreeSet<usize> = of_plans.chain(of_jobs).collect();
@@ -137,7 +137,7 @@ impl Job {
     /// Lines of the action or transformation at a call site such as `collect at /app/job.py:12`.
     pub fn lines_at(&self, call_site: &str) -> Option<Lines> {
         let program = self.program()?;
-        let (method, line) = site_in(program, call_site)?;
+        let (method, line) = program.site(call_site)?;
         let only = Lines {
             first: line,
             last: line,
@@ -285,7 +285,7 @@ impl Job {
         let stages = writers.filter(|_| by_shuffle).chain([stage]);
         let mut sites = stages.filter_map(|s| self.stages.get(s)?.call_site.as_deref());
         sites.find_map(|site| {
-            let (method, line) = match site_in(program, site) {
+            let (method, line) = match program.site(site) {
                 Some((method, line)) => (method, Some(line)),
                 None => (site.split_once(" at ")?.0, None),
             };
@@ -373,20 +373,6 @@ impl Job {
         let path = path.split([',', ']']).next()?.trim_end_matches('/');
         Some(path.rsplit('/').next()?.to_owned())
     }
-}
-
-/// Method and line of a call site in the program.
-pub(super) fn site_in<'s>(program: &Program, site: &'s str) -> Option<(&'s str, u32)> {
-    let (method, place) = site.split_once(" at ")?;
-    let (file, line) = place.rsplit_once(':')?;
-    let is_own = base_name(file) == base_name(&program.file);
-    Some((
-        method,
-        line.trim()
-            .parse()
-            .ok()
-            .filter(|line| is_own && *line > 0)?,
-    ))
 }
 
 /// Names in an expression of a plan.

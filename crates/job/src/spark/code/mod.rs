@@ -9,6 +9,7 @@ mod number;
 mod own;
 mod part;
 mod pipeline;
+mod site;
 pub mod sql;
 mod stream;
 pub mod syntax;

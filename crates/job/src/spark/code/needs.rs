@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Part, Program, link::site_in};
+use super::{Part, Program};
 use crate::code::find::only;
 use crate::model::{Application, Execution};
 
@@ -81,7 +81,7 @@ impl Actions {
         let of: Vec<_> = executions
             .map(|(execution, sites)| action(program, execution, sites))
             .collect();
-        let at_site = |site: &str| program.statement_at(site_in(program, site)?.1);
+        let at_site = |site: &str| program.statement_at(program.site(site)?.1);
         let of_stages = app.stages.iter().map(|stage| match stage.execution {
             Some(execution) => *of.get(execution)?,
             None => {
@@ -124,7 +124,7 @@ impl Actions {
 
 /// The statement with the action of an execution: by its call site, the path that it writes, or its method.
 fn action(program: &Program, execution: &Execution, sites: &[&String]) -> Option<usize> {
-    if let Some((_, line)) = sites.iter().find_map(|site| site_in(program, site)) {
+    if let Some((_, line)) = sites.iter().find_map(|site| program.site(site)) {
         return program.statement_at(line);
     }
     let written = execution.plan.iter().take(3).find_map(|node| {

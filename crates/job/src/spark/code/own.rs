@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::link::{site_in, words};
+use super::link::words;
 use super::{Call, Program};
 use crate::model::{Job, Operator, OperatorKind};
 use crate::problem::Problem;
@@ -47,9 +47,7 @@ impl Job {
         names.retain(|name| !name.starts_with('_'));
         let found = names.iter().filter(|name| known.contains(name.as_str()));
         let sites = self.stages.iter().filter_map(|s| s.call_site.as_deref());
-        let missing: BTreeSet<&str> = sites
-            .filter(|site| site_in(program, site).is_some())
-            .collect();
+        let missing: BTreeSet<&str> = sites.filter(|site| program.site(site).is_some()).collect();
         [found.count(), names.len() + missing.len()]
     }
 

@@ -1,7 +1,6 @@
 //! The functions that a stage of RDDs applies to its rows: those of the calls between two shuffles.
 
 use super::find::only;
-use super::link::site_in;
 use super::{Call, Language, Part, Place, Program};
 use crate::model::Job;
 
@@ -66,13 +65,13 @@ impl Program {
     pub(super) fn has_site(&self, site: &str) -> bool {
         match self.language {
             Language::Python => self.call_at_site(site).is_some(),
-            _ => site_in(self, site).is_some(),
+            _ => self.site(site).is_some(),
         }
     }
 
     /// The call of a call site.
     fn call_at_site(&self, site: &str) -> Option<usize> {
-        let (method, line) = site_in(self, site)?;
+        let (method, line) = self.site(site)?;
         let named = || {
             let calls = self.calls.iter().enumerate();
             calls.filter(|(_, call)| call.name == method)
