@@ -3,15 +3,10 @@
 use crate::case::Case;
 use crate::computed;
 use crate::proposal::{Gain, Proposal, advice};
+use diagnosis::measurements::managed::takes_batches;
 
 pub(crate) fn advise(case: &Case<'_>) -> Proposal {
-    // names of operators that hand batches or groups of rows to Python, by Arrow
-    let by_arrow = |name: &str| {
-        ["InPandas", "InArrow", "ArrowEvalPython"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    if case.has_operator(by_arrow) {
+    if case.has_operator(takes_batches) {
         return pandas();
     }
     let is_rdd = |name: &str| name.starts_with("Python_");

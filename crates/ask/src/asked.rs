@@ -7,7 +7,7 @@ use job::script::{Script, Statement};
 use report::format::{Noun, TASK, VERTEX};
 use report::{Evidence, JobEngine, Report};
 use runs::compare::ComparedRun;
-use runs::{EdgeSummary, RunSummary};
+use runs::{EdgeSummary, OperatorSummary, RunSummary};
 
 /// Finds the run of the same job before this one; asked only if the question is about it.
 pub type Earlier<'a> = dyn Fn() -> Option<ComparedRun> + 'a;
@@ -63,6 +63,11 @@ impl<'a> Asked<'a> {
                 .map(|s| Script::parse(&s.file, s.text.clone()).statements)
                 .unwrap_or_default()
         })
+    }
+
+    /// The operators of all stages.
+    pub(crate) fn operators(&self) -> impl Iterator<Item = &'a OperatorSummary> + Clone {
+        self.summary.stages.iter().flat_map(|s| &s.operators)
     }
 
     pub(crate) fn channels(&self) -> &Channels {

@@ -146,8 +146,7 @@ pub(crate) fn say(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
         ));
     }
     let used = statements(run, name);
-    let stages = run.summary.stages.iter();
-    let mut operators = stages.flat_map(|s| &s.operators);
+    let mut operators = run.operators();
     let is_known = operators.any(|o| o.names.iter().any(|n| n == name));
     for stage in &run.summary.stages {
         let runs = |o: &&OperatorSummary| {

@@ -94,7 +94,7 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 /// Corrects a question why a cache is not used.
 fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
-    let mut operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    let mut operators = run.operators();
     let is_denied = scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not);
     if !is_denied || !operators.any(record::reads_cache) {
         return false;
@@ -224,7 +224,7 @@ fn strategies(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         .filter(|(at, _)| is_meant(*at))
     {
         let joins = stage.operators.iter().enumerate();
-        for (o, _) in joins.filter(|(_, o)| matches!(o.kind.as_str(), "join" | "combine")) {
+        for (o, _) in joins.filter(|(_, o)| record::is_join(o)) {
             record::strategy(said, run, at, o);
         }
     }

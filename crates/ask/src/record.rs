@@ -129,6 +129,14 @@ pub(crate) fn attempts(said: &mut Said<'_>, stage: &StageSummary) {
     }
 }
 
+pub(crate) fn is_join(o: &OperatorSummary) -> bool {
+    matches!(o.kind.as_str(), "join" | "combine")
+}
+
+pub(crate) fn is_output(o: &OperatorSummary) -> bool {
+    o.kind == "output"
+}
+
 /// Whether an operator reads cached data.
 pub(crate) fn reads_cache(o: &OperatorSummary) -> bool {
     o.id.starts_with("InMemoryTableScan")

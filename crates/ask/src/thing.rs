@@ -27,7 +27,7 @@ pub(crate) fn operator(said: &mut Said<'_>, run: &Asked<'_>, at: usize, operator
 
 pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let input = &run.summary.inputs[at];
-    let mut operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    let mut operators = run.operators();
     if operators.any(|o| o.reads.is_some()) && record::readers(run, input).next().is_none() {
         said.say(text!(
             "没有语句读取 {name}",

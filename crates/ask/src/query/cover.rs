@@ -166,7 +166,7 @@ pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
 
 /// Whether an answer is silent about a word of its question.
 pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
-    let operators = run.summary.stages.iter().flat_map(|s| &s.operators);
+    let operators = run.operators();
     let names_kind = |keyword: &str| {
         let of_kind = |o: &&OperatorSummary| kinds(keyword).contains(&o.kind.as_str());
         operators

@@ -27,14 +27,6 @@ const NEIGHBOR: f64 = 0.6;
 /// The same for a finding that answers "why", or with a named cause.
 const WANTED: f64 = 1.3;
 
-fn is_join(o: &OperatorSummary) -> bool {
-    matches!(o.kind.as_str(), "join" | "combine")
-}
-
-fn is_output(o: &OperatorSummary) -> bool {
-    o.kind == "output"
-}
-
 impl<'a> Query<'a> {
     /// The things of a kind that the question is about and that have a measure.
     fn having(&self, measure: &'static Measure) -> Vec<Row<'a>> {
@@ -184,25 +176,13 @@ impl<'a> Query<'a> {
                     == Some(*at);
                 is_first && (is_whole || self.subjects.contains(&Subject::Input(*at)))
             }
-            Fact::Strategy => self.operators().any(|(.., o)| is_join(o)),
+            Fact::Strategy => self.operators().any(|(.., o)| record::is_join(o)),
             Fact::Arguments => !is_whole && self.operators().any(|(.., o)| !o.args.is_empty()),
             Fact::Written => {
-                (is_whole || self.operators().any(|(.., o)| is_output(o)))
-                    && self
-                        .run
-                        .summary
-                        .stages
-                        .iter()
-                        .flat_map(|s| &s.operators)
-                        .any(is_output)
+                (is_whole || self.operators().any(|(.., o)| record::is_output(o)))
+                    && self.run.operators().any(record::is_output)
             }
-            Fact::Cache => self
-                .run
-                .summary
-                .stages
-                .iter()
-                .flat_map(|s| &s.operators)
-                .any(record::reads_cache),
+            Fact::Cache => self.run.operators().any(record::reads_cache),
             Fact::Attempts => self
                 .meant_stages()
                 .any(|s| !s.lost.is_empty() || !s.messages.is_empty()),
@@ -271,7 +251,7 @@ impl<'a> Query<'a> {
             Fact::Strategy => {
                 let joins = self
                     .operators()
-                    .filter(|(.., o)| is_join(o))
+                    .filter(|(.., o)| record::is_join(o))
                     .take(SENTENCES);
                 joins.for_each(|(at, o, _)| record::strategy(said, run, at, o));
             }
@@ -296,7 +276,7 @@ impl<'a> Query<'a> {
                     .stages
                     .iter()
                     .flat_map(|s| s.operators.iter().map(|o| (o.name_in(&s.name), o)));
-                let outputs = operators.filter(|(_, o)| is_output(o));
+                let outputs = operators.filter(|(_, o)| record::is_output(o));
                 outputs.for_each(|(name, o)| record::columns(said, &name, &o.columns));
             }
             Fact::Reads(at) => record::reads(said, run, &run.summary.inputs[*at]),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use job::listed;
 use job::model::{Application, Execution, SparkNode};
 use report::format::Share;
 use report::{Cause, SegmentKind, text};
@@ -11,7 +12,6 @@ use super::{Excess, Unclaimed};
 use crate::facts::at;
 use crate::measurements::plan_parts::{columns_in, conjuncts, inputs_of, opaque_below};
 use crate::view::View;
-use job::listed;
 
 /// Least share of rows that a filter drops for its place to matter.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;

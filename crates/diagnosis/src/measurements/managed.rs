@@ -51,6 +51,12 @@ pub(crate) fn managed<'a>(
     })
 }
 
+/// Whether an operator of this name passes batches or groups of rows to Python, by Arrow.
+pub fn takes_batches(name: &str) -> bool {
+    let parts = ["InPandas", "InArrow", "ArrowEvalPython"];
+    parts.iter().any(|part| name.contains(part))
+}
+
 /// Milliseconds that the managed operators of a stage take, and the one that takes most.
 pub(crate) fn managed_ms(view: &View<'_>, stage: usize) -> (f64, Option<usize>) {
     let mut all = 0.0;

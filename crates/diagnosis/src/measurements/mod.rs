@@ -10,7 +10,7 @@ pub(crate) mod explosion;
 pub mod failure;
 pub(crate) mod hot;
 pub(crate) mod load;
-pub(crate) mod managed;
+pub mod managed;
 pub(crate) mod plan_parts;
 pub(crate) mod retries;
 pub mod sizing;

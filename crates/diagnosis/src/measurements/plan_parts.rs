@@ -41,7 +41,7 @@ impl Parts {
         inputs: Vec<usize>,
         parsed: &BTreeSet<&str>,
     ) -> Option<usize> {
-        if node.name.contains("InMemoryTableScan") {
+        if node.reads_cache() {
             return None;
         }
         if inputs.is_empty() {

@@ -148,7 +148,7 @@ fn below_caches(plan: &[SparkNode]) -> Vec<bool> {
     let mut below = vec![false; plan.len()];
     for at in 0..plan.len() {
         let parent = plan[at].parent.filter(|parent| *parent < at);
-        below[at] = parent.is_some_and(|p| below[p] || plan[p].name.contains("InMemoryTableScan"));
+        below[at] = parent.is_some_and(|p| below[p] || plan[p].reads_cache());
     }
     below
 }

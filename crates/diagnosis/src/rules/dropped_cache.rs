@@ -30,7 +30,7 @@ pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
     let mut caches: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for execution in &app.executions {
         let plan = execution.plan.as_slice();
-        let tables = (0..plan.len()).filter(|at| plan[*at].name.contains("InMemoryTableScan"));
+        let tables = (0..plan.len()).filter(|at| plan[*at].reads_cache());
         for below in tables.filter_map(|at| input_of(plan, at)) {
             caches
                 .entry(texts_below(plan, below))

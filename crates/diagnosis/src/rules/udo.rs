@@ -12,7 +12,7 @@ use super::support::{Symptom, lacks, rule};
 use crate::facts::at_line;
 use crate::impact::scale_usual;
 use crate::measurements::contention::{has_few_rows, python_start_ms};
-use crate::measurements::managed::{gc, gc_part, managed, runs_user_code};
+use crate::measurements::managed::{gc, gc_part, managed, runs_user_code, takes_batches};
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
@@ -67,12 +67,13 @@ rule! { RULE = CpuBoundUdo, examine;
 }
 
 fn examine(view: &View<'_>, result: &mut Examination) {
+    let on_columns = OnColumns::of(view);
     for (index, stage) in view.job.stages.iter().enumerate() {
         if has_few_rows(view, index) {
             result.attributed(view, Cause::TinyVertices, index);
             continue;
         }
-        let timed = timed(view, index);
+        let timed = timed(view, index, &on_columns);
         if let Some(symptom) = slow_code(view, index, &timed) {
             match gc(view, index) {
                 Some(_) => result.found(view, symptom),
@@ -83,7 +84,7 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         } else if let Some(slowest) = timed.first() {
             let of_limit = slowest.spent / slowest.usual / view.limit(&MIN_SLOWDOWN);
             result.under(of_limit.min(0.99), || facts(view, index, slowest));
-        } else if may_run_managed(view, index) && !view.failed() {
+        } else if may_run_managed(view, index, &on_columns) && !view.failed() {
             lacks! { result, view, RuntimeCounters, Some(index);
             "{stage} 可能运行托管代码，但没有算子耗时", "{stage} may run managed code, and no file gives the time of its operators", stage = stage.name }
         }
@@ -91,11 +92,11 @@ fn examine(view: &View<'_>, result: &mut Examination) {
 }
 
 /// Whether managed code may run in a stage: user code, or expressions without counters.
-fn may_run_managed(view: &View<'_>, stage: usize) -> bool {
+fn may_run_managed(view: &View<'_>, stage: usize, on_columns: &OnColumns) -> bool {
     let facts = &view.facts[stage];
     // an operator without input generates its rows; their number is unknown
     let reads_nothing = |o: &Operator| bytes_without_rows(facts, o).is_some_and(|b| b <= 0.0);
-    if managed(view, stage).any(|(_, o)| reads_nothing(o) || works_on_columns(view, o)) {
+    if managed(view, stage).any(|(_, o)| reads_nothing(o) || on_columns.has(o)) {
         return false;
     }
     let uncounted = facts.operators.is_empty();
@@ -109,23 +110,26 @@ struct Timed {
     usual: f64,
 }
 
-/// Whether an operator passes batches or groups of rows to functions of the program that work on whole columns. Their usual time is
-/// unknown: they may compute anything.
-fn works_on_columns(view: &View<'_>, operator: &Operator) -> bool {
-    let batches = ["InPandas", "InArrow", "ArrowEvalPython"];
-    let is_of_batches = batches
-        .iter()
-        .any(|part| operator.class_name.contains(part));
-    let program = view.job.program().filter(|_| is_of_batches);
-    program.is_some_and(Program::works_on_columns)
+/// Operators with functions of whole columns: their usual time is unknown, because they may compute anything.
+struct OnColumns(bool);
+
+impl OnColumns {
+    fn of(view: &View<'_>) -> OnColumns {
+        let program = view.job.program();
+        OnColumns(program.is_some_and(Program::works_on_columns))
+    }
+
+    fn has(&self, operator: &Operator) -> bool {
+        self.0 && takes_batches(&operator.class_name)
+    }
 }
 
 /// Managed operators of a stage with known time and rows, the slowest for its rows first.
-fn timed(view: &View<'_>, stage: usize) -> Vec<Timed> {
+fn timed(view: &View<'_>, stage: usize, on_columns: &OnColumns) -> Vec<Timed> {
     // garbage collection is another cause, and a skewed vertex has more of it than the mean
     let in_gc = gc(view, stage).map_or(0.0, |(mean, max)| gc_part(mean, max));
     let time = |(operator, o): (usize, &Operator)| {
-        if works_on_columns(view, o) {
+        if on_columns.has(o) {
             return None;
         }
         let spent = view.node_ms(stage, o.uid)? * (1.0 - in_gc);

@@ -34,7 +34,7 @@ pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
     let mut caches: BTreeMap<&str, Cache<'_>> = BTreeMap::new();
     for execution in &app.executions {
         let plan = execution.plan.as_slice();
-        let tables = (0..plan.len()).filter(|at| plan[*at].name.contains("InMemoryTableScan"));
+        let tables = (0..plan.len()).filter(|at| plan[*at].reads_cache());
         for (at, scan) in tables.filter_map(|at| Some((at, scan_below(plan, at)?))) {
             let Some(place) = scan.metadata.get("Location") else {
                 continue;

@@ -133,6 +133,11 @@ pub struct SparkNode {
 }
 
 impl SparkNode {
+    /// Whether it reads cached rows.
+    pub fn reads_cache(&self) -> bool {
+        self.name.contains("InMemoryTableScan")
+    }
+
     /// Value of a metric by the name that Spark gives it, over all tasks; times in milliseconds.
     pub fn metric(&self, name: &str) -> Option<f64> {
         let found = self.metrics.iter().find(|m| m.name == name);

@@ -35,13 +35,13 @@ mod tasks;
 mod texts;
 mod values;
 
-pub use expression::listed;
 use std::fs::File;
 use std::io::Read;
 
 use crate::model::{FileKind, Job};
 
 pub(crate) use collect::Collector;
+pub use expression::listed;
 pub(crate) use lines::read;
 
 /// Builds the job from the collected events.

@@ -70,13 +70,8 @@ fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
 
 /// The only definition of a function.
 fn named(program: &Program, name: &str) -> Option<usize> {
-    let syntax = &program.syntax;
-    only((0..syntax.nodes.len()).filter(|at| {
-        syntax.kind(*at) == "function_definition"
-            && syntax
-                .child(*at, "name")
-                .is_some_and(|own| program.text_of(own) == name)
-    }))
+    let defined = program.functions().filter(|(own, _)| *own == name);
+    only(defined).map(|(_, function)| function)
 }
 
 /// A function, without its description.

@@ -1,6 +1,6 @@
 //! Whether the Python functions that get batches of rows work on whole columns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Call, Program};
 
@@ -26,10 +26,18 @@ const BY_ROW: [&str; 6] = [
 impl Program {
     /// Whether the program has functions of batches, and none of them, nor a function that they call, goes through single rows.
     pub fn works_on_columns(&self) -> bool {
+        let calls = || self.calls.iter().filter(|call| is_batched(call));
+        if calls().next().is_none() {
+            return false;
+        }
+        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (name, function) in self.functions() {
+            named.entry(name).or_default().push(function);
+        }
         let mut open: Vec<usize> = Vec::new();
         let mut over_batches: BTreeSet<&str> = BTreeSet::new();
-        for call in self.calls.iter().filter(|call| is_batched(call)) {
-            let Some(function) = self.function_of(call) else {
+        for call in calls() {
+            let Some(function) = self.function_of(call, &named) else {
                 return false;
             };
             let parameters = self.syntax.child(function, "parameters");
@@ -41,35 +49,34 @@ impl Program {
             open.push(function);
         }
         let mut seen: BTreeSet<usize> = open.iter().copied().collect();
-        let has_batches = !seen.is_empty();
         while let Some(function) = open.pop() {
             if self.goes_through_rows(function, &over_batches) {
                 return false;
             }
-            let called = self.calls_in(function).map(|call| call.name.as_str());
-            let called = called.flat_map(|name| self.definitions(name));
-            open.extend(called.filter(|at| seen.insert(*at)));
+            let called = self.calls_in(function);
+            let called = called.filter_map(|call| named.get(call.name.as_str()));
+            open.extend(called.flatten().filter(|at| seen.insert(**at)));
         }
-        has_batches
+        true
     }
 
     /// The function that a call of [`BATCHED`] gets, or that it decorates.
-    fn function_of(&self, call: &Call) -> Option<usize> {
+    fn function_of(&self, call: &Call, named: &HashMap<&str, Vec<usize>>) -> Option<usize> {
         let passed = call.arguments.first().map(|argument| argument.node);
-        let by_name = passed.and_then(|node| self.definitions(self.text_of(node)).next());
-        by_name.or_else(|| {
+        let by_name = passed.and_then(|node| named.get(self.text_of(node))?.first());
+        by_name.copied().or_else(|| {
             let mut above = self.syntax.upward(call.node);
             let decorated = above.find(|at| self.syntax.kind(*at) == "decorated_definition")?;
             self.syntax.child(decorated, "definition")
         })
     }
 
-    fn definitions<'p>(&'p self, name: &'p str) -> impl Iterator<Item = usize> + 'p {
+    /// The functions that a program defines, by name.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, usize)> {
         let syntax = &self.syntax;
-        (0..syntax.nodes.len()).filter(move |at| {
-            let own = syntax.child(*at, "name").map(|own| self.text_of(own));
-            syntax.kind(*at) == "function_definition" && own == Some(name)
-        })
+        let defined =
+            (0..syntax.nodes.len()).filter(|at| syntax.kind(*at) == "function_definition");
+        defined.filter_map(|at| Some((self.text_of(syntax.child(at, "name")?), at)))
     }
 
     fn calls_in(&self, function: usize) -> impl Iterator<Item = &Call> {
