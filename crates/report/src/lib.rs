@@ -39,7 +39,7 @@ pub use outcome::{MissingInformation, RuleOutcome, RuleResult};
 pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
 pub use suggestion::{Origin, SameResult, Setting, Suggestion, SuggestionKind, Verified};
-pub use text::{Localize, StaticText, Text};
+pub use text::{Localize, Phrases, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};
