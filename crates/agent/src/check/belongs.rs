@@ -8,7 +8,7 @@ use super::causes::{Mention, Stance};
 use super::concepts::{Concepts, FIX, fit_specially, is_conditional, negation};
 use super::judge::{Fault, Judge, Kind, Topic};
 use super::ledger::Fact;
-use super::lexicon::has_word;
+use super::lexicon::{Words, has_word};
 use super::mention::Clause;
 
 impl Judge<'_> {
@@ -211,7 +211,7 @@ impl Judge<'_> {
             && is_fix
             && denies
             && is_about_time
-            && !has_word(lower, &["result", "results", "结果", "column", "columns"])
+            && !has_word(lower, "result|results|结果|column|columns")
         {
             let remark = text!("否认了已算出的收益", "it denies a gain that was computed");
             let (at, kind) = (clause.span.end, Kind::Contradiction);
@@ -297,43 +297,10 @@ impl Judge<'_> {
     }
 }
 
-const EFFECT: &[&str] = &[
-    "affect", "affects", "effect", "help", "helps", "change", "improve", "improves", "reduce",
-    "matter", "save", "影响", "效果", "帮助", "改善", "节省", "缩短", "用处",
-];
+const EFFECT: Words = "affect|affects|effect|help|helps|change|improve|improves|reduce|matter|save|影响|效果|帮助|改善|节省|缩短|用处";
 
-const FIT: &[&str] = &[
-    "suitable",
-    "appropriate",
-    "applicable",
-    "recommended",
-    "useful",
-    "适合",
-    "适用",
-    "推荐",
-];
+const FIT: Words = "suitable|appropriate|applicable|recommended|useful|适合|适用|推荐";
 
-const NO_EFFECT: &[&str] = &[
-    "useless",
-    "pointless",
-    "ineffective",
-    "无效",
-    "没用",
-    "没有用",
-    "徒劳",
-];
+const NO_EFFECT: Words = "useless|pointless|ineffective|无效|没用|没有用|徒劳";
 
-const TIME: &[&str] = &[
-    "time",
-    "run",
-    "runtime",
-    "job",
-    "performance",
-    "anything",
-    "much",
-    "时间",
-    "运行",
-    "作业",
-    "应用",
-    "性能",
-];
+const TIME: Words = "time|run|runtime|job|performance|anything|much|时间|运行|作业|应用|性能";
