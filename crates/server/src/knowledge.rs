@@ -14,7 +14,7 @@ use report::format::ERROR;
 use report::say;
 use tempfile::TempDir;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
 /// The built-in knowledge base, and a text that is another one for other documents.
@@ -267,19 +267,10 @@ impl Knowledge {
         }
         job::Catalogue::load(&path).map_err(|errors| {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Error::new(
-                ErrorKind::Usage,
-                say!(
-                    "文件目录表有 {count}：\n  {lines}",
-                    "the file catalogue has {count}:\n  {lines}",
-                    count = ERROR.count(lines.len() as f64),
-                    lines = lines.join("\n  ")
-                ),
+            error!(
+                Usage: "文件目录表有 {count}：\n  {lines}", "the file catalogue has {count}:\n  {lines}", count = ERROR.count(lines.len() as f64), lines = lines.join("\n  ");
+                "请修正这些行，或删除该文件以使用内置的目录表", "fix these lines, or remove the file to use the built-in catalogue"
             )
-            .hint(say!(
-                "请修正这些行，或删除该文件以使用内置的目录表",
-                "fix these lines, or remove the file to use the built-in catalogue"
-            ))
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::session;
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result};
+use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result, error};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
@@ -84,8 +84,10 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (Some(path), _) => path.clone(),
         (None, Documents::Folder(folder)) => folder.join("judgements"),
         (None, Documents::Builtin) => {
-            return Err(Error::new(ErrorKind::Input, report::say!("没有可用于评测的评判数据", "there are no judgements to evaluate with"))
-                .hint(report::say!("用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir")));
+            return Err(error!(
+                Input: "没有可用于评测的评判数据", "there are no judgements to evaluate with";
+                "用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"
+            ));
         }
     };
     eval::read_judgements(&path).map_err(error)

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
@@ -19,10 +19,6 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
     let rules = diagnosis::rules().iter().copied();
     let rules: Vec<&Rule> = rules.filter(wanted).collect();
     if rules.is_empty() {
-        let error = say!(
-            "没有以 `{prefix}` 开头的规则",
-            "no rule starts with `{prefix}`"
-        );
         let known = diagnosis::rules().iter().map(|rule| rule.cause.code());
         let groups = known.clone().filter_map(|code| code.split('.').next());
         let hint = match report::nearest(prefix, known.chain(groups)) {
@@ -32,7 +28,10 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
                 "`scopeagent rules` lists them all"
             ),
         };
-        return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+        return Err(
+            error!(Usage: "没有以 `{prefix}` 开头的规则", "no rule starts with `{prefix}`")
+                .hint(hint),
+        );
     }
     let values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();
     super::show(terminal, args.format, &values, || {

@@ -14,7 +14,7 @@ use crate::render::layout::shorten;
 use crate::render::table::{Align, Table};
 use crate::session;
 use crate::terminal::{Out, Terminal};
-use server::{Analysis, Error, ErrorKind, Result};
+use server::{Analysis, Result, error};
 
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
@@ -113,12 +113,10 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
         let of_path =
             |row: &RunRow| Path::new(&row.job).canonicalize().ok().as_ref() == Some(&place);
         return rows.into_iter().find(of_path).ok_or_else(|| {
-            let error = say!("`{name}` 还没有运行记录", "no run of `{name}` is saved");
-            let hint = say!(
-                "`scopeagent analyze {name}` 分析它",
-                "`scopeagent analyze {name}` analyzes it"
-            );
-            Error::new(ErrorKind::Input, error).hint(hint)
+            error!(
+                Input: "`{name}` 还没有运行记录", "no run of `{name}` is saved";
+                "`scopeagent analyze {name}` 分析它", "`scopeagent analyze {name}` analyzes it"
+            )
         });
     }
     let names = rows.iter().filter_map(|row| row.job_name.as_deref());
@@ -139,11 +137,10 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
         }
         _ => unknown.hint(),
     };
-    let error = say!(
-        "没有运行、文件或目录 `{name}`",
-        "there is no run, file or folder `{name}`"
-    );
-    Err(Error::new(ErrorKind::Input, error).hint(hint))
+    Err(
+        error!(Input: "没有运行、文件或目录 `{name}`", "there is no run, file or folder `{name}`")
+            .hint(hint),
+    )
 }
 
 /// The report of a run that has one.

@@ -10,7 +10,7 @@ use crate::config::{Approvals, ConfigFile, Jobs, PROJECT_FILE, nearest, needing_
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 /// Effects of keys, by the last part of their name.
 const EFFECTS: &[(&str, &str)] = &[
@@ -72,14 +72,10 @@ fn chosen(named: Option<&Path>) -> Result<PathBuf> {
         Some(folder) if folder.is_dir() => Ok(folder.join(PROJECT_FILE)),
         Some(file) => Ok(file.to_owned()),
         None => nearest(&Jobs::default()).ok_or_else(|| {
-            let error = report::say!(
-                "此处及上级目录中没有 `{PROJECT_FILE}`",
-                "there is no `{PROJECT_FILE}` here or in a folder above"
-            );
-            Error::new(ErrorKind::Usage, error).hint(report::say!(
-                "请给出文件的路径",
-                "give the path of the file"
-            ))
+            error!(
+                Usage: "此处及上级目录中没有 `{PROJECT_FILE}`", "there is no `{PROJECT_FILE}` here or in a folder above";
+                "请给出文件的路径", "give the path of the file"
+            )
         }),
     }
 }
