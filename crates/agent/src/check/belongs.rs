@@ -14,16 +14,13 @@ use super::mention::Clause;
 impl Judge<'_> {
     /// Causes that a clause affirms or denies against the rules.
     pub(super) fn causes(&self, clause: &Clause, faults: &mut Vec<Fault>) {
-        let mut fault = |kind, remark| {
-            let at = clause.span.end;
-            faults.push(Fault { at, kind, remark });
-        };
-        for mention in &clause.causes {
-            if let Some((kind, remark)) = self.cause(clause, mention) {
-                fault(kind, remark);
-                break;
-            }
-        }
+        let mut found = clause.causes.iter().filter_map(|m| self.cause(clause, m));
+        let at = clause.span.end;
+        faults.extend(
+            found
+                .next()
+                .map(|(kind, remark)| Fault { at, kind, remark }),
+        );
     }
 
     fn cause(&self, clause: &Clause, mention: &Mention) -> Option<(Kind, Text)> {
@@ -142,10 +139,7 @@ impl Judge<'_> {
 
     /// Stages that lack a column, suggestions of other findings, evidence of other findings.
     pub(super) fn relations(&self, clause: &Clause, faults: &mut Vec<Fault>) {
-        let mut fault = |remark| {
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
-        };
+        let mut fault = |remark| faults.push(clause.contradicts(remark));
         for column in &clause.columns {
             let is_missing = |s: &String| self.ledger.entities.lacks(s, column);
             if !clause.stages.is_empty() && clause.stages.iter().all(is_missing) {
@@ -197,8 +191,7 @@ impl Judge<'_> {
         let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
         if is_unfit && topic.ids.iter().any(|id| self.is_suggestion(id)) {
             let remark = text!("否认了一条建议", "it denies a suggestion of the program");
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
             return;
         }
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
@@ -214,8 +207,7 @@ impl Judge<'_> {
             && !has_word(lower, "result|results|结果|column|columns")
         {
             let remark = text!("否认了已算出的收益", "it denies a gain that was computed");
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
         }
     }
 
@@ -238,8 +230,7 @@ impl Judge<'_> {
                 "所用数字与 {stage} 无关",
                 "its numbers are not about {stage}"
             );
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
             return;
         }
         let mut columns: BTreeSet<String> =
@@ -253,8 +244,7 @@ impl Judge<'_> {
                 "所用数字与列 {column} 无关",
                 "its numbers are not about column {column}"
             );
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
         }
     }
 

@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Unverified,
     /// Facts contradict it.
     Contradiction,
+    /// It denies the program's verdict or a finding.
+    Denial,
 }
 
 #[derive(Debug, Clone, PartialEq)]

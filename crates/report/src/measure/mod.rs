@@ -111,6 +111,11 @@ impl Measure {
         }
     }
 
+    /// The number under its title.
+    pub fn labeled(&self, number: f64, vertex: Noun) -> Text {
+        Text::joined(&[self.title(vertex), self.shown(number, vertex)], [" "; 2])
+    }
+
     /// The sentence about a thing; `vertex` is the engine's word for a vertex.
     pub fn sentence(&self, name: &str, number: f64, vertex: Noun) -> Text {
         let value = self.shown(number, vertex);
