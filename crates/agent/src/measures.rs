@@ -175,46 +175,29 @@ fn on_path(account: Option<&TimeAccount>, stage: &str) -> f64 {
     own.map(|s| s.seconds).sum()
 }
 
-/// A measure of a stage, worth its words in a prompt if a value is at least so many times its base, or so large without one.
-struct Shown {
-    measure: &'static Measure,
-    value: &'static Measure,
-    base: Option<&'static Measure>,
-    least: f64,
-}
-
-const fn from(
-    measure: &'static Measure,
-    least: f64,
-    value: &'static Measure,
-    base: Option<&'static Measure>,
-) -> Shown {
-    Shown {
-        measure,
-        value,
-        base,
-        least,
-    }
-}
+/// A measure of a stage. A prompt shows it from a multiple of the third measure on that the second one reaches, or of 1.
+struct Shown(
+    &'static Measure,
+    &'static Measure,
+    Option<&'static Measure>,
+    f64,
+);
 
 const fn always(measure: &'static Measure) -> Shown {
-    from(measure, f64::NEG_INFINITY, measure, None)
+    Shown(measure, measure, None, f64::NEG_INFINITY)
 }
 
-/// From a noteworthy largest value over the mean on.
 const fn uneven(measure: &'static Measure, max_over_mean: &'static Measure) -> Shown {
-    from(measure, UNEVEN, max_over_mean, None)
+    Shown(measure, max_over_mean, None, UNEVEN)
 }
 
-/// From a noteworthy wait on.
 const fn wait(measure: &'static Measure) -> Shown {
-    from(measure, NOTABLE_WAIT, measure, Some(&book::MEAN_RUN))
+    Shown(measure, measure, Some(&book::MEAN_RUN), NOTABLE_WAIT)
 }
 
-/// From a noteworthy part of the limit on.
 const fn memory(measure: &'static Measure) -> Shown {
-    let limit = Some(&book::MEMORY_LIMIT);
-    from(measure, NOTABLE_MEMORY, &book::MEMORY_PEAK, limit)
+    let (peak, limit) = (&book::MEMORY_PEAK, Some(&book::MEMORY_LIMIT));
+    Shown(measure, peak, limit, NOTABLE_MEMORY)
 }
 
 /// Measures of a stage, by line. A trouble that is absent is left out.
@@ -253,9 +236,9 @@ const LINES: [&[Shown]; 6] = [
 
 impl Shown {
     fn is_notable(&self, values: &Values) -> bool {
-        let base = self.base.map_or(Some(1.0), |base| values.get(base));
-        let value = values.get(self.value).unwrap_or(0.0);
-        value >= self.least * base.unwrap_or(0.0)
+        let Shown(_, value, base, least) = self;
+        let base = base.map_or(Some(1.0), |base| values.get(base));
+        values.get(value).unwrap_or(0.0) >= least * base.unwrap_or(0.0)
     }
 }
 
@@ -299,7 +282,7 @@ pub(crate) fn stage(
     let values = &sheet.stages[index].values;
     for line in LINES {
         let shown = line.iter().filter(|s| whole || s.is_notable(values));
-        let line = said(shown.map(|s| s.measure), values, vertex, language);
+        let line = said(shown.map(|s| s.0), values, vertex, language);
         measures.lines.extend(Some(line).filter(|l| !l.is_empty()));
     }
     let path = on_path(account, &stage.name);
@@ -464,15 +447,9 @@ impl<'a> Inputs<'a> {
     /// Stage, operator and rowset of each reader of an input.
     fn readers_of(&self, table: &Table) -> Vec<String> {
         let readers = self.readers.iter().filter(|r| std::ptr::eq(r.table, table));
-        let named = readers.map(|reader| {
-            let InputReader {
-                stage,
-                operator,
-                rowset,
-                ..
-            } = reader;
-            let rowset = rowset.map(|rowset| format!(" ({rowset})"));
-            format!("{stage}/{operator}{}", rowset.unwrap_or_default())
+        let named = readers.map(|r| match r.rowset {
+            Some(rowset) => format!("{}/{} ({rowset})", r.stage, r.operator),
+            None => format!("{}/{}", r.stage, r.operator),
         });
         named.collect()
     }
@@ -509,14 +486,9 @@ fn of_column(
             }
             None => Text::default(),
         };
-        let text = text!(
-            "`{value}` 有 {n}{share}",
-            "`{value}` in {n}{share}",
-            value = top.value,
-            n = ROW.count(n),
-            share = share
-        );
-        parts.push(text.into(language));
+        let (value, n) = (&top.value, ROW.count(n));
+        let text = text!("`{value}` 有 {n}", "`{value}` in {n}", n = n);
+        parts.push(Text::joined(&[text, share], ["", ""]).into(language));
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);

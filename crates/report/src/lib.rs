@@ -28,7 +28,7 @@ pub use account::{
     Cost, CurvePoint, CurveResource, Segment, SegmentDetail, SegmentGroup, SegmentKind,
     TimeAccount, TimeSum, TimeUse,
 };
-pub use cause::{Cause, ProblemType, codes};
+pub use cause::{Cause, ProblemType, codes, title_of};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
 pub use interface::{interface, set_interface, speaking, with_causes};

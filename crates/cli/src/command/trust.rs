@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::Trust;
 use crate::config::{Approvals, ConfigFile, Jobs, PROJECT_FILE, nearest, needing_approval};
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::terminal::Terminal;
 use server::{Result, error};
 
@@ -105,7 +105,7 @@ fn show(args: &Trust, file: &ConfigFile, terminal: &Terminal) -> Result<()> {
                 file.path.display()
             );
         }
-        let mut table = Table::new(&["key", "value", "what it does"].map(|n| (n, Align::Left)));
+        let mut table = Table::new(&columns("key|value|what it does"));
         rows.iter().for_each(|row| table.row(row.to_vec()));
         table.render("")
     })
@@ -131,7 +131,7 @@ fn list(args: &Trust, terminal: &Terminal) -> Result<Exit> {
         if files.is_empty() {
             return "no file is approved\n".to_owned();
         }
-        let mut table = Table::new(&["file", "approved"].map(|name| (name, Align::Left)));
+        let mut table = Table::new(&columns("file|approved"));
         for file in files {
             let path = file.path.display().to_string();
             table.row(vec![path, file.approved_at.clone()]);
