@@ -1,12 +1,9 @@
 //! The structured conclusion of each step: filled by the reasoners, kept in memory and shown by a report.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::schema::strict_schema_of;
 use crate::step::StepId;
 use report::ProblemType;
 
@@ -32,10 +29,6 @@ macro_rules! conclusions {
             /// Reads the conclusion of a step.
             pub fn from_value(step: StepId, value: Value) -> Result<Conclusion, serde_json::Error> {
                 Ok(match step { $(StepId::$step => Conclusion::$step(serde_json::from_value(value)?),)* })
-            }
-
-            pub(crate) fn schemas() -> BTreeMap<StepId, Value> {
-                BTreeMap::from([$((StepId::$step, strict_schema_of::<$type>())),*])
             }
         }
     };

@@ -8,12 +8,22 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::allowed::Allowed;
-use crate::conclusion::Conclusion;
+use crate::conclusion::{Advice, Causes, Classification, FileRequest, Hypotheses, KeyCode, Reply};
 use crate::facts::StepInput;
 use crate::step::StepId;
 use llm::Profile;
 
-static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(Conclusion::schemas);
+static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
+    BTreeMap::from([
+        (StepId::Classify, strict_schema_of::<Classification>()),
+        (StepId::KeyCode, strict_schema_of::<KeyCode>()),
+        (StepId::Experience, strict_schema_of::<Causes>()),
+        (StepId::Completeness, strict_schema_of::<FileRequest>()),
+        (StepId::Advice, strict_schema_of::<Advice>()),
+        (StepId::Hypotheses, strict_schema_of::<Hypotheses>()),
+        (StepId::Answer, strict_schema_of::<Reply>()),
+    ])
+});
 
 static ACCEPTED: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
     let mut schemas = SCHEMAS.clone();

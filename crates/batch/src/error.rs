@@ -2,18 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::problem::Problem;
-
-/// The remedy of each variant, in Chinese and in English.
-macro_rules! hints {
-    ($error:expr, $type:ident: $([$inner:pat => $hint:expr])? $($($variant:ident)|+ $zh:literal, $en:literal;)*) => {
-        match $error {
-            $($inner => $hint,)?
-            $($($type::$variant { .. })|+ => ($zh, $en),)*
-        }
-    };
-}
-pub(crate) use hints;
+use crate::problem::{Problem, hints};
 
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -2,7 +2,16 @@
 
 use report::say;
 
-use crate::error::hints;
+/// The remedy of each variant, in Chinese and in English.
+macro_rules! hints {
+    ($error:expr, $type:ident: $([$inner:pat => $hint:expr])? $($($variant:ident)|+ $zh:literal, $en:literal;)*) => {
+        match $error {
+            $($inner => $hint,)?
+            $($($type::$variant { .. })|+ => ($zh, $en),)*
+        }
+    };
+}
+pub(crate) use hints;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {

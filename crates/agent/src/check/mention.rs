@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use job::Job;
-use report::Text;
 
 use super::causes::{self, Mention, Stance};
 use super::concepts::{Concepts, Mood};
-use super::judge::{Fault, Kind};
 use super::lexicon::{Words, ends_with_word};
 use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
@@ -278,15 +276,6 @@ fn in_brackets(part: &str, at: usize) -> bool {
 }
 
 impl Clause {
-    /// The fault of a clause that facts contradict.
-    pub(super) fn contradicts(&self, remark: Text) -> Fault {
-        Fault {
-            at: self.span.end,
-            kind: Kind::Contradiction,
-            remark,
-        }
-    }
-
     fn name(&mut self, word: &str, place: (&str, &str), in_ticks: bool, entities: &Entities) {
         let before = place.0.trim_end_matches([' ', '`']);
         let behind = place.1.trim_start_matches([' ', '`']);
