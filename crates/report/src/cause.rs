@@ -126,6 +126,14 @@ impl Cause {
     }
 }
 
+/// The title of a cause by its code; the code itself of a cause that this version does not know.
+pub fn title_of(code: &str, language: Language) -> &str {
+    Cause::from_code(code).map_or(code, |cause| {
+        let title = cause.title();
+        language.select(title.zh, title.en)
+    })
+}
+
 /// Codes, separated by commas.
 pub fn codes(causes: &[Cause]) -> String {
     let codes: Vec<&str> = causes.iter().map(|c| c.code()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::Cause;
+use report::title_of;
 use serde::Serialize;
 
 use super::collect::{Collected, Job};
@@ -113,7 +113,7 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             .causes
             .all
             .iter()
-            .map(|code| cause(code, words))
+            .map(|code| title_of(code, words.0))
             .collect(),
         suggestions: &collected.suggestions.all,
         files: &collected.files.all,
@@ -137,10 +137,4 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
     };
     let text = serde_json::to_string(&data)?;
     Ok(text.replace('<', "\\u003c").replace('>', "\\u003e"))
-}
-
-/// Title of a cause.
-fn cause(code: &str, words: Words) -> &str {
-    let title = Cause::from_code(code).map(|c| c.title());
-    title.map_or(code, |t| words.0.select(t.zh, t.en))
 }

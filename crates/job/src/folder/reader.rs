@@ -129,7 +129,7 @@ impl JobReader {
             .is_some_and(|until| Instant::now() >= until)
         {
             self.stopped = true;
-            self.job.note(&name, None, &Problem::TimeIsUp(0));
+            self.job.note(&name, None, &Problem::NoTime);
             return ReadFile {
                 file: name,
                 parser: None,
@@ -194,7 +194,7 @@ impl JobReader {
         let cut = spark::read(name, stream, events, self.options.until);
         self.events = Some(std::mem::take(events));
         if let Some(cut) = cut? {
-            self.stopped |= matches!(cut, Problem::TimeIsUp(_));
+            self.stopped |= matches!(cut, Problem::NoTime | Problem::TimeIsUp(_));
             self.job.note(name, None, &cut);
         }
         Ok(())
@@ -249,9 +249,6 @@ impl JobReader {
     }
 
     /// Takes a script from elsewhere, for an application.
-    ///
-    /// # Errors
-    /// The script cannot be read.
     pub fn use_script(&mut self, path: &Path) -> Result<(), OpenError> {
         let unreadable = |source| OpenError::Unreadable {
             path: path.to_owned(),

@@ -40,7 +40,10 @@ fn lines(
     loop {
         let line = collector.line;
         if until.is_some_and(|until| Instant::now() >= until) {
-            return Ok(Some(Problem::TimeIsUp(line)));
+            return Ok(Some(match line {
+                0 => Problem::NoTime,
+                _ => Problem::TimeIsUp(line),
+            }));
         }
         if collector.without_event > MAX_WITHOUT_EVENT.max(line / 2) {
             return Ok(Some(Problem::NoEvents(line)));

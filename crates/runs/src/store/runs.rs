@@ -168,9 +168,6 @@ impl RunFilter {
 
 impl Store {
     /// Records that a run starts.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn begin(
         &self,
         run_id: &str,
@@ -198,9 +195,6 @@ impl Store {
 
     /// Saves the report of a run and the summary of its job; a partial report leaves the run
     /// `interrupted`.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn finish(
         &mut self,
         run: OpenRun,
@@ -213,9 +207,6 @@ impl Store {
     }
 
     /// Records that a run ended with an error.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn fail(&self, run: OpenRun, reason: &str) -> Result<(), StoreError> {
         self.execute(
             "UPDATE runs SET status = 'failed', failure = ?2, finished_at = ?3 WHERE run_id = ?1",
@@ -226,9 +217,6 @@ impl Store {
     }
 
     /// The runs that a filter selects.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let (condition, mut values) = filter.condition();
         let order = match filter.order {
@@ -242,9 +230,6 @@ impl Store {
     }
 
     /// Number of runs that a filter selects, without its limit.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count(&self, filter: &RunFilter) -> Result<u32, StoreError> {
         let (condition, values) = filter.condition();
         let sql = format!("SELECT count(*) FROM runs{condition}");
@@ -253,9 +238,6 @@ impl Store {
     }
 
     /// Possible filters.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn facets(&self) -> Result<RunFacets, StoreError> {
         let facet = |sql: &str| {
             let sql = format!("{sql} LIMIT {FACETS}");
@@ -334,9 +316,6 @@ impl Store {
     }
 
     /// The report of a run; `None` if it has none.
-    ///
-    /// # Errors
-    /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let [report]: [_; 1] = self.texts("report", &run)?;
@@ -345,9 +324,6 @@ impl Store {
     }
 
     /// The summary of a run's job; `None` if the run has no report.
-    ///
-    /// # Errors
-    /// If there is no such run, or its summary cannot be read.
     pub fn summary(&self, prefix: &str) -> Result<Option<RunSummary>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let texts: [_; 3] = self.texts("summary, picture, shape", &run)?;
@@ -377,9 +353,6 @@ impl Store {
     }
 
     /// Deletes a run with its findings, suggestions and feedback.
-    ///
-    /// # Errors
-    /// If there is no such run.
     pub fn delete(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let row = self.run(prefix)?;
         self.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])?;

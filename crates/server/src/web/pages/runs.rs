@@ -8,7 +8,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
-use report::{Cause, Language, Verdict};
+use report::{Language, Verdict, title_of};
 use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +169,7 @@ impl List<'_> {
         Ok(context! {
             asked => Serde(asked),
             filtered => chosen.iter().any(|(_, value)| value.is_some()),
-            causes => choices(&facets.causes, &|code| cause(code, self.words)),
+            causes => choices(&facets.causes, &|code| title_of(code, self.words.0).to_owned()),
             owners => choices(&facets.owners, &str::to_owned),
             scripts => choices(&facets.scripts, &str::to_owned),
             weeks => choices(&facets.weeks, &str::to_owned),
@@ -253,12 +253,6 @@ fn last_part(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// The title of a cause, or its code if this version does not know it.
-pub(super) fn cause(code: &str, words: Words) -> String {
-    let known = Cause::from_code(code);
-    known.map_or_else(|| code.to_owned(), |cause| words.say(cause.title()))
-}
-
 /// Class of the verdict or of how the run ended, and the verdict.
 fn verdict(row: &RunRow) -> (&'static str, Option<Verdict>) {
     match (row.verdict.as_deref(), row.status) {
@@ -278,9 +272,9 @@ fn headline(row: &RunRow, words: Words) -> String {
             (end, None) => phrases::say(end, words.0).to_owned(),
         };
     };
-    let title = cause(top, words);
+    let title = title_of(top, words.0);
     match row.findings {
-        0 | 1 => title,
+        0 | 1 => title.to_owned(),
         n => match words.0 {
             Language::Zh => format!("{title}（另有 {} 个）", n - 1),
             Language::En => format!("{title} (+{} more)", n - 1),
