@@ -40,8 +40,6 @@ pub(crate) struct Intent {
     /// Whether yes or no would answer it.
     pub(crate) is_polar: bool,
     pub(crate) asks_why: bool,
-    /// Whether it asks about later runs, or runs long before.
-    pub(crate) is_about_other_runs: bool,
     /// The question without the names of the run.
     pub(crate) text: String,
     /// Numbers in the question that belong to no name.
@@ -97,8 +95,6 @@ impl Intent {
             asks_why: wording.asks_why(),
             numbers: wording.numbers().collect(),
             durations: goal::durations(&named.rest),
-            is_about_other_runs: wording.is_about_other_runs()
-                && !asked.contains(&Quantity::Remedy),
             names_executors: wording.has("executor|执行器", "executor*"),
             names_driver: wording.has("driver", "driver"),
             names_job: wording.is_about_job(),

@@ -9,7 +9,7 @@ use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
-use crate::words::{Scan, Word};
+use crate::words::{Scan, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
 use runs::InputSummary;
 
@@ -43,8 +43,20 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             found::finding_of(said, run, &first.id, true);
         }
     }
-    if intent.names_failure && run.report.job.state == JobState::Succeeded {
-        said.say(text!("作业没有失败", "The job did not fail"));
+    match run.report.job.state {
+        JobState::Succeeded if intent.names_failure => {
+            said.say(text!("作业没有失败", "The job did not fail"));
+        }
+        JobState::Unknown if intent.names_failure && run.summary.error.is_none() => {
+            return said.say(text!("没有文件记录任何失败", "No file records a failure"));
+        }
+        _ => {}
+    }
+    if asks(Quantity::Bound) {
+        let said_by_it = |m: &&Measure| [&book::CPU_TIME, &book::WAIT].contains(m);
+        let others = intent.measures.iter().filter(|m| !said_by_it(m));
+        others.for_each(|m| rank::most(said, run, &[*m]));
+        return time::balance(said, run, None);
     }
     let counts = intent.asked.iter();
     let counts =
@@ -56,7 +68,11 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
     // a sum lists the stages with most of it
     let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
-    if asks(Quantity::Which) && !has_sum {
+    let scan = Scan::of(&intent.text);
+    let times_kind = intent.asked.iter().any(|q| kind(*q).is_some());
+    // "the longest gap" is no stage
+    let is_of_kind = times_kind && !scan.has(Word::Noun(Thing::Stage));
+    if asks(Quantity::Which) && !has_sum && !is_of_kind {
         rank::rank(said, run, intent);
     }
     measures(said, run, intent);
@@ -70,6 +86,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         // a measure says more than its absence from the critical path
         if intent.measures.is_empty() || time::seconds_of(run, segment, None) > 0.0 {
             time::time_of(said, run, segment, None);
+            if scan.has(Word::Most) {
+                time::longest(said, run, segment);
+            }
         }
     }
     let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why;
@@ -79,7 +98,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .for_each(|remark| said.say_line(without_stop(remark)));
     }
     let is_kind = |word: &Word| matches!(word, Word::Kind(_));
-    let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);
+    let names_statement = scan.words.iter().any(is_kind);
     for quantity in &intent.asked {
         match quantity {
             // an account comes with the verdict
@@ -88,6 +107,15 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             Quantity::Place if names_statement => {}
             quantity => answer(said, run, *quantity, intent),
         }
+    }
+}
+
+/// Answers the part of a question about settings that is about the job: "which priority and how many tokens?".
+pub(crate) fn beside_settings(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let of_job = intent.measures.iter().filter(|m| m.entity == Entity::Job);
+    of_job.for_each(|m| rank::most(said, run, &[*m]));
+    if intent.asks(Quantity::Identity) {
+        identity(said, run.report);
     }
 }
 

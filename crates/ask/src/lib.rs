@@ -11,6 +11,7 @@ mod change;
 mod clauses;
 mod column;
 mod context;
+mod event;
 mod found;
 mod goal;
 mod intent;
@@ -35,13 +36,13 @@ mod term;
 mod terms;
 mod thing;
 mod time;
+mod unrecorded;
 mod verdict;
 mod wanted;
 mod wording;
 mod words;
 
 use agent::facts::MeasuredAnswer;
-use report::measure::{Entity, Unit};
 use report::text;
 
 pub use asked::{Asked, Earlier};
@@ -116,22 +117,23 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         return true;
     }
     let intent = Intent::of(question, before, run);
+    if event::answer(said, run, question) || event::when(said, run, question) {
+        return true;
+    }
     // "stage 2" is no change to 2
-    if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
-        resource::answer(said, run, wanted, &intent);
+    match (wanted::Wanted::of(&intent.text), &intent.subjects[..]) {
+        (Some(wanted), _) if intent.may_change() => {
+            resource::answer(said, run, wanted, &intent);
+            return true;
+        }
+        (Some(_), [Subject::Stage(at)]) if resource::of_stage(said, run, *at) => return true,
+        _ if resource::without(said, run, &intent) => return true,
+        _ => {}
+    }
+    if unrecorded::answer(said, run, &intent) || premise::check(said, run, &intent) {
         return true;
     }
-    if intent.is_about_other_runs && !intent.asks_nothing() {
-        said.say(text!(
-            "无法回答：一次运行的记录不能说明以后或很久以前的运行",
-            "That can't be answered: the records of one run say nothing about later runs or runs long before"
-        ));
-        return true;
-    }
-    if premise::check(said, run, &intent) {
-        return true;
-    }
-    if does(said, run, &intent) || of_driver(said, run, &intent) || numbers(said, run, &intent) {
+    if does(said, run, &intent) || time::longer(said, run, &intent) || numbers(said, run, &intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job
@@ -153,10 +155,18 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     conclusions(said, run, &intent);
     let text = said.text();
     // The answer to a goal names the goal.
-    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    let is_record = |s: &Subject| {
+        matches!(
+            s,
+            Subject::Setting(_)
+                | Subject::Finding(_)
+                | Subject::Suggestion(_)
+                | Subject::Evidence(_)
+        )
+    };
     let is_strange = || {
         intent.goal.is_none()
-            && !intent.subjects.iter().any(is_setting)
+            && !intent.subjects.iter().any(is_record)
             && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
@@ -186,24 +196,6 @@ fn does(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     true
 }
 
-/// Says that no file gives a number of the driver: the stages have numbers of tasks.
-fn of_driver(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let mut asked = intent.measures.iter();
-    let measure = asked.find(|m| m.entity == Entity::Stage && m.unit == Unit::Bytes);
-    let Some(measure) = measure.filter(|_| intent.names_driver) else {
-        return false;
-    };
-    said.say(text!(
-        "没有文件给出 Driver 的{title}",
-        "No file gives the {title} of the driver",
-        title = measure.title(run.vertex())
-    ));
-    if run.summary.settings.contains_key(DRIVER_MEMORY) {
-        setting::about(said, run, DRIVER_MEMORY, intent);
-    }
-    true
-}
-
 /// Answers a question about numbers if every word is accounted for. Returns false for any other question.
 fn numbers(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if query::answer(said, run, intent) {
@@ -226,6 +218,10 @@ fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let subjects = intent.subjects.iter().filter(|_| !intent.compares);
     for subject in subjects {
         about(said, run, subject, intent);
+    }
+    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    if intent.subjects.iter().all(is_setting) {
+        job::beside_settings(said, run, intent);
     }
     verdict::causes(said, run, intent);
     if intent.asks(Quantity::Change) && !intent.compares {
@@ -256,7 +252,11 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Column(name) => thing::column(said, run, name, Some(intent)),
         Subject::Setting(key) => setting::about(said, run, key, intent),
         Subject::File(name) => thing::file(said, run, name),
-        Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),
+        Subject::Finding(id) => {
+            let is_open =
+                intent.asks(Quantity::Sources) || Scan::of(&intent.text).has(Word::Define);
+            found::finding_of(said, run, id, is_open);
+        }
         Subject::Suggestion(id) => thing::suggestion(said, run, id),
         Subject::Evidence(id) => thing::evidence(said, run, id),
         Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),

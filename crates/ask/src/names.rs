@@ -143,6 +143,18 @@ fn digits(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().filter(char::is_ascii_digit)
 }
 
+/// Names that only findings have: errors, methods, calls of the driver.
+fn of_findings<'a>(run: &'a Asked<'a>) -> impl Iterator<Item = (String, Kind, Subject)> + 'a {
+    run.report.findings.iter().flat_map(|f| {
+        let evidence = run.report.evidence_of(&f.evidence).map(|e| e.text.as_str());
+        let texts = evidence.chain([f.summary.as_str()]);
+        let is_outside = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let words = texts.flat_map(move |text| text.split(is_outside));
+        let named = words.filter(|word| is_name(word) && word.len() > 5);
+        named.map(|word| (word.to_owned(), Kind::Any, Subject::Finding(f.id.clone())))
+    })
+}
+
 /// The names of operators without their numbers, and their names in the run-time statistics.
 fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
     let mut shared: Vec<(String, Subject)> = Vec::new();
@@ -296,8 +308,14 @@ impl<'a> Known<'a> {
         }
         let others = summary.private_names.iter();
         names.extend(others.map(|n| (n.clone(), Kind::Column, Subject::Column(n.clone()))));
-        names.retain(|(name, ..)| name.chars().count() > 1);
         let shared = shared_names(summary);
+        let is_other = |(name, ..): &(String, Kind, Subject)| {
+            names.iter().all(|(known, ..)| known != name)
+                && shared.iter().all(|(known, _)| known != name)
+        };
+        let of_findings: Vec<_> = of_findings(run).filter(is_other).collect();
+        names.extend(of_findings);
+        names.retain(|(name, ..)| name.chars().count() > 1);
         Known { run, names, shared }
     }
 

@@ -11,7 +11,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{Scan, Thing, Word};
-use crate::{Asked, rank, record, time};
+use crate::{Asked, order, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
@@ -23,8 +23,7 @@ const TROUBLES: [Trouble; 6] = [
     (|c| c == Cause::VertexRetries, &[&book::FAILED, &book::REVOKED], 0.0),
     (|c| c == Cause::QueueWait, &[&book::QUEUED], 0.0),
     (|c| c == Cause::FetchWait, &[&book::FETCH_WAIT], 0.0),
-    (|c| c.problem_type() == ProblemType::DataSkew,
-        &[&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
+    (|c| c.problem_type() == ProblemType::DataSkew, &[&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
 ];
 
 /// Questions how joins are run.
@@ -48,7 +47,9 @@ pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
             && strategies(said, run, intent);
     }
     number(said, run, intent);
-    let is_refuted = executors(said, run, intent)
+    let is_refuted = first(said, run, intent)
+        || absent(said, run, intent)
+        || executors(said, run, intent)
         || trouble(said, run, intent)
         || strategy(said, run, intent)
         || cached(said, run, intent);
@@ -72,6 +73,51 @@ fn asks_strategy(intent: &Intent) -> bool {
     scan.has(Word::Kind("JOIN"))
         && scan.has(Word::Kind("BROADCAST"))
         && !intent.subjects.iter().any(is_setting)
+}
+
+/// Corrects a question why a stage is the first by a measure. Returns false, as the stage has its own reasons.
+fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let ([Subject::Stage(at)], true) = (&intent.subjects[..], scan.has(Word::Most)) else {
+        return false;
+    };
+    // "why does its slowest task take so long?"
+    let is_of_vertex = scan.has(Word::Noun(Thing::Vertex));
+    let ranked = order::ranked(run, &intent.measures);
+    if ranked.first().is_some_and(|(_, first)| first != at) && !is_of_vertex {
+        let name = &run.summary.stages[*at].name;
+        said.say(text!(
+            "并非如此：排在最前的阶段不是 {name}",
+            "Not so: {name} is not the first"
+        ));
+        rank::rank(said, run, intent);
+        return true;
+    }
+    false
+}
+
+/// Corrects a question about operators of a kind that the run lacks.
+fn absent(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let wording = Wording::of(&intent.text);
+    let (kinds, name): (&[&str], Text) = match () {
+        _ if wording.has("reducer", "reducer*") => (&["reduce"], text!(" REDUCE", "reducer")),
+        _ if wording.has("join|连接", "join|joins") => {
+            (&["join", "combine"], text!("连接", "join"))
+        }
+        _ => return false,
+    };
+    let mut operators = run.operators().peekable();
+    let is_known = operators.peek().is_some();
+    let is_absent = is_known && !operators.any(|o| kinds.contains(&o.kind.as_str()));
+    if is_absent {
+        said.say(text!(
+            "并非如此：这次运行中没有{name}",
+            "Not so: this run has no {name}",
+            name = name
+        ));
+        verdict::of_job(said, run, &[]);
+    }
+    is_absent
 }
 
 /// Corrects a question why executors were lost.

@@ -2,8 +2,10 @@
 
 use job::model::SHUFFLE_PARTITIONS;
 use report::format::{Change, Noun, Number, Seconds};
+use report::measure::book;
 use report::{
-    Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Suggestion, Text, text,
+    Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, SegmentKind, Suggestion, Text,
+    text,
 };
 
 use super::said::Said;
@@ -11,6 +13,8 @@ use super::time;
 use super::wanted::{Amount, Resource, Wanted};
 use super::{Asked, found, setting};
 use crate::intent::Intent;
+use crate::subject::Subject;
+use crate::wording::Wording;
 
 /// Causes that more memory may remove.
 const MEMORY: [Cause; 4] = [
@@ -91,6 +95,79 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             last = noun.count(last.count as f64),
         ));
     }
+}
+
+/// Answers whether a stage would gain from more resources. Returns false if its vertices or the slots are unknown.
+pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool {
+    let stage = &run.summary.stages[at];
+    let (vertices, tokens) = (
+        stage.values.value(&book::VERTICES),
+        run.summary.values.value(&book::TOKENS),
+    );
+    let Some((vertices, tokens)) = vertices.zip(tokens) else {
+        return false;
+    };
+    let (name, vertex) = (&stage.name, run.vertex());
+    let mut ids = said.evidence_of(&book::VERTICES, vertices, name, vertex);
+    ids.extend(said.evidence_of(&book::TOKENS, tokens, run.report.job.label(), vertex));
+    let (count, slots) = (vertex.count(vertices.number()), Number(tokens.number()));
+    let sentence = match vertices.number() <= tokens.number() {
+        true => text!(
+            "不会变快：{name} 有 {count}，作业已经可以同时运行 {slots} 个；要更快只能增加分区",
+            "No: {name} has {count}, and the job may already run {slots} at once; only more partitions would let it use more",
+            count = count,
+            slots = slots
+        ),
+        false => text!(
+            "可能变快：{name} 有 {count}，而作业只能同时运行 {slots} 个",
+            "Probably: {name} has {count}, and the job may run only {slots} at once",
+            count = count,
+            slots = slots
+        ),
+    };
+    said.cite(sentence, &ids);
+    true
+}
+
+/// Answers how long the run would take without one kind of time: "if the executors had been there at once". Returns false for any
+/// other question.
+pub(super) fn without(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let wording = Wording::of(&intent.text);
+    let is_thought = wording.has(
+        "如果|要是|假如|假设|若",
+        "if|suppose|supposing|assuming|imagine|would|without",
+    );
+    let removes = wording.has(
+        "没有|不用|不需要|去掉|省掉|一开始就|立刻|马上|消除",
+        "without|no|not|never|hadn't|didn't|weren't|wasn't|at once|immediately|right away|from the start|from the beginning|straight away|removed",
+    );
+    let mut kinds = wording.segments();
+    if kinds.is_empty() && intent.names_executors {
+        kinds.extend([SegmentKind::CapacityWait, SegmentKind::Queue]);
+    }
+    let total = run.report.job.total_seconds;
+    let is_job = intent.subjects == [Subject::Job];
+    let (Some(total), true) = (total, is_thought && removes && is_job && !kinds.is_empty()) else {
+        return false;
+    };
+    kinds.retain(|kind| time::seconds_of(run, *kind, None) > 0.0);
+    if kinds.is_empty() {
+        return false;
+    }
+    let lost: f64 = kinds
+        .iter()
+        .map(|kind| time::seconds_of(run, *kind, None))
+        .sum();
+    for kind in kinds {
+        time::time_of(said, run, kind, None);
+    }
+    said.say(text!(
+        "没有这段时间的话，从提交到结束约为 {left}，而不是 {total}",
+        "Without it, the time from submission to end would be about {left} instead of {total}",
+        left = Seconds(total - lost),
+        total = Seconds(total)
+    ));
+    true
 }
 
 /// Says the number of partitions and what changes it.
@@ -211,6 +288,14 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
             "无法回答：作业失败了，只做了一部分工作",
             "That can't be answered: the job failed, so only a part of its work is known"
         ),
+        Resource::Tokens | Resource::Executors
+            if is_single(run) && !matches!(wanted.amount, Amount::Count(_)) =>
+        {
+            text!(
+                "不会变快：每个阶段只有一个顶点",
+                "No: every stage has just one vertex, so that more of them have nothing to do"
+            )
+        }
         _ if !is_known => text!(
             "无法回答：没有文件说明各阶段的工作量和作业的资源",
             "That can't be answered: no file shows the work of the stages and the resources of the job"
@@ -227,6 +312,12 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
         ),
         _ => return None,
     })
+}
+
+/// Whether every stage has one vertex, as in a local run.
+fn is_single(run: &Asked<'_>) -> bool {
+    let stages = &run.summary.stages;
+    !stages.is_empty() && stages.iter().all(|s| s.get(&book::VERTICES) == Some(1.0))
 }
 
 /// The nouns for the resource of the job and for hours of it.

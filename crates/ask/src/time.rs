@@ -4,8 +4,11 @@ use report::format::{Seconds, Share, list};
 use report::measure::{Measure, book};
 use report::{Segment, SegmentKind, Text, text};
 
-use crate::intent::Intent;
+use crate::intent::{Intent, kind};
 use crate::said::{Said, names};
+use crate::subject::Subject;
+use crate::wording::Wording;
+use crate::words::{Scan, Word};
 use crate::{Asked, found};
 
 /// One of two uses of time is the main one from this ratio on.
@@ -339,6 +342,71 @@ pub(crate) fn time_of(
         ),
     };
     said.cite(sentence, &ids);
+}
+
+/// Says which of two kinds of time is longer: "is the queue longer than the run?". Returns false for any other question.
+pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let wording = Wording::of(&intent.text);
+    let compares = scan.has_any(&[Word::Most, Word::Apart])
+        && wording.has("还是|或|和|与|比", "or|than|and|versus|vs");
+    if !compares || intent.subjects != [Subject::Job] {
+        return false;
+    }
+    let mut times: Vec<(Text, f64, Vec<String>)> = Vec::new();
+    let waits = [SegmentKind::Queue, SegmentKind::CapacityWait];
+    for kind in intent.asked.iter().filter_map(|q| kind(*q)) {
+        let seconds = match waits.contains(&kind) {
+            true => waits.iter().map(|kind| seconds_of(run, *kind, None)).sum(),
+            false => seconds_of(run, kind, None),
+        };
+        let title: Text = kind.title_in(run.report.job.engine).into();
+        let is_new = times.iter().all(|(_, known, _)| *known != seconds);
+        if is_new {
+            times.push((title, seconds, Vec::new()));
+        }
+    }
+    let names_run = wording.has("运行|跑", "run|runs|running|execution|work");
+    if let Some(ran) = run.report.job.elapsed_seconds.filter(|_| names_run) {
+        let ids = elapsed(said, run);
+        times.push((text!("运行", "the run"), ran, ids));
+    }
+    times.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let [(one, x, ids), (other, y, more)] = &times[..] else {
+        return false;
+    };
+    let ids: Vec<String> = ids.iter().chain(more).cloned().collect();
+    said.cite(
+        text!(
+            "{one}更长：{x}，{other} {y}（按关键路径）",
+            "{one} takes longer: {x}, against {y} for {other} (by the critical path)",
+            one = one.clone(),
+            other = other.clone(),
+            x = Seconds(*x),
+            y = Seconds(*y)
+        ),
+        &ids,
+    );
+    true
+}
+
+/// Says the longest part of a kind of time, and when it was.
+pub(crate) fn longest(said: &mut Said<'_>, run: &Asked<'_>, kind: SegmentKind) {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
+    let own = segments.filter(|s| s.kind == kind);
+    let Some(longest) = own.max_by(|a, b| a.seconds.total_cmp(&b.seconds)) else {
+        return;
+    };
+    let ids: Vec<String> = longest.evidence.iter().take(1).cloned().collect();
+    said.cite(
+        text!(
+            "最长的一段为 {time}，从提交后 {start}开始",
+            "The longest one takes {time}, from {start} after the submission on",
+            time = Seconds(longest.seconds),
+            start = Seconds(longest.start_seconds)
+        ),
+        &ids,
+    );
 }
 
 /// Whether a time can be reached.

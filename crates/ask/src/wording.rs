@@ -196,14 +196,6 @@ impl Wording {
         )
     }
 
-    /// Whether it asks about runs to come, or long before.
-    pub(crate) fn is_about_other_runs(&self) -> bool {
-        self.has(
-            "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年",
-            "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter",
-        )
-    }
-
     /// Numbers in it.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         let digits = self

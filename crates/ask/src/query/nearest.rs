@@ -78,6 +78,13 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
             "No record answers exactly this; the nearest records follow"
         ));
     }
+    // the statement of a name says what it computes
+    let is_amount = query.scan.has_any(&[Number, Rows, Time, Bytes, Data]);
+    for subject in intent.subjects.iter().filter(|_| !is_amount) {
+        if let Subject::Lines(first, last) = subject {
+            thing::quote(said, run, *first, *last);
+        }
+    }
     let mut preface = said.len();
     told.iter().for_each(|at| query.tell(said, &facts[*at].0));
     // "how many clicks does the filter let through?"

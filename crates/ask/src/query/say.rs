@@ -10,8 +10,8 @@ use super::pair::{RANKED, apart};
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::thing;
 use crate::words::{Thing, Word};
+use crate::{record, thing};
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;
@@ -34,6 +34,15 @@ impl Query<'_> {
                 .iter()
                 .filter_map(|r| Some((r, r.values.value(measure)?)));
             let of_rows: Vec<_> = of_rows.collect();
+            let is_named = self
+                .scan
+                .phrases
+                .iter()
+                .any(|words| *words == [Word::Of(measure)]);
+            if of_rows.is_empty() && measures.len() > 1 && is_named {
+                self.unknown(said, rows, &[measure], true);
+                continue;
+            }
             known.extend(
                 of_rows
                     .iter()
@@ -154,6 +163,16 @@ impl Query<'_> {
                 _ => None,
             });
         let known: Vec<String> = known.take(LISTED).collect();
+        if known.is_empty() {
+            let begun = said.len();
+            for row in rows.iter().take(SENTENCES) {
+                let own = row.operator.zip(row.stage);
+                own.iter().for_each(|(o, at)| {
+                    record::arguments(said, &self.run.summary.stages[*at].name, o);
+                });
+            }
+            return said.len() > begun;
+        }
         let shown = names(&known, said.language());
         if !known.is_empty() {
             said.say(match entity {
@@ -259,7 +278,8 @@ impl Query<'_> {
                 total = measure.shown(total, self.run.vertex())
             ));
         }
-        if let ([one, other], true) = (&rows[..], self.has(Word::Apart)) {
+        let compares = self.scan.has_any(&[Word::Apart, Word::Times]);
+        if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
             apart(
                 said,

@@ -177,7 +177,10 @@ impl<'a> Query<'a> {
                 is_first && (is_whole || self.subjects.contains(&Subject::Input(*at)))
             }
             Fact::Strategy => self.operators().any(|(.., o)| record::is_join(o)),
-            Fact::Arguments => !is_whole && self.operators().any(|(.., o)| !o.args.is_empty()),
+            Fact::Arguments => {
+                let is_named = !is_whole || self.keywords().next().is_some();
+                is_named && self.operators().any(|(.., o)| !o.args.is_empty())
+            }
             Fact::Written => {
                 (is_whole || self.operators().any(|(.., o)| record::is_output(o)))
                     && self.run.operators().any(record::is_output)
