@@ -60,6 +60,14 @@ impl Named {
                 span: span.clone(),
             };
             let mut found = known.find(&place);
+            // "/data/out/days" is the output `days`
+            if let (true, Some((folder, _))) = (found.is_empty(), place.name().rsplit_once('/')) {
+                let span = span.start + folder.len() + 1..span.end;
+                let of_file = known.find(&Place { question, span }).into_iter();
+                found.extend(
+                    of_file.filter(|s| matches!(s, Subject::Operator(..) | Subject::Input(_))),
+                );
+            }
             if found.is_empty() {
                 // a word of the script such as ROW_NUMBER
                 if is_constant(place.name()) && known.is_in_script(place.name()) {
@@ -93,8 +101,34 @@ impl Named {
             rest_from = span.end;
         }
         named.rest.push_str(&question[rest_from..]);
+        named.attempt(known.run);
         named.lines(known.run);
         named
+    }
+
+    /// Keeps the attempt of a stage that a question names: "in its first attempt".
+    fn attempt(&mut self, run: &Asked<'_>) {
+        const ORDINALS: [&[&str]; 2] = [
+            &["first attempt", "第一次尝试", "首次尝试", "attempt 0"],
+            &["second attempt", "第二次尝试", "重试那次", "attempt 1"],
+        ];
+        let is_of = |at: usize, number: usize| match number {
+            0 => !run.summary.stages[at].name.contains(" (attempt "),
+            n => run.summary.stages[at]
+                .name
+                .ends_with(&format!(" (attempt {n})")),
+        };
+        for (number, words) in ORDINALS.iter().enumerate() {
+            let lower = self.rest.to_lowercase();
+            let Some((at, word)) = words.iter().find_map(|w| Some((lower.find(w)?, w))) else {
+                continue;
+            };
+            let is_it = |s: &Subject| matches!(s, Subject::Stage(at) if is_of(*at, number));
+            if self.subjects.iter().any(is_it) {
+                self.subjects.retain(is_it);
+                self.rest.replace_range(at..at + word.len(), " ");
+            }
+        }
     }
 
     /// Finds script lines: `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, but not counts of rows.

@@ -202,7 +202,8 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),
         words => words.iter().any(is_spoken),
     };
-    let words = Wording::of(&intent.text);
+    // a class of the user's own is no definition
+    let words = Wording::of(&intent.text.replace("自定义", ""));
     let only_explains = words.has(
         "解释|定义|含义|意思",
         "explain|define|definition|meaning|means",

@@ -113,6 +113,7 @@ pub(super) fn all<'a>(
     let mut add = |fact, text: String| facts.push((fact, Features::of_text(&text)));
     of_report(run, &mut add);
     of_words(run, wording, &mut add);
+    let mut add = |fact, text: String| facts.push((fact, Features::of_words(&text)));
     of_run(run, names, &mut add);
     facts
 }

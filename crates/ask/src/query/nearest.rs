@@ -51,7 +51,8 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let expressions = names.iter().filter(|name| name.contains(['<', '>', '=']));
     let text = expressions.fold(intent.text.clone(), |text, part| text.replace(part, " "));
     let weigher = Weigher::new(pieces(&text), features);
-    if asks_for_absence(&query) || weigher.is_foreign() || weigher.is_empty() && !is_named {
+    let is_foreign = weigher.is_foreign() && names.is_empty();
+    if asks_for_absence(&query) || is_foreign || weigher.is_empty() && !is_named {
         return false;
     }
     let begun = said.len();

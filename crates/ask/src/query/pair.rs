@@ -50,7 +50,20 @@ impl Query<'_> {
             let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
             (a / b).max(b / a)
         };
-        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
+        let knows = |r: &Row<'_>, measure| r.values.value(measure).is_some();
+        let has_both = |r: &Row<'_>| knows(r, expected) && knows(r, real);
+        if !rows.iter().any(has_both) {
+            let estimated: Vec<Row<'_>> = rows.into_iter().filter(|r| knows(r, expected)).collect();
+            if estimated.is_empty() {
+                said.say(text!(
+                    "没有文件给出估计的行数",
+                    "No file gives the estimated rows"
+                ));
+                return true;
+            }
+            return self.say(said, &estimated, &[expected]);
+        }
+        rows.retain(has_both);
         rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
         rows.truncate(RANKED);
         let vertex = self.run.vertex();

@@ -430,5 +430,6 @@ fn is_of_one_input(row: &Row<'_>) -> bool {
 fn is_additive(measure: &Measure) -> bool {
     let of_one =
         measure.id.contains("mean") || measure.id.contains("max") || measure.id.contains("median");
-    !of_one && !matches!(measure.unit, Unit::Share | Unit::Ratio)
+    let is_point = measure.entity == Entity::Executor && measure.unit == Unit::Seconds;
+    !of_one && !is_point && !matches!(measure.unit, Unit::Share | Unit::Ratio)
 }
