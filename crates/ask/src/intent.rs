@@ -9,7 +9,7 @@ use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
-use crate::{Asked, amount, goal, order};
+use crate::{Asked, amount, goal, rank};
 
 /// Maximum subjects and quantities answered at once.
 const MOST: usize = 4;
@@ -24,6 +24,8 @@ pub(crate) struct Intent {
     pub(crate) names_executors: bool,
     pub(crate) names_driver: bool,
     pub(crate) names_job: bool,
+    /// Whether it asks for all things in their order.
+    pub(crate) names_order: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
@@ -98,6 +100,7 @@ impl Intent {
             names_executors: wording.has("executor|执行器", "executor*"),
             names_driver: wording.has("driver", "driver"),
             names_job: wording.is_about_job(),
+            names_order: wording.has("排名|排行|排个序", "rank*|order the"),
             goal: goal::of(&named.rest, &wording, &asked, run),
             text: named.rest,
             causes,
@@ -133,6 +136,17 @@ impl Intent {
     /// Whether it asks for one of some measures.
     pub(crate) fn asks_for(&self, measures: &[&Measure]) -> bool {
         self.measures.iter().any(|asked| measures.contains(asked))
+    }
+
+    /// The measures in groups that one question asks for.
+    pub(crate) fn of_one_question(
+        &self,
+        is_told: impl Fn(&Measure) -> bool,
+    ) -> Vec<Vec<&'static Measure>> {
+        let told = self.measures.iter().copied().filter(|m| is_told(m));
+        let told: Vec<&'static Measure> = told.collect();
+        let is_same = |a: &&Measure, b: &&Measure| a.words == b.words && !a.words.en.is_empty();
+        told.chunk_by(is_same).map(<[_]>::to_vec).collect()
     }
 
     /// Whether it names no quantity and no measure.
@@ -301,7 +315,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         match named.subjects.is_empty() && is_which {
             // The question was which stage it is: that stage; or which key it is: the key of a finding.
             true if !wording.causes().is_empty() => found_key(run, &wording).into_iter().collect(),
-            true => order::ranked(run, &measures)
+            true => rank::ranked(run, &measures)
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))

@@ -11,10 +11,20 @@ use crate::phrases::Quantity;
 use crate::said::{Said, names};
 use crate::words::{Scan, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
-use runs::InputSummary;
+use runs::{InputSummary, StageSummary};
 
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
+
+/// Stages with one vertex that are listed.
+const SINGLE: usize = 8;
+
+/// Measures of how evenly a stage is spread, and the spread over vertices from which it is uneven.
+#[rustfmt::skip]
+const SPREAD: [&Measure; 5] = [
+    &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN,
+];
+const UNEVEN: f64 = 2.0;
 
 /// Quantities with an answer of their own.
 #[rustfmt::skip]
@@ -131,7 +141,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, quantity: Quantity, i
         Quantity::Sources => sources(said, run),
         Quantity::Identity => identity(said, run.report),
         Quantity::Bound => time::balance(said, run, None),
-        Quantity::Single => rank::single(said, run),
+        Quantity::Single => single(said, run),
         Quantity::Settings => setting::list(said, run, intent),
         _ => {}
     }
@@ -152,25 +162,45 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         amounts(said, run, intent);
     }
     let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
-    let is_left = |m: &&Measure| !is_told(m);
-    let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
-    let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
+    let has_sum = intent.asks_for(&rank::SUMS);
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
-    let is_one =
-        |a: &&'static Measure, b: &&'static Measure| a.words == b.words && !a.words.en.is_empty();
-    for one_question in asked.chunk_by(is_one) {
+    let is_spread = |m: &Measure| SPREAD.contains(&m);
+    if intent.asks_for(&[&book::ROWS_MAX_OVER_MEAN]) {
+        widest(said, run);
+    }
+    for mut one_question in intent.of_one_question(|m| !is_told(m) && !is_spread(m)) {
         let first = one_question[0];
-        // the longest vertex, or how even a stage is
-        let is_even = intent.asks_for(&[&book::ROWS_MAX]) && !first.words.en.is_empty();
-        let is_spread = is_even && rank::SPREAD.contains(&first);
-        let is_ranked = is_ranked && first.entity == Entity::Stage;
-        match first {
-            m if is_spread && *m != book::ROWS_MAX => {}
-            m if *m == book::VERTICES => rank::most(said, run, &[&book::JOB_VERTICES, m]),
-            _ if is_spread => rank::widest(said, run),
-            // the rank of the stages has said it, but not the sum over them
-            _ if is_ranked => {}
-            _ => rank::most(said, run, one_question),
+        if *first == book::VERTICES {
+            one_question.insert(0, &book::JOB_VERTICES);
+        }
+        // the rank of the stages has said it, but not the sum over them
+        if !(is_ranked && first.entity == Entity::Stage) {
+            rank::most(said, run, &one_question);
+        }
+    }
+}
+
+/// The stage that is spread least evenly.
+fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
+    let of_data = [&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN];
+    let ratio = |s: &StageSummary| {
+        let known = of_data.iter().filter_map(|m| s.get(m)).reduce(f64::max);
+        known.or(s.get(&book::RUN_MAX_OVER_MEAN)).unwrap_or(0.0)
+    };
+    let stages = run.summary.stages.iter();
+    let Some(stage) = stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
+        return;
+    };
+    if ratio(stage) < UNEVEN {
+        let name = &stage.name;
+        said.say(text!(
+            "各阶段的数据都均匀，最不均匀的是 {name}",
+            "The stages are even; the least even is {name}"
+        ));
+    }
+    for measure in SPREAD {
+        if let Some(value) = stage.values.value(measure) {
+            said.say_value(measure, value, &stage.name, run.vertex());
         }
     }
 }
@@ -216,20 +246,52 @@ pub(crate) fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 fn stages(said: &mut Said<'_>, run: &Asked<'_>) {
-    let names: Vec<String> = run.summary.stages.iter().map(|s| s.name.clone()).collect();
+    let names: Vec<&str> = run.summary.stages.iter().map(|s| s.name.as_str()).collect();
     let shown = &names[..names.len().min(8)];
     let more = match names.len() - shown.len() {
         0 => Text::default(),
         n => text!("，以及另外 {n} 个", " and {n} more"),
     };
-    let sentence = text!(
+    said.say(text!(
         "作业有 {stages}：{names}{more}",
         "The job has {stages}: {names}{more}",
         stages = STAGE.count(names.len() as f64),
         names = shown.join(said.language().select("、", ", ")),
         more = more
+    ));
+}
+
+/// Says the stages with one vertex, the longest first.
+fn single(said: &mut Said<'_>, run: &Asked<'_>) {
+    let stages = run.summary.stages.iter();
+    let is_single = |s: &&StageSummary| s.get(&book::VERTICES) == Some(1.0);
+    let mut single: Vec<&StageSummary> = stages.filter(is_single).collect();
+    let span = |s: &StageSummary| s.get(&book::SPAN).unwrap_or(0.0);
+    single.sort_by(|a, b| span(b).total_cmp(&span(a)));
+    let one = run.vertex().count(1.0);
+    if single.is_empty() {
+        return said.say(text!(
+            "没有哪个阶段只有 {one}",
+            "No stage has just {one}",
+            one = one
+        ));
+    }
+    let mut ids = Vec::new();
+    let shown = single.iter().take(SINGLE).map(|stage| {
+        let value = stage.values.value(&book::VERTICES);
+        ids.extend(value.map(|v| said.evidence_of(&book::VERTICES, v, &stage.name, run.vertex())));
+        let (name, time) = (&stage.name, Seconds(span(stage) / 1e3));
+        text!("{name}（{time}）", "{name} ({time})", time = time).into(said.language())
+    });
+    let shown: Vec<String> = shown.collect();
+    let sentence = text!(
+        "有 {n}只有 {one}：{shown}",
+        "{n} with just {one}: {shown}",
+        n = STAGE.count(single.len() as f64),
+        one = one,
+        shown = names(&shown, said.language())
     );
-    said.say(sentence);
+    said.cite(sentence, &ids.concat());
 }
 
 /// The inputs, largest first.

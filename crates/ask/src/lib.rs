@@ -18,7 +18,6 @@ mod intent;
 mod job;
 mod mention;
 mod names;
-mod order;
 mod origin;
 mod phrases;
 mod plan;

@@ -11,7 +11,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{Scan, Thing, Word};
-use crate::{Asked, order, rank, record, time, verdict};
+use crate::{Asked, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
@@ -83,7 +83,7 @@ fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     };
     // "why does its slowest task take so long?"
     let is_of_vertex = scan.has(Word::Noun(Thing::Vertex));
-    let ranked = order::ranked(run, &intent.measures);
+    let ranked = rank::ranked(run, &intent.measures);
     if ranked.first().is_some_and(|(_, first)| first != at) && !is_of_vertex {
         let name = &run.summary.stages[*at].name;
         said.say(text!(

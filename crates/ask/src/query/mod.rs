@@ -227,7 +227,7 @@ impl<'a> Query<'a> {
             return self.keys(said, entity, &rows);
         }
         if measures == [&book::PLANNED] {
-            return self.unfinished(said, &rows);
+            return origin::unfinished(said, self.run);
         }
         let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
         if entity == Entity::Stage && !has_stage && self.is_of_vertex() && !measures.is_empty() {
@@ -246,7 +246,7 @@ impl<'a> Query<'a> {
         if measures == [&book::VERTICES] && has_stage {
             let stages = rows.iter().filter_map(|row| row.stage);
             let stages = stages.map(|at| &self.run.summary.stages[at]);
-            stages.for_each(|stage| origin::vertices(said, self.run, stage, self.intent));
+            stages.for_each(|stage| origin::vertices(said, self.run, stage, true));
             return true;
         }
         if self.keys(said, entity, &rows) {
@@ -291,30 +291,6 @@ impl<'a> Query<'a> {
             stages.retain(|row| row.stage.is_some_and(|at| out_of[at].is_empty()));
             self.say(said, &stages, &[&book::BYTES_WRITTEN]);
         }
-    }
-
-    /// Says how many vertices of stages did not run to their end.
-    fn unfinished(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
-        let planned = |row: &&Row<'_>| {
-            let both = row
-                .values
-                .get(&book::PLANNED)
-                .zip(row.values.get(&book::VERTICES));
-            both.is_some_and(|(planned, ended)| planned > ended)
-        };
-        let stages = rows.iter().filter(planned).filter_map(|row| row.stage);
-        let begun = said.len();
-        for at in stages {
-            origin::vertices(said, self.run, &self.run.summary.stages[at], self.intent);
-        }
-        let is_known = |row: &Row<'_>| row.values.get(&book::PLANNED).is_some();
-        if said.len() == begun && rows.iter().any(is_known) {
-            said.say(text!(
-                "所有顶点都运行到结束",
-                "All vertices ran to their end"
-            ));
-        }
-        said.len() > begun
     }
 
     /// Says how many executors were lost, when and why.

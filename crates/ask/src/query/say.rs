@@ -11,7 +11,7 @@ use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
 use crate::words::{Thing, Word};
-use crate::{record, thing};
+use crate::{rank, record, thing};
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;
@@ -40,7 +40,7 @@ impl Query<'_> {
                 .iter()
                 .any(|words| *words == [Word::Of(measure)]);
             if of_rows.is_empty() && measures.len() > 1 && is_named {
-                self.unknown(said, rows, &[measure], true);
+                self.unknown(said, rows, measure);
                 continue;
             }
             known.extend(
@@ -54,8 +54,17 @@ impl Query<'_> {
                 }
                 continue;
             }
-            let numbers = of_rows.iter().map(|(row, value)| (*row, value.number()));
-            self.list(said, measure, &numbers.collect::<Vec<_>>());
+            let named = of_rows
+                .iter()
+                .map(|(row, value)| (row.name.clone(), *value));
+            rank::list(
+                said,
+                measure,
+                &named.collect::<Vec<_>>(),
+                LISTED,
+                false,
+                vertex,
+            );
         }
         self.combined(said, measures, &known);
         let of_vertex =
@@ -70,7 +79,9 @@ impl Query<'_> {
         if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
             return false;
         }
-        self.unknown(said, rows, measures, known.is_empty());
+        if let (true, [_, ..], Some(measure)) = (known.is_empty(), rows, measures.first()) {
+            self.unknown(said, rows, measure);
+        }
         !rows.is_empty() && !measures.is_empty()
     }
 
@@ -113,30 +124,12 @@ impl Query<'_> {
     }
 
     /// Says that no file gives a measure.
-    fn unknown(
-        &self,
-        said: &mut Said<'_>,
-        rows: &[Row<'_>],
-        measures: &[&'static Measure],
-        is_unknown: bool,
-    ) {
-        let vertex = self.run.vertex();
-        if let (true, [row, others @ ..], Some(measure)) = (is_unknown, rows, measures.first()) {
-            let title = measure.title(vertex);
-            said.say(match others {
-                [] => text!(
-                    "没有文件给出 {name} 的{title}",
-                    "No file gives {title} of {name}",
-                    name = row.name,
-                    title = title
-                ),
-                _ => text!(
-                    "没有文件给出{title}",
-                    "No file gives {title}",
-                    title = title
-                ),
-            });
-        }
+    fn unknown(&self, said: &mut Said<'_>, rows: &[Row<'_>], measure: &'static Measure) {
+        let name = match rows {
+            [row] => Some(row.name.as_str()),
+            _ => None,
+        };
+        rank::unknown(said, measure, name, self.run.vertex());
     }
 
     /// Says the keys of operators and exchanges.
@@ -195,37 +188,6 @@ impl Query<'_> {
                 name = row.name
             ));
         }
-    }
-
-    /// Says values in one sentence.
-    pub(super) fn list(
-        &self,
-        said: &mut Said<'_>,
-        measure: &'static Measure,
-        rows: &[(&Row<'_>, f64)],
-    ) {
-        let (vertex, language) = (self.run.vertex(), said.language());
-        let mut ids = Vec::new();
-        let shown = rows.iter().take(LISTED).map(|(row, number)| {
-            let value = row.values.value(measure);
-            ids.extend(value.map(|v| said.evidence_of(measure, v, &row.name, vertex)));
-            let (name, n) = (&row.name, measure.shown(*number, vertex));
-            text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
-        });
-        let mut shown: Vec<String> = shown.collect();
-        if let more @ 1.. = rows.len().saturating_sub(LISTED) {
-            shown.push(text!("另外 {more} 个", "{more} more").into(language));
-        }
-        let ids: Vec<String> = ids.into_iter().flatten().collect();
-        said.cite(
-            text!(
-                "{title}：{shown}",
-                "{title}: {shown}",
-                title = measure.title(vertex),
-                shown = names(&shown, language)
-            ),
-            &ids,
-        );
     }
 
     /// Says which things have most or least of a measure.
@@ -352,18 +314,14 @@ impl Query<'_> {
         for measure in measures {
             let known = rows
                 .iter()
-                .filter_map(|r| Some((r, r.values.get(measure)?)));
+                .filter_map(|r| Some((r.name.clone(), r.values.value(measure)?)));
             let known: Vec<_> = known.collect();
             let mut some = known.clone();
-            some.retain(|(_, n)| *n > 0.0);
-            some.sort_by(|a, b| b.1.total_cmp(&a.1));
+            some.retain(|(_, value)| value.number() > 0.0);
+            some.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
             match (known.is_empty(), some.is_empty()) {
-                (true, _) => self.unknown(said, rows, &[measure], self.has(Word::Number)),
-                (false, true) => said.say(text!(
-                    "{title}：没有",
-                    "{title}: none",
-                    title = measure.title(self.run.vertex())
-                )),
+                (true, _) => self.unknown(said, rows, measure),
+                (false, true) => rank::none(said, measure, self.run.vertex()),
                 _ => {
                     said.say(text!(
                         "共 {count} 个阶段",
@@ -371,7 +329,7 @@ impl Query<'_> {
                         count = Number(some.len() as f64),
                         all = Number(rows.len() as f64)
                     ));
-                    self.list(said, measure, &some);
+                    rank::list(said, measure, &some, LISTED, false, self.run.vertex());
                 }
             }
         }
