@@ -84,7 +84,15 @@ impl Intent {
         }
         let mut causes = causes(&wording, &asked);
         causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
-        let subjects = subjects(&named, &wording, (&asked, &measures), before, &known);
+        let subjects = Reading {
+            named: &named,
+            wording: &wording,
+            asked: &asked,
+            measures: &measures,
+            before,
+            known: &known,
+        }
+        .subjects();
         let scan = Scan::of(&named.rest);
         let chooses = scan.has(Word::Which) && !asked.contains(&Quantity::Place);
         Intent {
@@ -181,81 +189,98 @@ fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
     }
 }
 
-/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
-fn subjects(
-    named: &Named,
-    wording: &Wording,
-    (asked, measures): (&[Quantity], &[&'static Measure]),
-    before: &[String],
-    known: &Known<'_>,
-) -> Vec<Subject> {
-    let run = known.run;
-    let mut subjects = named.subjects.clone();
-    let has = |quantity| asked.contains(&quantity);
-    if !wording.asks_why() && !has(Quantity::Remedy) {
-        let keys = wording.settings();
-        let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
-        subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
-    }
-    let of_job = |m: &&Measure| OF_JOB.contains(m);
-    let is_open = subjects.is_empty()
+/// A question whose names and quantities are known.
+#[derive(Clone, Copy)]
+struct Reading<'r> {
+    named: &'r Named,
+    wording: &'r Wording,
+    asked: &'r [Quantity],
+    measures: &'r [&'static Measure],
+    before: &'r [String],
+    known: &'r Known<'r>,
+}
+
+impl Reading<'_> {
+    /// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+    fn subjects(self) -> Vec<Subject> {
+        let Reading {
+            named,
+            wording,
+            asked,
+            measures,
+            ..
+        } = self;
+        let run = self.known.run;
+        let mut subjects = named.subjects.clone();
+        let has = |quantity| asked.contains(&quantity);
+        if !wording.asks_why() && !has(Quantity::Remedy) {
+            let keys = wording.settings();
+            let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
+            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+        }
+        let of_job = |m: &&Measure| OF_JOB.contains(m);
+        let is_open = subjects.is_empty()
         && named.unknown.is_empty()
         && !wording.is_about_job()
         && !measures.iter().any(of_job)
         && !words::names_another(&named.rest)
         // "how many rows in all?" is about the job
         && !Scan::of(&named.rest).has(Word::Sum);
-    if is_open {
-        subjects = before_it(named, wording, (asked, measures), before, known);
+        if is_open {
+            subjects = self.before_it();
+        }
+        if subjects.is_empty() {
+            subjects.push(Subject::Job);
+        }
+        // Every part belongs to the job, so the job is a subject only on its own.
+        if subjects.len() > 1 {
+            subjects.retain(|s| *s != Subject::Job);
+        }
+        subjects.truncate(MOST);
+        subjects
     }
-    if subjects.is_empty() {
-        subjects.push(Subject::Job);
-    }
-    // Every part belongs to the job, so the job is a subject only on its own.
-    if subjects.len() > 1 {
-        subjects.retain(|s| *s != Subject::Job);
-    }
-    subjects.truncate(MOST);
-    subjects
-}
 
-/// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
-fn before_it(
-    named: &Named,
-    wording: &Wording,
-    (asked, measures): (&[Quantity], &[&'static Measure]),
-    before: &[String],
-    known: &Known<'_>,
-) -> Vec<Subject> {
-    let asks_any = !asked.is_empty() || !measures.is_empty();
-    let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-    let names_cause = !wording.causes().is_empty();
-    let continues = only_measures && !names_cause && wording.continues();
-    // "which line threw, and what was it?" explains its own pronoun
-    let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-    let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
-    let is_of_job = asked.iter().any(|q| of_job.contains(q));
-    let mut subjects = Vec::new();
-    if words::compares_unnamed(&named.rest) {
-        subjects.extend(last_two(before, known));
+    /// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
+    fn before_it(self) -> Vec<Subject> {
+        let Reading {
+            named,
+            wording,
+            asked,
+            measures,
+            before,
+            known,
+        } = self;
+        let asks_any = !asked.is_empty() || !measures.is_empty();
+        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+        let names_cause = !wording.causes().is_empty();
+        let continues = only_measures && !names_cause && wording.continues();
+        // "which line threw, and what was it?" explains its own pronoun
+        let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
+        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+        let is_of_job = asked.iter().any(|q| of_job.contains(q));
+        let mut subjects = Vec::new();
+        if words::compares_unnamed(&named.rest) {
+            subjects.extend(last_two(before, known));
+        }
+        if subjects.is_empty() && !is_of_job && (points_back || continues) {
+            subjects.extend(earlier(before, known, known.run));
+        }
+        // "what should I change?" after "what is F2?"
+        let last = &before[before.len().saturating_sub(1)..];
+        if subjects.is_empty() && !last.is_empty() && !names_cause {
+            let of_finding =
+                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+            subjects.extend(
+                earlier(last, known, known.run)
+                    .into_iter()
+                    .filter(of_finding),
+            );
+        }
+        if subjects.is_empty() && wording.points_at_stage() {
+            subjects.extend(known.run.suspect().map(Subject::Stage));
+        }
+        subjects
     }
-    if subjects.is_empty() && !is_of_job && (points_back || continues) {
-        subjects.extend(earlier(before, known, known.run));
-    }
-    // "what should I change?" after "what is F2?"
-    let last = &before[before.len().saturating_sub(1)..];
-    if subjects.is_empty() && !last.is_empty() && !names_cause {
-        let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-        subjects.extend(
-            earlier(last, known, known.run)
-                .into_iter()
-                .filter(of_finding),
-        );
-    }
-    if subjects.is_empty() && wording.points_at_stage() {
-        subjects.extend(known.run.suspect().map(Subject::Stage));
-    }
-    subjects
 }
 
 /// The question without "besides …", and the causes that are named there.

@@ -1,7 +1,7 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
 use job::model::SHUFFLE_PARTITIONS;
-use report::format::{Change, Noun, Number, Seconds};
+use report::format::{Change, Number, Seconds};
 use report::measure::book;
 use report::{
     Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, SegmentKind, Suggestion, Text,
@@ -44,9 +44,8 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             .for_each(|f| found::finding(said, f, false));
     }
     let curve = run.report.time.iter().flat_map(|time| &time.curve);
-    let is_input = |p: &&CurvePoint| p.resource == CurveResource::Input;
-    let (inputs, counts): (Vec<CurvePoint>, Vec<CurvePoint>) =
-        curve.copied().partition(|p| is_input(&p));
+    let is_input = |p: &CurvePoint| p.resource == CurveResource::Input;
+    let (inputs, counts): (Vec<CurvePoint>, Vec<CurvePoint>) = curve.copied().partition(is_input);
     let Some(present) = inputs.first().copied() else {
         return;
     };
@@ -55,24 +54,54 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     }
     let apart =
         |p: &CurvePoint| (p.cost - present.cost).abs() + (p.seconds - present.seconds).abs();
-    let Some(now) = counts
-        .iter()
-        .copied()
-        .min_by(|a, b| apart(a).total_cmp(&apart(b)))
-    else {
+    let nearest = counts.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
+    let Some(now) = nearest.copied() else {
         return;
     };
-    let [noun, hours] = nouns(run);
-    let count = match wanted.amount {
-        Amount::Times(factor) => (now.count as f64 * factor).round().max(1.0),
+    let is_enough = |p: &&CurvePoint| p.count < now.count && p.seconds <= now.seconds * SLOWER;
+    let least = counts.iter().find(is_enough).map(|p| p.count as f64);
+    let present = now.count as f64;
+    let wanted = match wanted.amount {
+        Amount::Times(factor) => (present * factor).round().max(1.0),
         Amount::Count(count) => count.round(),
-        Amount::Plus(more) => (now.count as f64 + more).round().max(1.0),
-        Amount::Open => return outlook(said, run, &counts, now),
+        Amount::Plus(more) => (present + more).round().max(1.0),
+        Amount::Open => {
+            let ends = counts.first().into_iter().chain(counts.last());
+            return ends.for_each(|p| with_count(said, run, &counts, now, p.count as f64));
+        }
     };
-    if count == now.count as f64 {
-        return enough(said, run, &counts, now);
+    let [noun, _] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    match least {
+        _ if wanted != present => with_count(said, run, &counts, now, wanted),
+        Some(least) => {
+            said.say(text!(
+                "不需要 {now}",
+                "{now} are more than needed",
+                now = noun.count(present)
+            ));
+            with_count(said, run, &counts, now, least);
+        }
+        None => said.say(text!(
+            "{now} 都用得上：更少就会变慢",
+            "All {now} are needed: with fewer the run would take longer",
+            now = noun.count(present)
+        )),
     }
-    let seconds = at(&counts, count);
+}
+
+/// Slowdown that is too small to notice.
+const SLOWER: f64 = 1.02;
+
+/// Says how long the run would take with another count of its resource.
+fn with_count(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    counts: &[CurvePoint],
+    now: CurvePoint,
+    count: f64,
+) {
+    let [noun, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    let seconds = at(counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
     let ids = time::elapsed(said, run);
     said.cite(
@@ -211,50 +240,6 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
     );
 }
 
-/// Slowdown that is too small to notice.
-const SLOWER: f64 = 1.02;
-
-/// Says the smallest count with about the present run time.
-fn enough(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
-    let [noun, _] = nouns(run);
-    let mut fewer = counts.iter().filter(|p| p.count < now.count);
-    let Some(least) = fewer.find(|p| p.seconds <= now.seconds * SLOWER) else {
-        return said.say(text!(
-            "{now} 都用得上：更少就会变慢",
-            "All {now} are needed: with fewer the run would take longer",
-            now = noun.count(now.count as f64)
-        ));
-    };
-    let ids = time::elapsed(said, run);
-    said.cite(
-        text!(
-            "不需要 {now}：用 {least} 运行约 {time}（{change}）",
-            "{now} are more than needed: with {least} the run would take about {time} ({change})",
-            now = noun.count(now.count as f64),
-            least = noun.count(least.count as f64),
-            time = Seconds(least.seconds),
-            change = Change::between(now.seconds, least.seconds)
-        ),
-        &ids,
-    );
-}
-
-/// The ends of the curve, for a question without a number.
-fn outlook(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
-    let [noun, _] = nouns(run);
-    let ends = counts.first().zip(counts.last());
-    for point in ends.into_iter().flat_map(|(first, last)| [first, last]) {
-        said.say(text!(
-            "用 {count}（现在 {now}），运行约 {time}（{change}）",
-            "With {count} instead of {now}, the run would take about {time} ({change})",
-            count = noun.count(point.count as f64),
-            now = noun.count(now.count as f64),
-            time = Seconds(point.seconds),
-            change = Change::between(now.seconds, point.seconds),
-        ));
-    }
-}
-
 /// Why a question about resources has no answer.
 fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
     let is_spark = run.report.job.engine == Some(JobEngine::Spark);
@@ -318,11 +303,6 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
 fn is_single(run: &Asked<'_>) -> bool {
     let stages = &run.summary.stages;
     !stages.is_empty() && stages.iter().all(|s| s.get(&book::VERTICES) == Some(1.0))
-}
-
-/// The nouns for the resource of the job and for hours of it.
-fn nouns(run: &Asked<'_>) -> [Noun; 2] {
-    run.report.job.engine.unwrap_or(JobEngine::Scope).resource()
 }
 
 /// Run time at a count: work in parallel takes time in inverse proportion to it.

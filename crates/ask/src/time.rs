@@ -462,32 +462,23 @@ const HELD: f64 = 0.6;
 
 /// Says which stage held the tokens while the vertices of a stage waited for them.
 pub(crate) fn waited(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
-    let stages = &run.summary.stages;
-    let (Some(timeline), Some(tokens)) = (&run.summary.timeline, run.summary.get(&book::TOKENS))
-    else {
-        return;
-    };
-    let Some(own) = timeline.running.get(at) else {
+    let timeline = run.summary.timeline.as_ref();
+    let running = timeline.map_or(&[][..], |t| &t.running);
+    let (Some(own), Some(tokens)) = (running.get(at), run.summary.get(&book::TOKENS)) else {
         return;
     };
     let first = own.iter().position(|n| *n > 0.0).unwrap_or(0);
-    let held = |stage: &Vec<f32>| {
-        let slots = stage.iter().take(first);
-        f64::from(slots.sum::<f32>()) / first.max(1) as f64
-    };
-    let others = timeline
-        .running
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| *n != at);
-    let most = others
-        .map(|(n, stage)| (n, held(stage)))
+    let held =
+        |stage: &[f32]| f64::from(stage.iter().take(first).sum::<f32>()) / first.max(1) as f64;
+    let held = running.iter().map(|stage| held(stage)).enumerate();
+    let most = held
+        .filter(|(n, _)| *n != at)
         .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((other, held)) = most.filter(|(_, held)| *held >= HELD * tokens) {
         said.say(text!(
             "此前 {other} 平均占用 {held}（作业共 {tokens}）",
             "Until then, {other} held {held} of {tokens} on average",
-            other = stages[other].name,
+            other = run.summary.stages[other].name,
             held = report::format::TOKEN.count(held.round()),
             tokens = report::format::Number(tokens)
         ));

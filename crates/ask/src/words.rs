@@ -406,6 +406,15 @@ impl Scan {
         self.has_any(&asked) || self.words.iter().any(|word| matches!(word, Of(_)))
     }
 
+    /// Whether it asks for a time.
+    pub(crate) fn is_time(&self) -> bool {
+        let amounts = [Mean, Median, Most, Least, Share, Spread, Apart, Times];
+        // "how many tasks ran" asks for no time
+        let is_count = self.has(Number) && self.has(Noun(Vertex));
+        let runs = self.has(Run) && (self.has_any(&amounts) || self.has(Number) && !is_count);
+        self.has(Time) || runs
+    }
+
     /// Whether it asks for a number without what it counts: "how many in SV1?".
     pub(crate) fn is_elliptic(&self) -> bool {
         let is_empty = |word: &Word| matches!(word, Filler | Number | Each);

@@ -145,13 +145,8 @@ impl<'a> Query<'a> {
         self.scan.has(word)
     }
 
-    /// Whether it asks for a time.
     fn is_time(&self) -> bool {
-        let amounts = [Mean, Median, Most, Least, Share, Spread, Apart, Times];
-        // "how many tasks ran" asks for no time
-        let is_count = self.has(Number) && self.names(Thing::Vertex);
-        let runs = self.has(Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
-        self.has(Time) || runs
+        self.scan.is_time()
     }
 
     fn names(&self, thing: Thing) -> bool {
@@ -262,10 +257,7 @@ impl<'a> Query<'a> {
             return self.of_job(said, &measures);
         }
         let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Bytes);
-        if of_files && self.scan.has_any(&[Mean, Each]) {
-            return self.per_file(said, &rows);
-        }
-        if self.has(Rate) {
+        if self.has(Rate) || of_files && self.scan.has_any(&[Mean, Each]) {
             return self.rate(said, &rows, &measures);
         }
         let is_condition = self.scan.has_any(&[Number, Which]) && self.names(Thing::Stage);
