@@ -116,7 +116,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         return true;
     }
     let intent = Intent::of(question, before, run);
-    if event::answer(said, run, question) || event::when(said, run, question) {
+    if event::answer(said, run, question) {
         return true;
     }
     // "stage 2" is no change to 2

@@ -125,7 +125,7 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let all = &run.summary.executors;
     let is_lost = all
         .iter()
-        .any(|e| e.values.value(&book::EXECUTOR_LOST).is_some());
+        .any(|e| e.values.get(&book::EXECUTOR_LOST).is_some());
     let is_named = intent.names_executors && intent.causes.contains(&Cause::ExecutorLost);
     let is_refuted = is_named && !all.is_empty() && !is_lost;
     if is_refuted {
@@ -140,12 +140,7 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 /// Corrects a question why a cache is not used.
 fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
-    let mut operators = run.operators();
-    let is_denied = scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not);
-    if !is_denied || !operators.any(record::reads_cache) {
-        return false;
-    }
-    record::cache(said, run)
+    scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not) && record::cache(said, run)
 }
 
 /// The stages that a question is about; all of them if it names none.
@@ -235,42 +230,28 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);
-    let is_meant = |at: usize| {
-        run.summary
-            .stages
-            .get(at)
-            .is_some_and(|s| stages.iter().any(|n| n.name == s.name))
-    };
-    let broadcasts = run
+    let name = |at: usize| run.summary.stages.get(at).map(|s| &s.name);
+    let is_meant = |at: usize| stages.iter().any(|s| Some(&s.name) == name(at));
+    let mut broadcasts = run
         .summary
         .edges
         .iter()
         .filter(|e| e.exchange == "broadcast");
-    let is_broadcast = broadcasts
-        .clone()
-        .any(|e| is_meant(e.to) || is_meant(e.from));
+    let is_broadcast = broadcasts.any(|e| is_meant(e.to) || is_meant(e.from));
     let is_denied = Scan::of(&intent.text).has(Word::Not);
     let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
-    if !intent.causes.iter().any(of_broadcast) || is_broadcast != is_denied || is_found {
-        return false;
-    }
-    strategies(said, run, intent)
+    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
+    is_refuted && !is_found && strategies(said, run, intent)
 }
 
 /// Says how the joins are run that a question is about.
 fn strategies(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let (_, stages) = stages(run, intent);
-    let is_meant = |at: usize| stages.iter().any(|s| s.name == run.summary.stages[at].name);
+    let (_, meant) = stages(run, intent);
     let begun = said.len();
-    for (at, stage) in run
-        .summary
-        .stages
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| is_meant(*at))
-    {
+    for (at, stage) in run.summary.stages.iter().enumerate() {
+        let is_meant = meant.iter().any(|s| s.name == stage.name);
         let joins = stage.operators.iter().enumerate();
-        for (o, _) in joins.filter(|(_, o)| record::is_join(o)) {
+        for (o, _) in joins.filter(|(_, o)| is_meant && record::is_join(o)) {
             record::strategy(said, run, at, o);
         }
     }

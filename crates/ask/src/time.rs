@@ -193,44 +193,41 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
 
 /// Says the CPU time of a stage, or of the job, next to the run time of its vertices, and of its user code. Returns the share of the CPU time.
 fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Option<f64> {
+    let vertex = run.vertex();
     let stages = run.summary.stages.iter();
     let stages: Vec<_> = stages
         .filter(|s| stage.is_none_or(|name| s.name == name))
         .collect();
-    let sum = |measure| {
-        let known: Vec<f64> = stages.iter().filter_map(|s| s.get(measure)).collect();
-        let total: f64 = known.iter().sum();
-        Some(total).filter(|total| *total > 0.0)
-    };
-    let (cpu, busy) = sum(&book::CPU_TIME).zip(sum(&book::BUSY))?;
-    let ids = stages.iter().take(1).flat_map(|s| {
-        let value = s.values.value(&book::CPU_TIME);
-        value.map(|v| said.evidence_of(&book::CPU_TIME, v, &s.name, run.vertex()))
-    });
-    let ids: Vec<String> = ids.flatten().collect();
-    let vertex = run.vertex();
-    let vertices = Text {
-        zh: vertex.bare(),
-        en: vertex.plural(2.0),
-    };
+    let sum = |measure| -> f64 { stages.iter().filter_map(|s| s.get(measure)).sum() };
+    let (cpu, busy) = (sum(&book::CPU_TIME), sum(&book::BUSY));
+    if cpu <= 0.0 || busy <= 0.0 {
+        return None;
+    }
+    let first = stages
+        .first()
+        .and_then(|s| Some((s, s.values.value(&book::CPU_TIME)?)));
+    let ids = first.map(|(s, value)| said.evidence_of(&book::CPU_TIME, value, &s.name, vertex));
     said.cite(
         text!(
             "{vertices}共运行 {busy}，其中 CPU 时间 {cpu}（{share}）",
             "The {vertices} run {busy} in all, with {cpu} of CPU time ({share})",
-            vertices = vertices,
+            vertices = Text {
+                zh: vertex.bare(),
+                en: vertex.plural(2.0),
+            },
             busy = Seconds(busy / 1e3),
             cpu = Seconds(cpu / 1e3),
             share = Share(cpu / busy)
         ),
-        &ids,
+        &ids.unwrap_or_default(),
     );
-    let operators = stages
+    for (s, o) in stages
         .iter()
-        .flat_map(|s| s.operators.iter().map(move |o| (s, o)));
-    let of_user = operators.filter(|(_, o)| !o.names.is_empty() && o.kind != "output");
-    for (s, o) in of_user {
-        if let Some(value) = o.values.value(&book::OWN_TIME) {
-            said.say_value(&book::OWN_TIME, value, &o.name_in(&s.name), run.vertex());
+        .flat_map(|s| s.operators.iter().map(move |o| (s, o)))
+    {
+        let value = o.values.value(&book::OWN_TIME);
+        if let Some(value) = value.filter(|_| !o.names.is_empty() && o.kind != "output") {
+            said.say_value(&book::OWN_TIME, value, &o.name_in(&s.name), vertex);
         }
     }
     Some(cpu / busy)
@@ -353,40 +350,36 @@ pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if !compares || intent.subjects != [Subject::Job] {
         return false;
     }
-    let mut times: Vec<(Text, f64, Vec<String>)> = Vec::new();
-    let waits = [SegmentKind::Queue, SegmentKind::CapacityWait];
+    let engine = run.report.job.engine;
+    let mut times: Vec<(Text, f64)> = Vec::new();
     for kind in intent.asked.iter().filter_map(|q| kind(*q)) {
-        let seconds = match waits.contains(&kind) {
-            true => waits.iter().map(|kind| seconds_of(run, *kind, None)).sum(),
-            false => seconds_of(run, kind, None),
+        let is_wait = matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
+        let kinds = match is_wait {
+            true => &[SegmentKind::Queue, SegmentKind::CapacityWait][..],
+            false => &[kind],
         };
-        let title: Text = kind.title_in(run.report.job.engine).into();
-        let is_new = times.iter().all(|(_, known, _)| *known != seconds);
-        if is_new {
-            times.push((title, seconds, Vec::new()));
+        let seconds = kinds.iter().map(|kind| seconds_of(run, *kind, None)).sum();
+        if times.iter().all(|(_, known)| *known != seconds) {
+            times.push((kind.title_in(engine).into(), seconds));
         }
     }
     let names_run = wording.has("运行|跑", "run|runs|running|execution|work");
-    if let Some(ran) = run.report.job.elapsed_seconds.filter(|_| names_run) {
-        let ids = elapsed(said, run);
-        times.push((text!("运行", "the run"), ran, ids));
-    }
+    let ran = run.report.job.elapsed_seconds.filter(|_| names_run);
+    times.extend(ran.map(|ran| (text!("运行", "the run"), ran)));
     times.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let [(one, x, ids), (other, y, more)] = &times[..] else {
+    let [(one, x), (other, y)] = &times[..] else {
         return false;
     };
-    let ids: Vec<String> = ids.iter().chain(more).cloned().collect();
-    said.cite(
-        text!(
-            "{one}更长：{x}，{other} {y}（按关键路径）",
-            "{one} takes longer: {x}, against {y} for {other} (by the critical path)",
-            one = one.clone(),
-            other = other.clone(),
-            x = Seconds(*x),
-            y = Seconds(*y)
-        ),
-        &ids,
+    let ids = ran.map(|_| elapsed(said, run)).unwrap_or_default();
+    let sentence = text!(
+        "{one}更长：{x}，{other} {y}（按关键路径）",
+        "{one} takes longer: {x}, against {y} for {other} (by the critical path)",
+        one = one.clone(),
+        other = other.clone(),
+        x = Seconds(*x),
+        y = Seconds(*y)
     );
+    said.cite(sentence, &ids);
     true
 }
 
