@@ -4,12 +4,12 @@ use report::format::Seconds;
 use report::measure::{Measure, book};
 use report::{Segment, StaticText, Text, text};
 
-use crate::Asked;
 use crate::names::{Known, Named};
 use crate::phrases::Phrases;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
+use crate::{Asked, time};
 
 /// A point of time, in seconds since the submission, with its evidence.
 struct Event {
@@ -74,6 +74,17 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bo
         return true;
     }
     let lower = question.to_ascii_lowercase();
+    let before = lower.find("before ").filter(|_| wording.has("", "what"));
+    let before = before
+        .map(|at| &question[at..])
+        .or(question.split_once("之前").map(|(part, _)| part));
+    let is_early = wording.has("什么|花在|干什么|干嘛", "what|where") && own.is_some();
+    if let Some(event) = before
+        .filter(|_| is_early)
+        .and_then(|part| event(said, run, part, own))
+    {
+        return time::before(said, run, event.name, event.seconds);
+    }
     let opener = OPENERS.split('|').filter_map(|word| lower.find(word)).min();
     let Some(opener) = opener.filter(|_| asks_span) else {
         return false;

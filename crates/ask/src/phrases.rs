@@ -89,7 +89,7 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (Quantity::Settings, "设置|设为|设成|设的|设多少|应该设|配置|参数|开了|开启|启用|打开了", "set to|setting*|configur*|enabled|disabled|turned on|turned off|switched on|parameter*"),
     (Quantity::Which, "排名|排行|排个序|哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|最长|最重|最费时",
         "rank|ranks|ranked|ranking|which stage*|what stage*|wich stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive"),
-    (Quantity::Stages, "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|number of stages|stage count|list the stages|what stages|which stages"),
+    (Quantity::Stages, "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|jobs and stages|stages and|number of stages|stage count|list the stages|what stages|which stages"),
     (Quantity::Cost, "美元|多少块|成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
         "dollars|usd|euros|cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money"),
     (Quantity::Inputs, "哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|输入有多|输入数据有多|输入多大",

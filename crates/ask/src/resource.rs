@@ -167,8 +167,8 @@ pub(super) fn without(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> 
         "if|suppose|supposing|assuming|imagine|would|without",
     );
     let removes = wording.has(
-        "没有|不用|不需要|去掉|省掉|一开始就|立刻|马上|消除",
-        "without|no|not|never|hadn't|didn't|weren't|wasn't|at once|immediately|right away|from the start|from the beginning|straight away|removed",
+        "没有|不用|不需要|不花|去掉|省掉|一开始就|立刻|马上|消除|免费|为零|为 0",
+        "without|no|not|never|hadn't|didn't|weren't|wasn't|at once|immediately|right away|from the start|from the beginning|straight away|removed|free|instant*|nothing|zero|gone",
     );
     let mut kinds = wording.segments();
     if kinds.is_empty() && intent.names_executors {

@@ -9,6 +9,7 @@ use crate::column::{self, evidence_of_input, values};
 use crate::intent::Intent;
 use crate::phrases::Quantity;
 use crate::said::Said;
+use crate::words::{Scan, Thing, Word};
 use crate::{Asked, found, record, stage, verdict};
 use runs::InputSummary;
 
@@ -35,8 +36,13 @@ pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             name = input.name
         ));
     }
-    describe_input(said, input);
-    rows_read(said, run, input);
+    let scan = Scan::of(&intent.text);
+    if scan.has(Word::Noun(Thing::Column)) && !scan.has(Word::Key) {
+        record::columns(said, &input.name, &record::columns_of(run, input));
+    } else {
+        describe_input(said, input);
+        rows_read(said, run, input);
+    }
     mentions(said, run, &input.name, Some(intent));
 }
 

@@ -244,22 +244,47 @@ pub(crate) fn seconds_of(run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>
 
 /// Describes the time of a stage on the critical path, the longest first.
 pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
-    let time = run.report.time.iter();
+    let is_own = |s: &Segment| s.stage.as_deref() == Some(stage);
+    let title = text!("{stage} 在关键路径上的时间", "{stage} on the critical path");
+    kinds_of(said, run, is_own, title);
+}
+
+/// Says what the time before an event went into. Returns false without an account of the time.
+pub(crate) fn before(said: &mut Said<'_>, run: &Asked<'_>, event: Text, seconds: f64) -> bool {
+    let title = text!(
+        "{event}之前的 {time}",
+        "The {time} before {event}",
+        time = Seconds(seconds),
+        event = event
+    );
+    kinds_of(
+        said,
+        run,
+        |s| s.start_seconds + s.seconds <= seconds + 1e-3,
+        title,
+    )
+}
+
+/// Says the longest kinds of time of some parts of the critical path.
+fn kinds_of(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    is_meant: impl Fn(&Segment) -> bool,
+    title: Text,
+) -> bool {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
     let mut sums: Vec<(f64, &Segment)> = Vec::new();
-    for segment in time.flat_map(|time| &time.segments) {
-        if segment.stage.as_deref() == Some(stage) {
-            match sums.iter_mut().find(|(_, s)| s.kind == segment.kind) {
-                Some((seconds, _)) => *seconds += segment.seconds,
-                None => sums.push((segment.seconds, segment)),
-            }
+    for segment in segments.filter(|s| is_meant(s)) {
+        match sums.iter_mut().find(|(_, s)| s.kind == segment.kind) {
+            Some((seconds, _)) => *seconds += segment.seconds,
+            None => sums.push((segment.seconds, segment)),
         }
     }
     sums.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let ids: Vec<String> = sums
-        .iter()
-        .filter_map(|(_, s)| s.evidence.first().cloned())
-        .collect();
-    let shown = sums.iter().take(SHOWN).map(|(seconds, segment)| {
+    sums.truncate(SHOWN);
+    let ids = sums.iter().filter_map(|(_, s)| s.evidence.first().cloned());
+    let ids: Vec<String> = ids.collect();
+    let shown = sums.iter().map(|(seconds, segment)| {
         let kind = segment.time_use().title_in(run.report.job.engine);
         let time = Seconds(*seconds);
         text!("{kind} {time}", "{kind} {time}", kind = kind, time = time).into(said.language())
@@ -267,15 +292,12 @@ pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
     let shown: Vec<String> = shown.collect();
     if !shown.is_empty() {
         let shown = names(&shown, said.language());
-        let ids = &ids[..ids.len().min(SHOWN)];
         said.cite(
-            text!(
-                "{stage} 在关键路径上的时间：{shown}",
-                "{stage} on the critical path: {shown}"
-            ),
-            ids,
+            text!("{title}：{shown}", "{title}: {shown}", title = title),
+            &ids,
         );
     }
+    !shown.is_empty()
 }
 
 /// Says the seconds of the critical path of one kind, in a stage or in the job.

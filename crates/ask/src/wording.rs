@@ -222,7 +222,7 @@ impl Wording {
     pub(crate) fn sets_goal(&self) -> bool {
         self.has(
             "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内|钟内|秒内|小时内|能不能|能在|可以在",
-            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in|can it|could it|run in|done in",
+            "within|under|less than|faster than|below|down to|half the time|in half|at most|finish in|complete in|would it|will it|can it|could it|run in|done in",
         )
     }
 

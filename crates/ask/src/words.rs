@@ -85,7 +85,7 @@ use Word::*;
 
 #[rustfmt::skip]
 const WORDS: &[(&[Word], Phrases, Phrases)] = &[
-    (&[Noun(Stage)], "阶段", "stage|stages|step|steps"),
+    (&[Noun(Stage)], "步骤|环节|阶段", "stage|stages|step|steps"),
     (&[Noun(Vertex)], "顶点|任务|实例", "vertex|vertices|vertexes|task|tasks"),
     (&[Noun(Operator)], "算子|操作", "operator|operators"),
     (&[Noun(Exchange)], "分发|数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
@@ -332,6 +332,11 @@ impl Scan {
                     at += word.len();
                 }
             }
+        }
+        // "the median vertex time" is no sum
+        if scan.has(Of(&book::BUSY)) && scan.has_any(&[Mean, Median, Most]) {
+            scan.words.retain(|word| *word != Of(&book::BUSY));
+            scan.words.extend([Noun(Vertex), Time]);
         }
         // "when did the last executor join?"
         if scan.has(Noun(Executor)) {

@@ -37,6 +37,7 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后", "registered", "就绪"]),
+    (Noun(Stage), &["stage", "阶段", "sv"]),
     (Noun(Cache), &["cache", "缓存"]),
     (Noun(Column), &["column", "列", "key", "键", "on "]),
     (Noun(Executor), &["executor", "slot", "槽"]),
