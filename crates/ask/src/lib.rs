@@ -166,7 +166,9 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     let is_strange = || {
         intent.goal.is_none()
             && !intent.subjects.iter().any(is_record)
-            && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
+            && (cover::is_more_than_overview(&intent)
+                || cover::leaves_out(run, &intent, &text)
+                || cover::has_unknown(run, &intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
         said.truncate(0);

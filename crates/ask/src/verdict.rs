@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use job::script::hints;
 use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, ProblemType, RuleResult, Suggestion, Text, Verdict, text};
 
@@ -209,8 +210,21 @@ pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 /// The findings that the question is about; empty for all of them.
 fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
     let stages = &run.summary.stages;
+    // "if I drop the PARTITIONCOUNT"
+    let words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let hints: Vec<&str> = words
+        .filter(|w| w.len() > 4 && hints::find(w).is_some())
+        .collect();
+    let changes = |f: &Finding| {
+        let mut suggestions = run.report.suggestions.iter();
+        suggestions.any(|s| {
+            let diff = s.diff.as_deref().unwrap_or_default();
+            s.finding.as_ref() == Some(&f.id) && hints.iter().any(|hint| diff.contains(hint))
+        })
+    };
     let is_asked = |f: &&Finding| {
         intent.causes.contains(&f.cause)
+            || changes(f)
             || intent.subjects.iter().any(|subject| match subject {
                 Subject::Finding(id) => *id == f.id,
                 Subject::Column(name) => f.summary.contains(name.as_str()),

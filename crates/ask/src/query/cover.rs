@@ -7,6 +7,7 @@ use report::{SegmentKind, StaticText};
 use crate::Asked;
 use crate::intent::Intent;
 use crate::phrases::Quantity;
+use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{ALL, Scan, Thing, Word, length, word};
 
@@ -213,6 +214,27 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         "why|slow*|fail*|problem*|took|takes|happened|time",
     );
     only_explains || lacking(intent, answer).is_some() || !scan.phrases.iter().all(says)
+}
+
+/// Whether a question that names no quantity asks for more than an overview of the things that it names.
+pub(crate) fn is_more_than_overview(intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let is_part = |s: &Subject| {
+        matches!(
+            s,
+            Subject::Stage(_) | Subject::Operator(..) | Subject::Input(_)
+        )
+    };
+    let is_content = |w: &Word| {
+        matches!(
+            w,
+            Kind(_) | Number | Rate | Who | When | Passed | Estimated | Share
+        )
+    };
+    intent.asks_nothing()
+        && intent.causes.is_empty()
+        && intent.subjects.iter().any(is_part)
+        && scan.words.iter().any(is_content)
 }
 
 /// Unknown words of an open question.

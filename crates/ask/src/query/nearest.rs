@@ -108,7 +108,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if said.only_repeats(preface) {
         said.truncate(begun);
     }
-    if let Some(amount) = cover::lacking(intent, &said.text()).filter(|_| said.len() > begun) {
+    let is_told = said.len() > preface && intent.subjects != [Subject::Job];
+    let lacking = cover::lacking(intent, &said.text()).filter(|_| said.len() > begun);
+    if let Some(amount) = lacking.filter(|_| !(is_told && preface > begun)) {
         said.truncate(begun);
         said.say(text!(
             "没有文件给出这里所问的{amount}",

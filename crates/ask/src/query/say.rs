@@ -342,7 +342,7 @@ impl Query<'_> {
         let is_plain = |w: &Word| {
             matches!(
                 w,
-                Word::Number | Which | Noun(_) | Kind(_) | Sum | Each | Filler
+                Word::Number | Which | Noun(_) | Kind(_) | Sum | Each | Word::In | Filler
             )
         };
         let is_count =
@@ -352,6 +352,7 @@ impl Query<'_> {
             Entity::Exchange => Thing::Exchange,
             Entity::Executor => Thing::Executor,
             Entity::Execution => Thing::Execution,
+            Entity::Input if self.names(Thing::File) => Thing::File,
             _ => return false,
         };
         // "how many tasks does the shuffle stage have" counts no channels
