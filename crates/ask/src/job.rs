@@ -428,23 +428,21 @@ fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
 fn identity(said: &mut Said<'_>, report: &Report) {
     let job = &report.job;
     let label = job.label();
-    let mut parts: Vec<Text> = Vec::new();
-    parts.extend(
-        job.owner
-            .as_ref()
-            .map(|who| text!("由 {who} 提交", "submitted by {who}")),
-    );
-    parts.extend(
-        job.queue
-            .as_ref()
-            .map(|queue| text!("队列 {queue}", "in queue {queue}")),
-    );
-    parts.extend(
-        job.submitted
-            .as_ref()
-            .map(|at| text!("提交时间 {at}", "at {at}")),
-    );
-    parts.extend(job.id.as_ref().map(|id| text!("编号 {id}", "id {id}")));
+    let known = [
+        (&job.owner, "由 {} 提交", "submitted by {}"),
+        (&job.queue, "队列 {}", "in queue {}"),
+        (&job.submitted, "提交时间 {}", "at {}"),
+        (&job.id, "编号 {}", "id {}"),
+    ];
+    let fill = |pattern: &str, value: &str| pattern.replace("{}", value);
+    let known = known.into_iter().filter_map(|(value, zh, en)| {
+        let value = value.as_deref()?;
+        Some(Text {
+            zh: fill(zh, value),
+            en: fill(en, value),
+        })
+    });
+    let parts: Vec<Text> = known.collect();
     let parts = match parts.is_empty() {
         true => text!(
             "文件中没有提交人、队列和时间",

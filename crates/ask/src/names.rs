@@ -6,7 +6,8 @@ use std::ops::Range;
 use job::script::hints;
 
 use crate::spelling::{
-    STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short, stage_numbers,
+    Place, STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short,
+    stage_numbers,
 };
 use crate::subject::{Kind, Near, Subject, Unknown};
 use crate::{Asked, record};
@@ -27,15 +28,6 @@ const LITERAL: usize = 6;
 
 /// Names listed if there is no near name.
 const LISTED: usize = 8;
-
-#[rustfmt::skip]
-const KINDS: &[(Kind, &[&str], &[&str])] = &[
-    (Kind::Stage, &["阶段"], &["stage", "stages"]),
-    (Kind::Operator, &["算子"], &["operator"]),
-    (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
-    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
-    (Kind::File, &["文件"], &["file"]),
-];
 
 /// The names in a question, and its text without the names.
 #[derive(Debug, Default)]
@@ -205,66 +197,6 @@ fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
         }
     }
     shared
-}
-
-/// A word of a question with its surroundings.
-struct Place<'q> {
-    question: &'q str,
-    span: Range<usize>,
-}
-
-impl Place<'_> {
-    fn name(&self) -> &str {
-        &self.question[self.span.clone()]
-    }
-
-    fn is_quoted(&self) -> bool {
-        let before = self.question[..self.span.start].chars().next_back();
-        let mut earlier = self.question[..self.span.start].chars().rev().skip(1);
-        // the apostrophe of "why's" is no quotation mark
-        let is_word = earlier.next().is_some_and(char::is_alphanumeric);
-        matches!(before, Some('`' | '"' | '“' | '「')) || before == Some('\'') && !is_word
-    }
-
-    fn is_chinese(&self) -> bool {
-        report::Language::of(self.question) == report::Language::Zh
-    }
-
-    fn begins_sentence(&self) -> bool {
-        let before = self.question[..self.span.start].trim_end();
-        before.is_empty() || before.ends_with(['.', '?', '!', '。', '？', '！', '，', ','])
-    }
-
-    /// The kind named by the word before or after.
-    fn kind(&self) -> Option<Kind> {
-        let trimmed: &[char] = &[
-            ' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是',
-        ];
-        let before = self.question[..self.span.start]
-            .trim_end_matches(trimmed)
-            .to_lowercase();
-        let after = self.question[self.span.end..]
-            .trim_start_matches(trimmed)
-            .to_lowercase();
-        let is_end = |word: &str| {
-            before
-                .strip_suffix(word)
-                .is_some_and(|head| !head.ends_with(|c: char| c.is_ascii_alphanumeric()))
-        };
-        let is_start = |word: &str| {
-            after
-                .strip_prefix(word)
-                .is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphanumeric()))
-        };
-        let mut kinds = KINDS.iter();
-        let found = kinds.find(|(_, zh, en)| {
-            let says = |zh_fits: &dyn Fn(&str) -> bool, en_fits: &dyn Fn(&str) -> bool| {
-                zh.iter().any(|w| zh_fits(w)) || en.iter().any(|w| en_fits(w))
-            };
-            says(&|w| before.ends_with(w), &is_end) || says(&|w| after.starts_with(w), &is_start)
-        });
-        found.map(|(kind, ..)| *kind)
-    }
 }
 
 /// The names of a run.

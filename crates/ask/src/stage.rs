@@ -342,31 +342,10 @@ pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
 
 /// The amount of work of a stage, and its share of the job's.
 pub(crate) fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let (name, language) = (&stage.name, said.language());
-    let (mut parts, mut ids) = (Vec::new(), Vec::new());
     for measure in WORK {
-        let Some(value) = stage.values.value(measure) else {
-            continue;
-        };
-        ids.extend(said.evidence_of(measure, value, name, run.vertex()));
-        let (title, shown) = (
-            measure.title(run.vertex()),
-            measure.shown(value.number(), run.vertex()),
-        );
-        let part = match *measure == book::VERTICES {
-            true => shown,
-            false => text!(
-                "{title} {shown}",
-                "{title} {shown}",
-                title = title,
-                shown = shown
-            ),
-        };
-        parts.push(part.into(language));
-    }
-    let parts = parts.join(language.select("，", ", "));
-    if !parts.is_empty() {
-        said.cite(text!("{name}：{parts}", "{name}: {parts}"), &ids);
+        if let Some(value) = stage.values.value(measure) {
+            said.say_value(measure, value, &stage.name, run.vertex());
+        }
     }
 }
 

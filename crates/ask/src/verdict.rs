@@ -77,14 +77,13 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 found.for_each(|f| finding_of(said, run, &f.id, in_words));
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {
-                let ids: Vec<String> = rule.evidence.iter().take(CITED).cloned().collect();
                 let (title, because) = (rule.cause.title(), &rule.text);
                 let sentence = text!(
                     "已排除“{title}”：{because}",
                     "Ruled out: {title}; {because}",
                     title = title
                 );
-                said.cite(sentence, &ids);
+                said.cite(sentence, &rule.evidence[..rule.evidence.len().min(CITED)]);
             }
             RuleResult::Explained if !is_number => {
                 let by = rule.by.as_deref().unwrap_or("–");

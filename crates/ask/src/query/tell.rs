@@ -216,11 +216,9 @@ impl<'a> Query<'a> {
             Fact::Suggestion(suggestion) => thing::suggestion(said, run, &suggestion.id),
             Fact::Rule(rule) => {
                 let (title, because) = (rule.cause.title(), &rule.text);
-                let ids: Vec<String> = rule.evidence.iter().take(found::CITED).cloned().collect();
-                said.cite(
-                    text!("{title}：{because}", "{title}: {because}", title = title),
-                    &ids,
-                );
+                let ids = &rule.evidence[..rule.evidence.len().min(found::CITED)];
+                let sentence = text!("{title}：{because}", "{title}: {because}", title = title);
+                said.cite(sentence, ids);
             }
             Fact::Time(kind) => match self.stages().next() {
                 None => time::time_of(said, run, *kind, None),
