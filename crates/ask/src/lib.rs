@@ -132,7 +132,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     if unrecorded::answer(said, run, &intent) || premise::check(said, run, &intent) {
         return true;
     }
-    if does(said, run, &intent) || time::longer(said, run, &intent) || numbers(said, run, &intent) {
+    if time::longer(said, run, &intent) || numbers(said, run, &intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job
@@ -146,9 +146,6 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
             .unknown
             .iter()
             .for_each(|unknown| said.say(unknown.sentence()));
-        return true;
-    }
-    if mention::answer(said, run, &intent) {
         return true;
     }
     conclusions(said, run, &intent);
@@ -174,27 +171,6 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         said.truncate(0);
     }
     said.len() > 0
-}
-
-/// Describes the work of a stage or an operator, if that is the question.
-fn does(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let wording = wording::Wording::of(&intent.text);
-    let asks = wording.has(
-        "干什么|做什么|干嘛|干啥|作用|用途",
-        "purpose|good for|what does do|what do",
-    );
-    match intent.subjects[..] {
-        _ if !asks || !intent.measures.is_empty() || intent.asks(Quantity::Duration) => {
-            return false;
-        }
-        [Subject::Stage(at)] => stage::does(said, run, at),
-        [Subject::Operator(at, operator)] => {
-            terms::of_operator(said, &run.summary.stages[at].operators[operator].id);
-            thing::operator(said, run, at, operator);
-        }
-        _ => return false,
-    }
-    true
 }
 
 /// Answers a question about numbers if every word is accounted for. Returns false for any other question.

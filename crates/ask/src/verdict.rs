@@ -134,22 +134,6 @@ fn names_values(intent: &Intent) -> bool {
     Wording::of(&intent.text).has("列|字段|值", "column*|field*|value*|key|keys")
 }
 
-/// Says the findings of the skew that a question names, with the values of their columns. Returns false if there are none.
-pub(crate) fn skew(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let begun = said.len();
-    let findings = run.report.findings.iter();
-    let named = findings.filter(|f| intent.causes.contains(&f.cause));
-    let skewed = named.filter(|f| f.cause.problem_type() == ProblemType::DataSkew);
-    skewed
-        .filter(|_| names_values(intent))
-        .for_each(|f| finding(said, f, false));
-    let is_found = said.len() > begun;
-    if is_found {
-        hot_values(said, run, intent);
-    }
-    is_found
-}
-
 /// Says how the values of the columns are spread that skewed findings are about.
 fn hot_values(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let findings = run.report.findings.iter();

@@ -270,19 +270,7 @@ impl<'a> Query<'a> {
         let stages = rows.iter().filter_map(|row| row.stage);
         let stages = stages.filter(|_| measures.contains(&&book::FAILED));
         stages.for_each(|at| record::attempts(said, &self.run.summary.stages[at]));
-        self.sizes(said, &rows);
         is_said
-    }
-
-    /// Says the bytes of outputs: their stages have them, unless other stages read these too.
-    fn sizes(&self, said: &mut Said<'_>, rows: &[Row<'_>]) {
-        let writes = |row: &Row<'_>| row.operator.is_some_and(|o| o.kind == "output");
-        if self.entity() == Entity::Operator && !self.has(Rows) && rows.iter().all(writes) {
-            let mut stages = self.rows(Entity::Stage);
-            let out_of = &self.run.channels().out_of;
-            stages.retain(|row| row.stage.is_some_and(|at| out_of[at].is_empty()));
-            self.say(said, &stages, &[&book::BYTES_WRITTEN]);
-        }
     }
 
     /// Says how many executors were lost, when and why.

@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::Word::*;
 use crate::words::{Scan, Thing};
-use crate::{Asked, mention, stage, thing, verdict};
+use crate::{Asked, mention, stage, thing};
 
 /// Facts of one answer.
 const TOLD: usize = 3;
@@ -56,9 +56,6 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         return false;
     }
     let begun = said.len();
-    if verdict::skew(said, run, intent) {
-        return true;
-    }
     if intent.asks_why {
         let is_place = |s: &&Subject| matches!(s, Subject::Stage(_) | Subject::Operator(..));
         let places = intent.subjects.iter().filter(is_place);
@@ -99,11 +96,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         let asks_nothing = weigher.is_empty() && !intent.is_polar;
         said.truncate(begun);
         preface = begun;
-        if !is_named || !amounts(said, &query) {
-            let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
-            let subjects = query.subjects.iter().filter(is_told);
-            subjects.for_each(|subject| overview(said, run, subject, intent));
-        }
+        let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
+        let subjects = query.subjects.iter().filter(is_told);
+        subjects.for_each(|subject| overview(said, run, subject, intent));
     }
     if said.only_repeats(preface) {
         said.truncate(begun);
@@ -126,18 +121,6 @@ fn asks_for_absence(query: &Query<'_>) -> bool {
     let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
     let is_negative = query.has(Not) && query.has(Which) && !query.intent.asks_why;
     is_negative && query.scan.has_any(&things)
-}
-
-/// Says the amounts that the words of a question ask for. Returns false if they ask for none.
-fn amounts(said: &mut Said<'_>, query: &Query<'_>) -> bool {
-    let measures = query.measures(query.entity());
-    let mut rows = query.rows(query.entity());
-    rows.truncate(TOLD);
-    let is_asked = !measures.is_empty();
-    if is_asked && !(query.has(Passed) && passed::both(said, query, &rows)) {
-        query.say(said, &rows, &measures);
-    }
-    is_asked
 }
 
 /// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to the words left over.
