@@ -414,6 +414,8 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     // "is spilling the bottleneck?" is about spilling
     let names_cause = wording.is_polar() && !wording.causes().is_empty();
     asked.retain(|q| !(names_cause && *q == Quantity::Account));
+    // "is the cluster too small?" does not ask which one it is
+    asked.retain(|q| !(wording.is_polar() && *q == Quantity::Identity));
     // a time, or a share of it, is the duration that is asked for
     let is_time = |m: &&Measure| matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share);
     let names_error = wording.has("错误|异常|报错", "error*|exception*|message");

@@ -148,6 +148,18 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
             .for_each(|unknown| said.say(unknown.sentence()));
         return true;
     }
+    let is_thought = wording::Wording::of(&intent.text).has(
+        "如果|假如|要是|会怎样|会怎么样",
+        "what if|what happens if|what happened if|what would happen",
+    );
+    let is_change = intent.asks(Quantity::Gain) || intent.asks(Quantity::Remedy);
+    if is_thought && !is_change && intent.goal.is_none() {
+        said.say(text!(
+            "没有记录说明这样改变的效果，以下是最接近的记录",
+            "No record shows the effect of that change; the nearest records follow"
+        ));
+        said.pin();
+    }
     conclusions(said, run, &intent);
     let text = said.text();
     // The answer to a goal names the goal.

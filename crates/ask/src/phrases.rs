@@ -103,17 +103,17 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "chang* since|changed|what changed|last run|last week|last time|yesterday|than before|as before|before the change|used to|went up|compared to|compared with|\
         previous|regress*|twice as long|than usual|last change|earlier run|different from|suddenly|since"),
     (Quantity::Missing, "缺什么|缺哪|缺的|缺了|缺少|还需要什么|哪些文件|什么文件|补充什么|信息不足|不确定|没法判断",
-        "missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
+        "files should|files do you need|provide|missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
     (Quantity::Sources, "依据|证据|哪里来的|怎么知道|来源|怎么得出|根据什么", "evidence|how do you know|source of|based on|prove|proof|where does that number|how sure|confiden*"),
     (Quantity::Identity, "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|虚拟集群|集群|vc|作业 id|作业id",
-        "which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
+        "contact|which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
 ];
 
 /// Kinds of time by the words that name them besides their titles.
 #[rustfmt::skip]
 pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Compile, "编译", "compil*"),
-    (SegmentKind::Queue, "排队|队列等待|队列里", "queue*|queuing"),
+    (SegmentKind::Queue, "排队|队列等|队列里", "queue*|queuing"),
     (SegmentKind::CapacityWait, "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始", "wait*|capacity"),
     (SegmentKind::Startup, "启动时间|启动开销|启动", "start-up|startup|starting"),
     (SegmentKind::Gc, "垃圾回收|gc", "gc|garbage"),

@@ -37,6 +37,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         }
         return;
     }
+    if is_plain && !intent.asks_why {
+        does(said, run, at);
+    }
     // the number that is asked for comes before its reason
     measures(said, run, at, intent);
     if judges && intent.asks_why && intent.measures.is_empty() {
@@ -135,6 +138,31 @@ pub(crate) fn why(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
         let name = o.name_in(&stage.name);
         said.say_value(&book::OWN_TIME, value, &name, run.vertex());
     }
+}
+
+/// Describes a stage: its operators with their keys, its script lines and its neighbors.
+fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+    let stage = &run.summary.stages[at];
+    let name = &stage.name;
+    let operators = stage.operators.iter().map(|o| {
+        let own = o
+            .names
+            .first()
+            .map_or(String::new(), |own| format!(" ({own})"));
+        format!("{}{own}", runs::with_keys(&o.id, &o.keys))
+    });
+    let operators: Vec<String> = operators.collect();
+    if !operators.is_empty() {
+        said.say(text!(
+            "{name} 的算子：{operators}",
+            "{name} runs {operators}",
+            operators = said::names(&operators, said.language())
+        ));
+    }
+    if !stage.lines.is_empty() {
+        place(said, run, stage);
+    }
+    record::flow(said, run, at);
 }
 
 /// Answers a question about a stage that did not run: only its plan is known.

@@ -76,7 +76,8 @@ impl Wording {
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         // "how many executors, and how much memory does each have?"
-        let is_memory = self.has("executor|执行器", "executor*") && self.has("内存", "memory");
+        let is_memory =
+            self.has("executor|执行器", "executor*") && self.has("内存|堆", "memory|heap|ram");
         let is_named = move |(key, zh, en): &&(&str, Phrases, Phrases)| {
             self.has(zh, en) || is_memory && *key == "spark.executor.memory"
         };

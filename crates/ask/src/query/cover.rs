@@ -228,7 +228,7 @@ pub(crate) fn is_more_than_overview(intent: &Intent) -> bool {
     let is_content = |w: &Word| {
         matches!(
             w,
-            Kind(_) | Number | Rate | Who | When | Passed | Estimated | Share
+            Kind(_) | Noun(Operator) | Number | Rate | Who | When | Passed | Estimated | Share
         )
     };
     intent.asks_nothing()

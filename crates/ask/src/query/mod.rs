@@ -250,6 +250,10 @@ impl<'a> Query<'a> {
             }
             return true;
         }
+        let is_total = entity == Entity::Exchange && self.has(Sum);
+        if measures.is_empty() && is_total && self.subjects == [Subject::Job] {
+            return self.of_job(said, &[&book::SHUFFLED]);
+        }
         if measures.is_empty() {
             return self.count(said, entity, &rows);
         }
