@@ -1,5 +1,6 @@
 //! Reading all partitions or row groups of a table, with a filter that then drops most of their rows.
 
+use jiff::Timestamp;
 use job::model::{Application, SparkNode};
 use report::{Cause, SegmentKind, Text, text};
 
@@ -42,7 +43,10 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         stages: vec![stage],
         summary: sentence,
         evidence: vec![evidence],
-        certainty: if found.hidden.is_some() { 0.6 } else { 0.75 },
+        certainty: match (found.hidden, found.days) {
+            (None, None) => 0.75,
+            _ => 0.6,
+        },
         method: "time of the scan, less the share of its rows that a filter drops",
     })
 }
@@ -54,6 +58,8 @@ struct Unfiltered<'a> {
     kept: f64,
     /// The condition that hides a range of a column from the statistics of the files; none if no partition is chosen.
     hidden: Option<&'a str>,
+    /// Days that the filter selects, where the scan itself drops the other rows and does not count them.
+    days: Option<f64>,
 }
 
 impl Unfiltered<'_> {
@@ -73,6 +79,15 @@ impl Unfiltered<'_> {
         }
         let metric = "number of partitions read";
         let partitions = self.scan.metric(metric)?;
+        if let Some(days) = self.days {
+            let sentence = text!(
+                "{name} 解析了表的全部 {count} 个分区，而过滤只要 {days} 天的行；扫描没有分区过滤条件",
+                "{name} parses all {count} partitions of a table, and the filter selects the rows of {days} days; the scan has no partition filter",
+                count = Number(partitions),
+                days = Number(days),
+            );
+            return Some((metric, partitions, sentence));
+        }
         let sentence = text!(
             "{name} 读取了表的全部 {count} 个分区，之后的过滤去掉 {share} 的行；扫描没有分区过滤条件",
             "{name} reads all {count} partitions of a table, and a filter then drops {share} of the rows; the scan has no partition filter",
@@ -89,7 +104,8 @@ fn unfiltered<'a>(view: &View<'a>, app: &'a Application, stage: usize) -> Option
         let scan = scanned.node;
         let metadata = |name: &str| scan.metadata.get(name).map_or("[]", |f| f.trim());
         let is_whole = metadata("PartitionFilters") == "[]";
-        let partitioned = scan.metric("number of partitions read").is_some();
+        let partitions = scan.metric("number of partitions read");
+        let partitioned = partitions.is_some();
         let rows = scan.metric("number of output rows")?;
         let mut at = scan.parent;
         while let Some(node) = at.and_then(|at| plan.plan.get(at)) {
@@ -98,10 +114,16 @@ fn unfiltered<'a>(view: &View<'a>, app: &'a Application, stage: usize) -> Option
                 let has_statistics = matches!(metadata("Format"), "Parquet" | "ORC");
                 let hidden = hidden_range(&node.text).filter(|_| has_statistics && !partitioned);
                 let could_skip = is_whole && (partitioned || hidden.is_some());
+                // a scan of text drops the rows itself, after it parsed them
+                let is_text = matches!(metadata("Format"), "JSON" | "CSV");
+                let days = partitions.filter(|_| is_text && kept > MOSTLY_DROPPED);
+                let days = days.and_then(|partitions| Some((days_of(&node.text)?, partitions)));
+                let kept = days.map_or(kept, |(days, partitions)| days / partitions.max(1.0));
                 return (could_skip && kept <= MOSTLY_DROPPED).then_some(Unfiltered {
                     scan,
                     kept,
                     hidden,
+                    days: days.map(|(days, _)| days),
                 });
             }
             at = node.parent;
@@ -138,9 +160,51 @@ fn hidden_range(filter: &str) -> Option<&str> {
     hidden.next()
 }
 
+/// Days between the bounds of a column of times in the condition of a filter.
+fn days_of(filter: &str) -> Option<f64> {
+    let bound = |condition: &str, operators: [&str; 2]| -> Option<(String, Timestamp)> {
+        let (column, value) = operators.iter().find_map(|o| condition.split_once(o))?;
+        let value = value.trim_end_matches(')').trim();
+        let midnight = format!("{value}T00:00:00Z");
+        let time = [format!("{value}Z"), midnight]
+            .iter()
+            .find_map(|t| t.parse().ok())?;
+        Some((column.trim_start_matches('(').to_owned(), time))
+    };
+    let conditions = conjuncts(filter.strip_prefix("Filter ")?);
+    let of = |operators| conditions.iter().filter_map(move |c| bound(c, operators));
+    let mut ranges = of([" >= ", " > "]).filter_map(|(column, first)| {
+        let (_, last) = of([" <= ", " < "]).find(|(other, _)| *other == column)?;
+        Some(last.duration_since(first).as_secs_f64() / 86_400.0)
+    });
+    ranges.next().filter(|days| *days > 0.0).map(f64::ceil)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::hidden_range;
+    use super::{days_of, hidden_range};
+
+    #[test]
+    fn days_between_two_bounds_of_a_column() {
+        for (filter, days) in [
+            (
+                "Filter ((isnotnull(at#1) AND (at#1 >= 2024-05-25 00:00:00)) AND (at#1 < 2024-05-27 00:00:00))",
+                Some(2.0),
+            ),
+            (
+                "Filter ((at#1 > 2024-05-25) AND (at#1 <= 2024-05-26))",
+                Some(1.0),
+            ),
+            (
+                "Filter ((at#1 >= 2024-05-25) AND (other#2 < 2024-05-27))",
+                None,
+            ),
+            ("Filter ((n#1 >= 5) AND (n#1 < 7))", None),
+            ("Filter (at#1 >= 2024-05-25 00:00:00)", None),
+        ] {
+            assert_eq!(days_of(filter), days, "{filter}");
+        }
+    }
 
     #[test]
     fn a_function_of_a_date_hides_a_range_of_it() {
