@@ -367,12 +367,10 @@ pub(crate) fn time_of(
 pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
     let wording = Wording::of(&intent.text);
-    let compares = scan.has_any(&[Word::Most, Word::Apart])
-        && wording.has("还是|或|和|与|比", "or|than|and|versus|vs");
-    if !compares || intent.subjects != [Subject::Job] {
+    let joins = wording.has("还是|或|和|与|比", "or|than|and|versus|vs");
+    if !joins || !scan.has_any(&[Word::Most, Word::Apart]) || intent.subjects != [Subject::Job] {
         return false;
     }
-    let engine = run.report.job.engine;
     let mut times: Vec<(Text, f64)> = Vec::new();
     for kind in intent.asked.iter().filter_map(|q| kind(*q)) {
         let is_wait = matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
@@ -382,7 +380,8 @@ pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         };
         let seconds = kinds.iter().map(|kind| seconds_of(run, *kind, None)).sum();
         if times.iter().all(|(_, known)| *known != seconds) {
-            times.push((kind.title_in(engine).into(), seconds));
+            let title = kind.title_in(run.report.job.engine);
+            times.push((title.into(), seconds));
         }
     }
     let names_run = wording.has("运行|跑", "run|runs|running|execution|work");
