@@ -43,9 +43,9 @@ advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache se
 }
 
 advice! { fn unsampled_sort() = Rewrite, Gain::Whole, "spark orderBy global sort range partitioning sample persist";
-    title("排序之前只计算一次，或不做全局排序", "compute the rows once before the sort, or don't sort all of them");
+    title("不做全局排序", "don't sort all rows");
     step("读取者不需要全局顺序时去掉 orderBy；文件内的顺序用 sortWithinPartitions", "remove orderBy if no reader needs the order; sortWithinPartitions keeps an order within each file");
-    step("需要全局顺序时先 persist()：抽样时计算的行随后直接排序", "if the order is needed, persist() before the orderBy: the sort then takes the rows that the sample computed");
-    pro("昂贵的列只算一次；去掉排序还省一次 Shuffle", "expensive columns are computed once; without the sort there is no shuffle either");
-    con("缓存占内存；去掉 orderBy 后，文件之间没有顺序", "a cache takes memory; without orderBy, the files are in no order");
+    step("需要全局顺序时先写出计算好的行，再读回排序；在 orderBy 之前 cache() 很少更快，因为写入缓存也费时", "if the order is needed, write the computed rows and sort what is read back; a cache() before the orderBy is rarely faster, because filling it takes time too");
+    pro("昂贵的列只算一次，也没有 Shuffle", "expensive columns are computed once, and nothing is shuffled");
+    con("文件之间没有顺序", "the files are in no order");
 }

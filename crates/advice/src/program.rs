@@ -69,10 +69,7 @@ impl<'a> Case<'a> {
             Cause::IneffectiveCache if self.evidence_number(RECOMPUTED).is_some() => {
                 reuse::spill_to_disk(program, scope)
             }
-            Cause::IneffectiveCache if self.evidence_number(SAMPLED).is_some() => {
-                let place = self.job.place_needed(self.stage?, Part::Sort)?;
-                reuse::cache_input(program, program.calls.get(place.call?)?)
-            }
+            Cause::IneffectiveCache if self.evidence_number(SAMPLED).is_some() => None,
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;
                 reuse::cache(program, statement)

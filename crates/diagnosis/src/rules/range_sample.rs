@@ -41,7 +41,7 @@ pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
     found
 }
 
-/// Whether rows are computed between an exchange and the files or exchanges below it. Where they are only read, the sample is
+/// Whether rows are computed between an exchange and the files, caches or exchanges below it. Where they are only read, the sample is
 /// part of any global sort.
 fn computes_below(plan: &[SparkNode], exchange: usize) -> bool {
     let mut open: Vec<usize> = inputs_of(plan, exchange).collect();
@@ -50,7 +50,7 @@ fn computes_below(plan: &[SparkNode], exchange: usize) -> bool {
         if COMPUTING.iter().any(|kind| name.contains(kind)) || calls_function(&plan[at].text) {
             return true;
         }
-        if !name.contains("Exchange") {
+        if !name.contains("Exchange") && !plan[at].reads_cache() {
             open.extend(inputs_of(plan, at));
         }
     }

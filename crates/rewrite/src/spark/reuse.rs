@@ -1,7 +1,6 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::{Call, Program, Scope, only};
-use job::script::Span;
+use job::code::{Program, Scope, only};
 
 use super::{Rewrite, indentation, lines_after, partitions};
 
@@ -17,18 +16,8 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     if !program.assigns_rows(statement) {
         return None;
     }
-    cached(program, statement, &program.syntax.span(value))
-}
-
-/// Caches the rows that a method takes.
-pub fn cache_input(program: &Program, call: &Call) -> Option<Rewrite> {
-    let input = program.syntax.span(call.receiver?);
-    cached(program, call.statement, &input)
-}
-
-/// Caches the rows of an expression.
-fn cached(program: &Program, statement: usize, span: &Span) -> Option<Rewrite> {
-    let text = program.slice(span);
+    let span = program.syntax.span(value);
+    let text = program.slice(&span);
     if [".cache(", ".persist(", ".checkpoint("]
         .iter()
         .any(|kept| text.contains(kept))
