@@ -83,6 +83,19 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
 }
 
 #[test]
+fn a_case_of_an_application_has_its_words_and_masked_columns() {
+    let user = curator();
+    analyze(&user, "spark-join-hot-key");
+    user.run_plain("feedback last accept S1").text();
+    let plain = written(&user, "plain", "last --no-redact");
+    contains(plain, ["user_id", "customer_id", "tasks, "]);
+    let masked = written(&user, "masked", "last");
+    for name in ["user_id", "customer_id", "visit", "vertices", "tokens"] {
+        assert!(!masked.contains(name), "{name} is left in\n{masked}");
+    }
+}
+
+#[test]
 fn a_case_is_never_overwritten_by_accident_and_needs_a_finding() {
     let user = curator();
     written(&user, "a", "last");
