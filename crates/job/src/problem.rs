@@ -1,8 +1,10 @@
 //! Faults that a reader can find, and their wording.
 
+use report::format::{ATTEMPT, LINE};
 use report::{DiagnosticSeverity, Text, text};
 
 use crate::bounds::Quota;
+use crate::folder::Early;
 
 /// A file or part that could not be read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +66,8 @@ pub(crate) enum Problem {
     CutEvent,
     /// A compressed log that ends within a block.
     CutLog(String),
-    /// The deadline passed at a line; 0 before the file was opened.
-    TimeIsUp(u64),
+    /// Reading stopped at a line; 0 before the file was opened.
+    Stopped(Early, u64),
     /// A log with hardly any events up to this line.
     NoEvents(u64),
     /// A part of a log without its beginning, with the time range of its events.
@@ -314,7 +316,7 @@ impl Problem {
             | P::CutEvent
             | P::CutLog(_)
             | P::UnknownEvents { .. }
-            | P::TimeIsUp(_)
+            | P::Stopped(..)
             | P::NoEvents(_)
             | P::PartOfLog { .. }
             | P::ImpossibleTimes(..)
@@ -344,7 +346,11 @@ impl Problem {
         );
         match self {
             Problem::UnreadableEvents(n) => (
-                text!("有 {n} 行不是事件", "{n} lines are not events"),
+                text!(
+                    "有 {n} 行不是事件",
+                    "{lines} without an event",
+                    lines = LINE.count(*n as f64)
+                ),
                 text!(
                     "这些行已跳过；请检查日志是否完整复制",
                     "they were skipped; check that the log was copied completely"
@@ -360,7 +366,7 @@ impl Problem {
             Problem::UnknownEvents { events, kinds } => (
                 text!(
                     "跳过了 {events} 个未知类型的事件：{kinds}",
-                    "skipped {events} events of unknown kinds: {kinds}"
+                    "skipped events of unknown kinds: {events} ({kinds})"
                 ),
                 text!(
                     "其余事件都已读取，不影响结论",
@@ -402,20 +408,7 @@ impl Problem {
     /// Message and hint for a log that cannot be read as a whole, or has unusable times.
     fn bounded_log(&self) -> (Text, Text) {
         match self {
-            Problem::TimeIsUp(0) => (
-                text!(
-                    "未读取：分析时间已到",
-                    "not read: the time limit was reached"
-                ),
-                more_time(),
-            ),
-            Problem::TimeIsUp(line) => (
-                text!(
-                    "只读到第 {line} 行：分析时间已到",
-                    "only read up to line {line}: the time limit was reached"
-                ),
-                more_time(),
-            ),
+            Problem::Stopped(early, line) => stopped(*early, *line),
             Problem::NoEvents(line) => (
                 text!(
                     "前 {line} 行大多不是事件，其余未读取",
@@ -519,12 +512,13 @@ impl Problem {
             Problem::LongLine => text!("有一行太长，无法读取", "a line that is too long to read"),
             Problem::CutLine => text!("文件在这一行被截断", "the file is cut off in this line"),
             Problem::MoreLines(n) => {
-                text!("还有 {n} 行无法读取", "{n} more unreadable lines")
+                text!("还有 {n} 行无法读取", "further unreadable lines: {n}")
             }
             Problem::MoreAttempts(n) => {
                 text!(
                     "还有 {n} 次尝试超出可保留的数量",
-                    "{n} attempts beyond the limit"
+                    "{attempts} beyond the limit",
+                    attempts = ATTEMPT.count(*n as f64)
                 )
             }
             _ => text!("有一次顶点尝试无法读取", "an attempt that cannot be read"),
@@ -532,9 +526,27 @@ impl Problem {
     }
 }
 
-fn more_time() -> Text {
-    text!(
-        "可用 `--time-limit` 放宽分析时间",
-        "`--time-limit` allows more time"
-    )
+fn stopped(early: Early, line: u64) -> (Text, Text) {
+    let (reason, hint) = match early {
+        Early::TimeIsUp => (
+            text!("分析时间已到", "the time limit was reached"),
+            text!(
+                "可用 `--time-limit` 放宽分析时间",
+                "`--time-limit` allows more time"
+            ),
+        ),
+        Early::Cancelled => (
+            text!("分析被中断", "the analysis was interrupted"),
+            text!("请重新分析该作业", "analyze the job again"),
+        ),
+    };
+    let message = match line {
+        0 => text!("未读取：{reason}", "not read: {reason}", reason = reason),
+        _ => text!(
+            "只读到第 {line} 行：{reason}",
+            "only read up to line {line}: {reason}",
+            reason = reason
+        ),
+    };
+    (message, hint)
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     one_job_where_needed(args)?;
     let runtime = session::runtime()?;
     let cancel = CancellationToken::new();
-    session::end_on_interrupt(runtime.handle(), cancel.clone());
+    session::end_on_interrupt(runtime.handle(), cancel.clone(), *terminal);
     let session = session::open(config, terminal, &runtime)?;
     let pool = args
         .limits

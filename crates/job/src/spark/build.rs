@@ -255,7 +255,9 @@ fn note(log: &Collector, job: &mut Job) {
             let (from, to) = (shown(from), shown(to));
             job.note(&file, None, &Problem::PartOfLog { from, to });
         }
-        None if log.ended.is_none() => job.note(&file, None, &Problem::NoApplicationEnd),
+        None if log.ended.is_none() && !log.app.left_unread => {
+            job.note(&file, None, &Problem::NoApplicationEnd)
+        }
         None => {}
     }
 }
