@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::Cause;
+use report::{Cause, JobEngine, Localize};
 use serde::Serialize;
 
 use super::collect::{Collected, Job};
@@ -20,7 +20,7 @@ struct Data<'a> {
     currency: &'a str,
     /// Of an hour of each unit.
     prices: Vec<Option<f64>>,
-    causes: Vec<&'a str>,
+    causes: Vec<String>,
     suggestions: &'a [String],
     files: &'a [String],
     reasons: &'a [String],
@@ -113,7 +113,8 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             .causes
             .all
             .iter()
-            .map(|code| cause(code, words))
+            .zip(0..)
+            .map(|(code, at)| cause(code, collected.engines.get(&at).copied().flatten(), words))
             .collect(),
         suggestions: &collected.suggestions.all,
         files: &collected.files.all,
@@ -139,8 +140,8 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
     Ok(text.replace('<', "\\u003c").replace('>', "\\u003e"))
 }
 
-/// Title of a cause.
-fn cause(code: &str, words: Words) -> &str {
-    let title = Cause::from_code(code).map(|c| c.title());
-    title.map_or(code, |t| words.0.select(t.zh, t.en))
+/// Title of a cause, in the words of an engine.
+fn cause(code: &str, engine: Option<JobEngine>, words: Words) -> String {
+    let title = Cause::from_code(code).map(|c| c.title_in(engine));
+    title.map_or_else(|| code.to_owned(), |title| title.localize(words.0))
 }

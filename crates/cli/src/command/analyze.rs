@@ -54,7 +54,10 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
 /// A page and the calls of an LLM belong to one job.
 fn one_job_where_needed(args: &Analyze) -> Result<()> {
     let one_only = [
-        (args.format == ReportFormat::Html, "--format html"),
+        (
+            ReportFormat::of(args.format, &args.target) == ReportFormat::Html,
+            "--format html",
+        ),
         (args.transcript.is_some(), "--transcript"),
         (args.replay.is_some(), "--replay"),
     ];
@@ -112,6 +115,7 @@ impl Call<'_> {
 
     fn one_job(&self, job: &Path, write: &mut dyn FnMut(&str) -> Result<()>) -> Result<Exit> {
         let args = self.args;
+        let format = ReportFormat::of(args.format, &args.target);
         let opened = sources::open(job)?;
         let cancel = self.token();
         // the clock stops with the job
@@ -125,7 +129,7 @@ impl Call<'_> {
         if args.dry_run {
             let previews = self.session.preview(task(), &mut display);
             drop(display);
-            write(&match args.format {
+            write(&match format {
                 ReportFormat::Json => super::json(&previews?)?,
                 _ => render::previews(&previews?),
             })?;
@@ -139,8 +143,8 @@ impl Call<'_> {
             analysis.report.run_id.clear();
         }
         let (report, summary) = (&analysis.report, &analysis.summary);
-        let mut text = render::report(report, summary, args.format, args.verbose)?;
-        let is_text = args.format == ReportFormat::Text;
+        let mut text = render::report(report, summary, format, args.verbose)?;
+        let is_text = format == ReportFormat::Text;
         if args.explain_rules && is_text {
             text += &render::explained::render(report, render::layout::stdout_width());
         }

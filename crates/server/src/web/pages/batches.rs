@@ -153,7 +153,7 @@ impl Cluster {
     fn of(row: &ClusterRow, words: Words) -> Cluster {
         Cluster {
             code: row.cause.clone(),
-            cause: cause(&row.cause, words),
+            cause: cause(&row.cause, row.engine, words),
             script: row.script.clone(),
             role: row.role.clone(),
             jobs: row.jobs,
