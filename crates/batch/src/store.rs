@@ -94,12 +94,19 @@ impl Store {
                     path: path.clone(),
                     source,
                 };
-                std::fs::create_dir_all(&path).map_err(failed)?;
-                let files = LocalFileSystem::new_with_prefix(&path);
-                Arc::new(files.map_err(|source| Error::Address {
+                let bad = |source| Error::Address {
                     place: place.to_owned(),
                     source: Some(source),
-                })?)
+                };
+                if path.try_exists().map_err(failed)? {
+                    // fails for a file
+                    std::fs::create_dir_all(&path).map_err(failed)?;
+                    Arc::new(LocalFileSystem::new_with_prefix(&path).map_err(bad)?)
+                } else {
+                    let whole = std::path::absolute(&path).map_err(failed)?;
+                    let prefix = Path::from_absolute_path(whole).map_err(|e| bad(e.into()))?;
+                    Arc::new(PrefixStore::new(LocalFileSystem::new(), prefix))
+                }
             }
         };
         Ok(Store { objects, name })
