@@ -21,7 +21,8 @@ pub use error::{OpenError, TextError};
 pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
-pub use until::{Early, Until};
+pub(crate) use until::Early;
+pub use until::Until;
 
 /// Limits of reading, and the catalogue that names the files.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ pub struct Until {
 
 /// Why reading stopped before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Early {
+pub(crate) enum Early {
     TimeIsUp,
     Cancelled,
 }
@@ -34,7 +34,7 @@ impl Until {
     }
 
     /// The reason to stop now, if any.
-    pub fn reached(&self) -> Option<Early> {
+    pub(crate) fn reached(&self) -> Option<Early> {
         if self.deadline.is_some_and(|at| Instant::now() >= at) {
             return Some(Early::TimeIsUp);
         }
