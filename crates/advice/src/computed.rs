@@ -393,9 +393,8 @@ pub(crate) fn no_broadcast(case: &Case<'_>) -> Option<Wanted> {
 /// Another number of executors, with the setting of the cluster manager.
 pub(crate) fn executors(case: &Case<'_>, count: usize, reason: Text) -> Option<Wanted> {
     let app = case.job.spark.as_deref()?;
-    if app.executors.iter().all(|e| e.id == "driver") {
-        return None;
-    }
+    let by_setting = !app.is_databricks() && app.executors.iter().any(|e| e.id != "driver");
+    by_setting.then_some(())?;
     if app.idle_timeout_ms().is_some() {
         return case.set("spark.dynamicAllocation.maxExecutors", count, reason);
     }

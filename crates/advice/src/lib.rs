@@ -33,7 +33,7 @@ mod vertices;
 use diagnosis::whatif::{Unanswerable, WhatIf};
 use diagnosis::{Candidate, Diagnosis, Settings, Suggested, View};
 use job::{Catalogue, Job};
-use report::{Cause, Language, SameResult, Verified};
+use report::{Cause, Language, SameResult, Suggestion, Verified};
 
 use case::Case;
 
@@ -68,6 +68,12 @@ fn suggest(view: &View<'_>, findings: &[Candidate]) -> Vec<Suggested> {
     if !view.failed() {
         all.sort_by_key(|s| s.suggestion.seconds_saved.is_none());
     }
+    // a diff with a known gain is proposed once
+    let gaining = all.iter().map(|s| &s.suggestion);
+    let gaining = gaining.filter(|s| s.seconds_saved.is_some());
+    let gaining: Vec<String> = gaining.filter_map(|s| s.diff.clone()).collect();
+    let repeats = |s: &Suggestion| s.diff.as_ref().is_some_and(|diff| gaining.contains(diff));
+    all.retain(|s| s.suggestion.seconds_saved.is_some() || !repeats(&s.suggestion));
     for (index, suggested) in all.iter_mut().enumerate() {
         suggested.suggestion.id = format!("S{}", index + 1);
     }

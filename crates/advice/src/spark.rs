@@ -1,5 +1,6 @@
 //! Suggestions in the words of Spark: settings with their value, hints, steps in SQL and DataFrame form.
 
+use job::model::Application;
 use report::{Cause, SuggestionKind, text};
 
 use crate::case::Case;
@@ -29,9 +30,12 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         }
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => vec![user_code::advise(case)],
-        Cause::ParallelismTooLow => vec![more_tasks(case)],
+        Cause::ParallelismTooLow => match case.lists_files() {
+            true => vec![program::schema(Gain::Whole, case.schema_of_json())],
+            false => vec![more_tasks(case)],
+        },
         Cause::IdleSlots => vec![locality(case)],
-        Cause::FetchWait => vec![fetch_wait()],
+        Cause::FetchWait => vec![fetch_wait(case)],
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
@@ -169,7 +173,7 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
         [by == Some(By::Coalesce)] step("去掉 coalesce：它之前的工作也只由这么少的任务完成；确实需要少数文件时改用 repartition，之前的工作就仍然并行", "remove coalesce: the work before it also runs in so few tasks; if few files are really needed, use repartition, which leaves the work before it parallel");
         [by == Some(By::Repartition)] step("去掉这个 repartition，或取 {slots}：一个文件的写出和之后的工作只由一个任务完成；读取者几乎总能读多个文件", "remove this repartition, or use {slots}: its few tasks do all the writing and the work after it, and readers can nearly always read several files", slots = slots(case));
         [is(&[By::Files]) && by_code] step("gzip 文件不能切分：改存为多个文件，或用 Parquet、zstd、bzip2", "gzip files cannot be split: store several of them, or use Parquet, zstd or bzip2");
-        [is(&[By::Files, By::Rdd]) && by_code] step("读取后用 df.repartition({slots}) 或 REPARTITION({slots}) 提示，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) or the hint REPARTITION({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
+        [is(&[By::Files, By::Rdd]) && by_code] step("读取后用 df.repartition({slots})，再做昂贵的运算；RDD：numSlices 或 minPartitions 取 {slots}", "after reading, use df.repartition({slots}) before expensive work; RDDs: numSlices or minPartitions of {slots}", slots = slots(case));
         settings(settings);
         pro("空闲的核参与工作", "idle cores take part");
         [is(&[By::Files, By::Rdd]) && by_code] con("repartition 多一次 Shuffle", "repartition is one more shuffle");
@@ -207,10 +211,11 @@ fn locality(case: &Case<'_>) -> Proposal {
     }
 }
 
-advice! { fn fetch_wait() = Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
+advice! { fn fetch_wait(case: &Case<'_>) = Rewrite, Gain::Whole, "spark shuffle fetch wait remote reads";
     title("减少 Shuffle 的数据量和取数请求", "shuffle less data in fewer requests");
     step("Shuffle 之前先过滤、聚合，只保留需要的列", "filter, aggregate and drop unused columns before the shuffle");
-    step("减少分区数，让每个数据块更大；打开推送式 Shuffle（spark.shuffle.push.enabled）或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger; turn on push-based shuffle (spark.shuffle.push.enabled) or raise spark.reducer.maxSizeInFlight");
+    step("减少分区数，让每个数据块更大；或提高 spark.reducer.maxSizeInFlight", "use fewer partitions, so that blocks are larger, or raise spark.reducer.maxSizeInFlight");
+    [case.release().is_none_or(|version| version >= 302)] step("在 YARN 上打开推送式 Shuffle（spark.shuffle.push.enabled）", "turn on push-based shuffle on YARN (spark.shuffle.push.enabled)");
     step("检查外部 Shuffle 服务所在机器的磁盘和网络是否饱和", "check whether disks and network of the machines that serve the shuffle are saturated");
     pro("任务把时间用于计算，而不是等待数据", "tasks compute instead of waiting for data");
     con("maxSizeInFlight 越大，每个任务占用的内存越多", "a larger maxSizeInFlight takes more memory per task");
@@ -317,10 +322,15 @@ fn resources_only() -> Gain {
 fn fewer_executors(case: &Case<'_>) -> Proposal {
     let app = case.job.spark.as_deref();
     let dynamic = app.is_some_and(|app| app.idle_timeout_ms().is_some());
+    let (databricks, enough) = (
+        is_databricks(case),
+        case.view.curve().map_or(1, |c| c.would_do),
+    );
     advice! { Parameter, resources_only(), "spark dynamic allocation executors idle";
         title("少占用 Executor", "hold fewer executors");
         [dynamic] step("Executor 因缓存或 Shuffle 数据而留着时，缩短 cachedExecutorIdleTimeout 与 shuffleTracking.timeout", "if cached or shuffle data keeps idle executors, shorten cachedExecutorIdleTimeout and shuffleTracking.timeout");
-        [!dynamic] step("工作量变化大时改用 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled", "if the work varies, use spark.dynamicAllocation.enabled with shuffleTracking.enabled instead");
+        [databricks] step("把计算的工作节点数减到 {enough}，或降低自动伸缩的上限", "lower the number of workers of the compute to {enough}, or the upper limit of its autoscaling", enough = enough.to_string());
+        [!dynamic && !databricks] step("工作量变化大时改用 spark.dynamicAllocation.enabled 与 shuffleTracking.enabled", "if the work varies, use spark.dynamicAllocation.enabled with shuffleTracking.enabled instead");
         settings(computed::enough_executors(case));
         pro("核时减少，运行时间不变", "less core time in the same run time");
         [dynamic] con("缓存的数据随 Executor 丢失，再用时要重算", "cached data is lost with its executor and computed again");
@@ -336,9 +346,15 @@ advice! { fn less_memory(case: &Case<'_>) = Parameter, resources_only(), "spark 
     con("数据增长时余量更小", "less room when the data grows");
 }
 
+fn is_databricks(case: &Case<'_>) -> bool {
+    let app = case.job.spark.as_deref();
+    app.is_some_and(Application::is_databricks)
+}
+
 advice! { fn more_executors(case: &Case<'_>) = Parameter, Gain::Whole, "spark executors maxExecutors instances";
     title("使用更多 Executor", "use more executors");
     step("先消除多余的工作；集群要有空闲的资源", "remove needless work first; the cluster needs free capacity");
+    [is_databricks(case)] step("在计算的设置中增加工作节点，或提高自动伸缩的上限", "add workers to the compute, or raise the upper limit of its autoscaling");
     settings(computed::more_executors(case));
     pro("排队的任务可以同时运行", "tasks that queue run at once");
     con("占用更多资源", "takes more resources");

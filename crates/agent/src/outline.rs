@@ -144,6 +144,7 @@ pub struct ListedFile {
 pub(crate) fn summary(job: &Job) -> JobSummary {
     let other = |key: &str| job.info.other.get(key).filter(|v| !v.is_empty()).cloned();
     let vertices: Option<u64> = (0..job.stages.len())
+        .filter(|stage| !job.never_ran(*stage))
         .map(|stage| job.vertex_count(stage).map(|count| count.value))
         .sum();
     JobSummary {

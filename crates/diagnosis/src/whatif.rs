@@ -332,7 +332,7 @@ impl<R: Borrow<RunModel>> WhatIf<R> {
             count,
             seconds,
             between: [apart_s.min(seconds).max(seconds / error), seconds * error],
-            hours: slots as f64 * seconds / HOUR_S,
+            hours: slots as f64 * run.held_of_slots * seconds / HOUR_S,
         }
     }
 }
@@ -391,17 +391,31 @@ fn partitioned(job: &Job, work: &[StageWork]) -> Vec<usize> {
         .collect()
 }
 
-/// Multiplies the input of a stage: the number of its vertices grows, or the run time of a serial one.
+/// From this many times the median bytes on, a vertex that reads a shuffle has a hot key.
+const HOT: f64 = 2.0;
+
+/// Multiplies the input of a stage: the number of its vertices grows, or the run time of a serial one. A hot key stays in one
+/// vertex, which gets more rows.
 fn grow(stage: &mut StageWork, factor: f64) {
-    let before = stage.vertices.len();
-    let after = (before as f64 * factor).round() as usize;
-    if before <= 1 || after == 0 {
-        return scale_run(stage, factor);
+    let mut bytes: Vec<f64> = stage.vertices.iter().map(|v| v.bytes).collect();
+    bytes.sort_by(f64::total_cmp);
+    let median = bytes.get(bytes.len() / 2).copied().unwrap_or(0.0);
+    let reads_shuffle = !stage.inputs.is_empty();
+    let all = std::mem::take(&mut stage.vertices).into_iter();
+    let (hot, even): (Vec<_>, Vec<_>) =
+        all.partition(|v| reads_shuffle && median > 0.0 && v.bytes > HOT * median);
+    let after = (even.len() as f64 * factor).round() as usize;
+    let grown = |v: VertexWork| VertexWork {
+        run_s: v.run_s * factor,
+        bytes: v.bytes * factor,
+        ..v
+    };
+    if even.len() <= 1 || after == 0 {
+        stage.vertices = even.into_iter().chain(hot).map(grown).collect();
+        return;
     }
-    let more: Vec<VertexWork> = (0..after)
-        .map(|n| stage.vertices[n * before / after])
-        .collect();
-    stage.vertices = more;
+    let more = (0..after).map(|n| even[n * even.len() / after]);
+    stage.vertices = more.chain(hot.into_iter().map(grown)).collect();
 }
 
 #[cfg(test)]

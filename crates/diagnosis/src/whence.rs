@@ -1,7 +1,7 @@
 //! Places to fetch missing files from.
 
 use job::Job;
-use job::model::FileKind;
+use job::model::{Application, FileKind};
 use report::{Text, text};
 
 /// Place of an application's logs.
@@ -13,10 +13,6 @@ pub fn logs(job: &Job) -> Text {
     };
     let id = job.info.id.as_deref().unwrap_or_default();
     let master = set("spark.master");
-    let databricks = app.is_some_and(|app| {
-        let mut names = app.configuration.keys();
-        names.any(|name| name.starts_with("spark.databricks."))
-    });
     if id.starts_with("application_") {
         text!(
             "`yarn logs -applicationId {id}`",
@@ -35,7 +31,7 @@ pub fn logs(job: &Job) -> Text {
             "`kubectl logs -n {namespace} {pod}` 与 `kubectl describe pod`（Executor 的 Pod 同样）",
             "`kubectl logs -n {namespace} {pod}` and `kubectl describe pod`, for the pods of executors as well",
         )
-    } else if databricks {
+    } else if app.is_some_and(Application::is_databricks) {
         text!(
             "Databricks 计算页的“Driver 日志”（Driver logs）与“事件日志”（Event log）",
             "the pages Driver logs and Event log of the compute in Databricks",

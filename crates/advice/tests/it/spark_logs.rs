@@ -97,11 +97,12 @@ fn small_files_cost_what_opening_them_takes_where_no_scan_is_timed() {
 #[test]
 fn a_driver_keeps_executors_waiting_after_start_up_whatever_it_does() {
     const MB: u64 = 1 << 20;
-    for (first, result, expected) in [
-        ("collect at a.py:3", 8 * MB, vec!["driver.bottleneck"]),
-        ("collect at a.py:3", 1000, vec!["driver.bottleneck"]),
+    let parquet = "parquet at NativeMethodAccessorImpl.java:0";
+    for (first, result, read, expected) in [
+        ("collect at a.py:3", 8 * MB, EVEN, vec!["driver.bottleneck"]),
+        ("collect at a.py:3", 1000, EVEN, vec!["driver.bottleneck"]),
         // the driver looked for a schema, and loads its code
-        ("parquet at NativeMethodAccessorImpl.java:0", 8 * MB, vec![]),
+        (parquet, 8 * MB, [0; 4], vec![]),
     ] {
         let log = Log::new(&[2, 2])
             .stage(
@@ -109,7 +110,7 @@ fn a_driver_keeps_executors_waiting_after_start_up_whatever_it_does() {
                 &[("PythonRDD", "map")],
                 4,
                 result,
-                &tasks(1.0, &[4.0; 4], &EVEN),
+                &tasks(1.0, &[4.0; 4], &read),
             )
             .stage(
                 "sum at a.py:9",

@@ -1,7 +1,7 @@
 //! `scopeagent rules`: the purpose of each rule, its required information, and its thresholds.
 
 use diagnosis::{Rule, Settings};
-use report::{Language, StaticText, say};
+use report::{Cause, Language, StaticText, Text, say, text};
 use serde_json::{Value, json};
 
 use crate::args::Rules;
@@ -18,12 +18,17 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
     let wanted = |rule: &&Rule| rule.cause.code().starts_with(prefix);
     let rules = diagnosis::rules().iter().copied();
     let rules: Vec<&Rule> = rules.filter(wanted).collect();
-    if rules.is_empty() {
+    let mut of_account = Cause::ALL.to_vec();
+    of_account.retain(|cause| {
+        let mut rules = diagnosis::rules().iter();
+        cause.code().starts_with(prefix) && !rules.any(|rule| rule.cause == *cause)
+    });
+    if rules.is_empty() && of_account.is_empty() {
         let error = say!(
             "没有以 `{prefix}` 开头的规则",
             "no rule starts with `{prefix}`"
         );
-        let known = diagnosis::rules().iter().map(|rule| rule.cause.code());
+        let known = Cause::ALL.iter().map(|cause| cause.code());
         let groups = known.clone().filter_map(|code| code.split('.').next());
         let hint = match report::nearest(prefix, known.chain(groups)) {
             Some(near) => say!("是不是 `{near}`？", "did you mean `{near}`?"),
@@ -34,19 +39,45 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
         };
         return Err(Error::new(ErrorKind::Usage, error).hint(hint));
     }
-    let values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();
+    let values = rules.iter().map(|r| as_json(r, &settings));
+    let values: Vec<Value> = { values }
+        .chain(of_account.iter().map(|cause| {
+            json!({
+                "cause": cause.code(), "what": found_in_account(*cause),
+                "needs": [], "helps": [], "thresholds": [], "counter_evidence": [],
+            })
+        }))
+        .collect();
     super::show(terminal, args.format, &values, || {
         let texts = rules.iter().map(|r| as_text(r, &settings, language));
-        texts.collect()
+        let of_account = of_account.iter().map(|cause| {
+            let what = found_in_account(*cause);
+            titled(*cause, what.pick(language)).join("\n") + "\n\n"
+        });
+        texts.chain(of_account).collect()
     })?;
     Ok(Exit::Success)
 }
 
+/// The purpose of a cause without a rule.
+fn found_in_account(cause: Cause) -> Text {
+    text!(
+        "{cause}：时间账目中这一类的时间，没有规则能说明，且足够多",
+        "{cause}: enough time of this kind in the time account that no rule claims",
+        cause = cause.title(),
+    )
+}
+
+fn titled(cause: Cause, what: &str) -> Vec<String> {
+    let bold = anstyle::Style::new().bold();
+    let mut lines = vec![format!("{bold}{cause}{bold:#}")];
+    lines.extend(wrap(what, stdout_width(), "  ", "  "));
+    lines
+}
+
 fn as_text(about: &Rule, settings: &Settings, language: Language) -> String {
     let columns = stdout_width();
-    let bold = anstyle::Style::new().bold();
-    let mut lines = vec![format!("{bold}{}{bold:#}", about.cause)];
-    lines.extend(wrap(about.what.pick(language), columns, "  ", "  "));
+    let mut lines = titled(about.cause, about.what.pick(language));
     let codes = |list: &[job::info::Information]| {
         list.iter().map(|i| i.code()).collect::<Vec<_>>().join(", ")
     };

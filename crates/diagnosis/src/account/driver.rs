@@ -47,9 +47,10 @@ impl DriverTime {
             planning: Cover::of(planning),
             committing: Cover::of(committing),
             first_job: spans.iter().map(|s| s.0).fold(f64::INFINITY, f64::min),
-            last_job: spans
+            last_job: app
+                .jobs
                 .iter()
-                .map(|s| s.1)
+                .map(|j| j.ended_ms.map_or(f64::INFINITY, at))
                 .reduce(f64::max)
                 .unwrap_or(f64::INFINITY),
             in_jobs: Cover::of(spans.into_iter()),

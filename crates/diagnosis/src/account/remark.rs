@@ -167,16 +167,28 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
     }
 }
 
+/// Seconds of the driver's time without a known use that are worth a mention.
+const LEAST_OTHER_S: f64 = 0.1;
+
 /// Uses of the driver's time, most first.
 fn driver_uses(unclaimed: &Unclaimed) -> Text {
     let mut details = unclaimed.details.clone();
     details.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let other = unclaimed.seconds - details.iter().map(|(_, seconds)| seconds).sum::<f64>();
     let named = |language: Language| {
         let one = |(detail, seconds): &(SegmentDetail, f64)| {
             let time = Seconds(*seconds).localize(language);
             format!("{} {time}", detail.title().pick(language))
         };
-        list(&details.iter().map(one).collect::<Vec<_>>(), language)
+        let mut named: Vec<String> = details.iter().map(one).collect();
+        if other >= LEAST_OTHER_S {
+            let time = Seconds(other).localize(language);
+            named.push(format!(
+                "{} {time}",
+                language.select("其他工作", "other work")
+            ));
+        }
+        list(&named, language)
     };
     match details.is_empty() {
         true => text!(

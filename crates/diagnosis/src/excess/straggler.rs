@@ -135,16 +135,16 @@ fn more_data(worst: &VertexRun, usual_bytes: f64) -> Text {
 
 fn like_data() -> Text {
     text!(
-        "数据量相近，原因可能是机器、锁或代码；该机器的日志和这段时间的线程转储可以确定",
-        "on a similar amount of data, so the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
+        "数据量相近，原因可能是机器、存储、锁或代码；该机器的日志和这段时间的线程转储可以确定",
+        "on a similar amount of data, so the reason is the machine, a lock or the code, or the storage; the logs of that machine and a thread dump would show which",
     )
 }
 
 /// Tasks that read by themselves, as from a database, without a count of their bytes.
 fn unmeasured() -> Text {
     text!(
-        "没有记录这些任务读取的数据量：可能它的那一份大得多；若数据量相近，原因是机器、锁或代码，该机器的日志和这段时间的线程转储可以确定",
-        "the input of these tasks is not recorded: its slice may be far larger; on a similar amount of data, the reason is the machine, a lock or the code; the logs of that machine and a thread dump would show which",
+        "没有记录这些任务读取的数据量：可能它的那一份大得多；若数据量相近，原因是机器、存储、锁或代码，该机器的日志和这段时间的线程转储可以确定",
+        "the input of these tasks is not recorded: its slice may be far larger; on a similar amount of data, the reason is the machine, a lock or the code, or the storage; the logs of that machine and a thread dump would show which",
     )
 }
 

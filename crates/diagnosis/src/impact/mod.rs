@@ -66,6 +66,8 @@ pub struct RunModel {
     pub tokens: usize,
     /// Whether a file gives the tokens.
     pub tokens_known: bool,
+    /// Core-hours that the executors held, over those of all slots from start to end: executors come late and leave early. 1 for a job.
+    pub held_of_slots: f64,
     /// Duration of the unchanged replay, in seconds.
     pub replayed_s: f64,
     /// Seconds that the run took.
@@ -107,6 +109,7 @@ impl RunModel {
             .filter(|s| *s > 0.0)
             .unwrap_or(replayed_s);
         Some(RunModel {
+            held_of_slots: held_of_slots(job, tokens, elapsed_s),
             elapsed_s,
             working_s: (elapsed_s - dark_seconds(job)).max(0.0),
             without: vec![OnceCell::new(); stages.len()],
@@ -126,6 +129,7 @@ impl RunModel {
         let spans = schedule(&stages, tokens, |_| {});
         let replayed_s = spans.iter().map(|span| span.end).fold(0.0, f64::max);
         RunModel {
+            held_of_slots: 1.0,
             elapsed_s: replayed_s,
             working_s: replayed_s,
             replayed_s,
@@ -227,6 +231,16 @@ impl RunModel {
         });
         self.share(self.seconds(*saved))
     }
+}
+
+/// Value of [`RunModel::held_of_slots`].
+fn held_of_slots(job: &Job, slots: usize, elapsed_s: f64) -> f64 {
+    let held = || {
+        let (from, to) = (job.info.submitted_ms?, job.info.ended_ms?);
+        let held = job.spark.as_deref()?.held_core_ms(from, to);
+        (held > 0).then_some(held as f64 / 1000.0)
+    };
+    held().map_or(1.0, |held| held / (slots as f64 * elapsed_s))
 }
 
 /// Largest number of concurrent attempts, over all stages, that was sustained for a share of the time. Short peaks come from

@@ -186,7 +186,9 @@ fn asked_for(view: &View<'_>, app: &Application, stage: usize, tasks: usize) -> 
     let gathered = view
         .inputs(stage)
         .any(|e| e.exchange == ExchangeKind::Gather);
-    if gathered || read.is_empty() || set.trim().parse::<usize>().ok()? != tasks {
+    // logs before Spark 2.0 have no plans
+    let shuffled = !read.is_empty() || view.inputs(stage).any(View::is_shuffle);
+    if gathered || !shuffled || set.trim().parse::<usize>().ok()? != tasks {
         return None;
     }
     let source = app.at_line(app.stages[stage].line);

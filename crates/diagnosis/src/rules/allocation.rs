@@ -57,8 +57,8 @@ fn examine_over(view: &View<'_>, result: &mut Examination) {
     let Some((app, run, held)) = held(view) else {
         return;
     };
-    if app.is_streaming() {
-        // executors wait for data there
+    // executors of a stream wait for data, and those of an unfinished application may be needed later
+    if app.is_streaming() || !app.complete {
         return;
     }
     let limit = view.limit(&MIN_IDLE);
@@ -208,8 +208,8 @@ fn mean_queue(run: &RunModel) -> f64 {
 fn over(view: &View<'_>, app: &Application, held: &Held, needed: usize) -> Symptom {
     Symptom {
         summary: text!(
-            "{n} 个 Executor 的核时有 {share} 空闲；{needed} 个 Executor 就能在同样的时间内完成",
-            "{share} of the core time of {n} executors is idle; {needed} would finish in the same time",
+            "{n} 个 Executor 的核时有 {share} 空闲；{needed} 个就够，运行最多慢 5 %",
+            "{share} of the core time of {n} executors is idle; with {needed}, the run would take at most 5 % longer",
             n = Number(held.executors as f64),
             needed = Number(needed as f64),
             share = Share(held.idle()),

@@ -106,10 +106,16 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     let Some(run) = view.run.as_ref() else {
         return Vec::new();
     };
+    let memory: u64 = app.executors.iter().filter_map(|e| e.memory_bytes).sum();
+    let fits = |s: &usize| {
+        let bytes = read_from_files(view, *s).map_or(0.0, |(_, bytes)| bytes);
+        memory == 0 || bytes <= memory as f64
+    };
     // the last such stage of each job
     let mut starts: BTreeMap<Start<'_>, BTreeMap<usize, usize>> = BTreeMap::new();
     for (at, stage) in app.stages.iter().enumerate().take(run.stages.len()) {
-        let is_known = starts_from_rdds(view, app, at) && !stage.sources.is_empty();
+        // without their functions, the size of the rows to cache is unknown
+        let is_known = starts_from_rdds(view, app, at) && !stage.sources.is_empty() && fits(&at);
         if let Some(job) = stage.job.filter(|_| is_known) {
             let start = match read_from_files(view, at) {
                 Some((rows, _)) => Start::Files(stage.tasks, rows as u64),
@@ -258,7 +264,7 @@ fn symptom(
 /// Passes over all files that only look for a schema, before a query reads the same files.
 fn inferences(view: &View<'_>, app: &Application) -> Vec<Symptom> {
     let bytes = |stage: usize| read_from_files(view, stage).map(|(_, bytes)| bytes);
-    let is_query = |stage: usize| app.stages[stage].execution.is_some();
+    let is_query = |stage: usize| !app.stages[stage].lists_files();
     let stages = 0..app.stages.len().min(view.facts.len());
     let queries: Vec<f64> = stages
         .clone()

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::support::{Symptom, lacks, rule};
+use crate::facts::fact;
 use crate::impact::{Basis, drop_waste};
 use crate::measurements::load;
 use crate::measurements::retries::{MIN_COUNT, Waste, evidence, memory_failures, repeats, waste};
@@ -11,7 +12,7 @@ use crate::rule::Examination;
 use crate::settings::MIN_SHARE;
 use crate::view::View;
 use report::format::{ATTEMPT, Names, STAGE, Seconds, Share, VERTEX};
-use report::{Cause, text};
+use report::{Cause, Evidence, Text, text};
 
 /// Probability of another reason than memory for lost attempts, if no file has the reasons.
 const WITHOUT_REASONS: f64 = 0.45;
@@ -108,13 +109,17 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
         ),
     };
     let costliest = lost.iter().take(MOST_STAGES);
+    let aborted = aborted(view);
     Symptom {
         stage: stages.first().copied(),
         lines: stages.first().and_then(|s| load::lines(view, *s)),
         summary: text!(
-            "{stages}（{vertices}）有 {attempts}失败或被收回，浪费 {time}（有效时间的 {share}）",
-            "{stages} ({vertices}) lost {attempts} to failures or revocation, wasting {time} of work ({share} of the useful time)",
+            "{stages}（{vertices}）有 {attempts}失败或被收回，浪费 {time}（有效时间的 {share}）{aborted}",
+            "{stages} ({vertices}) lost {attempts} to failures or revocation, wasting {time} of work ({share} of the useful time){aborted}",
             stages = shown,
+            aborted = aborted
+                .as_ref()
+                .map_or_else(Text::default, |(then, _)| then.clone()),
             attempts = ATTEMPT.count(total.attempts),
             time = Seconds(total.seconds),
             share = Share(total.share()),
@@ -122,9 +127,25 @@ fn symptom(view: &View<'_>, mut lost: Vec<(usize, Waste)>, total: Waste) -> Symp
         ),
         evidence: costliest
             .flat_map(|(stage, waste)| evidence(view, *stage, waste))
+            .chain(aborted.map(|(_, evidence)| evidence))
             .collect(),
         saved: view.saved(move |work| stages.iter().for_each(|s| drop_waste(&mut work[*s]))),
         method: "schedule replayed without the lost attempts",
         strength: 0.6 + 0.4 * total.share().min(1.0),
     }
+}
+
+/// A job that Spark gave up, although the application went on: the end of a sentence, and its evidence.
+fn aborted(view: &View<'_>) -> Option<(Text, Evidence)> {
+    let app = view.job.spark.as_deref()?;
+    let job = app.jobs.iter().find(|job| job.succeeded == Some(false))?;
+    let id = job.id.to_string();
+    let then = text!(
+        "；作业 {id} 因此中止",
+        "; job {id} was aborted",
+        id = id.clone()
+    );
+    let evidence = fact! { view, "Job Result", "JobFailed", app.at_line(job.line);
+    "作业 {id} 的结果是 JobFailed", "the result of job {id} is JobFailed" };
+    Some((then, evidence))
 }

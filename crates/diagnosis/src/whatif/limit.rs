@@ -59,8 +59,8 @@ impl Limit {
                 time = Seconds(*seconds),
             ),
             Limit::Between { seconds } if is_spark => text!(
-                "各 Stage 之间有 {time} 没有任务运行",
-                "no task runs for {time} between the stages",
+                "首尾相接的 Stage 之间共有 {time} 花在交接上",
+                "from stage to stage, the longest chain waits {time} in all",
                 time = Seconds(*seconds),
             ),
             Limit::Between { seconds } => text!(

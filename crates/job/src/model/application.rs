@@ -306,6 +306,11 @@ impl Application {
         self.interactive || self.is_streaming()
     }
 
+    pub fn is_databricks(&self) -> bool {
+        let mut names = self.configuration.keys();
+        names.any(|name| name.starts_with("spark.databricks."))
+    }
+
     /// A setting of an execution's session, else of the application.
     pub fn setting(&self, execution: Option<usize>, name: &str) -> Option<&str> {
         let of_session = execution.and_then(|e| self.executions.get(e)?.configuration.get(name));
@@ -326,9 +331,7 @@ impl Application {
     /// Number of task slots over time, as executors were added and removed.
     pub fn slots_over_time(&self) -> SlotsOverTime {
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        // at shutdown, some executors are removed that were never added
-        let came = |e: &&Executor| e.added_ms.is_some() || e.tasks > 0;
-        for e in self.executors.iter().filter(came) {
+        for e in self.executors.iter().filter(|e| e.came()) {
             let slots = i64::from(e.slots(self.task_cores));
             let added = e.added_ms.unwrap_or(i64::MIN);
             changes.push((added, slots));
@@ -344,6 +347,16 @@ impl Application {
             SlotChange { at_ms, slots, most }
         });
         SlotsOverTime(after.collect())
+    }
+
+    /// Milliseconds that the executors held each of their cores, between two times.
+    pub fn held_core_ms(&self, from: i64, to: i64) -> i64 {
+        let of_one = |e: &Executor| {
+            let added = e.added_ms.map_or(from, |at| at.max(from));
+            let removed = e.removed_ms.map_or(to, |at| at.min(to));
+            (removed - added).max(0) * i64::from(e.cores.unwrap_or(self.task_cores.max(1)))
+        };
+        self.executors.iter().filter(|e| e.came()).map(of_one).sum()
     }
 
     /// Most tasks that all executors together could run at once; `None` without executors.
@@ -433,14 +446,21 @@ const READERS: [&str; 8] = [
 
 impl StageAttempt {
     /// Whether the stage only lists files or infers their schema: no plan runs it, and a file-reading
-    /// method submitted its job.
+    /// method submitted its job. The methods that write files have the same names.
     pub fn lists_files(&self) -> bool {
         let method = self.call_site.split(" at ").next().unwrap_or_default();
-        self.execution.is_none() && READERS.contains(&method)
+        let only_reads = |t: &Task| t.shuffle_read_bytes == 0 && t.output_bytes == 0;
+        let is_reader = self.execution.is_none() && READERS.contains(&method);
+        is_reader && self.attempts.iter().all(only_reads)
     }
 }
 
 impl Executor {
+    /// Whether it was there: at shutdown, some executors are removed that never registered.
+    fn came(&self) -> bool {
+        self.added_ms.is_some() || self.tasks > 0 || self.memory_bytes.is_some()
+    }
+
     /// Tasks that it runs at once.
     pub fn slots(&self, task_cores: u32) -> u32 {
         self.cores

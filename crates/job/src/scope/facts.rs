@@ -107,6 +107,9 @@ impl Job {
     /// statistics, the vertices of a local run, or the pieces that a reader of the stage takes.
     pub fn vertex_count(&self, index: usize) -> Option<Derived<u64>> {
         let stage = self.stages.get(index)?;
+        if let Some(of_log) = &stage.facts {
+            return of_log.vertices.clone();
+        }
         let one = |value: u64, source: Option<Source>| {
             let sources = source.into_iter().collect();
             (value > 0).then_some(Derived { value, sources })

@@ -25,6 +25,7 @@ pub(super) fn build(mut log: Collector, job: &mut Job) {
         executor.lost = is_lost(executor, ended);
     }
     sort_executors(&mut log);
+    assume_cores(&mut log);
     log.app.ended_streams = log.streams.ended();
     forgive_stopped_streams(&mut log);
     let index = Index::of(&log.stages);
@@ -126,6 +127,39 @@ fn is_interactive(log: &Collector) -> bool {
         || set("spark.repl.class.uri")
         || set("spark.repl.class.outputDir")
         || named.iter().any(|n| name.starts_with(n))
+}
+
+/// Gives each executor without a recorded registration (before Spark 1.3) as many cores as tasks ran on it at once.
+fn assume_cores(log: &mut Collector) {
+    let app = &mut log.app;
+    let is_unknown = |e: &Executor| e.cores.is_none() && (e.tasks > 0 || e.memory_bytes.is_some());
+    if !app.executors.iter().any(is_unknown) {
+        return;
+    }
+    let mut changes: Vec<(u32, i64, i32)> = Vec::new();
+    for (_, task) in log.stages.values().flat_map(|s| &s.tasks.kept) {
+        let of_unknown = app
+            .executors
+            .get(task.executor as usize)
+            .is_some_and(is_unknown);
+        if of_unknown && task.launched_ms < task.finished_ms {
+            changes.push((task.executor, task.launched_ms, 1));
+            changes.push((task.executor, task.finished_ms, -1));
+        }
+    }
+    changes.sort_unstable();
+    let mut most = vec![1_i32; app.executors.len()];
+    for of_one in changes.chunk_by(|a, b| a.0 == b.0) {
+        let mut running = 0;
+        for (executor, _, step) in of_one {
+            running += step;
+            most[*executor as usize] = most[*executor as usize].max(running);
+        }
+    }
+    let unknown = app.executors.iter_mut().zip(most);
+    for (executor, most) in unknown.filter(|(e, _)| is_unknown(e)) {
+        executor.cores = Some(most.unsigned_abs() * app.task_cores);
+    }
 }
 
 fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {

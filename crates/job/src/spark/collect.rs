@@ -315,7 +315,7 @@ impl Collector {
             .get(head(&event.manager.executor.0, texts::SHORT))
         {
             self.app.executors[*at as usize].memory_bytes = event.memory.count();
-        } else if event.manager.executor.0 != "driver" {
+        } else if !["driver", "<driver>"].contains(&event.manager.executor.0.as_ref()) {
             let at = self.executor(&event.manager.executor.0, "") as usize;
             self.app.executors[at].memory_bytes = event.memory.count();
         }

@@ -258,13 +258,16 @@ fn exchange(pieces: &Pieces, node: usize, execution: usize, metrics: &Metrics<'_
         name.ends_with("ShuffleRead") || name.ends_with("ShuffleReader")
     });
     let of_reader = |name: &str| reader.and_then(|r| pieces.nodes[r].metric(name));
-    let mut readers: Vec<usize> = pieces.raw[node]
-        .metrics
-        .iter()
+    let read_side = pieces.raw[node].metrics.iter();
+    let read_side: Vec<_> = read_side
         .filter(|(name, _, _)| is_read_side(name))
+        .collect();
+    let mut readers: Vec<usize> = read_side
+        .iter()
         .flat_map(|(_, id, _)| metrics.stages.get(id).into_iter().flatten().copied())
         .collect();
-    if own.name.contains("Broadcast") {
+    // before Spark 3.0, an exchange does not measure its reads
+    if own.name.contains("Broadcast") || read_side.is_empty() {
         readers.extend(&pieces.stages[pieces.piece[node]]);
     }
     readers.sort_unstable();
