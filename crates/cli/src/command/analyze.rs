@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::{Event, Observer, Request};
@@ -28,7 +30,13 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     one_job_where_needed(args)?;
     let runtime = session::runtime()?;
     let cancel = CancellationToken::new();
-    session::end_on_interrupt(runtime.handle(), cancel.clone(), *terminal);
+    let asking = Arc::new(AtomicBool::new(false));
+    session::end_on_interrupt(
+        runtime.handle(),
+        cancel.clone(),
+        Arc::clone(&asking),
+        *terminal,
+    );
     let session = session::open(config, terminal, &runtime)?;
     let pool = args
         .limits
@@ -39,6 +47,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     let call = Call {
         args,
         asks: config.ask == Some(true),
+        asking,
         analyst: pool.as_ref().map_or(&session, |pool| pool),
         session: &session,
         terminal,
@@ -75,6 +84,8 @@ fn one_job_where_needed(args: &Analyze) -> Result<()> {
 struct Call<'a> {
     args: &'a Analyze,
     asks: bool,
+    /// Whether a question waits for its answer.
+    asking: Arc<AtomicBool>,
     analyst: &'a dyn Analyst,
     session: &'a Session,
     terminal: &'a Terminal,
@@ -160,7 +171,9 @@ impl Call<'_> {
             return Ok(Exit::Interrupted);
         }
         if self.asks && is_text && !report.run_id.is_empty() && self.terminal.is_interactive() {
+            self.asking.store(true, Ordering::Relaxed);
             super::plans::ask_for_plans(report, self.session, self.terminal);
+            self.asking.store(false, Ordering::Relaxed);
         }
         if args.gate.is_given() {
             let history = self.history(&analysis)?;

@@ -63,7 +63,7 @@ fn a_call_without_new_jobs_says_so() {
 #[test]
 fn a_failed_call_leaves_no_folder() {
     let user = User::new();
-    user.run("batch report store").refused(3);
+    user.run("batch report store").refused(2);
     user.run("batch run jobs --out store").refused(3);
     assert!(!user.path("store").exists());
 }

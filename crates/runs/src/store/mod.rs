@@ -121,10 +121,10 @@ impl Store {
         let path = data.join(FILE_NAME);
         let opened = match path.try_exists() {
             // Whether there are runs is unknown.
-            Err(_) => return Err(refusal),
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => return Err(refusal),
             Ok(true) => open_read_only(&path),
             // There are no runs.
-            Ok(false) => Connection::open_in_memory().and_then(|mut connection| {
+            Ok(false) | Err(_) => Connection::open_in_memory().and_then(|mut connection| {
                 let version = schema::migrate(&mut connection)?;
                 Ok((connection, version))
             }),

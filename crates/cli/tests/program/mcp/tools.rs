@@ -206,7 +206,9 @@ async fn a_stage_may_be_named_by_its_number() {
 #[tokio::test]
 async fn a_compressed_log_is_read_as_text() {
     let user = User::new();
-    let session = Session::on_cases(&user).await;
+    let cases = root().join("tests/cases");
+    let roots = ["--root", cases.to_str().expect("UTF-8")];
+    let session = Session::open(&user, &roots, Listener::default()).await;
     let log = json!({
         "job": "spark-join-hot-key",
         "file": "app-20261122005702-0000.zstd",
